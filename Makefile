@@ -1,0 +1,61 @@
+# Everything a person types here sets up what it needs first. `make help` lists the targets.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help venv setup demo test lint format bench bench-attribution bench-prescreen rule-pages clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
+
+venv: ## make the Python environment (.venv) with the development tools
+	@sh scripts/venv.sh "$(PYTHON)"
+
+setup: venv ## container engine and sandbox images, where missing and allowed
+	@$(BIN)/python scripts/setup.py
+
+demo: venv ## run the gate on a made-up hostile pull request
+	@$(BIN)/python scripts/setup.py --light
+	@$(BIN)/python scripts/demo.py
+
+test: setup ## every test that this machine can run; says which it could not and why
+	@failed=0; \
+	echo "test: what needs no sandbox, side by side"; \
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not sandboxed" || failed=1; \
+	echo "test: what starts sandboxes, one after another"; \
+	$(BIN)/python -m pytest -q -m sandboxed --durations=15 || { \
+	    echo "test: what failed, once more (a busy machine can miss a deadline; both results are shown)"; \
+	    $(BIN)/python -m pytest -q -m sandboxed --last-failed --last-failed-no-failures none || failed=1; \
+	}; \
+	exit $$failed
+
+lint: venv ## ruff, mypy strict, import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: venv ## let ruff lay out the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup ## start-up of each wall and a whole check, as JSON under bench/results/
+	@mkdir -p bench/results
+	@for name in sandbox_start check; do \
+	    echo "bench: $$name"; \
+	    $(BIN)/python bench/$$name.py >bench/results/$$name.json.part || exit 1; \
+	    mv bench/results/$$name.json.part bench/results/$$name.json; \
+	    cat bench/results/$$name.json; \
+	done
+
+bench-attribution: venv ## precision and recall of attribution on labelled commits, beside the naive rule
+	@$(BIN)/python bench/attribution.py
+
+bench-prescreen: venv ## the static look on public corpora and in time, beside Bandit and Semgrep
+	@$(BIN)/python bench/prescreen.py
+
+rule-pages: venv ## write docs/rules/ anew from the rules
+	@$(BIN)/python scripts/rule_pages.py
+
+clean: ## remove what tests and tools left behind (not .venv, not the images)
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage* build dist demo-out

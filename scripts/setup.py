@@ -1,0 +1,189 @@
+"""Makes this machine ready: a container engine and the sandbox images. Idempotent; says what it does.
+
+As root on Debian or Ubuntu it installs what is missing and starts the engine itself where no init
+system does. Elsewhere it uses the engine that is there and says what is missing. Never fails for
+want of an engine: gate and its tests say themselves what they could not do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import strong_walls
+from docker import DockerClient
+
+from gate.errors import CouldNotLook
+from gate.sandbox import engine, images, wasm
+
+LOG = Path("/var/log/gate-dockerd.log")
+PIDFILE = Path("/run/gate-dockerd.pid")
+START_SECONDS = 60
+
+
+def say(text: str) -> None:
+    """One line of progress."""
+    print(f"setup: {text}", flush=True)
+
+
+def debian_root() -> bool:
+    """True where we may and can install packages."""
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+def install(packages: list[str]) -> bool:
+    """Install Debian packages; False (said on stdout) when that fails."""
+    say(f"installing {' '.join(packages)} (Debian packages)")
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    wait = ["-o", "DPkg::Lock::Timeout=300"]
+    for words in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
+        done = subprocess.run(
+            ["apt-get", "-qq", *wait, *words],
+            env=quiet,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    if done.returncode:
+        say(f"apt-get failed: {done.stderr.decode(errors='replace').strip()[-300:]}")
+    return done.returncode == 0
+
+
+def reachable() -> str | None:
+    """The version of the engine that answers, or None."""
+    try:
+        with contextlib.closing(engine.connect(deadline=3)) as client:
+            return str(client.version().get("Version", "?"))
+    except (CouldNotLook, *engine.API_ERRORS):
+        return None
+
+
+def mount_cgroups() -> None:
+    """Where no init system mounted the control groups, mount the unified hierarchy."""
+    root = Path("/sys/fs/cgroup")
+    if any(root.iterdir()):
+        return
+    say("mounting /sys/fs/cgroup")
+    subprocess.run(["mount", "-t", "cgroup2", "cgroup2", str(root)], check=False)
+
+
+def start_engine() -> None:
+    """Start Docker by the init system, or by hand with a log and a pid file."""
+    if Path("/run/systemd/system").is_dir():
+        say("starting docker with systemd")
+        subprocess.run(["systemctl", "start", "docker"], check=False)
+        return
+    mount_cgroups()
+    say(f"no init system: starting dockerd by hand, log in {LOG}")
+    # After a kill or a power cut these name processes that are gone; dockerd would wait for them.
+    run = Path("/var/run/docker")
+    for stale in (PIDFILE, Path("/var/run/docker.pid"), *run.glob("containerd/containerd.p*")):
+        stale.unlink(missing_ok=True)
+    with LOG.open("ab") as log:
+        subprocess.Popen(
+            ["dockerd", "--pidfile", str(PIDFILE)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+        )
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        if reachable():
+            return
+        time.sleep(0.2)
+    tail = LOG.read_text(errors="replace").splitlines()[-3:]
+    say(f"dockerd did not answer within {START_SECONDS} s: {' / '.join(tail)}")
+
+
+def ready_engine() -> bool:
+    """An engine that answers, installed and started where allowed."""
+    version = reachable()
+    if version is None and not os.environ.get("DOCKER_HOST") and os.geteuid() == 0:
+        if not shutil.which("dockerd") and debian_root():
+            install(["docker.io"])
+        if shutil.which("dockerd"):
+            start_engine()
+            version = reachable()
+    if version is None:
+        try:
+            engine.connect(deadline=3).close()
+        except CouldNotLook as error:
+            say(f"{error.message}. {error.advice}")
+        return False
+    say(f"container engine {version} answers")
+    return True
+
+
+def ready_images() -> bool:
+    """Both images on the engine."""
+    with contextlib.closing(engine.connect(timeout=300)) as client:
+        return _all_images(client)
+
+
+def _all_images(client: DockerClient) -> bool:
+    if all(images.present(client, target) for target in images.TARGETS):
+        say(f"images {', '.join(images.tag(target) for target in images.TARGETS)} are there")
+        return True
+    if debian_root() and not shutil.which("mmdebstrap"):
+        install(["mmdebstrap"])
+    try:
+        for target in images.TARGETS:
+            images.ensure(client, target, say=say)
+    except CouldNotLook as error:
+        say(f"{error.message}. {error.advice}")
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Two set-ups at once would start two daemons."""
+    folder = Path("/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR") or "/tmp")  # noqa: S108
+    with (folder / f"gate-setup-{os.geteuid()}.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def ready_runtimes() -> None:
+    """Pyodide for the wasm wall, where Deno is there to run it; said, never fatal."""
+    try:
+        wasm.set_up(say)
+    except CouldNotLook as error:
+        say(f"no wasm wall: {error.message}. {error.advice}")
+
+
+def main(argv: list[str]) -> int:
+    """Set everything up; 0 also when something is missing but was said."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--light", action="store_true", help="install and start no engine: bubblewrap will do where none runs"
+    )
+    parser.add_argument("--require", action="store_true", help="exit 1 when no container sandbox can be had")
+    options = parser.parse_args(argv)
+    with one_at_a_time():
+        if debian_root() and not shutil.which("bwrap"):
+            install(["bubblewrap"])
+        engine_there = reachable() is not None if options.light else ready_engine()
+        ok = engine_there and ready_images()
+        if ok and not options.light:
+            strong_walls.ready(say=say, install=install, may_install=debian_root())
+    if not options.light:
+        ready_runtimes()
+    if not ok:
+        wall = "bubblewrap" if shutil.which("bwrap") else "none (apt-get install bubblewrap)"
+        say(f"no container sandbox on this machine; walls left: {wall}")
+    return 1 if options.require and not ok else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
