@@ -1,0 +1,68 @@
+"""What running the code was seen to do, normalised so that two runs can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
+
+from gate.model.location import Location
+
+
+class BehaviourKind(Enum):
+    """The vocabulary. ``subject`` and the detail keys each kind carries are listed beside it."""
+
+    EXEC = "exec"  # subject: program path; argv, cwd
+    CONNECT = "connect"  # subject: address:port or unix:path; family, proto, host (name if known)
+    DNS = "dns"  # subject: name; qtype
+    HTTP = "http"  # subject: METHOD host path-shape; scheme, host, method, path
+    SEND = "send"  # subject: destination of a datagram or first raw bytes; proto, head
+    READ = "read"  # subject: path; only paths outside the interpreter and the tree itself
+    WRITE = "write"  # subject: path
+    DELETE = "delete"  # subject: path
+    RENAME = "rename"  # subject: new path; old
+    LINK = "link"  # subject: new path; target, how (hard, symbolic)
+    CHMOD = "chmod"  # subject: path; mode
+    SIGNAL = "signal"  # subject: signal name; target (self, child, group, other)
+    LISTEN = "listen"  # subject: address:port
+    PROBE = "probe"  # subject: what was asked (dockerenv, tracerpid, cpuinfo, mac, dmi ...)
+    DENIED = "denied"  # subject: call that the wall refused (mount, ptrace, bpf, io_uring_setup ...)
+    LIMIT = "limit"  # subject: which limit was hit (wall, memory, pids, output, file-size ...)
+    EXIT = "exit"  # subject: how a probe ended early (os._exit, signal, without-completion)
+    CANARY = "canary"  # subject: canary name; channel (read, env, http, dns, stdout ...), encoding
+    EVADE = "evade"  # subject: what did not add up between observers or in the trace
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Behaviour:
+    """One fact. Text is untrusted. ``actor`` is the chain of program names from the probe down
+    (``python>sh>curl``). ``probes`` are the probe ids that showed it. ``at`` is a hint from
+    inside the sandbox (the code can forge it), never proof. ``denied``: the wall refused it.
+    """
+
+    kind: BehaviourKind
+    subject: str
+    actor: str = ""
+    detail: Mapping[str, str] = field(default_factory=dict)
+    probes: tuple[str, ...] = ()
+    count: int = 1
+    denied: bool = False
+    at: Location | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two behaviours the same for the diff: kind, subject, last program."""
+        return (self.kind.value, self.subject, self.actor.rsplit(">", 1)[-1])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BehaviourDiff:
+    """Head against base. ``unchanged`` is kept as a count only: it can never be a finding."""
+
+    new: tuple[Behaviour, ...] = ()
+    gone: tuple[Behaviour, ...] = ()
+    unchanged_count: int = 0
+
+
+Reach = Literal["exercised", "not-exercised", "unknown"]

@@ -1,0 +1,174 @@
+"""What is to be run, within which walls, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Literal
+
+from gate.model.canary import Canary
+from gate.model.change import Side
+
+Phase = Literal["install", "import", "call", "test", "script", "idle"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probe:
+    """One thing to run inside the sandbox, the same way at base and head.
+
+    ``argv`` is run in ``cwd`` (relative to the tree's root inside the sandbox). ``target`` names
+    what is exercised for people (``import shop.cart``); ``path`` is the changed file it is for.
+    ``driver`` probes run our in-sandbox driver, which asks the launcher for its completion token;
+    probes with ``driver=False`` are complete when their process ended by itself.
+    ``sides``: on which trees the target exists.
+    """
+
+    id: str
+    phase: Phase
+    target: str
+    path: str | None
+    argv: tuple[str, ...]
+    cwd: str = "."
+    env: Mapping[str, str] = field(default_factory=dict)
+    deadline: float = 20.0
+    """Seconds of wall time, held by the host."""
+    driver: bool = True
+    sides: tuple[Side, ...] = ("base", "head")
+    condition: str = ""
+    """Under which condition the second look runs it (``as in CI``, ``90 days later``); empty: as it is."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotExercised:
+    """A changed thing that no probe can reach, and why (``needs numpy``, ``no Python on ...``)."""
+
+    path: str
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExecutionPlan:
+    """All probes of one check, in order, and what was left out with the reason."""
+
+    probes: tuple[Probe, ...]
+    not_exercised: tuple[NotExercised, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """What a sandbox may use. Bytes and seconds unless said otherwise."""
+
+    memory: int = 512 << 20
+    pids: int = 128
+    cpus: float = 1.0
+    open_files: int = 1024
+    file_size: int = 64 << 20
+    scratch: int = 256 << 20
+    scratch_inodes: int = 50_000
+    output: int = 1 << 20
+    """Bytes of stdout and of stderr kept; the rest is counted and thrown away."""
+    trace_events: int = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SandboxSpec:
+    """How every sandbox of one check is set up. ``image`` None: the backend's own default."""
+
+    image: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Extra files for the sandbox: absolute path inside -> content."""
+    network: Literal["none", "sinkhole"] = "none"
+    canaries: tuple[Canary, ...] = ()
+    """Planted as files and variables in every sandbox of the check."""
+    on_canary: Literal["record", "kill"] = "record"
+    """``kill``: the supervisor ends the sandbox at the moment a canary file is opened for reading."""
+    clock_offset: int = 0
+    """Seconds added to the clock the code sees; 0 leaves it alone."""
+
+
+class Outcome(Enum):
+    """How one run ended. Only the first two are a complete look."""
+
+    COMPLETED = "completed"
+    EXITED_NONZERO = "exited-nonzero"
+    TIMED_OUT = "timed-out"
+    OUT_OF_MEMORY = "out-of-memory"
+    KILLED = "killed"
+    NEVER_STARTED = "never-started"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completeness:
+    """What the tracer could not keep. Anything but zeros and False means: not a clean look."""
+
+    dropped: int = 0
+    unparsed: int = 0
+    truncated: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """True when nothing was lost."""
+        return not (self.dropped or self.unparsed or self.truncated)
+
+    def __add__(self, other: Completeness) -> Completeness:
+        return Completeness(
+            dropped=self.dropped + other.dropped,
+            unparsed=self.unparsed + other.unparsed,
+            truncated=self.truncated or other.truncated,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunRecord:
+    """One probe on one side, run once.
+
+    ``outcome`` is about the code; when *we* failed (engine gone, no trace) ``fault`` says so and
+    the stage must degrade. ``completed`` is True when the driver fetched its token at the end.
+    ``trace`` is a trace.jsonl on the host (format: gate/trace/events.py), None when none was made.
+    Output tails are raw bytes, untrusted. ``exit_code`` is negative for a signal, None if unknown.
+    ``driver_report`` is the driver's own JSON (coverage, import errors): a hint, forgeable.
+    """
+
+    probe: Probe
+    side: Side
+    outcome: Outcome
+    exit_code: int | None
+    seconds: float
+    peak_memory: int | None
+    completed: bool
+    trace: Path | None
+    completeness: Completeness
+    stdout: bytes = b""
+    stderr: bytes = b""
+    stdout_total: int = 0
+    stderr_total: int = 0
+    driver_report: Mapping[str, object] = field(default_factory=dict)
+    fault: str | None = None
+    repeat: int = 0
+    """0 for the first run; base may be run again to learn its noise."""
+    network: Path | None = None
+    """What the sinkhole saw (gate/trace/sinkhole_log.py), None where there was none."""
+    stopped: str = ""
+    """Why we ended it on purpose before its time (``a canary was opened``); empty: we did not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Capability:
+    """What a backend's own trial start found. ``reason`` says what is missing and how to get it."""
+
+    backend: str
+    available: bool
+    isolation: Literal["vm", "user-kernel", "container", "process", "none"]
+    tracer: Literal["unotify", "seccheck", "strace", "none"]
+    version: str = ""
+    reason: str = ""
+    networks: tuple[Literal["none", "sinkhole"], ...] = ("none",)
+    """What there can be at the other end of the code's connections."""
+    reserve: str = ""
+    """Why ``auto`` passes it by though it works: slow, or less is seen. It is taken when asked for by name,
+    or when nothing else is strong enough."""

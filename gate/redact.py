@@ -1,0 +1,70 @@
+"""Secrets out of texts: the ones we planted, and whatever looks like a token (RP-6)."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote
+
+REDACTED: Final = "[redacted]"
+SHORTEST: Final = 6
+"""Characters below which a known secret is too short to be looked for."""
+
+# Published prefixes: GitHub, GitLab, AWS, Slack, Google, npm, PyPI, Stripe, OpenAI/Anthropic; JSON Web
+# Tokens; PEM private keys; passwords in URLs and Authorization headers.
+_SHAPES: Final = re.compile(
+    r"gh[pousr]_[A-Za-z0-9]{20,255}"
+    r"|github_pat_[A-Za-z0-9_]{20,255}"
+    r"|glpat-[A-Za-z0-9_-]{16,}"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"
+    r"|AIza[A-Za-z0-9_-]{30,}"
+    r"|npm_[A-Za-z0-9]{30,}"
+    r"|pypi-[A-Za-z0-9_-]{40,}"
+    r"|[rs]k_live_[A-Za-z0-9]{16,}"
+    r"|sk-[A-Za-z0-9_-]{20,}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+    r"|(?<=://)[^\s:/@]{1,100}:[^\s/@]{1,200}(?=@)"
+    r"|(?i:(?<=bearer )|(?<=basic ))[A-Za-z0-9+/=._~-]{16,}"
+)
+
+
+def _forms(secret: str) -> set[str]:
+    """The secret as it is, in hex, URL-encoded, backwards, and its stable part in base64 at any offset."""
+    data = secret.encode("utf-8", "surrogateescape")
+    out = {secret, secret[::-1], data.hex(), data.hex().upper(), quote(secret, safe="", errors="replace")}
+    for offset in range(3):
+        coded = base64.b64encode(bytes(offset) + data).decode().rstrip("=")
+        # characters that also depend on the neighbours before and behind the secret are not stable
+        stable = coded[(0, 2, 3)[offset] :]
+        if (offset + len(data)) % 3:
+            stable = stable[:-1]
+        out |= {stable, stable.replace("+", "-").replace("/", "_")}
+    return {form for form in out if len(form) >= SHORTEST}
+
+
+@lru_cache(maxsize=16)
+def _pattern(known: tuple[str, ...]) -> re.Pattern[str] | None:
+    forms = sorted({f for s in known if len(s) >= SHORTEST for f in _forms(s)}, key=lambda f: (-len(f), f))
+    return re.compile("|".join(map(re.escape, forms))) if forms else None
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text with every known secret (six characters and longer, in its usual encodings) and every
+    token of a published shape replaced by ``[redacted]``.
+    """
+    pattern = _pattern(tuple(secrets))
+    if pattern is not None:
+        text = pattern.sub(REDACTED, text)
+    return _SHAPES.sub(REDACTED, text)
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text with these replaced as they stand, and nothing else."""
+    for secret in secrets:
+        text = text.replace(secret, REDACTED)
+    return text

@@ -1,0 +1,282 @@
+"""Settings: defaults < configuration at base < environment < flags; each value remembers its origin.
+
+The configuration of a change is read from the *base* commit, never from head, so a change cannot
+loosen the gate that judges it (threat CF-7).
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from gate.errors import UsageError
+from gate.model.change import Tree
+from gate.model.score import Thresholds
+
+CONFIG_NAMES = ("gate.toml", "pyproject.toml")
+_MAX_CONFIG = 256 << 10
+
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
+Percent = Annotated[int, msgspec.Meta(ge=1, le=100)]
+Wall = Literal["process", "container", "user-kernel", "vm"]
+
+
+class Struct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of every settings table: unknown keys are refused."""
+
+
+class PolicySettings(Struct, frozen=True):
+    """``[policy]``: from which score the verdict is warn, and fail."""
+
+    warn: Percent = 30
+    fail: Percent = 70
+    warn_ai: Percent | None = None
+    """Lower warn threshold for ranges with AI-attributed commits; None: the same."""
+
+
+class SandboxSettings(Struct, frozen=True):
+    """``[sandbox]``: which wall, how long, how much."""
+
+    enabled: bool = True
+    backend: str = "auto"
+    minimum: Wall = "process"
+    deadline: Seconds = 20.0
+    """Seconds of wall time for one probe."""
+    budget: Seconds = 180.0
+    """Seconds for all probes of one check."""
+    memory_mb: Annotated[int, msgspec.Meta(ge=64, le=65536)] = 512
+    pids: Annotated[int, msgspec.Meta(ge=8, le=4096)] = 128
+    cpus: Annotated[float, msgspec.Meta(gt=0, le=64)] = 1.0
+    deep: bool = False
+    network: Literal["sinkhole", "none"] = "sinkhole"
+    """``sinkhole``: a simulated network that answers everything and leads nowhere."""
+    setup: Literal["none", "requirements"] = "none"
+    """``requirements``: install the base commit's own dependencies into a cached image layer."""
+    on_canary: Literal["record", "kill"] = "record"
+
+
+class PrescreenSettings(Struct, frozen=True):
+    """``[prescreen]``: the static look."""
+
+    deadline: Seconds = 120.0
+    allowed_imports: tuple[str, ...] = ()
+
+
+class AttributionSettings(Struct, frozen=True):
+    """``[attribution]``: what an AI-attributed commit changes. It can only raise scrutiny."""
+
+    deep: bool = True
+    """Run the deep probes for AI-attributed ranges."""
+
+
+class GithubSettings(Struct, frozen=True):
+    """``[github]``: what `gate publish` and the action tell on GitHub."""
+
+    comment: Literal["auto", "always", "never"] = "auto"
+    """``auto``: a first comment only when the verdict is not pass; edited ever after."""
+    check: Literal["auto", "check", "status", "never"] = "auto"
+    """``auto``: a check run, or a commit status where the token may not write one."""
+    sarif: bool = False
+    labels: bool = False
+    reviewers: tuple[str, ...] = ()
+    """Asked to review AI-attributed changes whose verdict is not pass: ``login`` or ``org/team``."""
+    author: str = "github-actions[bot]"
+    """Whose name an app's token writes under."""
+
+
+class OverrideSettings(Struct, frozen=True):
+    """``[override]``: what people may let stand (docs/overrides.md)."""
+
+    comments: bool = True
+    hard_blocks: bool = False
+    role: Literal["write", "maintain", "admin"] = "write"
+
+
+class DeploySettings(Struct, frozen=True):
+    """``[deploy.<environment>]``: what may be deployed there (docs/deploy.md). Environments ignore case."""
+
+    app: str = ""
+    """Slug or id of the GitHub App whose check is believed; empty: no check is."""
+    keys: tuple[str, ...] = ()
+    """Ed25519 public keys (PEM) whose signed statements are believed."""
+    identity: str = ""
+    """The workflow whose sigstore statements are believed, as its certificate names it; empty: none."""
+    issuer: str = "https://token.actions.githubusercontent.com"
+    verdicts: tuple[Literal["pass", "warn"], ...] = ("pass", "warn")
+    max_age_hours: Annotated[float, msgspec.Meta(gt=0, le=8784)] = 168.0
+    policies: tuple[Annotated[str, msgspec.Meta(pattern="^(current|[0-9a-f]{64})$")], ...] = ("current",)
+    """Policy digests accepted; ``current``: this program's rules with the settings at base."""
+    overrides: bool = True
+    """Take verdicts that rest on overrides, as long as those last."""
+    wait_minutes: Annotated[float, msgspec.Meta(ge=0, le=1440)] = 30.0
+    """How long `gate serve` waits for a verdict that is not there yet."""
+
+
+class Config(Struct, frozen=True):
+    """The whole of ``gate.toml`` (or ``[tool.gate]`` in ``pyproject.toml``)."""
+
+    policy: PolicySettings = PolicySettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    prescreen: PrescreenSettings = PrescreenSettings()
+    attribution: AttributionSettings = AttributionSettings()
+    github: GithubSettings = GithubSettings()
+    override: OverrideSettings = OverrideSettings()
+    deploy: dict[str, DeploySettings] = {}
+
+    def deploy_to(self, environment: str) -> DeploySettings | None:
+        """The table of an environment, else ``[deploy.default]``, else None."""
+        tables = {name.casefold(): table for name, table in self.deploy.items()}
+        return tables.get(environment.casefold(), tables.get("default"))
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The values in force, and where each value that is not a default came from.
+
+    ``origin`` maps ``table.key`` to ``gate.toml at base``, ``GATE_SANDBOX_BACKEND``, ``--backend`` ...
+    """
+
+    config: Config
+    origin: dict[str, str]
+
+    def thresholds_for(self, *, is_ai: bool) -> Thresholds:
+        """The bands of the verdict. AI attribution can only lower the warn threshold."""
+        policy = self.config.policy
+        warn = policy.warn
+        if is_ai and policy.warn_ai is not None:
+            warn = min(warn, policy.warn_ai)
+        return Thresholds(warn=warn, fail=policy.fail)
+
+
+def load(
+    *,
+    base: Tree | None = None,
+    file: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, tuple[object, str]] | None = None,
+) -> Settings:
+    """Merge all sources.
+
+    ``base`` is the tree of the base commit; ``file`` (``--config``) replaces it. ``environ``
+    defaults to the process's: ``GATE_<TABLE>_<KEY>``. ``flags`` maps ``table.key`` to (value,
+    the flag's name); None values are "not given". Raises UsageError naming file, key and what was expected.
+    """
+    if file is not None:
+        table, source = _from_file(file), str(file)
+    elif base is not None:
+        table, source = _from_tree(base)
+    else:
+        table, source = {}, ""
+    merged, origin = _checked(table, source), dict.fromkeys(_leaves(table), source)
+    for name, text in sorted((os.environ if environ is None else environ).items()):
+        key = _environment_key(name)
+        if key is not None:
+            _put(merged, key, _value_of(text))
+            origin[key] = name
+    for key, (value, flag) in (flags or {}).items():
+        if value is not None:
+            _put(merged, key, value)
+            origin[key] = flag
+    where = "environment or command line" if origin else source
+    config = _decode(merged, where)
+    if config.policy.warn > config.policy.fail:
+        raise UsageError(
+            f"policy.warn ({config.policy.warn}) is above policy.fail ({config.policy.fail})",
+            advice="A score must reach warn before it can reach fail; lower policy.warn.",
+        )
+    if config.sandbox.setup != "none":
+        raise UsageError(
+            f"sandbox.setup = {config.sandbox.setup!r} is not built yet",
+            advice="Leave sandbox.setup at none: code behind a missing package runs with a stand-in for it.",
+        )
+    return Settings(config=config, origin=origin)
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {path}: {error.strerror}", advice="Give --config the path of a gate.toml."
+        ) from error
+    return _parse(raw, str(path), pyproject=path.name == "pyproject.toml")
+
+
+def _from_tree(tree: Tree) -> tuple[dict[str, Any], str]:
+    for name in CONFIG_NAMES:
+        try:
+            raw = tree.read(name)
+        except KeyError:
+            continue
+        table = _parse(raw, f"{name} at base", pyproject=name == "pyproject.toml")
+        if table or name == "gate.toml":
+            return table, f"{name} at base"
+    return {}, ""
+
+
+def _parse(raw: bytes, source: str, *, pyproject: bool) -> dict[str, Any]:
+    if len(raw) > _MAX_CONFIG:
+        raise UsageError(f"{source} is larger than {_MAX_CONFIG} bytes", advice="Shorten it.")
+    try:
+        table = tomllib.loads(raw.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(
+            f"{source} is not valid TOML: {error}", advice="Fix it at the base commit."
+        ) from error
+    if pyproject:
+        tool = table.get("tool", {})
+        table = tool.get("gate", {}) if isinstance(tool, dict) else {}
+        if not isinstance(table, dict):
+            raise UsageError(f"{source}: tool.gate must be a table", advice="Write [tool.gate].")
+    return table
+
+
+def _checked(table: dict[str, Any], source: str) -> dict[str, Any]:
+    """The same table, proven to decode: an error here names its own file."""
+    _decode(table, source)
+    return {key: dict(value) for key, value in table.items()}
+
+
+def _decode(table: Mapping[str, Any], source: str) -> Config:
+    try:
+        return msgspec.convert(table, Config)
+    except msgspec.ValidationError as error:
+        text = str(error).replace("Object contains unknown field", "unknown key")
+        raise UsageError(
+            f"{source}: {text.replace(' - at `$.', ' (at `').rstrip('`') + '`)' if '$.' in text else text}",
+            advice="docs/configuration.md lists every key with its type and default.",
+        ) from error
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+    out = []
+    for key, value in table.items():
+        out += _leaves(value, f"{prefix}{key}.") if isinstance(value, dict) else [prefix + key]
+    return out
+
+
+def _environment_key(name: str) -> str | None:
+    if not name.startswith("GATE_"):
+        return None
+    table, _, key = name[5:].lower().partition("_")
+    known = getattr(Config(), table, None)
+    if isinstance(known, Struct) and key in known.__struct_fields__:
+        return f"{table}.{key}"
+    return None
+
+
+def _value_of(text: str) -> object:
+    """Environment text as TOML would read it, else as a plain string."""
+    try:
+        return tomllib.loads(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _put(table: dict[str, Any], key: str, value: object) -> None:
+    head, _, leaf = key.partition(".")
+    table.setdefault(head, {})[leaf] = value
