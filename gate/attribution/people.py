@@ -1,0 +1,146 @@
+"""Who a name and an e-mail address are: an AI tool, plain automation, or nobody we know."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, Literal
+
+from gate.attribution.book import FLAGS, Login, Name, book
+from gate.model.attribution import Role, Strength
+
+_NOREPLY: Final = re.compile(r"(?:(\d+)\+)?([^@+]+)@users\.noreply\.github\.com", FLAGS)
+_BOT_NAME: Final = re.compile(r"(?:\[bot\]|[ _-]bot|-robot)", FLAGS)
+# An app that names its trade: sourcery-ai[bot], devin-ai-integration[bot].
+_AI_LOGIN: Final = re.compile(r"(?:^|[-_])(?:ai|gpt|llm|copilot|codex|claude|gemini)(?:[-_]|\[bot\]$)", FLAGS)
+_AI_TITLE: Final = re.compile(r"\b(?:ai[ -](?:agent|assistant)|agentic|coding agent)\b", FLAGS)
+_SUFFIX: Final = re.compile(r".+\(([^()]{2,60})\)\s*")
+# What may follow a tool's name: versions, models, remarks in brackets. Atomic groups, here and below: a
+# text made for it must not make matching slow.
+_TAIL: Final = (
+    r"(?P<tail>(?>(?:[ :/-]+(?:v?\d[\w.:-]*|\([^()]*\)|\[[^\[\]]*\]|agent|ai|bot|assistant|cli|code"
+    r"|[a-z]+(?:-[a-z]+)*-v?\d[\w.:-]*"
+    r"|opus|sonnet|haiku|fable|pro|flash|mini|max|high|low|medium|xhigh|fast|latest|thinking|preview|experimental|ultra|lite))*)"
+    r"(?:\s+(?:via|in|with|using|through|running|on behalf of|powered by)\b.*)?)"
+)
+_VENDOR: Final = (
+    r"(?:(?:openai|google|anthropic|microsoft|amazon|aws|alibaba|meta|the|an?|charm)(?:'s)?[ /:-]+)?"
+)
+_MOST_NAME: Final = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Who:
+    """An answer. ``kind`` says what told: an address, an account, a name, or plain automation."""
+
+    tool: str
+    kind: Literal["address", "login", "name", "bot"]
+    confidence: Strength
+    role: Role | None = None
+
+
+@lru_cache(maxsize=8192)
+def who(name: str, email: str) -> Who | None:
+    """Whose identity this is; None for a person as far as anyone can tell."""
+    name, email = name.strip()[:_MOST_NAME], email.strip(" \t<>\"'\\").lower()[:_MOST_NAME]
+    low = name.lower()
+    rules = book()
+    if low in rules.bots.names:
+        return Who(tool=low, kind="bot", confidence="definite", role="bot")
+    accounts = _accounts(low, email)
+    for number, login in accounts:
+        entry = rules.logins.get((login, number)) or rules.logins.get((login, None))
+        if entry:
+            return _by_login(entry)
+    address = rules.addresses.get(email)
+    if address:
+        return Who(tool=address.tool, kind="address", confidence=address.confidence)
+    return _by_name(name, email) or _automation(low, email, accounts)
+
+
+def _accounts(low: str, email: str) -> list[tuple[str | None, str]]:
+    match = _NOREPLY.fullmatch(email)
+    found: list[tuple[str | None, str]] = [(match[1], match[2])] if match else []
+    if low.endswith("[bot]"):
+        found.append((None, low))
+    return found
+
+
+def _by_login(entry: Login) -> Who:
+    return Who(tool=entry.tool, kind="login", confidence=entry.confidence, role=entry.role)
+
+
+def _by_name(name: str, email: str) -> Who | None:
+    found = named(name, has_email=bool(email))
+    if found:
+        return found
+    suffix = _SUFFIX.fullmatch(name)
+    inner = named(suffix[1], has_email=False) if suffix else None
+    if inner and inner.confidence == "strong":
+        sure: Strength = "definite" if inner.tool == "aider" else "strong"
+        return Who(tool=inner.tool, kind="name", confidence=sure, role=inner.role)
+    if _AI_TITLE.search(name):
+        return Who(tool="ai", kind="name", confidence="strong")
+    return None
+
+
+def _automation(low: str, email: str, accounts: list[tuple[str | None, str]]) -> Who | None:
+    bots = book().bots
+    known = email in bots.emails or any(login in bots.logins for _, login in accounts)
+    if not known:
+        for _, login in accounts:
+            if login.endswith("[bot]") and _AI_LOGIN.search(login):
+                return Who(tool=login.removesuffix("[bot]"), kind="login", confidence="strong")
+    if (
+        known
+        or low in bots.logins
+        or _BOT_NAME.search(low[-8:])
+        or any(a.endswith("[bot]") for _, a in accounts)
+    ):
+        return Who(tool=low or email, kind="bot", confidence="strong", role="bot")
+    return None
+
+
+def named(text: str, *, has_email: bool) -> Who | None:
+    """The tool that a whole display name means.
+
+    A bare first name (Claude, Devin, Jules) with somebody's address is weak: people bear them.
+    """
+    text = text.strip().strip("\"'`*_").strip()
+    for entry, pattern in _names():
+        match = pattern.fullmatch(text)
+        if match:
+            core = match["core"]
+            bare = entry.person and not match["tail"] and not re.search(r"[\s\d-]", core)
+            weak = bare and has_email
+            return Who(tool=entry.tool, kind="name", confidence="weak" if weak else "strong", role=entry.role)
+    return None
+
+
+def mentioned(text: str) -> Who | None:
+    """The first tool named anywhere in a short value; a bare first name does not count."""
+    for entry, pattern in _inside():
+        if pattern.search(text):
+            return Who(tool=entry.tool, kind="name", confidence="strong", role=entry.role)
+    return None
+
+
+@cache
+def _names() -> tuple[tuple[Name, re.Pattern[str]], ...]:
+    return tuple(
+        (entry, re.compile(rf"{_VENDOR}(?P<core>(?>{entry.pattern})){_TAIL}", FLAGS)) for entry in book().name
+    )
+
+
+@cache
+def _inside() -> tuple[tuple[Name, re.Pattern[str]], ...]:
+    words = (entry for entry in book().name if not entry.person or entry.tool == "claude-code")
+    return tuple((e, re.compile(rf"(?<![\w.@-])(?:{e.pattern})(?![\w@]|\.\w)", FLAGS)) for e in words)
+
+
+@cache
+def prose_names() -> str:
+    """One alternation of the names that may be looked for in sentences."""
+    names = "|".join(f"(?:{entry.pattern})" for entry in book().name if entry.prose)
+    return f"(?>{names})"

@@ -1,0 +1,56 @@
+"""Reads the notes that AI tools attach to commits: git-ai's and Agent Trace's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gate.change.door import GitDoor
+
+NOTE_REFS: Final = ("refs/notes/ai", "refs/notes/ai-remote/origin", "refs/notes/agent-trace")
+NOTE_BYTES: Final = 4 << 20
+"""A larger note is left unread: real ones embed whole transcripts."""
+_HEX: Final = frozenset("0123456789abcdef")
+
+
+def read_notes(door: GitDoor, commits: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
+    """Note bodies by commit, for those commits that have any. No notes fetched: an empty dict."""
+    found: dict[str, list[bytes]] = {}
+    wanted = set(commits)
+    for ref in NOTE_REFS if wanted else ():
+        pairs = [(sha, blob) for sha, blob in note_blobs(door, ref) if sha in wanted]
+        for (sha, _), body in zip(pairs, note_bodies(door, [blob for _, blob in pairs]), strict=True):
+            if body and body not in found.setdefault(sha, []):
+                found[sha].append(body)
+    return {sha: tuple(bodies) for sha, bodies in found.items()}
+
+
+def note_blobs(door: GitDoor, ref: str) -> Iterator[tuple[str, str]]:
+    """(commit, note blob) for every note of one notes ref; its tree fans out by two hex digits."""
+    tree = door.try_run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{tree}}")
+    if tree.code:
+        return
+    for record in door.run(
+        "ls-tree", "-r", "-z", "--full-tree", tree.stdout.decode("ascii").strip(), cap=1 << 30
+    ).split(b"\0"):
+        meta, _, name = record.partition(b"\t")
+        sha = name.replace(b"/", b"").decode("ascii", "replace")
+        fields = meta.split()
+        if len(fields) == 3 and fields[1] == b"blob" and len(sha) in (40, 64) and _HEX.issuperset(sha):
+            yield sha, fields[2].decode("ascii")
+
+
+def note_bodies(door: GitDoor, blobs: Sequence[str]) -> Iterator[bytes]:
+    """The bodies in order; b"" for one beyond NOTE_BYTES."""
+    if not blobs:
+        return
+    out = door.run(
+        "cat-file",
+        "--batch-check=%(objectsize)",
+        "--buffer",
+        stdin="".join(f"{blob}\n" for blob in blobs).encode(),
+    )
+    sizes = [int(line) if line.isdigit() else NOTE_BYTES + 1 for line in out.split(b"\n")[: len(blobs)]]
+    bodies = door.blobs((b, s) for b, s in zip(blobs, sizes, strict=True) if s <= NOTE_BYTES)
+    for size in sizes:
+        yield next(bodies)[1] if size <= NOTE_BYTES else b""

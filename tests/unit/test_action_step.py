@@ -1,0 +1,107 @@
+"""The action's step apart from GitHub: inputs, exit codes, what is said when nothing could be looked at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gate.cli import main
+from gate.errors import Exit, UsageError
+from gate.model.score import Verdict
+from gate.publishing.action import exit_code, inputs
+from tests.e2e.harmless_pulls import HARMLESS
+from tests.e2e.pulls import build, git
+
+
+@pytest.mark.parametrize(
+    ("verdict", "fail_on", "code"),
+    [
+        (Verdict.PASS, "", 0),
+        (Verdict.WARN, "", 0),
+        (Verdict.WARN, "fail", 0),
+        (Verdict.WARN, "warn", 1),
+        (Verdict.PASS, "warn", 0),
+        (Verdict.FAIL, "", 1),
+        (Verdict.FAIL, "warn", 1),
+        (Verdict.INCONCLUSIVE, "", 3),
+        (Verdict.INCONCLUSIVE, "warn", 3),
+    ],
+)
+def test_the_exit_code_is_the_verdicts(verdict: Verdict, fail_on: str, code: int) -> None:
+    assert exit_code(verdict, fail_on) == code
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("FAIL_ON", "never"),
+        ("FAIL_ON", "inconclusive"),
+        ("SARIF", "yes"),
+        ("COMMENT", "$(id)"),
+        ("MODE", "x"),
+    ],
+)
+def test_inputs_that_are_not_allowed(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match="inputs"):
+        inputs({f"GATE_INPUT_{name}": value})
+
+
+def test_inputs() -> None:
+    found = inputs({"GATE_INPUT_BASE": " a ", "GATE_INPUT_FAIL_ON": "warn", "GATE_INPUT_SARIF": ""})
+    assert (found.base, found.fail_on, found.sarif, found.repository) == ("a", "warn", "", ".")
+
+
+@pytest.fixture
+def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runner's environment; the folder with its files."""
+    for name in ("output", "step_summary"):
+        (tmp_path / name).write_text("")
+        monkeypatch.setenv(f"GITHUB_{name.upper()}", str(tmp_path / name))
+    monkeypatch.setenv("GITHUB_REPOSITORY", "octo/shop")
+    for name in ("GITHUB_EVENT_PATH", "GITHUB_TOKEN", "GATE_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GATE_INPUT_OUTPUT", str(tmp_path / "out"))
+    return tmp_path
+
+
+def test_not_having_looked_is_said_everywhere(step: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GATE_INPUT_REPOSITORY", str(step))
+    monkeypatch.setenv("GATE_INPUT_BASE", "main")
+    monkeypatch.setenv("GATE_INPUT_HEAD", "head")
+    assert main(["action"]) == Exit.USAGE
+    assert "inconclusive" in (step / "output").read_text()
+    assert "gate could not look" in (step / "step_summary").read_text()
+
+
+def test_no_event_and_no_range(step: Path) -> None:
+    assert main(["action"]) == Exit.USAGE
+    assert "which change" in (step / "step_summary").read_text()
+
+
+def test_a_broken_event_is_refused(step: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (step / "event").write_text("{")
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(step / "event"))
+    assert main(["action"]) == Exit.USAGE
+
+
+def test_a_push_is_told_in_the_summary(
+    step: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No pull request, no sandbox (fast): warn at best, files on disk, nothing sent."""
+    repo = build(HARMLESS[0], step)
+    base, head = git(repo, "rev-parse", "main"), git(repo, "rev-parse", "head")
+    (step / "event").write_text(json.dumps({"before": base, "after": head, "ref": "refs/heads/x"}))
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(step / "event"))
+    monkeypatch.setenv("GATE_INPUT_REPOSITORY", str(repo))
+    monkeypatch.setenv("GATE_SANDBOX_ENABLED", "false")
+    monkeypatch.setenv("GITHUB_API_URL", "https://192.0.2.1")
+    assert main(["action"]) == Exit.OK
+    assert {file.name for file in (step / "out").iterdir()} == {"report.json", "report.md", "report.sarif"}
+    assert (step / "output").read_text().splitlines()[1] == "warn"
+    assert "### " in (step / "step_summary").read_text()
+    out = capsys.readouterr().out
+    assert out.startswith("::stop-commands::")
+    monkeypatch.setenv("GATE_INPUT_FAIL_ON", "warn")
+    assert main(["action"]) == Exit.BLOCKED

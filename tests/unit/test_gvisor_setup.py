@@ -1,0 +1,48 @@
+"""What is written into the engine's settings: ours beside what was there, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gate.errors import CouldNotLook
+from gate.model.run import SandboxSpec
+from gate.sandbox import gvisor, gvisor_setup
+
+
+def test_other_settings_and_other_runtimes_stay(tmp_path: Path) -> None:
+    daemon = tmp_path / "docker" / "daemon.json"
+    daemon.parent.mkdir()
+    kept = {
+        "log-level": "warn",
+        "runtimes": {"runsc": {"path": "/opt/runsc"}, "gate-gvisor-99": {"path": "/old"}},
+    }
+    daemon.write_text(json.dumps(kept))
+    ours = {"gate-gvisor-0": {"path": "/usr/bin/runsc"}}
+    assert gvisor_setup._merge(daemon, {"runsc": {"path": "/usr/bin/runsc"}}, ours)
+    assert json.loads(daemon.read_text()) == {
+        "log-level": "warn",
+        "runtimes": {"runsc": {"path": "/opt/runsc"}, **ours},
+    }
+    assert not gvisor_setup._merge(daemon, {"runsc": {"path": "/usr/bin/runsc"}}, ours)
+
+
+def test_settings_that_are_no_json_are_left_alone(tmp_path: Path) -> None:
+    daemon = tmp_path / "daemon.json"
+    daemon.write_text("{,}")
+    with pytest.raises(CouldNotLook, match="not JSON"):
+        gvisor_setup._merge(daemon, {}, {"a": {}})
+    assert daemon.read_text() == "{,}"
+
+
+def test_slots_are_counted_without_gaps() -> None:
+    assert gvisor_setup.registered({}) == 0
+    assert gvisor_setup.registered({"gate-gvisor-0": {}, "gate-gvisor-1": {}, "gate-gvisor-3": {}}) == 2
+
+
+@pytest.mark.parametrize("spec", [SandboxSpec(network="sinkhole")])
+def test_what_the_wall_cannot_do_is_refused(spec: SandboxSpec) -> None:
+    with pytest.raises(CouldNotLook, match="sinkhole"):
+        gvisor.refuse_what_is_missing(spec, "gvisor")

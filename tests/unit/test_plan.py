@@ -1,0 +1,379 @@
+# ruff: noqa: E501 - tables of targets read better unbroken
+"""What is planned for which change; nothing is run here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gate.change.git import open_range
+from gate.model.run import ExecutionPlan, Probe
+from gate.sandbox.plan import ALONE, GROUP, MOST_LIGHT, deepen, make_plan
+from gate.sandbox.planning.names import MOST
+from gate.sandbox.planning.probes import job_of
+from tests.e2e.pulls import FileMap, Pull, build, git
+
+Plan = ExecutionPlan
+
+
+def planned(folder: Path, head: FileMap, base: FileMap | None = None, *, deep: bool = False) -> Plan:
+    """The plan for a real change in a real repository."""
+    repo = build(Pull(name="x", head=head, base=base or {}, verdicts=()), folder)
+    with open_range(repo, "main", "head") as opened:
+        return make_plan(opened.change, opened.base, opened.head, deadline=20, deep=deep)
+
+
+def by_target(plan: Plan) -> dict[str, Probe]:
+    return {probe.target: probe for probe in plan.probes}
+
+
+def targets(plan: Plan) -> list[str]:
+    return [probe.target for probe in plan.probes]
+
+
+def left(plan: Plan) -> dict[str, str]:
+    return {entry.target: entry.reason for entry in plan.not_exercised}
+
+
+def test_module_in_src_layout_with_its_test(tmp_path: Path) -> None:
+    plan = planned(
+        tmp_path, {"src/pricing/tax.py": "RATES = {}\n\ndef with_tax(net, country):\n    return net\n"}
+    )
+    assert targets(plan) == ["nothing", "import pricing.tax", "call pricing.tax"]
+    probe = by_target(plan)["import pricing.tax"]
+    assert (probe.phase, probe.path, probe.sides, probe.driver) == (
+        "import",
+        "src/pricing/tax.py",
+        ("base", "head"),
+        True,
+    )
+    called = by_target(plan)["call pricing.tax"]
+    assert (called.phase, called.sides) == ("call", ("base", "head"))
+    assert "calls" not in job_of(probe)["items"][0]
+    (item,) = job_of(called)["items"]
+    assert item == {
+        "do": "import",
+        "module": "pricing.tax",
+        "path": "src/pricing/tax.py",
+        "roots": ["src", "."],
+        "calls": ["with_tax"],
+    }
+    assert job_of(probe)["lines"] == {"src/pricing/tax.py": [[1, 1], [3, 4]]}
+
+
+def test_related_and_changed_tests(tmp_path: Path) -> None:
+    head = {"src/pricing/cart.py": "def total(): ...\n", "tests/test_new.py": "def test_x(): ...\n"}
+    plan = planned(tmp_path, head)
+    changed, related = by_target(plan)["test tests/test_new.py"], by_target(plan)["test tests/test_cart.py"]
+    assert (changed.path, changed.sides) == ("tests/test_new.py", ("head",))
+    assert (related.path, related.sides) == ("src/pricing/cart.py", ("base", "head"))
+    assert targets(plan)[0] == "nothing"
+
+
+def test_test_is_found_by_its_imports(tmp_path: Path) -> None:
+    base = {
+        "tests/test_a.py": "from pricing import cart, tax\n",
+        "tests/test_b.py": "    import pricing.tax as t\n",
+        "tests/test_c.py": "# import pricing.tax\nx = 'pricing.tax'\n",
+        "tests/test_tax.py": "",
+    }
+    plan = planned(tmp_path, {"src/pricing/tax.py": "X = 1\n"}, base)
+    assert targets(plan)[-1] == "test tests/test_tax.py tests/test_a.py tests/test_b.py"
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "target", "roots"),
+    [
+        ("shop/cart.py", {"shop/__init__.py": ""}, "import shop.cart", ["."]),
+        (
+            "services/api/shop/cart.py",
+            {"services/api/shop/__init__.py": ""},
+            "import shop.cart",
+            ["services/api", "."],
+        ),
+        ("src/ns/shop/cart.py", {"src/ns/shop/__init__.py": ""}, "import ns.shop.cart", ["src", "."]),
+        ("ns/shop/cart.py", {"ns/shop/__init__.py": ""}, "import shop.cart", ["ns", "."]),
+        ("cart.py", {}, "import cart", ["."]),
+        ("tools/gen.py", {}, "import tools.gen", [".", "tools"]),
+        ("my-tools/gen.py", {}, "import gen", ["my-tools", "."]),
+        ("lib/shop/__init__.py", {}, "import shop", ["lib", "."]),
+    ],
+)
+def test_module_names(tmp_path: Path, path: str, base: dict[str, str], target: str, roots: list[str]) -> None:
+    probe = by_target(planned(tmp_path, {path: "X = 1\n"}, base))[target]
+    assert [root for root in job_of(probe)["items"][0]["roots"] if root != "src" or "src" in roots] == roots
+
+
+def test_scripts(tmp_path: Path) -> None:
+    head = {
+        "tools/a-b.py": "print(1)\n",
+        "tools/guarded.py": "def main(): ...\nif __name__ == '__main__':\n    main()\n",
+        "tools/plain.py": "import sys\ndef main(): ...\nsys.exit(main())\n",
+        "bin/go": "#!/usr/bin/env python3\nprint(1)\n",
+        "bin/run.sh": "echo hi\n",
+        "src/pricing/__main__.py": "print(1)\n",
+        "web/app.js": "console.log(1)\n",
+    }
+    shown = targets(planned(tmp_path, head))
+    assert set(shown) == {
+        "nothing",
+        "run tools/a-b.py",
+        "import tools.guarded",
+        "call tools.guarded",
+        "run -m tools.guarded",
+        "run -m tools.plain",
+        "run bin/go",
+        "sh bin/run.sh",
+        "run -m pricing",
+        "node web/app.js",
+    }
+
+
+def test_module_that_begins_to_end_its_importers_is_no_script(tmp_path: Path) -> None:
+    head = {
+        "a.py": "import sys\nsys.exit()\n",
+        "src/pricing/tax.py": "import sys\nsys.exit()\n",
+        "b.py": "main()\n",
+    }
+    shown = targets(planned(tmp_path, head, {"a.py": "X = 1\n"}))
+    assert {"import a", "import pricing.tax", "run b.py"} <= set(shown)
+
+
+def test_installation(tmp_path: Path) -> None:
+    head = {
+        "setup.py": "from setuptools import setup\nsetup()\n",
+        "pyproject.toml": '[build-system]\nbuild-backend = "b"\nbackend-path = ["."]\n',
+        "b.py": "def build_wheel(d): ...\n",
+        "x.pth": "import os\n",
+        "web/package.json": '{"scripts": {"postinstall": "node x.js"}}\n',
+        "web2/package.json": '{"scripts": {"test": "node x.js"}}\n',
+    }
+    plan = planned(tmp_path, head)
+    assert {p.target for p in plan.probes if p.phase == "install"} == {
+        "install by setup.py",
+        "build backend of pyproject.toml",
+        "lines of x.pth",
+        "npm lifecycle scripts of web/package.json",
+    }
+    assert plan.probes[1].phase == "install", "installation is looked at first"
+
+
+def test_nothing_for_deleted_files_documents_and_data(tmp_path: Path) -> None:
+    plan = planned(
+        tmp_path,
+        {"src/pricing/tax.py": None, "README.md": "x\n", "a.json": "{}", "a.yaml": "a: 1", "b.pyi": "x: int"},
+    )
+    assert plan.probes == ()
+    assert plan.not_exercised == ()
+
+
+def test_code_nobody_runs_is_said(tmp_path: Path) -> None:
+    plan = planned(tmp_path, {"a.go": "package a\n", "Makefile": "all:\n\ttrue\n", "b.ts": "let x = 1\n"})
+    assert plan.probes == ()
+    assert left(plan) == {
+        "a.go": "no probe runs go files",
+        "Makefile": "no probe runs makefile files",
+        "b.ts": "no probe runs typescript files",
+    }
+
+
+def test_renamed_file_runs_under_its_old_name_at_base(tmp_path: Path) -> None:
+    text = "".join(f"def f{n}():\n    return {n}\n" for n in range(30))
+    plan = planned(tmp_path, {"shop/old.py": None, "store/new.py": text + "X = 1\n"}, {"shop/old.py": text})
+    probe = by_target(plan)["import store.new"]
+    assert probe.sides == ("base", "head")
+    assert job_of(probe)["items"][0]["was"] == {
+        "path": "shop/old.py",
+        "module": "shop.old",
+        "roots": [".", "src", "shop"],
+        "do": "import",
+    }
+
+
+def test_what_is_called(tmp_path: Path) -> None:
+    base = {
+        "a.py": "HOST = 'a'\ndef calm():\n    return 1\ndef uses():\n    return HOST\n"
+        "class C:\n    def m(self):\n        return uses()\n    def n(self):\n        return 1\ndef gone():\n    return 3\n"
+    }
+    head = {"a.py": base["a.py"].replace("'a'", "'b'").replace("def gone():\n    return 3\n", "")}
+    (item,) = job_of(by_target(planned(tmp_path, head, base))["call a"])["items"]
+    assert item["calls"] == ["uses", "gone"]
+
+
+def test_riskier_functions_are_called_first_and_the_rest_is_said(tmp_path: Path) -> None:
+    text = (
+        "".join(f"def f{n}():\n    return {n}\n" for n in range(MOST + 20))
+        + "def z():\n    import socket, subprocess\n"
+    )
+    plan = planned(tmp_path, {"a.py": text})
+    calls = job_of(by_target(plan)["call a"])["items"][0]["calls"]
+    assert calls[0] == "z"
+    assert len(calls) == MOST
+    shown = ", ".join(f"f{MOST - 1 + n}" for n in range(3))
+    assert left(plan) == {f"21 more functions ({shown} ...)": "too many in one file"}
+
+
+@pytest.mark.parametrize(
+    "source", [b"def (:\n", b"\xff\xfe\n", b"x = 1\0\n", b"(" * 100_000, b"# coding: nonsense\n"]
+)
+def test_unparsable_file_is_imported_all_the_same(tmp_path: Path, source: bytes) -> None:
+    plan = planned(tmp_path, {"a.py": source, "b.py": "def f(): ...\n"})
+    assert {"import a", "import b"} <= set(targets(plan))
+    assert left(plan) == {"functions of a.py": "could not be parsed"}
+    assert job_of(by_target(plan)["call b"])["items"][0]["calls"] == ["f"]
+
+
+def test_source_that_brings_the_parser_down_costs_only_itself(tmp_path: Path) -> None:
+    plan = planned(tmp_path, {"a.py": b"x = " + b"+0" * 200_000 + b"\n", "b.py": "def f(): ...\n"})
+    assert job_of(by_target(plan)["call b"])["items"][0]["calls"] == ["f"]
+    assert "import a" in targets(plan)
+
+
+def test_links_and_submodules_are_said(tmp_path: Path) -> None:
+    repo = build(Pull(name="x", head={"a.md": "x"}, verdicts=()), tmp_path)
+    (repo / "link.py").symlink_to("/etc/passwd")
+    from tests.e2e.pulls import git
+
+    git(repo, "add", "-A")
+    git(repo, "update-index", "--add", "--cacheinfo", "160000," + "1" * 40 + ",vendor")
+    git(repo, "commit", "-qm", "link")
+    with open_range(repo, "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
+    assert left(plan) == {
+        "link.py": "a symbolic link, judged by its target",
+        "vendor": "a submodule is not fetched",
+    }
+    assert plan.probes == ()
+
+
+def test_many_modules_share_sandboxes(tmp_path: Path) -> None:
+    size = GROUP["import"]
+    many = 2 * size + 1
+    plan = planned(tmp_path, {f"m{n:02}.py": f"def f{n}(): ...\n" for n in range(many)})
+    imports = [p for p in plan.probes if p.phase == "import"]
+    assert [len(job_of(p)["items"]) for p in imports] == [size, size, 1]
+    assert imports[0].target == "import m00 and 7 more"
+
+
+def test_few_modules_get_one_each(tmp_path: Path) -> None:
+    plan = planned(tmp_path, {f"m{n:02}.py": "X = 1\n" for n in range(ALONE["import"])})
+    assert len([p for p in plan.probes if p.phase == "import"]) == ALONE["import"]
+
+
+def test_big_change_is_capped_and_says_what_is_left(tmp_path: Path) -> None:
+    plan = planned(tmp_path, {f"s{n:03}.sh": "echo\n" for n in range(MOST_LIGHT + 5)})
+    assert len(plan.probes) == MOST_LIGHT + 1
+    assert len(plan.not_exercised) == 5
+    assert all("only 40 probes" in entry.reason for entry in plan.not_exercised)
+
+
+def test_plan_is_the_same_every_time_and_ids_are_plain(tmp_path: Path) -> None:
+    head: FileMap = {
+        "a b\n.py": "X = 1\n",
+        "ä.py": "X = 1\n",
+        "-x.sh": "echo\n",
+        "a;b.sh": "echo\n",
+        "A.py": "",
+        "c.py": "X=1\n",
+    }
+    repo = build(Pull(name="x", head=head, verdicts=()), tmp_path)
+    plans = []
+    for _ in range(2):
+        with open_range(repo, "main", "head") as opened:
+            plans.append(make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False))
+    assert plans[0] == plans[1]
+    ids = [probe.id for probe in plans[0].probes]
+    assert len(set(ids)) == len(ids)
+    assert all(
+        set(i) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~") for i in ids
+    )
+
+
+def test_second_look(tmp_path: Path) -> None:
+    many = {f"m{n:02}.py": "X = 1\n" for n in range(6)}
+    plan = planned(tmp_path, many)
+    deeper = deepen(plan, {"m03.py"})
+    assert targets(deeper) == [
+        "nothing",
+        "import m03, as in CI",
+        "import m03, as on a developer's machine",
+        "import m03, one day later",
+        "import m03, 90 days later",
+        "import m03, two years later",
+    ]
+    assert [p.id.partition("~")[2] for p in deeper.probes] == [
+        "",
+        "ci",
+        "developer",
+        "day",
+        "quarter",
+        "years",
+    ]
+    assert deeper.probes[1].env["CI"] == "true"
+    assert job_of(deeper.probes[4])["clock"] == 90 * 86_400
+    whole = deepen(plan, ())
+    assert len(whole.probes) == 1 + 5 * len(many)
+    assert deepen(plan, {plan.probes[1].id}).probes[1].id.endswith("~ci")
+
+
+def test_second_look_is_capped(tmp_path: Path) -> None:
+    plan = planned(tmp_path, {f"m{n:02}.py": "X = 1\n" for n in range(20)})
+    deeper = deepen(plan, ())
+    assert len(deeper.probes) == 41
+    assert len(deeper.not_exercised) == 60
+
+
+def test_who_reads_a_changed_data_file_is_run(tmp_path: Path) -> None:
+    base = {
+        "src/pricing/run.py": "import pathlib\n\ndef go():\n    exec((pathlib.Path(__file__).parent / 'table.dat').read_text())\n",
+        "src/pricing/other.py": "A = 1\n",
+        "src/pricing/table.dat": "A = 1\n",
+    }
+    plan = planned(tmp_path, {"src/pricing/table.dat": "__import__('os').system('true')\n"}, base)
+    assert targets(plan) == ["nothing", "import pricing.run", "call pricing.run"]
+    assert job_of(by_target(plan)["call pricing.run"])["items"][0]["calls"] == ["go"]
+    assert by_target(plan)["import pricing.run"].sides == ("base", "head")
+
+
+def test_readme_is_nobodys_code(tmp_path: Path) -> None:
+    base = {"src/pricing/about.py": "TEXT = open('README.md').read()\n"}
+    assert targets(planned(tmp_path, {"README.md": "# new\n"}, base)) == []
+
+
+def test_what_a_link_makes_importable_is_run(tmp_path: Path) -> None:
+    repo = build(
+        Pull(
+            name="x",
+            head={"README.md": "x\n"},
+            base={"samples/evil.py": "A = 1\n", "samples/deep/b.py": ""},
+            verdicts=(),
+        ),
+        tmp_path,
+    )
+    (repo / "src/pricing/tax.py").unlink()
+    (repo / "src/pricing/tax.py").symlink_to("../../samples/evil.py")
+    (repo / "src/pricing/more").symlink_to("../../samples")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "links")
+    with open_range(repo, "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
+    modules = {item["module"] for p in plan.probes for item in job_of(p)["items"] if "module" in item}
+    assert modules >= {"pricing.tax", "pricing.more.evil", "pricing.more.deep.b"}
+    assert all(p.sides for p in plan.probes)
+
+
+def test_no_size_of_change_keeps_an_import_from_running(tmp_path: Path) -> None:
+    files = {f"src/pricing/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(500)}
+    plan = planned(tmp_path, files)
+    imported = [i["path"] for p in plan.probes if p.phase == "import" for i in job_of(p)["items"]]
+    assert set(imported) == set(files)
+    assert len(plan.probes) <= MOST_LIGHT + 1
+    assert plan.probes[0].sides == ("base",)
+
+
+def test_a_sample_that_becomes_product_has_no_past(tmp_path: Path) -> None:
+    text = "import os\n\n\ndef go():\n    return os.getpid()\n"
+    head: FileMap = {"tests/samples/evil.py": None, "src/pricing/evil.py": text}
+    plan = planned(tmp_path, head, {"tests/samples/evil.py": text})
+    assert by_target(plan)["import pricing.evil"].sides == ("head",)

@@ -1,0 +1,127 @@
+"""What a report says was not exercised: read from hints that the code can forge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.model.change import Side
+from gate.model.run import Completeness, NotExercised, Outcome, Probe, RunRecord
+from gate.sandbox.plan import unreached
+from gate.sandbox.planning.reached import unreached_lines
+from tests.unit.driver_harness import imported, lay_tree
+
+
+def record(report: Any, *, side: Side = "head", repeat: int = 0) -> RunRecord:
+    probe = Probe(id="i", phase="import", target="import shop.cart", path="shop/cart.py", argv=("x",))
+    return RunRecord(
+        probe=probe, side=side, outcome=Outcome.COMPLETED, exit_code=0, seconds=0.1, peak_memory=None,
+        completed=True, trace=None, completeness=Completeness(), driver_report=report, repeat=repeat,
+    )  # fmt: skip
+
+
+def test_real_report_becomes_entries(tmp_path: Path) -> None:
+    source = """
+        def needs():
+            import nothere
+            return 1
+        def endless():
+            while True: pass
+        def fine():
+            return 2
+        def never():
+            if 1 > fine():
+                return 3
+        """
+    tree = lay_tree(tmp_path / "t", {"shop/__init__.py": "", "shop/cart.py": source})
+    seen = imported(
+        tree, "shop.cart", ["needs", "endless", "fine", "never"], each=0.1, lines={"shop/cart.py": [[1, 20]]}
+    )
+    assert unreached([record(seen.report)]) == (
+        NotExercised(path="shop/cart.py", target="call needs", reason="needs nothere"),
+        NotExercised(
+            path="shop/cart.py", target="call endless", reason="was stopped after its share of the time"
+        ),
+        NotExercised(path="shop/cart.py", target="lines 3, 10", reason="no probe reached them"),
+    )
+
+
+def test_missing_dependency() -> None:
+    entry = unreached(
+        [record({"items": [{"outcome": "missing", "missing": "numpy", "module": "shop.cart"}]})]
+    )
+    assert entry == (NotExercised(path="shop/cart.py", target="import shop.cart", reason="needs numpy"),)
+
+
+def test_programs_that_a_shell_missed() -> None:
+    said = b"/work/tree/go.sh: 3: curl: not found\ngo.sh: line 4: nc: command not found\nx: not found\n"
+    run = record({"items": []})
+    shell = replace(run, stderr=said, probe=replace(run.probe, phase="script", target="sh go.sh"))
+    assert [entry.reason for entry in unreached([shell])] == ["needs curl", "needs nc"]
+    assert unreached([replace(run, stderr=said)]) == ()
+
+
+def test_only_the_first_run_at_head_counts() -> None:
+    report = {"items": [{"missing": "numpy"}]}
+    assert unreached([record(report, side="base"), record(report, repeat=1)]) == ()
+
+
+def test_lines_of_several_runs_add_up() -> None:
+    runs = [
+        record({"items": [{"code": {"a.py": [1, 2, 3, 5]}, "lines": {"a.py": [1]}}]}),
+        record({"items": [{"code": {"a.py": [1, 2, 3, 5]}, "lines": {"a.py": [2]}}]}),
+    ]
+    assert unreached_lines(runs) == {"a.py": [3, 5]}
+
+
+def test_list_is_bounded() -> None:
+    report = {"items": [{"missing": f"m{n}", "module": f"m{n}"} for n in range(900)]}
+    entries = unreached([record(report)])
+    assert len(entries) == 201
+    assert entries[-1].target == "700 more"
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {},
+        {"items": 3},
+        {"items": [3, None, {"calls": 3, "lines": 4, "code": {"a": 5}, "missing": 6, "not_called": "x"}]},
+        {
+            "items": [
+                {
+                    "calls": [["a"], "ab", [1, 2], ["f", None]],
+                    "lines": [1],
+                    "code": {"a.py": [True, -1, 10**99, "1"]},
+                }
+            ]
+        },
+    ],
+)
+def test_nonsense_is_nothing(report: Any) -> None:
+    assert unreached([record(report)]) == ()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["items", "calls", "lines", "code", "missing", "module", "path"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.lists(JSON, max_size=3))
+def test_no_report_breaks_the_reader(items: list[Any]) -> None:
+    for entry in unreached([record({"items": items})]):
+        assert isinstance(entry.path + entry.target + entry.reason, str)

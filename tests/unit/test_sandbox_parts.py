@@ -1,0 +1,345 @@
+"""The pure parts of the sandbox room: options, ownership, outcomes, budgets, the conversation."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gate.errors import CouldNotLook, UsageError
+from gate.model.change import Side
+from gate.model.run import Completeness, ExecutionPlan, Limits, Outcome, Probe, RunRecord, SandboxSpec
+from gate.sandbox import container, images, reap
+from gate.sandbox.backends import choose
+from gate.sandbox.bwrap_options import Layout, arguments, contents
+from gate.sandbox.channel import End, Receiver, Started, Tracing
+from gate.sandbox.execute import IDLE, execute
+from gate.sandbox.parcel import Parcel, job_for, with_tree
+from gate.sandbox.record import Seen, never_started, to_record
+
+PROBE = Probe(id="p", phase="import", target="shop", path="shop.py", argv=("python3", "-c", "pass"))
+END = End(
+    status=0,
+    completed=True,
+    seconds=1.5,
+    peak_memory=7,
+    stdout_total=3,
+    stderr_total=4,
+    limits_hit=(),
+    leftover_killed=0,
+    tracer_ok=True,
+    clock="real",
+)
+
+
+# -- options --------------------------------------------------------------------------------------
+
+
+def _options(**more: object) -> dict[str, object]:
+    body = container.sandbox_options(
+        image="sha256:x",
+        limits=Limits(),
+        labels={"gate": "sandbox"},
+        seccomp='{"a": 1}',
+        sockets_volume="v",
+        **more,  # type: ignore[arg-type]
+    )
+    json.dumps(body)
+    return body
+
+
+def test_a_sandbox_container_is_hardened() -> None:
+    body = _options()
+    host = body["HostConfig"]
+    assert isinstance(host, dict)
+    assert host["NetworkMode"] == "none"
+    assert host["ReadonlyRootfs"] is True
+    assert host["CapDrop"] == ["ALL"]
+    assert "CapAdd" not in host
+    assert host["SecurityOpt"] == ["no-new-privileges", 'seccomp={"a": 1}']
+    assert host["Memory"] == host["MemorySwap"] == 512 << 20
+    assert host["PidsLimit"] == 128
+    assert host["LogConfig"]["Type"] == "none", "five gigabytes of output must not reach the host's disk"
+    assert [mount["ReadOnly"] for mount in host["Mounts"]] == [True]
+    assert not host.get("Binds")
+    assert not host.get("Devices")
+    assert all("nr_inodes=" in options and "nosuid" in options for options in host["Tmpfs"].values())
+    assert body["User"] == "65532:65532"
+    assert body["Env"] == ["PATH=/usr/local/bin:/usr/bin:/bin"]
+
+
+def test_an_observer_has_two_capabilities_and_no_network() -> None:
+    host = container.observer_options(image="i", labels={}, sockets_volume="v")["HostConfig"]
+    assert host["CapAdd"] == ["SYS_PTRACE", "DAC_READ_SEARCH"]
+    assert host["CapDrop"] == ["ALL"]
+    assert host["NetworkMode"] == "none"
+    assert host["ReadonlyRootfs"] is True
+
+
+def test_another_runtime_is_asked_for_by_name() -> None:
+    host = _options(runtime="runsc")["HostConfig"]
+    assert isinstance(host, dict)
+    assert host["Runtime"] == "runsc"
+
+
+def test_extra_files_get_a_mount_only_where_nothing_is_hidden() -> None:
+    planted = ("/work/home/.ssh/id", "/tmp/a", "/run/secrets/x/token", "/run/secrets/x/other")
+    assert container.plant_folders(planted) == ("/run/secrets/x",)
+    for path in ("/etc/passwd", "/usr/lib/x", "/run/../etc/x", "relative"):
+        with pytest.raises(CouldNotLook):
+            container.plant_folders((path,))
+
+
+def test_bubblewrap_shares_no_namespace_and_ends_with_a_read_only_root() -> None:
+    layout = Layout(program="bwrap", user=None, python="/opt/python", no_nesting=True)
+    files = {path: number for number, path in enumerate(contents(), start=10)}
+    words = arguments(layout, SandboxSpec(files={"/run/secrets/token": b""}), files, 9)
+    for kind in ("user", "ipc", "pid", "net", "uts"):
+        assert f"--unshare-{kind}" in words
+    assert words[words.index("--cap-drop") + 1] == "ALL"
+    assert "--disable-userns" in words
+    assert "--die-with-parent" in words
+    assert words[words.index("--") - 2 : words.index("--")] == ["--remount-ro", "/"]
+    assert "/run/secrets" in words
+    assert words[words.index("/opt/python") + 1] == "/usr/local"
+    writable = [words[i + 1] for i, word in enumerate(words) if word == "--bind"]
+    assert writable == []
+
+
+# -- images ---------------------------------------------------------------------------------------
+
+
+def test_a_tag_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = images.tag("sandbox")
+    assert before.startswith("gate-sandbox:")
+    changed = tmp_path / "Dockerfile"
+    changed.write_text("FROM scratch")
+    sources = dict(images._sources())
+    monkeypatch.setattr(images, "_sources", lambda: sources | {"Dockerfile": changed})
+    assert images.tag("sandbox") != before
+
+
+# -- ownership ------------------------------------------------------------------------------------
+
+
+def test_an_owner_is_known_again() -> None:
+    me = reap.Owner.me()
+    assert reap.Owner.parse(str(me)) == me
+    assert me.dead is False
+    assert reap.Owner.of(os.getpid()) == me
+    for text in ("", "1/2/3", "x/2/a/b", "1/2/a/b/c"):
+        assert reap.Owner.parse(text) is None
+
+
+def test_a_dead_owner_is_dead_and_a_stranger_is_unknown() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        owner = reap.Owner.of(child.pid)
+        assert owner is not None
+        assert [owner.dead] == [False]
+        child.communicate(b"\n")
+    assert owner.dead is True
+    assert replace(reap.Owner.me(), start=1).dead is True, "the pid lives, but as another process"
+    assert replace(owner, boot="another").dead is None
+    assert replace(owner, namespace="pid:[1]").dead is None
+
+
+def test_what_a_dead_gate_left_in_the_temporary_folder_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    name = reap.owned_name()
+    assert not reap.left_behind(name)
+    space, _, _, rest = name.split("-")
+    dead = f"{space}-{os.getpid()}-1-{rest}"
+    assert reap.left_behind(dead)
+    assert not reap.left_behind(f"1-{os.getpid()}-1-{rest}")
+    assert not reap.left_behind("something-else")
+    for left in (f"gate-runs-{dead}", f"gate-runs-{name}", "gate-runs-x", "other"):
+        (tmp_path / left).mkdir()
+    with reap.run_folder() as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        (folder / "trace").touch()
+    assert {path.name for path in tmp_path.iterdir()} == {f"gate-runs-{name}", "gate-runs-x", "other"}
+
+
+# -- outcomes -------------------------------------------------------------------------------------
+
+
+def _heard(*, end: End | None = END, started: bool = True) -> Receiver:
+    heard = Receiver(b"key")
+    heard.started = Started(pid=1, t=0.0) if started else None
+    heard.end = end
+    return heard
+
+
+SAID = Seen(ending="said", seconds=2.0)
+
+
+def _end(**changes: object) -> End:
+    return msgspec.structs.replace(END, **changes)
+
+
+@pytest.mark.parametrize(
+    ("heard", "seen", "outcome", "faulty"),
+    [
+        (_heard(), SAID, Outcome.COMPLETED, False),
+        (_heard(end=_end(status=3)), SAID, Outcome.EXITED_NONZERO, False),
+        (_heard(end=_end(status=-11)), SAID, Outcome.KILLED, False),
+        (_heard(end=_end(status=-9, limits_hit=("wall",))), SAID, Outcome.TIMED_OUT, False),
+        (_heard(end=_end(status=-9)), replace(SAID, out_of_memory=True), Outcome.OUT_OF_MEMORY, False),
+        (_heard(end=None), replace(SAID, ending="deadline"), Outcome.TIMED_OUT, False),
+        (_heard(end=None), replace(SAID, ending="closed", out_of_memory=True), Outcome.OUT_OF_MEMORY, False),
+        (_heard(end=None), replace(SAID, ending="closed"), Outcome.KILLED, True),
+        (_heard(end=None), replace(SAID, ending="stopped"), Outcome.KILLED, True),
+        (_heard(end=_end(tracer_ok=False)), SAID, Outcome.COMPLETED, True),
+        (_heard(), replace(SAID, fault="engine gone"), Outcome.COMPLETED, True),
+        (_heard(end=None, started=False), replace(SAID, ending="closed"), Outcome.NEVER_STARTED, True),
+        (_heard(end=None, started=False), replace(SAID, ending="deadline"), Outcome.NEVER_STARTED, True),
+    ],
+)
+def test_outcomes_and_faults(heard: Receiver, seen: Seen, outcome: Outcome, faulty: bool) -> None:
+    record = to_record(heard, seen, PROBE, "head", 1)
+    assert (record.outcome, record.fault is not None) == (outcome, faulty)
+    assert (record.probe, record.side, record.repeat) == (PROBE, "head", 1)
+
+
+def test_a_record_carries_what_was_said() -> None:
+    heard = _heard(end=_end(stdout_total=10))
+    heard.stdout += b"abc"
+    record = to_record(heard, replace(SAID, peak_memory=9), PROBE, "base", 0)
+    assert (record.stdout, record.stdout_total, record.stderr_total) == (b"abc", 10, 4)
+    assert (record.peak_memory, record.exit_code, record.completed, record.seconds) == (9, 0, True, 1.5)
+
+
+def test_a_launcher_that_mutters_is_quoted() -> None:
+    seen = replace(SAID, ending="closed", noise=b"x\nPermission denied\n")
+    record = to_record(_heard(end=None, started=False), seen, PROBE, "head", 0)
+    assert record.fault is not None
+    assert "Permission denied" in record.fault
+
+
+# -- the job --------------------------------------------------------------------------------------
+
+
+def test_a_job_has_only_the_environment_that_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_HOST", "x")
+    probe = replace(PROBE, env={"A": "1"}, cwd="src")
+    job = job_for(probe, SandboxSpec(env={"B": "2"}), tracer=Tracing(socket="/s"), in_cgroup=True)
+    assert set(job.env) == {"A", "B", "PATH", "HOME", "LANG", "TMPDIR", "USER", "LOGNAME"}
+    assert (job.cwd, job.memory, job.pids) == ("/work/tree/src", 0, 0)
+    alone = job_for(probe, SandboxSpec(), tracer=Tracing(fd=3), in_cgroup=False)
+    assert (alone.memory, alone.pids) == (1 << 30, 128)
+
+
+@pytest.mark.parametrize("cwd", ["/etc", "..", "a/../../b"])
+def test_a_job_cannot_start_outside_its_tree(cwd: str) -> None:
+    with pytest.raises(ValueError, match="leaves the tree"):
+        job_for(replace(PROBE, cwd=cwd), SandboxSpec(), tracer=Tracing(fd=3), in_cgroup=True)
+
+
+def test_a_large_tree_gets_room() -> None:
+    parcels: dict[Side, Parcel] = {
+        "base": Parcel(path=Path("b"), size=1),
+        "head": Parcel(path=Path("h"), size=(10 << 20) + 1),
+    }
+    limits = with_tree(Limits(), parcels)
+    assert limits.memory - Limits().memory == limits.scratch - Limits().scratch == 11 << 20
+
+
+# -- a plan within its budget ---------------------------------------------------------------------
+
+
+class Recording:
+    """A session that notes what it was asked for."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.asked: list[tuple[str, str, int]] = []
+        self.expected = 0
+        self.aborted = False
+        self._seconds = seconds
+
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        self.asked.append((probe.id, side, repeat))
+        time.sleep(self._seconds)
+        seen = Seen(ending="said", seconds=self._seconds, completeness=Completeness())
+        return to_record(_heard(), seen, probe, side, repeat)
+
+    def expect(self, runs: int) -> None:
+        self.expected += runs
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def test_a_plan_runs_idle_then_all_sides_then_base_again() -> None:
+    other = replace(PROBE, id="q", sides=("head",))
+    session, said = Recording(), list[str]()
+    records = execute(
+        session, ExecutionPlan(probes=(PROBE, other)), budget=60, progress=said.append, workers=1
+    )
+    turns = [("idle", "base", 0), ("p", "base", 0), ("p", "head", 0), ("q", "head", 0), ("p", "base", 1)]
+    assert session.asked == turns
+    assert [(r.probe.id, r.side, r.repeat) for r in records] == turns
+    assert records[0].probe == IDLE
+    assert session.expected == len(said) == 5
+    assert "shop at head: completed" in said[2]
+
+
+def test_an_empty_plan_runs_nothing() -> None:
+    session = Recording()
+    assert execute(session, ExecutionPlan(probes=()), budget=60) == ()
+    assert session.asked == []
+
+
+def test_what_a_spent_budget_leaves_out_is_said() -> None:
+    session = Recording(seconds=0.06)
+    records = execute(session, ExecutionPlan(probes=(PROBE,)), budget=0.1, workers=1)
+    assert [(r.probe.id, r.side, r.repeat) for r in records] == [
+        ("idle", "base", 0),
+        ("p", "base", 0),
+        ("p", "head", 0),
+    ]
+    assert records[2].outcome is Outcome.NEVER_STARTED
+    assert records[2].fault is not None
+    assert "budget" in records[2].fault
+
+
+def test_an_interrupt_aborts_the_session() -> None:
+    class Interrupted(Recording):
+        def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+            raise KeyboardInterrupt
+
+    session = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        execute(session, ExecutionPlan(probes=(PROBE,)), budget=60, workers=1)
+    assert session.aborted
+
+
+# -- the choice, and what is used -----------------------------------------------------------------
+
+
+def test_unknown_names_are_the_users_mistake() -> None:
+    with pytest.raises(UsageError):
+        choose("chroot", "process")
+    with pytest.raises(UsageError):
+        choose("auto", "steel")
+
+
+def test_nothing_is_as_strong_as_a_virtual_machine_here() -> None:
+    with pytest.raises(CouldNotLook) as caught:
+        choose("bubblewrap", "vm")
+    assert "bubblewrap" in caught.value.message
+    assert caught.value.advice
+
+
+def test_a_run_that_never_began_is_a_fault() -> None:
+    record = never_started(PROBE, "head", 0, "no engine")
+    assert (record.outcome, record.fault, record.trace) == (Outcome.NEVER_STARTED, "no engine", None)
+    assert not record.completeness.whole

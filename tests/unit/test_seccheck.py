@@ -1,0 +1,240 @@
+"""gVisor's packets and log lines to trace lines: what is told, and what is counted when it is missing."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.sandbox.observer.numbers import numbers
+from gate.trace import seccheck_log as log
+from gate.trace import seccheck_session as session
+from gate.trace import seccheck_wire as wire
+from gate.trace.codec import read_trace
+from gate.trace.seccheck import Translator
+
+CALL = numbers("x86_64")
+LAUNCHER, CODE = 1, 7
+
+
+def _varint(value: int) -> bytes:
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def message(**fields: int | bytes | list[bytes]) -> bytes:
+    """``f3=5`` is field 3."""
+    out = b""
+    for name, value in fields.items():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, int):
+                out += _varint(int(name[1:]) << 3) + _varint(one)
+            else:
+                out += _varint(int(name[1:]) << 3 | 2) + _varint(len(one)) + one
+    return out
+
+
+def packet(kind: int, group: int, *, dropped: int = 0, cwd: bytes = b"/work/tree", **fields: Any) -> bytes:
+    context = message(f1=10**18 + 1, f2=group, f4=group, f8=cwd)
+    return struct.pack("<HHI", 8, kind, dropped) + message(f1=context, **fields)
+
+
+def raw(name: str, *args: int, group: int = CODE) -> bytes:
+    registers: dict[str, Any] = {f"f{5 + n}": arg for n, arg in enumerate(args)}
+    return packet(wire.RAW, group, f4=CALL[name], **registers)
+
+
+def begun(**extra: Any) -> Translator:
+    """A translator whose sandbox has just started its code."""
+    it = Translator(events=extra.get("events", 1000))
+    argv = [b"python3", b"main.py"]
+    it.packets(
+        [
+            packet(wire.START, LAUNCHER),
+            raw("openat", group=LAUNCHER),
+            packet(wire.CLONE, LAUNCHER, f3=CODE, f4=CODE),
+            raw("openat"),  # the launcher's own child, before it is the code
+            raw("execve"),
+        ]
+    )
+    it.packets([packet(wire.EXECVE, CODE, f6=b"/usr/bin/python3", f7=argv, f8=[b"PATH=/bin", b"X=1"])])
+    it.packets([packet(wire.EXECVE_INFO, CODE, f2=b"/usr/bin/python3.11")])
+    it.packets([packet(wire.RAW, CODE, f2=message(f1=0), f4=CALL["execve"])])
+    return it
+
+
+def lines(it: Translator, out: list[bytes]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out]
+
+
+def logged(text: str, *, group: int = CODE, way: str = "E") -> bytes:
+    return json.dumps({"msg": f"strace.go:1] [{group:4}:{group:4}] python3 {way} {text}"}).encode() + b"\n"
+
+
+def test_a_whole_run_reads_back_as_a_whole_trace(tmp_path: Path) -> None:
+    it = Translator(events=1000)
+    out = it.packets([packet(wire.START, LAUNCHER), packet(wire.CLONE, LAUNCHER, f3=CODE, f4=CODE)])
+    out += it.packets([raw("execve"), packet(wire.EXECVE, CODE, f6=b"/bin/sh", f7=[b"sh"])])
+    out += it.packets([packet(wire.RAW, CODE, f2=message(f1=0), f4=CALL["execve"])])
+    out += it.packets(
+        [raw("openat", 0, 0, 0o101), packet(wire.OPEN, CODE, f6=b"a\xc3\xa9", f7=0o101, f8=0o644)]
+    )
+    out += it.packets([raw("unlink")]) + it.lines(logged("unlink(0x1f /tmp/x)"))
+    out += it.packets([packet(wire.EXIT_NOTIFY, CODE, f2=3 << 8)])
+    out += it.finish(whole=True)
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(out))
+    completeness, summary = read_trace(path)
+    assert completeness.whole
+    assert summary is not None
+    assert summary.calls == {"execve": 1, "openat": 1, "unlink": 1}
+    told = lines(it, out)
+    assert [line["ev"] for line in told] == [
+        "start", "process", "exec", "process", "open", "file", "exit", "summary",
+    ]  # fmt: skip
+    assert told[4]["path"] == "/work/tree/aé"
+    assert (told[4]["access"], told[4]["mode"]) == ("w", 0o644)
+    assert told[5]["path"] == "/tmp/x"
+    assert told[6]["code"] == 3
+
+
+def test_what_the_launcher_does_is_not_told() -> None:
+    it = begun()
+    assert it.calls == {"execve": 1}
+    assert it.packets([raw("kill", -1, 9, group=LAUNCHER)]) == []
+    assert it.lines(logged("unlink(0x1 /x)", group=LAUNCHER)) == []
+
+
+def test_a_packet_whose_text_was_lost_is_told_without_it_and_counted() -> None:
+    """The sentry cannot encode a path that is no UTF-8, and counts nothing: only the raw packet comes."""
+    it = begun()
+    out = it.packets([raw("openat", 0, 0, 0o1), raw("getpid")])
+    assert lines(it, out)[0] | {"t": 0} == {
+        "ev": "open", "seq": 4, "t": 0, "pid": CODE, "call": "openat", "path": "", "access": "w", "flags": "",
+    }  # fmt: skip
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 1
+
+
+def test_calls_that_the_log_did_not_tell_are_counted() -> None:
+    it = begun()
+    it.packets([raw("unlink"), raw("unlink"), raw("rename")])
+    it.lines(logged("unlink(0x1 /a)"))
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 2
+
+
+def test_a_forged_line_cannot_go_unnoticed() -> None:
+    """The name of a process and a path may look like a line of their own: the counts then disagree."""
+    it = begun()
+    it.packets([raw("unlink")])
+    it.lines(
+        json.dumps({"msg": "strace.go:1] [   7:   7] a E rmdir(0x1 /b) E unlink(0x1 /etc/x)"}).encode()
+        + b"\n"
+    )
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] >= 1
+
+
+def test_a_new_line_in_a_path_stays_in_the_path() -> None:
+    it = begun()
+    it.packets([raw("mkdir")])
+    (line,) = lines(it, it.lines(logged("mkdir(0x1 /tmp/a\nI1121 strace.go:1] b, 0o755)")))
+    assert (line["path"], line["mode"]) == ("/tmp/a\\x0aI1121 strace.go:1] b", 0o755)
+
+
+def test_a_text_with_two_readings_is_not_guessed() -> None:
+    it = begun()
+    it.packets([raw("rename")])
+    assert it.lines(logged("rename(0x1 a, 0x2 b, 0x3 c)")) == []
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 1
+
+
+def test_relative_paths_follow_chdir() -> None:
+    it = begun()
+    it.lines(logged("chdir(0x1 /tmp) = 0 (0x0) (10µs)", way="X"))
+    it.packets([raw("unlink"), raw("renameat")])
+    told = lines(
+        it, it.lines(logged("unlink(0x1 x)") + logged("renameat(AT_FDCWD /tmp, 0x1 y, 0x4 /srv, 0x2 z)"))
+    )
+    assert [(line["path"], line.get("other")) for line in told] == [("/tmp/x", None), ("/srv/z", "/tmp/y")]
+
+
+def test_dropped_packets_and_a_dead_observer_end_a_clean_look() -> None:
+    it = begun()
+    it.packets([packet(wire.RAW, CODE, dropped=5, f4=CALL["getpid"])])
+    end = json.loads(it.finish(whole=False)[-1])
+    assert (end["dropped"], end["end"]) == (5, "error")
+
+
+def test_a_flood_is_cut_and_counted() -> None:
+    it = begun(events=10)
+    for _ in range(50):
+        it.packets([raw("openat"), packet(wire.OPEN, CODE, f6=b"/x")])
+    end = json.loads(it.finish(whole=True)[-1])
+    assert end["dropped"] == 40
+    assert end["calls"]["openat"] == 50
+
+
+def test_ends_of_processes_wait_for_their_log() -> None:
+    it = begun()
+    it.packets([raw("unlink"), packet(wire.EXIT_NOTIFY, CODE, f2=9)])
+    assert it.round() == []
+    told = lines(it, it.lines(logged("unlink(0x1 /x)")) + it.round())
+    assert [line["ev"] for line in told] == ["file", "exit"]
+    assert "code" not in told[1]  # a signal
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("sendto(0x6 socket:[1], 0x7, 0x9, 0x0, 0x7e {Family: AF_INET, Addr: 192.0.2.2, Port: 53}, 0x10)",
+         {"size": 9, "family": "AF_INET", "addr": "192.0.2.2", "port": 53}),
+        (('sendmsg(0x7 socket:[2], 0x7e {name=0x1, iovecs=0x2 {base=0x3, len=2, "a"}, '
+         '{base=0x4, len=3, "x"}})'),
+         {"size": 5}),
+    ],
+)  # fmt: skip
+def test_sends(text: str, fields: dict[str, Any]) -> None:
+    said = log.read(logged(text))
+    assert said is not None
+    assert log.sent(said) == fields
+
+
+def test_attempts_and_signals() -> None:
+    it = begun()
+    out = it.packets([raw("ptrace", 16, 1), raw("kill", 1, 9), raw("mount", 1, 2), raw("prctl", 4, 0)])
+    assert [(line["ev"], line["call"]) for line in lines(it, out)] == [
+        ("attempt", "ptrace"), ("signal", "kill"), ("attempt", "mount"), ("control", "prctl"),
+    ]  # fmt: skip
+    assert lines(it, out)[1]["scope"] == "init"
+
+
+@given(st.binary(max_size=200), st.binary(max_size=200))
+def test_nothing_that_arrives_makes_it_fail(one: bytes, other: bytes) -> None:
+    it = begun()
+    it.packets([one, struct.pack("<HHI", 8, wire.RAW, 0) + one])
+    it.lines(other + b"\n" + b'{"msg": "strace.go:1] ' + other.hex().encode() + b'"}\n')
+    assert json.loads(it.finish(whole=True)[-1])["ev"] == "summary"
+
+
+def test_the_session_asks_for_every_call_of_interest_raw_and_keeps_hostile_text_out_of_those() -> None:
+    every = {f"syscall/sysno/{n}/{w}" for n in range(500) for w in ("enter", "exit")}
+    every |= {f"syscall/{name}/enter" for name in session.RICH}
+    made = session.session("/run/x/sink.sock", every)["trace_session"]
+    points = {point["name"]: point for point in made["points"]}
+    for name in session.observed() & set(CALL):
+        assert points[f"syscall/sysno/{CALL[name]}/enter"]["context_fields"] == [
+            "time",
+            "thread_id",
+            "group_id",
+        ]
+    assert not [name for name in points if name not in every]
+    assert "container/start" not in points  # not offered by this runsc
+    assert made["sinks"][0].get("ignore_setup_error") is None  # without a sink nothing starts
