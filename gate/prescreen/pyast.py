@@ -1,0 +1,169 @@
+"""Our own rules for Python, on the syntax tree: names, constants and where values come from resolved.
+
+Each changed file is parsed once, in a child with limits, at head and at base; what head has more is reported.
+The rules are in gate/prescreen/rules, one file each.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import io
+import re
+import time
+import tokenize
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gate.model.finding import Finding
+from gate.model.rule import Confidence, Severity
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, ast_rules
+from gate.prescreen.interface import Prescreened, PrescreenRequest, View
+from gate.prescreen.limits import scan_isolated
+from gate.prescreen.outcome import ended
+from gate.prescreen.scope import only_new
+from gate.prescreen.views import make_views
+
+_COMPOUND = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
+    ast.AsyncWith, ast.Try, ast.ExceptHandler, ast.Match,
+)  # fmt: skip
+_SUPPRESSION = re.compile(r"#\s*(nosec\b|nosemgrep\b|noqa\s*(?::[^#]*\bS\d|$))", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """One hit, as the child sends it. Lines are those of the view's text."""
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    first: int
+    last: int
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse(path: str, data: bytes) -> Module:
+    """The indexed module of a file's bytes, decoded as Python would (cookie, BOM).
+
+    Raises SyntaxError or ValueError where CPython does; MemoryError and RecursionError for bombs.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(data, filename="changed file")
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return Module(path, data.decode(encoding, "replace"), tree)
+
+
+def hits(module: Module, rules: Iterable[AstRule] | None = None) -> list[tuple[AstRule, Hit]]:
+    """Every hit of every rule, the worst one for each line, in the order of rules and lines."""
+    out: list[tuple[AstRule, Hit]] = []
+    for rule in rules if rules is not None else ast_rules():
+        worst: dict[int, Hit] = {}
+        for hit in rule.check(module):
+            line = getattr(hit.node, "lineno", 0)
+            if line and (line not in worst or _rank(rule, hit) > _rank(rule, worst[line])):
+                worst[line] = hit
+        out.extend((rule, worst[line]) for line in sorted(worst))
+    return out
+
+
+def _rank(rule: AstRule, hit: Hit) -> int:
+    return (hit.severity or rule.meta.severity).rank
+
+
+def severity_of(module: Module, rule: AstRule, hit: Hit) -> Severity:
+    """The hit's severity: careless code that only tests run is low, an attack is what it is anywhere."""
+    if rule.weakness and module.is_test:
+        return Severity.LOW
+    return hit.severity or rule.meta.severity
+
+
+def scan_text(path: str, data: bytes, options: Mapping[str, Any]) -> list[Found]:
+    """All hits in one file, new or not. Runs in the child of ``scan_isolated``.
+
+    Raises SyntaxError where Python would; memory and stack are the child's business.
+    """
+    del options
+    gc.set_threshold(100_000, 20, 100)  # a tree is millions of small objects and no cycles
+    module = parse(path, data)
+    return [_found(module, rule, hit) for rule, hit in hits(module)]
+
+
+def _found(module: Module, rule: AstRule, hit: Hit) -> Found:
+    first: int = hit.node.lineno  # type: ignore[attr-defined]
+    last = first if isinstance(hit.node, _COMPOUND) else getattr(hit.node, "end_lineno", first) or first
+    return Found(
+        rule=rule.meta.id,
+        severity=severity_of(module, rule, hit),
+        confidence=hit.confidence or rule.meta.confidence,
+        message=hit.message,
+        first=first,
+        last=last,
+        evidence={key: value[:200] for key, value in hit.evidence.items()},
+    )
+
+
+_ByView = list[tuple[View, list[Found]]]
+
+
+class PyAst:
+    """The scanner. ``name`` is the stage's name after ``prescreen:``."""
+
+    name: str = "pyast"
+
+    def scan(self, request: PrescreenRequest) -> Prescreened:
+        """Run every rule over every changed Python file; a file it could not parse degrades the stage.
+
+        Base is looked at only where head found something: it can only take findings away.
+        """
+        started = time.monotonic()
+        views = make_views(request)
+        heads = views.of(("python",), "head")
+        found, unlooked = _look(heads, request.deadline)
+        noisy = {id(view.source) for view, _ in found}
+        olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
+        before, _ = _look(olds, max(1.0, request.deadline - (time.monotonic() - started)))
+        new = only_new(_findings(found), _findings(before), request.change)
+        return ended(self.name, new, unlooked)
+
+
+def _look(views: Sequence[View], deadline: float) -> tuple[_ByView, list[tuple[str, str]]]:
+    """What was found in each view that has anything, and the files that could not be parsed."""
+    files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
+    results = scan_isolated("gate.prescreen.pyast:scan_text", files, list[Found], deadline=deadline)
+    found: _ByView = []
+    unlooked: list[tuple[str, str]] = []
+    for view, result in zip(views, results, strict=True):
+        if result.value:
+            found.append((view, result.value))
+        reason = view.unreadable or ("" if result.outcome == "done" else result.reason or result.outcome)
+        if reason and not view.guessed:
+            unlooked.append((view.path, reason))
+    return found, unlooked
+
+
+def _findings(found: _ByView) -> Iterator[Finding]:
+    metas = {rule.meta.id: rule.meta for rule in ast_rules()}
+    for view, items in found:
+        for item in items:
+            meta = metas[item.rule]
+            quoted = view.quote(item.first, min(item.last, item.first + 20))
+            marks = _SUPPRESSION.search(quoted)
+            yield Finding(
+                rule_id=meta.id,
+                stage=meta.stage,
+                severity=item.severity,
+                confidence=item.confidence,
+                message=item.message,
+                locations=(view.place(item.first, item.last),),
+                shape=quoted,
+                topic=meta.topic,
+                cwe=meta.cwe,
+                evidence={"code": view.quote(item.first).strip()[:200], **item.evidence},
+                suppressed_by=marks.group(1).partition(":")[0].strip().lower() if marks else None,
+            )

@@ -1,0 +1,85 @@
+"""An archive is unpacked without a look at the names in it.
+
+A member called `../../.bashrc`, or a link, is written outside of the folder.
+
+Pass `filter="data"` (PEP 706), or check every member's path.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.archive-extraction",
+    "Archive unpacked unchecked",
+    "medium",
+    "medium",
+    topic="files",
+    cwe=(22,),
+    why="Names with ../ in the archive are written outside of the folder.",
+    fix="Pass filter='data' to extractall, or check each member's path first.",
+)
+_OPENERS = ("tarfile.open().", "tarfile.TarFile().", "tarfile.TarFile.open().")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Extractall and extract of tar files without a filter or a test of the names."""
+    flow = Flow(module)
+    for call in module.methods("extractall", "extract"):
+        names = module.names_of(call.func)
+        if not any(name.startswith(_OPENERS) for name in names):
+            continue
+        if module.arg(call, None, "filter") is not None or (
+            module.arg(call, 1, "members") is not None and getattr(call.func, "attr", "") == "extractall"
+        ):
+            continue
+        if _filter_set(module) or _names_tested(module, call):
+            continue
+        known = module.text_of(
+            next((n.args[0] for n in flow.trace(call.func).nodes if isinstance(n, ast.Call) and n.args), None)
+        )
+        yield Hit(
+            node=call,
+            message="A tar file is unpacked without a filter.",
+            severity=Severity.LOW if known else None,
+        )
+    for call, _ in module.calls("shutil.unpack_archive"):
+        if module.arg(call, 3, "filter") is None:
+            yield Hit(node=call, message="An archive is unpacked without a filter.", severity=Severity.LOW)
+
+
+def _filter_set(module: Module) -> bool:
+    return any(
+        isinstance(t, ast.Attribute) and t.attr == "extraction_filter"
+        for n in module.all(ast.Assign)
+        for t in n.targets
+    )
+
+
+def _names_tested(module: Module, call: ast.Call) -> bool:
+    """A test in the same function looks at a member's ``name``, ``islnk`` or path."""
+    function = module.function_of(call)
+    for test in module.all(ast.If, ast.IfExp, ast.Assert):
+        if module.function_of(test) is function:
+            for node in module.within(test.test):
+                if isinstance(node, ast.Attribute) and node.attr in (
+                    "name",
+                    "startswith",
+                    "is_relative_to",
+                    "commonpath",
+                    "isfile",
+                    "islnk",
+                    "issym",
+                ):
+                    return True
+    return False
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,69 @@
+"""A cookie that matters is set without `secure` or `httponly`.
+
+It then travels over plain HTTP and can be read by scripts.
+
+Pass `secure=True, httponly=True, samesite="Lax"`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.cookie-flags",
+    "Cookie without protection",
+    "medium",
+    "medium",
+    topic="exposure",
+    cwe=(614, 1004, 319),
+    why="The cookie travels over plain HTTP and can be read by any script of the page.",
+    fix="Pass secure=True, httponly=True and samesite='Lax'.",
+)
+_NAMES = re.compile(r"sess|auth|token|jwt|login|user|remember|csrf|sid\b|id$|secret", re.IGNORECASE)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """set_cookie without secure; medium for session-like names and values that come from outside."""
+    flow = Flow(module)
+    for call in module.methods("set_cookie", "set_signed_cookie"):
+        secure = module.arg(call, None, "secure")
+        if len(call.args) + len(call.keywords) < 2 or any(k.arg is None for k in call.keywords):
+            continue
+        if secure is not None and not module.is_false(secure):
+            continue
+        name = module.text_of(module.arg(call, 0, "key", "name")) or ""
+        trace = flow.trace(module.arg(call, 1, "value"))
+        matters = (
+            bool(_NAMES.search(name))
+            or REQUEST in trace.kinds
+            or any(c.startswith("secrets.") for c in trace.calls)
+        )
+        yield Hit(
+            node=call,
+            message="The cookie is sent without the secure flag.",
+            severity=None if matters else Severity.LOW,
+        )
+    for node in module.all(ast.Assign):
+        for target in node.targets:
+            key = (
+                module.text_of(target.slice)
+                if isinstance(target, ast.Subscript)
+                else getattr(target, "id", "")
+            )
+            if key in (
+                "SESSION_COOKIE_SECURE",
+                "SESSION_COOKIE_HTTPONLY",
+                "CSRF_COOKIE_SECURE",
+            ) and module.is_false(node.value):
+                yield Hit(node=node, message="The session cookie's protection is switched off.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

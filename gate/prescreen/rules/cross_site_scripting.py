@@ -1,0 +1,113 @@
+"""Text of a request comes back as HTML without being escaped.
+
+A link can then carry a script that runs in the reader's browser with the reader's session.
+
+Return a template with autoescape on, JSON, or `markupsafe.escape(value)`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow, built_from, response_functions
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.cross-site-scripting",
+    "Request text is sent back as HTML",
+    "medium",
+    "medium",
+    topic="injection",
+    cwe=(79,),
+    why="A link can carry a script that runs with the reader's session.",
+    fix="Render a template with autoescape, or escape the value with markupsafe.escape.",
+)
+_CLEAN = frozenset({
+    "html.escape", "markupsafe.escape", "flask.escape", "flask.jsonify", "json.dumps", "cgi.escape",
+    "bleach.clean", "flask.render_template", "django.utils.html.escape", "urllib.parse.quote",
+    "urllib.parse.quote_plus", "flask.redirect", "flask.url_for", "flask.send_file",
+    "flask.send_from_directory", "django.shortcuts.render", "nh3.clean", "hashlib.sha256",
+    "django.http.JsonResponse", "xml.sax.saxutils.escape", "eval", "open", "repr",
+    "flask.render_template_string", "django.shortcuts.redirect", "sorted",
+    "django.utils.html.format_html",
+})  # fmt: skip
+_RESPONSES = frozenset({
+    "flask.make_response", "flask.Response", "django.http.HttpResponse",
+    "starlette.responses.HTMLResponse", "fastapi.responses.HTMLResponse", "markupsafe.Markup",
+    "flask.Markup", "django.utils.safestring.mark_safe", "bottle.HTTPResponse", "aiohttp.web.Response",
+    "werkzeug.Response", "werkzeug.wrappers.Response",
+})  # fmt: skip
+_PLAIN = re.compile(r"json|text/plain|octet|csv|image/|xml")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Responses made of request text, autoescape switched off, and HTML marked safe."""
+    flow = Flow(module, _CLEAN)
+    for call, name in module.calls(*sorted(_RESPONSES)):
+        body = module.arg(call, 0, "response", "content", "text", "body", "base", "s")
+        if body is None or _plain(module, call) or not _textual(module, flow, body):
+            continue
+        if REQUEST in flow.kinds(body):
+            yield Hit(node=call, message="Text of a request is sent back unescaped.")
+        elif (
+            name.endswith(("Markup", "mark_safe"))
+            and PARAMETER in flow.kinds(body)
+            and built_from(module, body)
+            and not flow.escaped(body)
+        ):
+            yield Hit(node=call, message="Built text is marked as safe HTML.")
+    for function in response_functions(module):
+        for value in module.returns_of(function):
+            if isinstance(value, ast.Call) and _RESPONSES & set(module.names_of(value.func)):
+                continue
+            body = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
+            pieces = built_from(module, body)
+            if pieces and any(REQUEST in flow.kinds(piece) for piece in pieces):
+                yield Hit(node=value, message="Text of a request is sent back unescaped.")
+    yield from _autoescape(module)
+
+
+def _plain(module: Module, call: ast.Call) -> bool:
+    kind = module.text_of(module.arg(call, None, "mimetype", "content_type", "media_type")) or ""
+    return bool(_PLAIN.search(kind))
+
+
+def _textual(module: Module, flow: Flow, body: ast.expr) -> bool:
+    """The body is text with the value in it, not an object made from the value."""
+    if built_from(module, body):
+        return True
+    inner = body
+    for _ in range(4):
+        if isinstance(inner, ast.Name):
+            values = [b.value for b in module.bindings_of(inner) if b.value is not None]
+            if len(values) != 1:
+                break
+            inner = values[0]
+    if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+        if inner.func.attr in ("replace", "get", "render", "format", "getlist", "strip", "decode"):
+            return inner.func.attr != "render" or _no_autoescape(module, flow, inner)
+        return False
+    return isinstance(inner, ast.Subscript | ast.Attribute)
+
+
+def _no_autoescape(module: Module, flow: Flow, render: ast.Call) -> bool:
+    makers = [n for n in flow.trace(render.func).nodes if isinstance(n, ast.Call)]
+    makers = [n for n in makers if {"jinja2.Environment", "jinja2.Template"} & set(module.names_of(n.func))]
+    return any(module.arg(n, None, "autoescape") is None for n in makers)
+
+
+def _autoescape(module: Module) -> Iterator[Hit]:
+    for call, _ in module.calls("jinja2.Environment", "jinja2.Template", "jinja2.environment.Environment"):
+        given = module.arg(call, None, "autoescape")
+        web = module.imports_any("flask", "django", "bottle", "fastapi", "aiohttp", "tornado", "starlette")
+        if given is not None and module.is_false(given) and web:
+            yield Hit(node=call, message="Autoescape is switched off.")
+        elif given is None and web:
+            yield Hit(node=call, message="Jinja escapes nothing by default.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

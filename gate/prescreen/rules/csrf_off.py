@@ -1,0 +1,55 @@
+"""Protection against forged requests is switched off.
+
+Any site that a user visits can then act in that user's name.
+
+Leave it on; exempt only views that take no session.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.csrf-off",
+    "Protection against forged requests is off",
+    "medium",
+    "medium",
+    topic="auth",
+    cwe=(352,),
+    why="Any site that a user visits can act in that user's name.",
+    fix="Leave the protection on; exempt only views that take no session.",
+)
+_SETTINGS = ("WTF_CSRF_ENABLED", "WTF_CSRF_CHECK_DEFAULT", "CSRF_ENABLED")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """csrf_exempt decorators and settings that switch it off."""
+    for function in module.all(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
+        for decorator in function.decorator_list:
+            target = decorator.func if isinstance(decorator, ast.Call) else decorator
+            named = getattr(target, "attr", getattr(target, "id", ""))
+            wrapped = isinstance(decorator, ast.Call) and any(
+                name.endswith(".csrf_exempt") for given in decorator.args for name in module.names_of(given)
+            )
+            if wrapped or (named in ("csrf_exempt", "exempt") and _csrf(module, target)):
+                yield Hit(node=decorator, message="This view accepts forged requests.")
+    for node in module.all(ast.Assign):
+        for item in node.targets:
+            key = module.text_of(item.slice) if isinstance(item, ast.Subscript) else getattr(item, "id", "")
+            if key in _SETTINGS and module.is_false(node.value):
+                yield Hit(node=node, message="The protection is switched off for every form.")
+
+
+def _csrf(module: Module, target: ast.expr) -> bool:
+    owner = getattr(target, "value", None)
+    return any("csrf" in name.lower() for name in module.names_of(target)) or "csrf" in getattr(
+        owner, "id", ""
+    )
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,39 @@
+"""Text of a request is written into a CSV file.
+
+A cell that starts with `=`, `+`, `-` or `@` is a formula for the program that opens the file.
+
+Put a `'` in front of such cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.csv-injection",
+    "Request text in a CSV file",
+    "medium",
+    "medium",
+    topic="injection",
+    cwe=(1236,),
+    why="Spreadsheet programs run cells that start with = + - or @ as formulas.",
+    fix="Prefix such cells with a quote before writing them.",
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Writerow and writerows of csv writers with text of a request."""
+    if not module.imports_any("csv", "unicodecsv"):
+        return
+    flow = Flow(module, frozenset({".lstrip", "re.sub"}))
+    for call in module.methods("writerow", "writerows"):
+        if call.args and REQUEST in flow.kinds(call.args[0]) and not flow.tested(call, call.args[0]):
+            yield Hit(node=call, message="Text of a request becomes cells of a CSV file.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

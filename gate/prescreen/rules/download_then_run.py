@@ -1,0 +1,70 @@
+"""Something is downloaded and then started.
+
+What runs is whatever the server gives at that moment; nobody reviewed it.
+
+Put the program into the project or its lock file, and check its sum.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import NETWORK, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import PROCESS_CALLS, SHELL_CALLS, all_commands
+
+META: Final = about(
+    "py.download-then-run",
+    "Download is run",
+    "high",
+    "medium",
+    topic="download",
+    cwe=(494, 829),
+    attack=("T1105",),
+    why="What runs is whatever the server gives at that moment.",
+    fix="Take the program from a lock file with a hash, and check the sum before running it.",
+)
+_PIPED = re.compile(
+    r"\b(curl|wget|fetch|iwr|Invoke-WebRequest)\b[^|;&]*\|\s*(sudo\s+)?(\S*/)?((ba|z|da)?sh|python3?|perl|iex)\b"
+    r"|\b(ba)?sh\s+(-c\s+)?[\"']?[$<]\(\s*(curl|wget)\b|\b(curl|wget)\b.*(&&|;)\s*(chmod\s+\S*x\S*\s|(ba)?sh\s|\./|python3?\s)"
+)
+_FETCHES = ("urllib.request.urlretrieve", "wget.download", "urllib.urlretrieve")
+_WRITES = ("write", "write_bytes", "write_text")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Commands that do both, and programs started from a file that came from the network."""
+    for call, command in all_commands(module):
+        if _PIPED.search(command):
+            yield Hit(node=call, message="A command downloads something and runs it.")
+    flow = Flow(module)
+    fetched = {name for call, _ in module.calls(*_FETCHES) for name in _target(module, flow, call, 1)}
+    for call in module.methods(*_WRITES):
+        if call.args and NETWORK in flow.kinds(call.args[0]) and isinstance(call.func, ast.Attribute):
+            fetched |= flow.trace(call.func.value).names | _texts(module, flow, call.func.value)
+    if not fetched:
+        return
+    for call, _ in module.calls(*SHELL_CALLS, *PROCESS_CALLS, "runpy.run_path", "os.startfile"):
+        for given in call.args[:3]:
+            trace = flow.trace(given)
+            if (trace.names | _texts(module, flow, given)) & fetched:
+                yield Hit(node=call, message="A file from the network is run.")
+                break
+
+
+def _target(module: Module, flow: Flow, call: ast.Call, position: int) -> set[str]:
+    given = module.arg(call, position, "filename", "out")
+    return set() if given is None else set(flow.trace(given).names) | _texts(module, flow, given)
+
+
+def _texts(module: Module, flow: Flow, expr: ast.AST) -> set[str]:
+    """Constant paths met on the way, so that the same file under two spellings is one."""
+    found = {module.text_of(node) for node in flow.trace(expr).nodes}
+    return {text for text in found if text and ("/" in text or "." in text) and "://" not in text}
+
+
+RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -1,0 +1,63 @@
+"""Code that runs text as code: `eval`, `exec` and their like.
+
+Text that becomes code gives whoever controls the text the whole process. A text from a request is
+remote code execution; a computed text is code that the reviewer did not get to see.
+
+Use a parser (`json.loads`, `ast.literal_eval`), a table of functions, or an import.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Confidence, Severity
+from gate.prescreen.ast_flow import ENVIRONMENT, FILE, INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.dynamic-code",
+    "Text is run as code",
+    "medium",
+    "high",
+    topic="exec",
+    cwe=(95, 94),
+    attack=("T1059.006",),
+    why="Whoever controls the text controls the process; a reviewer cannot see what will run.",
+    fix="Parse data with json or ast.literal_eval, or look the action up in a table of functions.",
+)
+_SINKS = (
+    "eval", "exec", "execfile", "code.InteractiveInterpreter().runsource",
+    "code.InteractiveConsole().push", "pandas.eval", "numexpr.evaluate", "timeit.timeit",
+)  # fmt: skip
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Calls of eval, exec and their like with anything but a plain constant; both handed on as functions."""
+    flow = Flow(module, frozenset({"ast.literal_eval", "json.loads", "ast.Expression"}))
+    for call, name in module.calls(*_SINKS):
+        source = module.arg(call, 0, "source", "object", "expr", "stmt")
+        if source is None:
+            continue
+        kinds = flow.kinds(source)
+        if module.text_of(source) is not None:
+            if name in ("eval", "exec"):
+                yield Hit(node=call, message="A constant text is run as code.", severity=Severity.LOW)
+        elif kinds & {REQUEST, NETWORK}:
+            yield Hit(node=call, message="Text from the network is run as code.", severity=Severity.HIGH)
+        elif kinds & {INPUT, ENVIRONMENT, FILE}:
+            yield Hit(node=call, message="Text from outside the program is run as code.")
+        elif kinds & {PARAMETER} and flow.tested(call, source, calls_only=True):
+            message = "A parameter is run as code after a test."
+            yield Hit(node=call, message=message, severity=Severity.LOW)
+        elif kinds & {PARAMETER}:
+            yield Hit(node=call, message="A parameter is run as code.", confidence=Confidence.MEDIUM)
+        elif not isinstance(source, ast.Lambda) and name != "timeit.timeit":
+            yield Hit(node=call, message="Computed text is run as code.", confidence=Confidence.MEDIUM)
+    for node, name in module.handed_on("eval", "exec"):
+        yield Hit(node=node, message=f"{name} is handed on as a function.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,67 @@
+"""A password is hashed with a function made to be fast.
+
+A graphics card tries thousands of millions of passwords a second against SHA-256.
+
+Use argon2, scrypt, bcrypt, or PBKDF2 with at least 600,000 rounds (OWASP, 2023).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import words_of
+
+META: Final = about(
+    "py.fast-password-hash",
+    "Password hashed with a fast function",
+    "medium",
+    "medium",
+    topic="crypto",
+    cwe=(916, 759, 327),
+    why="Fast hashes let stolen passwords be guessed by the thousand million.",
+    fix="Use argon2-cffi, hashlib.scrypt or bcrypt, with a salt for each password.",
+)
+_FAST = (
+    "hashlib.sha256",
+    "hashlib.sha512",
+    "hashlib.sha224",
+    "hashlib.sha384",
+    "hashlib.sha3_256",
+    "hashlib.sha3_512",
+    "hashlib.blake2b",
+    "hashlib.blake2s",
+    "hashlib.md5",
+    "hashlib.sha1",
+)
+_PASSWORD = re.compile(r"(?:^|_)(pass(word|wd|phrase)s?|pwd|passcode)(?:_|$)", re.IGNORECASE)
+_ENOUGH = 100_000
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Plain hashes of names that are passwords; PBKDF2 with few rounds."""
+    for call, _ in module.calls(*_FAST):
+        names = [n.id for given in call.args for n in module.within(given) if isinstance(n, ast.Name)]
+        names.extend(
+            n.attr for given in call.args for n in module.within(given) if isinstance(n, ast.Attribute)
+        )
+        if any(_PASSWORD.search(words_of(name)) for name in names) and not _salt(module, call):
+            yield Hit(node=call, message="A password is hashed with a fast function.")
+    for call, _ in module.calls("hashlib.pbkdf2_hmac"):
+        rounds = module.const(module.arg(call, 3, "iterations"))
+        if isinstance(rounds, int) and rounds < _ENOUGH:
+            yield Hit(node=call, message="PBKDF2 has too few rounds.", severity=Severity.LOW)
+
+
+def _salt(module: Module, call: ast.Call) -> bool:
+    """The hash is a salt or a key of something that another rule looks at."""
+    statement = module.statement_of(call)
+    return any(isinstance(t, ast.Name) and "salt" in t.id.lower() for t in getattr(statement, "targets", []))
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,107 @@
+"""A secret stands in the source.
+
+Everybody who can read the code has it, for ever: it stays in the history.
+
+Read it from the environment or a secret store, and change the one that was committed.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import words_of
+
+META: Final = about(
+    "py.hardcoded-secret",
+    "Secret in the source",
+    "medium",
+    "medium",
+    topic="secret",
+    cwe=(798, 259, 321),
+    attack=("T1552.001",),
+    why="Everybody who can read the code has the secret, also after it is deleted.",
+    fix="Read it from the environment or a secret store; change the one that was committed.",
+)
+_NAME = re.compile(
+    r"(?:^|_)(?:api_?key|apikey|secret(?:_?key)?|access_?key|private_?key|auth_?token|access_?token|token|pass(?:word|wd)"
+    r"|pwd|client_?secret|signing_?key|encryption_?key|jwt_?(?:secret|key)|db_?pass)$",
+    re.IGNORECASE,
+)
+_KEYED = re.compile(r"(?:^|_)(?:secret_?key|jwt_?secret(?:_?key)?|signing_?key)$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"(?i)^(x+|\*+|\.+|<.*>|\{.*\}|\$.*|%.*|none|null|true|false|test.*|example.*|dummy.*|fake.*|mock.*|sample.*)$"
+)
+_WORDY = re.compile(r"^[A-Za-z]+([ _.:/-][A-Za-z]+)*[ _.:/-]?$")
+_LIKELY = 3.3
+_LEAST = 8
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Assignments, keywords and dictionary entries named as secrets with a text that looks like one."""
+    for node, name, value in _named_values(module):
+        text = value.value if isinstance(value, ast.Constant) else None
+        if isinstance(text, bytes):
+            text = text.decode("latin-1")
+        if not isinstance(text, str) or not _NAME.search(words_of(name)):
+            continue
+        if _KEYED.search(words_of(name)) and _app_key(module, node) and len(text) > 1:
+            yield Hit(node=node, message="The application's secret key stands in the source.")
+        elif _secret(text, name):
+            yield Hit(node=node, message="A secret stands in the source.")
+
+
+def _named_values(module: Module) -> Iterator[tuple[ast.AST, str, ast.expr]]:
+    for node in module.all(ast.Assign, ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            name = target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
+            if isinstance(target, ast.Subscript):
+                name = module.text_of(target.slice) or ""
+            if node.value is not None:
+                yield node, name, node.value
+    for call in module.all(ast.Call):
+        for keyword in call.keywords:
+            if keyword.arg:
+                yield keyword.value, keyword.arg, keyword.value
+    for table in module.all(ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield value, key.value, value
+
+
+def _app_key(module: Module, node: ast.AST) -> bool:
+    """``app.secret_key = ...``, ``app.config["SECRET_KEY"] = ...``, Django's ``SECRET_KEY``."""
+    if not isinstance(node, ast.Assign):
+        return False
+    target = node.targets[0]
+    owner = target.value if isinstance(target, ast.Attribute | ast.Subscript) else None
+    label = getattr(owner, "id", getattr(owner, "attr", ""))
+    if label in ("app", "application", "config", "server"):
+        return True
+    return isinstance(target, ast.Name) and module.path.endswith("settings.py")
+
+
+def _secret(text: str, name: str) -> bool:
+    if len(text) < _LEAST or len(text) > 400 or _PLACEHOLDER.match(text) or " " in text.strip():
+        return False
+    if _WORDY.match(text) or text.startswith(("http://", "https://", "/", "./", "${", "arn:")):
+        return False
+    if words_of(name).lower().endswith(("pass", "word", "wd", "pwd")):
+        kinds = sum(bool(re.search(p, text)) for p in (r"[a-z]", r"[A-Z]", r"\d", r"[^A-Za-z0-9]"))
+        return kinds >= 3 and not re.match(r"^[A-Z_]+$", text)
+    return _entropy(text) >= _LIKELY and bool(re.search(r"\d", text)) and bool(re.search(r"[A-Za-z]", text))
+
+
+def _entropy(text: str) -> float:
+    counts = Counter(text).values()
+    return -sum(n / len(text) * math.log2(n / len(text)) for n in counts)
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,59 @@
+"""The interpreter's own machinery is changed: import hooks, builtins, trace functions, audit hooks.
+
+Code that was reviewed then does something else when it runs.
+
+Change your own functions, not the interpreter's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.import-tampering",
+    "The interpreter is tampered with",
+    "medium",
+    "medium",
+    topic="evasion",
+    cwe=(506, 913),
+    attack=("T1574",),
+    why="Code that was reviewed then does something else when it runs.",
+    fix="Change your own functions, not the interpreter's.",
+)
+_FUNCTIONS = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "print", "getattr"})
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Assignments to builtins, sys.meta_path and process functions, unless tests do it."""
+    if module.is_test:
+        return
+    for call, name in module.calls("sys.meta_path.insert", "sys.meta_path.append", "sys.path_hooks.insert"):
+        yield Hit(node=call, message=f"{name} changes what an import gives.")
+    for call, _ in module.calls("setattr"):
+        if len(call.args) == 3 and "builtins" in module.names_of(call.args[0]):
+            yield Hit(node=call, message="A builtin function is replaced.", severity=Severity.HIGH)
+    for node in module.all(ast.Assign):
+        for target in node.targets:
+            if not isinstance(target, ast.Attribute):
+                continue
+            owners = module.names_of(target.value)
+            if {"builtins", "__builtins__"} & set(owners) and target.attr in _FUNCTIONS:
+                yield Hit(node=node, message="A builtin function is replaced.", severity=Severity.HIGH)
+            elif any(f"{owner}.{target.attr}" in _PATCHED for owner in owners):
+                yield Hit(node=node, message="A function of the standard library is replaced.")
+
+
+_PATCHED = frozenset({
+    "os.system", "subprocess.Popen", "subprocess.run", "ssl.match_hostname", "hmac.compare_digest",
+    "sys.addaudithook", "socket.create_connection", "ssl.SSLContext.wrap_socket", "sys.meta_path",
+    "sys.exit", "os._exit",
+})  # fmt: skip
+
+
+RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -1,0 +1,51 @@
+"""A JSON web token is read without checking its signature.
+
+Anybody can write such a token, with any user name in it.
+
+Give `jwt.decode` the key and `algorithms=[...]`, and leave verification on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.jwt-unverified",
+    "Token accepted without its signature",
+    "medium",
+    "high",
+    topic="auth",
+    cwe=(347, 345),
+    why="Anybody can write a token that says they are somebody else.",
+    fix="Pass the key and a list of allowed algorithms, and leave verification on.",
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """jwt.decode with verification off or algorithm none."""
+    for call, _ in module.calls(
+        "jwt.decode", "jose.jwt.decode", "authlib.jose.jwt.decode", "jwt.api_jwt.decode"
+    ):
+        options = module.arg(call, None, "options")
+        off = module.is_false(module.arg(call, 2, "verify"))
+        if isinstance(options, ast.Name):
+            values = [b.value for b in module.bindings_of(options) if b.value is not None]
+            options = values[-1] if values else None
+        if isinstance(options, ast.Dict):
+            for key, value in zip(options.keys, options.values, strict=True):
+                off = off or (module.text_of(key) == "verify_signature" and module.is_false(value))
+        algorithms = module.const(module.arg(call, 2, "algorithms"))
+        listed = algorithms if isinstance(algorithms, list) else [algorithms]
+        if off or any(isinstance(item, str) and item.lower() == "none" for item in listed):
+            yield Hit(node=call, message="A token is read without checking its signature.")
+    for call, _ in module.calls("jwt.encode"):
+        if (module.text_of(module.arg(call, 2, "algorithm")) or "").lower() == "none":
+            yield Hit(node=call, message="A token is made without a signature.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

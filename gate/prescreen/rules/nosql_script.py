@@ -1,0 +1,47 @@
+"""A database query carries a script that is made from values.
+
+MongoDB runs `$where` as JavaScript: a quote in the value makes it another script.
+
+Compare fields with operators.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import REQUEST, Flow, built_from
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.nosql-script",
+    "Database script made from values",
+    "medium",
+    "high",
+    topic="injection",
+    cwe=(943, 95),
+    why="The database runs whatever the value makes of the script.",
+    fix="Compare fields with operators such as $eq instead of $where.",
+)
+_KEYS = ("$where", "$function", "$accumulator", "mapReduce")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Dictionaries with such a key and built text, and whole queries taken from a request."""
+    flow = Flow(module)
+    for table in module.all(ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
+            if module.text_of(key) in _KEYS and built_from(module, value):
+                yield Hit(node=value, message="A value becomes part of a script that the database runs.")
+    if module.imports_any("pymongo", "flask_pymongo", "motor", "mongoengine"):
+        for call in module.methods(
+            "find", "find_one", "delete_many", "delete_one", "update_one", "update_many"
+        ):
+            query = call.args[0] if call.args else None
+            if query is not None and not isinstance(query, ast.Dict) and REQUEST in flow.kinds(query):
+                yield Hit(node=call, message="A request is a whole database query.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

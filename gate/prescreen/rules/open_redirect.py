@@ -1,0 +1,57 @@
+"""A request decides where the browser is sent.
+
+A link to your site then leads to somebody else's log-in page.
+
+Accept only paths of your own site: check that `urlparse(target).netloc` is empty or in a list.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.open-redirect",
+    "Redirect to an address from the request",
+    "medium",
+    "high",
+    topic="injection",
+    cwe=(601,),
+    why="A link to your site can send people to a page that steals their passwords.",
+    fix="Redirect only to paths of your own site, or to hosts in a list.",
+)
+_SINKS = (
+    "flask.redirect", "django.shortcuts.redirect", "django.http.HttpResponseRedirect",
+    "werkzeug.utils.redirect", "starlette.responses.RedirectResponse",
+    "fastapi.responses.RedirectResponse", "bottle.redirect",
+    "django.http.HttpResponsePermanentRedirect", "aiohttp.web.HTTPFound", "quart.redirect",
+)  # fmt: skip
+_CLEAN = frozenset({"flask.url_for", "django.urls.reverse", "urllib.parse.quote", "quart.url_for"})
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Redirects whose target carries text of a request that no test looked at."""
+    flow = Flow(module, _CLEAN)
+    for call, _ in module.calls(*_SINKS):
+        target = module.arg(call, 0, "location", "to", "redirect_to", "url")
+        if target is None or REQUEST not in flow.kinds(target) or _own_path(module, target):
+            continue
+        if not flow.tested(call, target):
+            yield Hit(node=call, message="A request decides where the browser is sent.")
+
+
+def _own_path(module: Module, target: ast.expr) -> bool:
+    """``"/user/" + name`` stays on the site."""
+    first = target.values[0] if isinstance(target, ast.JoinedStr) and target.values else target
+    while isinstance(first, ast.BinOp):
+        first = first.left
+    text = module.text_of(first) or ""
+    return (text.startswith("/") and not text.startswith("//") and len(text) > 1) or text.startswith("http")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,98 @@
+"""A path is made from a request and used on the file system.
+
+`../../etc/passwd` leaves the folder it was meant for; an absolute path does so at once.
+
+Resolve the path and check that it is inside the folder, or use `secure_filename` /
+`send_from_directory`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Confidence
+from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.path-from-request",
+    "Path from a request",
+    "medium",
+    "high",
+    topic="injection",
+    cwe=(22, 73, 99),
+    why="../ in the value reaches any file the process can read or write.",
+    fix="Resolve the path and check is_relative_to(folder), or use werkzeug's safe_join.",
+)
+_SINKS = (
+    "open", "io.open", "os.open", "os.remove", "os.unlink", "os.rmdir", "os.mkdir", "os.makedirs",
+    "os.listdir", "os.rename", "os.scandir", "shutil.rmtree", "shutil.copy", "shutil.copyfile",
+    "shutil.move", "flask.send_file", "pathlib.Path().read_text", "pathlib.Path().read_bytes",
+    "pathlib.Path().write_text", "pathlib.Path().open", "pathlib.Path().write_bytes",
+    "pathlib.Path().unlink", "django.http.FileResponse", "codecs.open",
+    "fastapi.responses.FileResponse", "starlette.responses.FileResponse", "aiofiles.open",
+    "zipfile.ZipFile", "linecache.getlines", "bottle.static_file", "os.chmod",
+    "aiohttp.web.FileResponse", "tarfile.open",
+)  # fmt: skip
+CLEAN: Final = frozenset({
+    "werkzeug.utils.secure_filename", "werkzeug.secure_filename", "os.path.basename",
+    "werkzeug.utils.safe_join", "werkzeug.security.safe_join", "flask.safe_join", ".secure_filename",
+    "secure_filename", "hashlib.sha256", "django.utils._os.safe_join", "uuid.uuid4", "hashlib.md5",
+    "hashlib.sha1",
+})  # fmt: skip
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """File functions whose path carries text of a request that no test looked at."""
+    flow = Flow(module, CLEAN)
+    for call, name in module.calls(*_SINKS):
+        paths: list[ast.expr] = [*call.args[:1]]
+        if name.startswith("pathlib.") and isinstance(call.func, ast.Attribute):
+            paths = [call.func.value]
+        elif name.endswith(("copy", "copyfile", "move", "rename")):
+            paths = [*call.args[:2]]
+        elif not paths:
+            given = module.arg(call, None, "path", "file", "filename", "path_or_file", "name")
+            paths = [given] if given is not None else []
+        if name.endswith("Path().open") or not paths:
+            pass
+        for path in paths:
+            if REQUEST in flow.kinds(path) and not flow.tested(call, path):
+                yield Hit(node=call, message="A request decides which file is used.")
+                break
+    yield from _joined(module)
+
+
+def _joined(module: Module) -> Iterator[Hit]:
+    """A folder and a name, both from the caller, joined and opened without a look at the result."""
+    flow = Flow(module, CLEAN)
+    for call, _ in module.calls("open", "io.open"):
+        path = call.args[0] if call.args else None
+        if any(c in (module.text_of(module.arg(call, 1, "mode")) or "") for c in "wxa"):
+            continue
+        if path is None or flow.kinds(path) != {PARAMETER}:
+            continue
+        for node in flow.trace(path).nodes:
+            if (
+                isinstance(node, ast.Call)
+                and "os.path.join" in module.names_of(node.func)
+                and len(node.args) > 1
+            ):
+                last = node.args[-1]
+                named = isinstance(last, ast.Name) and last.id in _FROM_OUTSIDE
+                if named and flow.kinds(last) == {PARAMETER} and not flow.tested(call, last):
+                    message = "A file name from the caller is joined to a folder and opened unchecked."
+                    yield Hit(node=call, message=message, confidence=Confidence.LOW)
+                    break
+
+
+_FROM_OUTSIDE = frozenset({
+    "filename", "file_name", "user_path", "user_file", "requested", "requested_path", "upload_name",
+    "user_filename", "requested_file", "user_input",
+})  # fmt: skip
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

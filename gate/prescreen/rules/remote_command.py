@@ -1,0 +1,50 @@
+"""A command for another machine (SSH, Ansible, Kubernetes, Docker) is made from a request.
+
+The other machine's shell runs what the value says.
+
+Choose commands from a list; quote values with `shlex.quote`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow, built_from
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.remote-command",
+    "Remote command from a request",
+    "medium",
+    "high",
+    topic="exec",
+    cwe=(78, 77, 74),
+    why="The other machine's shell runs whatever the value says.",
+    fix="Choose the command from a list and quote its values with shlex.quote.",
+)
+_METHODS = ("exec_command", "exec_run", "run_command", "sudo", "invoke_shell", "send_command", "sendline")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """exec_command and its like with text of a request, or built from parameters."""
+    if not module.imports_any(
+        "paramiko", "fabric", "asyncssh", "docker", "netmiko", "pexpect", "telnetlib", "invoke"
+    ):
+        return
+    flow = Flow(module, frozenset({"shlex.quote", "pipes.quote"}))
+    for call in module.methods(*_METHODS):
+        command = module.arg(call, 0, "command", "cmd")
+        if command is None:
+            continue
+        if REQUEST in flow.kinds(command):
+            yield Hit(
+                node=call, message="A request decides what another machine runs.", severity=Severity.HIGH
+            )
+        elif built_from(module, command) and PARAMETER in flow.kinds(command):
+            yield Hit(node=call, message="A value becomes part of a remote command.", severity=Severity.LOW)
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,54 @@
+"""A program installs packages while it runs.
+
+Names that come from a model's or a user's text may not exist, until somebody registers them with a
+payload.
+
+Declare dependencies; install them before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import INPUT, NETWORK, REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import all_commands
+
+META: Final = about(
+    "py.runtime-install",
+    "Packages are installed at run time",
+    "low",
+    "high",
+    topic="dependency",
+    cwe=(1104, 494, 829),
+    attack=("T1195.001",),
+    why="No lock file, no review, and names that anybody may register.",
+    fix="Declare the dependency and install it before the program runs.",
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Pip install in process calls; medium when the name is not constant."""
+    flow = Flow(module)
+    for call, command in all_commands(module):
+        words = command.replace("-m ", " ").split()
+        installs = "install" in words and any(
+            w.rsplit("/", 1)[-1] in ("pip", "pip3", "uv", "npm", "conda", "easy_install") for w in words
+        )
+        if not installs:
+            continue
+        kinds = frozenset(kind for given in call.args[:1] for kind in flow.kinds(given))
+        if kinds & {REQUEST, NETWORK, INPUT}:
+            yield Hit(
+                node=call, message="A package chosen from outside is installed.", severity=Severity.HIGH
+            )
+        else:
+            yield Hit(node=call, message="Packages are installed at run time.")
+    for call, _ in module.calls("pip.main", "pip._internal.main", "pip._internal.cli.main.main"):
+        yield Hit(node=call, message="Packages are installed at run time.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,70 @@
+"""A credential file or details of the machine and its user are sent over the network.
+
+Host name, user, folder and keys are what malicious packages report first.
+
+Remove it; if the project needs telemetry, say what is sent and let the user agree.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import SEND_CALLS, match_path, path_texts
+
+META: Final = about(
+    "py.secret-sent",
+    "Credentials or machine details are sent away",
+    "high",
+    "medium",
+    topic="credential",
+    cwe=(200, 506),
+    attack=("T1041", "T1082"),
+    why="Keys and machine details in the wrong hands are the start of the next attack.",
+    fix="Remove it, or say openly what is sent and let the user agree.",
+)
+_DETAILS = frozenset({
+    "socket.gethostname", "socket.getfqdn", "getpass.getuser", "os.getlogin", "platform.node",
+    "uuid.getnode", "platform.uname", "pwd.getpwuid", "psutil.users",
+})  # fmt: skip
+_SENDERS = (*SEND_CALLS, "socket.gethostbyname", "dns.resolver.resolve", "dns.resolver.query")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Network calls whose data can be followed back to such a file or question."""
+    flow = Flow(module)
+    for call, name in module.calls(*_SENDERS):
+        if name.endswith((".connect", ".connect_ex")):
+            continue
+        for given in [*call.args, *(k.value for k in call.keywords)]:
+            trace = flow.trace(given)
+            what = _credential(module, trace.nodes)
+            if what:
+                yield Hit(node=call, message=f"{what} is sent away.", severity=Severity.CRITICAL)
+                break
+            if trace.calls & _DETAILS:
+                yield Hit(node=call, message="Details of the machine or its user are sent away.")
+                break
+
+
+def _credential(module: Module, nodes: tuple[ast.AST, ...]) -> str:
+    """What credential one of the files is that were read on the way, or nothing."""
+    for node in nodes:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr.startswith("read")
+        ):
+            for path in path_texts(module, node.func.value):
+                what = match_path("credential", path) or match_path("account", path)
+                if what:
+                    return what
+    return ""
+
+
+RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -1,0 +1,62 @@
+"""A shell is given a command that is put together at run time.
+
+Blanks, quotes, `;` and `$()` in a value become part of the command. With a value from a request,
+anybody runs anything.
+
+Pass a list of arguments without a shell, or quote every value with `shlex.quote`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import NETWORK, REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import PROCESS_CALLS, shell_commands
+
+META: Final = about(
+    "py.shell-command",
+    "Shell command built from values",
+    "medium",
+    "high",
+    topic="exec",
+    cwe=(78, 77),
+    attack=("T1059.004",),
+    why="A value with ; or $( ) in it becomes a command of its own.",
+    fix="Use a list of arguments and no shell, or shlex.quote for every value.",
+)
+_QUOTES = frozenset({"shlex.quote", "pipes.quote", "shlex.join", "subprocess.list2cmdline"})
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Shell texts with a part that is not constant; programs whose name a request chooses."""
+    flow = Flow(module, _QUOTES)
+    for call, command in shell_commands(module):
+        if module.text_of(command) is not None:
+            continue
+        kinds = flow.kinds(command)
+        if kinds & {REQUEST, NETWORK}:
+            yield Hit(node=call, message="Text from the network is run by a shell.", severity=Severity.HIGH)
+        elif kinds:
+            yield Hit(node=call, message="A value from outside becomes part of a shell command.")
+        elif not _quoted(flow, command):
+            message = "A shell command is put together at run time."
+            yield Hit(node=call, message=message, severity=Severity.LOW)
+    for call, _ in module.calls(*PROCESS_CALLS):
+        first = module.arg(call, 0, "args", "file", "path")
+        if first is None or module.is_true(module.arg(call, None, "shell")):
+            continue
+        program = first.elts[0] if isinstance(first, ast.List | ast.Tuple) and first.elts else first
+        if flow.kinds(program) & {REQUEST}:
+            yield Hit(node=call, message="A request chooses the program that is run.", severity=Severity.HIGH)
+
+
+def _quoted(flow: Flow, command: ast.expr) -> bool:
+    return bool(flow.trace(command).calls & _QUOTES)
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

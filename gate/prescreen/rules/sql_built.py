@@ -1,0 +1,110 @@
+"""A database query is put together from values instead of being given parameters.
+
+A quote in the value ends the text and the rest of it is a query of its own.
+
+Write `?` or `%s` (as the driver wants it) and pass the values as the second argument.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import INPUT, NETWORK, REQUEST, Flow, built_from
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.sql-built",
+    "SQL is put together from values",
+    "medium",
+    "medium",
+    topic="injection",
+    cwe=(89, 943),
+    why="A quote in a value turns the rest of it into a query of its own.",
+    fix="Pass the values as parameters: cursor.execute(query, (value,)).",
+)
+_METHODS = (
+    "execute",
+    "executemany",
+    "executescript",
+    "raw",
+    "extra",
+    "read_sql",
+    "read_sql_query",
+    "fetchrow",
+    "fetchval",
+    "mogrify",
+)
+_SQL = re.compile(
+    r"\b(select\b.*\bfrom\b|insert\s+(or\s+\w+\s+)?into\b|update\b.*\bset\b|delete\s+from\b|replace\s+into\b"
+    r"|with\b.*\bas\s*\(|drop\s+(table|database)|create\s+(table|user)|alter\s+table|truncate\b|grant\b"
+    r")",
+    re.IGNORECASE | re.DOTALL,
+)
+_CLEAN = frozenset({
+    "psycopg2.sql.Identifier", "psycopg2.sql.Literal", "psycopg.sql.Identifier", "psycopg.sql.SQL",
+    "psycopg2.sql.SQL", ".quote_name", ".quote_ident", "sqlalchemy.bindparam", ".as_string",
+})  # fmt: skip
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Query methods whose text has pieces that are values from outside the function."""
+    flow = Flow(module, _CLEAN)
+    for call in module.methods(*_METHODS):
+        query = module.arg(call, 0, "query", "sql", "statement", "operation", "where")
+        pieces = built_from(module, query)
+        if query is None or not pieces or not _is_sql(module, flow, query):
+            continue
+        moving = [p for p in pieces if not _placeholders(module, flow, p) and not flow.escaped(p)]
+        kinds = frozenset(kind for piece in moving for kind in flow.kinds(piece))
+        if kinds & {REQUEST, NETWORK, INPUT}:
+            message = "A value from outside becomes part of a query."
+            yield Hit(node=call, message=message, severity=Severity.HIGH if REQUEST in kinds else None)
+        elif kinds and any(_in_quotes(module, query) or _value_like(p) for p in moving):
+            yield Hit(node=call, message="A value becomes part of a query.")
+        elif kinds:
+            yield Hit(node=call, message="A name becomes part of a query.", severity=Severity.LOW)
+
+
+def _texts(module: Module, flow: Flow, query: ast.expr) -> str:
+    """The constant texts of the query, in their order, without those of other calls."""
+    tops = [
+        n
+        for n in flow.trace(query).nodes
+        if isinstance(n, ast.JoinedStr | ast.BinOp | ast.Call | ast.Constant)
+    ]
+    nodes = {n for top in tops for n in module.within(top) if isinstance(n, ast.Constant)}
+    ordered = sorted(nodes, key=lambda n: module.order[n])
+    return " ".join(n.value for n in ordered[:60] if isinstance(n.value, str))
+
+
+def _is_sql(module: Module, flow: Flow, query: ast.expr) -> bool:
+    return bool(_SQL.search(_texts(module, flow, query)))
+
+
+def _in_quotes(module: Module, query: ast.expr) -> bool:
+    """``name = '{name}'``: the value stands between quotes, so it is a value and not a table's name."""
+    return "'" in _texts(module, Flow(module), query)
+
+
+def _value_like(piece: ast.expr) -> bool:
+    name = piece.id if isinstance(piece, ast.Name) else getattr(piece, "attr", "")
+    return not re.search(
+        r"table|column|field|schema|clause|where|order|sql|query|cols|names|placeholder", name
+    )
+
+
+def _placeholders(module: Module, flow: Flow, piece: ast.expr) -> bool:
+    """``", ".join("?" * len(ids))``: a run of placeholders."""
+    texts = [
+        n.value for n in module.within(piece) if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    ]
+    joined = isinstance(piece, ast.Call) or any(c == ".join" for c in flow.trace(piece).calls)
+    return joined and any(t.strip() in ("?", "%s", "?,", "%s,") for t in texts)
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

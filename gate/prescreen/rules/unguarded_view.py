@@ -1,0 +1,80 @@
+"""A page that only users should see does not look who asks.
+
+Other handlers of the file use the session; this one, with `admin`, `dashboard`, `account` or the like
+in its path, does not.
+
+Add `@login_required` or test the session first.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import response_functions
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.unguarded-view",
+    "Protected page without a check",
+    "medium",
+    "low",
+    topic="auth",
+    cwe=(306, 862),
+    why="Anybody who knows the address sees the page.",
+    fix="Add the project's log-in decorator, or test the session first.",
+)
+_PATH = re.compile(
+    r"/(admin|dashboard|account|profile|settings|users?/delete|internal|manage|console)\b", re.IGNORECASE
+)
+_GUARD = re.compile(
+    r"login|auth|require|permission|admin_only|protected|jwt|token|role|access|user_passes", re.IGNORECASE
+)
+_SESSION = ("flask.session", "flask_login.current_user", "flask.g")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Routes with such paths in a file that uses sessions, without decorator or test."""
+    if not module.is_web or not any(
+        name.startswith(_SESSION)
+        for kind in (ast.Name, ast.Attribute)
+        for node in module.all(kind)
+        for name in module.names_of(node)
+    ):
+        return
+    for function in response_functions(module):
+        route, guarded = _decorators(module, function)
+        if not route or guarded or _PATH.search(route) is None:
+            continue
+        names = {
+            name
+            for node in module.within(function)
+            if isinstance(node, ast.Name | ast.Attribute)
+            for name in module.names_of(node)
+        }
+        called = [
+            getattr(node.func, "id", getattr(node.func, "attr", ""))
+            for node in module.within(function)
+            if isinstance(node, ast.Call)
+        ]
+        if not any(name.startswith(_SESSION) for name in names) and not any(
+            _GUARD.search(name) for name in called
+        ):
+            yield Hit(node=function, message="This page does not look who asks.")
+
+
+def _decorators(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, bool]:
+    route, guarded = "", False
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and decorator.args and (text := module.text_of(decorator.args[0])):
+            route = route or (text if text.startswith("/") else "")
+        else:
+            target = decorator.func if isinstance(decorator, ast.Call) else decorator
+            guarded = guarded or bool(_GUARD.search(getattr(target, "id", getattr(target, "attr", ""))))
+    return route, guarded
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

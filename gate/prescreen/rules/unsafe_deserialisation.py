@@ -1,0 +1,84 @@
+"""Data is turned into objects by a format that can run code: pickle, marshal, dill, shelve, joblib,
+torch …
+
+Loading such data runs what its author put into it. From a file or a request that somebody else can
+write, it is remote code execution.
+
+Use JSON, MessagePack, safetensors, or sign the data and check the signature first.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import NETWORK, REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.unsafe-deserialisation",
+    "Unsafe deserialisation",
+    "medium",
+    "high",
+    topic="exec",
+    cwe=(502,),
+    attack=("T1059.006",),
+    why="Loading the data runs whatever its author put into it.",
+    fix="Use json or another data-only format, or verify a signature before loading.",
+)
+_LOADS = (
+    "pickle.load", "pickle.loads", "pickle.Unpickler", "marshal.load", "marshal.loads", "dill.load",
+    "dill.loads", "cloudpickle.load", "cloudpickle.loads", "jsonpickle.decode", "jsonpickle.loads",
+    "shelve.open", "joblib.load", "pandas.read_pickle", "sklearn.externals.joblib.load", "torch.load",
+    "numpy.load", "klepto.archives.file_archive", "yaml.unsafe_load", "yaml.full_load",
+    "yaml.unsafe_load_all", "ruamel.yaml.YAML().load", "rpyc.utils.classic.connect",
+    "keras.models.load_model", "multiprocessing.connection.Client().recv",
+)  # fmt: skip
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Calls of the loaders, but for data the same file just dumped."""
+    flow = Flow(module)
+    for call, name in module.calls(*_LOADS):
+        if name == "torch.load" and (module.is_true(module.arg(call, None, "weights_only"))):
+            continue
+        if name == "numpy.load" and not module.is_true(module.arg(call, None, "allow_pickle")):
+            continue
+        if name.startswith(("ruamel.", "keras.")) and not _unsafe(module, call, name):
+            continue
+        trace = flow.trace(module.arg(call, 0, "file", "data", "f", "filename", "buf", "stream"))
+        if any(c.endswith((".dumps", ".dump")) for c in trace.calls):
+            continue
+        if trace.kinds & {REQUEST, NETWORK}:
+            yield Hit(node=call, message=f"{name} loads data from the network.", severity=Severity.HIGH)
+        else:
+            yield Hit(node=call, message=f"{name} runs code that the data brings along.")
+    for call, _ in module.calls("yaml.load", "yaml.load_all"):
+        loader = module.arg(call, 1, "Loader")
+        names = module.names_of(loader)
+        if loader is None or any(n.rpartition(".")[2] in _UNSAFE_LOADERS for n in names):
+            network = flow.kinds(module.arg(call, 0, "stream")) & {REQUEST, NETWORK}
+            level = Severity.HIGH if network else None
+            yield Hit(node=call, message="yaml.load makes any object the text asks for.", severity=level)
+
+
+_UNSAFE_LOADERS = frozenset(
+    {"Loader", "UnsafeLoader", "FullLoader", "CLoader", "CUnsafeLoader", "CFullLoader"}
+)
+
+
+def _unsafe(module: Module, call: ast.Call, name: str) -> bool:
+    if name.startswith("keras."):
+        return module.is_false(module.arg(call, None, "safe_mode"))
+    trace = Flow(module).trace(call.func)
+    return any(
+        module.text_of(module.arg(node, None, "typ")) == "unsafe"
+        for node in trace.nodes
+        if isinstance(node, ast.Call)
+    )
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,60 @@
+"""An upload is written under the name the client gave.
+
+The client chooses folder and extension: a script in a served folder, or a file over one of yours.
+
+Make the name yourself, check the type by content, keep uploads out of served folders.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.upload-name",
+    "Upload is stored under the client's name",
+    "medium",
+    "high",
+    topic="injection",
+    cwe=(434, 22),
+    why="The client chooses where the file goes and what kind it is.",
+    fix="Make the file's name yourself, check the type, and keep uploads outside of served folders.",
+)
+_CLEAN = frozenset(
+    {
+        "werkzeug.utils.secure_filename",
+        "werkzeug.secure_filename",
+        ".secure_filename",
+        "uuid.uuid4",
+        "os.path.basename",
+        "secure_filename",
+    }
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """open(..., "w") and save() with a name from the request."""
+    flow = Flow(module, _CLEAN)
+    for call, name in module.calls(
+        "open", "io.open", "aiofiles.open", "pathlib.Path().write_bytes", "os.open"
+    ):
+        path = (
+            call.func.value if name.startswith("pathlib.") and isinstance(call.func, ast.Attribute) else None
+        )
+        path = path or (call.args[0] if call.args else None)
+        mode = module.text_of(module.arg(call, 1, "mode")) or ""
+        writes = name.startswith("pathlib.") or any(c in mode for c in "wxa")
+        if path is not None and writes and REQUEST in flow.kinds(path) and not flow.tested(call, path):
+            yield Hit(node=call, message="The client names the file that is written.")
+    for call in module.methods("save"):
+        path = module.arg(call, 0, "dst")
+        if path is not None and REQUEST in flow.kinds(path) and not flow.tested(call, path):
+            yield Hit(node=call, message="The client names the file that is written.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,84 @@
+"""MD5 or SHA-1 where somebody could gain from a collision: certificates, signatures, passwords, tokens.
+
+For a cache key or a checksum against accidents they are fine; say so with `usedforsecurity=False`.
+
+Use SHA-256 or BLAKE2; for passwords argon2, scrypt or bcrypt.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.weak-hash",
+    "Broken hash function",
+    "medium",
+    "medium",
+    topic="crypto",
+    cwe=(327, 328),
+    why="Two different inputs with the same hash can be made at will.",
+    fix="Use hashlib.sha256, or say usedforsecurity=False where nothing depends on it.",
+)
+_WEAK = (
+    "hashlib.md5",
+    "hashlib.sha1",
+    "hashlib.md4",
+    "Crypto.Hash.MD5.new",
+    "Crypto.Hash.SHA1.new",
+    "Crypto.Hash.SHA.new",
+    "Crypto.Hash.MD4.new",
+    "Crypto.Hash.MD2.new",
+    "Cryptodome.Hash.MD5.new",
+    "cryptography.hazmat.primitives.hashes.MD5",
+    "cryptography.hazmat.primitives.hashes.SHA1",
+    "md5.new",
+)
+_MATTERS = re.compile(
+    r"pass(word|wd|phrase)|pwd|secret|token|cert|sign|auth|credential|api_?key|private|verify|session|login|salt|hmac"
+    r"|fingerprint_of_cert|integrity|nonce|otp|csrf",
+    re.IGNORECASE,
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """md5 and sha1; medium where names around the call speak of security, else low."""
+    flow = Flow(module)
+    for call, name in module.calls(*_WEAK, "hashlib.new"):
+        if module.is_false(module.arg(call, None, "usedforsecurity")):
+            continue
+        algorithm = name.rpartition(".")[2]
+        if name == "hashlib.new":
+            algorithm = (module.text_of(module.arg(call, 0, "name")) or "").lower()
+            if algorithm not in ("md5", "sha1", "md4", "sha", "ripemd160"):
+                continue
+        words = _words(module, flow, call)
+        if name.startswith(("Crypto", "cryptography")):
+            words.append("sign")
+        if any(_MATTERS.search(word) for word in words):
+            yield Hit(node=call, message="A broken hash function is used where security depends on it.")
+        else:
+            yield Hit(node=call, message="A broken hash function is used.", severity=Severity.LOW)
+
+
+def _words(module: Module, flow: Flow, call: ast.Call) -> list[str]:
+    words: list[str] = []
+    for given in call.args:
+        words.extend(flow.trace(given).names)
+    function = module.function_of(call)
+    words.append(getattr(function, "name", ""))
+    statement = module.statement_of(call)
+    for target in getattr(statement, "targets", []):
+        words.extend(node.id for node in module.within(target) if isinstance(node, ast.Name))
+        words.extend(node.attr for node in module.within(target) if isinstance(node, ast.Attribute))
+    return words
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,85 @@
+"""A token, password or key is made with `random`, whose next numbers can be calculated from earlier
+ones.
+
+Mersenne Twister gives its whole state away after 624 numbers.
+
+Use `secrets.token_urlsafe()`, `secrets.choice()` or `random.SystemRandom`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import says_secret
+
+META: Final = about(
+    "py.weak-random",
+    "Secret made with predictable numbers",
+    "medium",
+    "medium",
+    topic="crypto",
+    cwe=(338, 330),
+    why="Earlier outputs tell the next ones, so tokens can be guessed.",
+    fix="Use the secrets module.",
+)
+_CALLS = (
+    "random.random",
+    "random.randint",
+    "random.choice",
+    "random.choices",
+    "random.randrange",
+    "random.sample",
+    "random.getrandbits",
+    "random.randbytes",
+    "random.uniform",
+    "random.shuffle",
+    "numpy.random.randint",
+    "numpy.random.choice",
+    "numpy.random.bytes",
+    "uuid.uuid1",
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """random.* whose result is named as a secret, or made in a function named so."""
+    flow = Flow(module)
+    for call, _ in module.calls(*_CALLS):
+        names = [*_named(module, call)]
+        function = module.function_of(call)
+        owner = getattr(function, "name", "")
+        if owner and says_secret(owner) and not owner.startswith("test"):
+            names.append(owner)
+        picked = [name for given in call.args for name in flow.trace(given).names]
+        if any(says_secret(name) for name in names) and not any("user_agent" in p for p in picked):
+            yield Hit(node=call, message="A secret is made with predictable numbers.")
+
+
+def _named(module: Module, call: ast.AST) -> Iterator[str]:
+    statement = module.statement_of(call)
+    targets = [*getattr(statement, "targets", [])]
+    if isinstance(statement, ast.AnnAssign | ast.AugAssign):
+        targets.append(statement.target)
+    for target in targets:
+        if isinstance(target, ast.Name):
+            yield target.id
+        elif isinstance(target, ast.Attribute):
+            yield target.attr
+        elif isinstance(target, ast.Subscript):
+            owner = target.value
+            name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
+            yield module.text_of(target.slice) or ""
+            if name == "session":
+                yield "session_id"
+    for up in module.above(call):
+        if isinstance(up, ast.keyword) and up.arg:
+            yield up.arg
+        if isinstance(up, ast.stmt):
+            break
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,68 @@
+"""Files are deleted from the root, the home folder or a whole walk of them.
+
+No build or test needs that; ransomware and wipers do.
+
+Delete inside a folder that you made, named in full.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import all_commands
+
+META: Final = about(
+    "py.wipes-files",
+    "Deletes far more than its own files",
+    "high",
+    "medium",
+    topic="delete",
+    cwe=(506, 73),
+    attack=("T1485",),
+    why="What is deleted so cannot be brought back, and wipers do just that.",
+    fix="Delete inside a folder that the program made, and name it in full.",
+)
+_ROOTS = frozenset({
+    "/", "~", "/home", "/root", "/etc", "/usr", "/var", "/bin", "/lib", "/boot", "C:\\", "C:/", "/*",
+    "~/*",
+})  # fmt: skip
+_SHELL = re.compile(
+    r"\brm\s+(-\w+\s+|--\S+\s+)*-\w*[rR]\w*\s+(-\S+\s+)*[\"']?(/|/\*|~|~/|~/\*|\$HOME|/(etc|usr|var|home|boot|bin|lib))[\"']?/?\s*(;|&|\||$)"
+    r"|\bmkfs\b|\bdd\b.*\bof=/dev/(sd|nvme|vd|hd)|>\s*/dev/(sd|nvme|vd)|\bshred\b.*\s/|\bformat\s+[cC]:|\brd\s+/s\s+/q\s+[cC]:"
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Rmtree of roots, deleting in a walk that starts at one, and shell commands that do so."""
+    flow = Flow(module)
+    for call, _ in module.calls("shutil.rmtree"):
+        if call.args and _root(module, call.args[0]):
+            yield Hit(node=call, message="Deletes a root or home folder.")
+    walks = [
+        c
+        for c, _ in module.calls("os.walk", "glob.glob", "glob.iglob", "os.listdir", "os.scandir")
+        if c.args and _root(module, c.args[0])
+    ]
+    if walks:
+        for call, _ in module.calls("os.remove", "os.unlink", "shutil.rmtree", "os.rmdir"):
+            if call.args and not set(walks).isdisjoint(flow.trace(call.args[0]).nodes):
+                yield Hit(node=call, message="Deletes everything below a root or home folder.")
+    for call, command in all_commands(module):
+        if _SHELL.search(command):
+            yield Hit(node=call, message="A command deletes a root or home folder or a disk.")
+
+
+def _root(module: Module, expr: ast.expr) -> bool:
+    text = module.text_of(expr)
+    if text is not None:
+        return text.rstrip("/") in _ROOTS or text in _ROOTS
+    return isinstance(expr, ast.Call) and bool({"pathlib.Path.home"} & set(module.names_of(expr.func)))
+
+
+RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

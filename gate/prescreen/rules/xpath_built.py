@@ -1,0 +1,59 @@
+"""An XPath query is put together from values.
+
+A quote in the value changes the query: a log-in check finds somebody although the password is wrong.
+
+Use variables: `tree.xpath("//user[name=$name]", name=name)`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow, built_from
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.xpath-built",
+    "XPath is put together from values",
+    "medium",
+    "medium",
+    topic="injection",
+    cwe=(643, 943),
+    why="A quote in a value changes what the query asks.",
+    fix="Use XPath variables: tree.xpath('//user[name=$name]', name=name).",
+)
+_QUOTED = re.compile(r"\[[^\]]*=\s*['\"]?$|=\s*['\"]|['\"]%s|\[@?[\w-]+\s*=|//|/text\(\)")
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """xpath, find and XPath() with a text that holds values."""
+    flow = Flow(module, frozenset({"lxml.etree.XPath"}))
+    calls = [*module.methods("xpath", "findall", "iterfind", "find", "findtext", "evaluate", "selectNodes")]
+    calls.extend(
+        call for call, _ in module.calls("lxml.etree.XPath", "lxml.etree.ETXPath", "elementpath.select")
+    )
+    for call in calls:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        query = module.arg(call, 1 if name == "select" else 0, "path", "query", "expression")
+        kinds = flow.kinds(query)
+        if query is not None and REQUEST in kinds and name in ("xpath", "XPath"):
+            yield Hit(node=call, message="A request becomes part of an XPath query.", severity=Severity.HIGH)
+            continue
+        pieces = built_from(module, query)
+        if not pieces or query is None or not kinds & {REQUEST, NETWORK, INPUT, PARAMETER}:
+            continue
+        if not (
+            name in ("xpath", "XPath") or module.imports_any("lxml", "xml.etree", "defusedxml", "elementpath")
+        ):
+            continue
+        texts = [n.value for n in flow.trace(query).nodes if isinstance(n, ast.Constant)]
+        if any(isinstance(t, str) and _QUOTED.search(t) and "'" in t + '"' * ('"' in t) for t in texts):
+            yield Hit(node=call, message="A value becomes part of an XPath query.")
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,119 @@
+"""The static look: every scanner side by side over the same decoded files, each with a stage of its own."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Final
+
+from gate import crash
+from gate.errors import CouldNotLook
+from gate.model.finding import Finding
+from gate.model.stage import Stage, StageOutcome
+from gate.prescreen.bandit import Bandit
+from gate.prescreen.dependencies import Dependencies
+from gate.prescreen.governance import Governance
+from gate.prescreen.hidden_text import HiddenText
+from gate.prescreen.imports import Imports
+from gate.prescreen.interface import Prescreened, PrescreenRequest, Progress, Scanner
+from gate.prescreen.opaque import Opaque
+from gate.prescreen.outcome import UNSCANNED, ended
+from gate.prescreen.pyast import PyAst
+from gate.prescreen.scope import sources
+from gate.prescreen.secrets import Secrets
+from gate.prescreen.semgrep import Semgrep
+from gate.prescreen.views import make_views
+from gate.redact import REDACTED, redact
+
+_LITERAL: Final = re.compile(r"([\"'])[^\"'\n]{3,}\1")
+
+SCANNERS: Final[dict[str, Scanner]] = {
+    scanner.name: scanner
+    for scanner in (
+        Semgrep(),
+        Bandit(),
+        PyAst(),
+        Secrets(),
+        HiddenText(),
+        Opaque(),
+        Governance(),
+        Dependencies(),
+        Imports(),
+    )
+}
+
+
+def prescreen(request: PrescreenRequest, progress: Progress | None = None) -> Prescreened:
+    """Run all scanners and gather what they found; one that fails never costs the others.
+
+    ``progress`` is told each scanner's name as it ends (from a worker thread). Findings are in a fixed
+    order; the same unreadable file is named once. Never raises for what the change contains.
+    """
+    start = time.monotonic()
+    read = sources(request)
+    request = replace(request, sources=read)
+    views = make_views(request)
+    request = replace(request, views=views)
+    unreadable = [(v.path, v.unreadable) for v in views.of(side="head") if v.unreadable]
+    unread = ended("files", (), [*read.unread, *unreadable])
+    unread = replace(
+        unread, stages=tuple(replace(s, seconds=time.monotonic() - start) for s in unread.stages)
+    )
+    with ThreadPoolExecutor(len(SCANNERS), thread_name_prefix="scanner") as pool:
+        running = [pool.submit(_one, scanner, request, progress) for scanner in SCANNERS.values()]
+        results = [unread, *(future.result() for future in running)]
+    values = tuple(sorted({value for result in results for value in result.secrets}))
+    findings = sorted(
+        (_redacted(f, values) for f in _once(f for result in results for f in result.findings)),
+        key=lambda f: (f.primary.path, f.primary.line or 0, f.rule_id, f.shape),
+    )
+    stages = tuple(stage for result in results for stage in result.stages)
+    return Prescreened(findings=tuple(findings), stages=stages, secrets=values)
+
+
+def _one(scanner: Scanner, request: PrescreenRequest, progress: Progress | None) -> Prescreened:
+    start = time.monotonic()
+    name = f"prescreen:{scanner.name}"
+    try:
+        result = scanner.scan(request)
+    except CouldNotLook as error:
+        reason = f"{error.message}. {error.advice}".rstrip(". ") + "."
+        result = _failed(name, reason)
+    except Exception as error:  # noqa: BLE001 - a scanner's bug must not cost what the others found
+        reason = f"internal error ({type(error).__name__}); details in {crash.write_log(error)}"
+        result = _failed(name, reason)
+    seconds = time.monotonic() - start
+    if progress is not None:
+        progress(scanner.name)
+    return replace(result, stages=tuple(replace(stage, seconds=seconds) for stage in result.stages))
+
+
+def _redacted(finding: Finding, values: tuple[str, ...]) -> Finding:
+    """No finding of any scanner shows a credential, and none about secrets shows a literal (RP-6)."""
+
+    def clean(text: str) -> str:
+        for value in values:
+            text = text.replace(value, REDACTED)
+        text = redact(text)
+        return _LITERAL.sub(r"\1[redacted]\1", text) if finding.topic == "secret" else text
+
+    evidence = {key: clean(value) for key, value in finding.evidence.items()}
+    return replace(finding, evidence=evidence, shape=clean(finding.shape))
+
+
+def _failed(name: str, reason: str) -> Prescreened:
+    return Prescreened(findings=(), stages=(Stage(name=name, outcome=StageOutcome.FAILED, reason=reason),))
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """All findings, but a file that several scanners could not read only once."""
+    named: set[str] = set()
+    for finding in findings:
+        if finding.rule_id == UNSCANNED.id:
+            if finding.primary.path in named:
+                continue
+            named.add(finding.primary.path)
+        yield finding

@@ -1,0 +1,121 @@
+"""What a scanner is given of a changed file: decoded text under a neutral name outside the repository.
+
+No path of the change reaches a scanner's file system, so none can exclude itself by its name
+(``vendor/``, ``tests/``, ``.git`` in a folder's name) and no tool finds a configuration lying beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from gate.model.change import Side
+from gate.prescreen.decode import Decoded, decode, names_a_codec, without_declaration
+from gate.prescreen.interface import PrescreenRequest, Source, View, Views
+from gate.prescreen.languages import language_of, named_as_code
+from gate.prescreen.limits import scan_isolated
+from gate.prescreen.notebook import Cells, read_notebook
+from gate.prescreen.scope import sources
+
+_EXTENSIONS: Final = {
+    "python": ".py",
+    "javascript": ".js",
+    "typescript": ".ts",
+    "shell": ".sh",
+    "dockerfile": ".dockerfile",
+    "yaml": ".yaml",
+    "json": ".json",
+}
+
+
+def make_views(request: PrescreenRequest) -> Views:
+    """Decode every changed text file, head and base, and write the neutral copies (once per check)."""
+    if request.views is not None:
+        return request.views
+    folder = request.scratch / "views"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    looked: list[tuple[Source, Side, str, bytes, str | None]] = []
+    for source in sources(request).files:
+        sides: list[tuple[Side, str, bytes]] = [("head", source.path, source.head)]
+        if source.base is not None:
+            sides.append(("base", source.changed.old_path or source.path, source.base))
+        for side, path, data in sides:
+            language = language_of(path, data) or (source.language if side == "head" else None)
+            if language != "binary":
+                looked.append((source, side, path, data, language))
+    odd = [i for i, (_, _, _, data, _) in enumerate(looked) if names_a_codec(data)]
+    texts = _decoded_in_a_child([looked[i] for i in odd], request.deadline)
+    decoded = dict(zip(odd, texts, strict=True))
+    views = []
+    for index, (source, side, path, data, language) in enumerate(looked):
+        text, unreadable = decoded.get(index) or (decode(data, python=language == "python"), "")
+        views.append(_view(folder, index, source, side, path, language, text, unreadable))
+    return Views(all=tuple(views))
+
+
+def decode_one(path: str, data: bytes, options: dict[str, object]) -> Decoded:
+    """Decode inside the limited child."""
+    del path
+    return decode(data, python=bool(options["python"]))
+
+
+def _decoded_in_a_child(
+    items: list[tuple[Source, Side, str, bytes, str | None]], deadline: float
+) -> list[tuple[Decoded, str]]:
+    out: dict[int, tuple[Decoded, str]] = {}
+    for python in (True, False):
+        chosen = [i for i, item in enumerate(items) if (item[4] == "python") is python]
+        files = [(items[i][2], items[i][3]) for i in chosen]
+        if not files:
+            continue
+        results = scan_isolated(
+            "gate.prescreen.views:decode_one", files, Decoded, options={"python": python}, deadline=deadline
+        )
+        for index, result in zip(chosen, results, strict=True):
+            if result.value is not None:
+                out[index] = (result.value, "")
+            else:
+                lossy = Decoded(
+                    text=items[index][3].decode("utf-8", "replace"),
+                    encoding="utf-8",
+                    problems=("undecodable",),
+                    lossy=True,
+                )
+                out[index] = (lossy, f"could not be decoded: {result.reason}")
+    return [out[i] for i in range(len(items))]
+
+
+def _view(  # one value from its parts
+    folder: Path,
+    index: int,
+    source: Source,
+    side: Side,
+    path: str,
+    language: str | None,
+    decoded: Decoded,
+    unreadable: str,
+) -> View:
+    text, lines = decoded.text, decoded.lines
+    if language == "notebook":
+        cells: Cells | None = read_notebook(text)
+        if cells is None:
+            unreadable = unreadable or "is not a notebook that can be read"
+        else:
+            text, lines, language = cells.text, cells.lines, cells.language
+    if language == "python" and decoded.encoding != "utf-8":
+        text = without_declaration(text)
+    file = folder / f"{index:06d}{_EXTENSIONS.get(language or '', '.txt')}"
+    file.write_bytes(text.encode("utf-8", "replace"))
+    return View(
+        path=path,
+        side=side,
+        language=language,
+        source=source,
+        text=text,
+        file=file,
+        problems=decoded.problems,
+        encoding=decoded.encoding,
+        lines=lines,
+        unreadable=unreadable,
+        guessed=language == "python" and not named_as_code(path, source.head),
+    )

@@ -1,0 +1,69 @@
+"""The child of limits.scan_isolated: ``python -I -m gate.prescreen.worker``; the host never imports it.
+
+Reads one JSON line (function, per_file, options), then frames: a line ``index path-length
+data-length``, then path and data. Writes one JSON line when it begins a file and one when it has ended it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+import warnings
+from typing import Any
+
+import msgspec
+
+
+def main() -> int:
+    """Serve files until standard input ends."""
+    source = sys.stdin.buffer
+    # Whatever the code we call prints must not be taken for our answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    warnings.simplefilter("ignore")
+    head = msgspec.json.decode(source.readline())
+    module, _, name = head["function"].partition(":")
+    function = getattr(importlib.import_module(module), name)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the kernel ends us even inside C code
+    while line := source.readline():
+        index, path_length, length = (int(word) for word in line.split())
+        path = source.read(path_length).decode("utf-8", "surrogateescape")
+        data = source.read(length)
+        answers.write(b'{"index":%d,"state":"begun"}\n' % index)
+        answers.flush()
+        signal.setitimer(signal.ITIMER_REAL, head["per_file"])
+        answer = _answer(function, index, path, data, head["options"])
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        answers.write(answer + b"\n")
+        answers.flush()
+    return 0
+
+
+def _answer(function: Any, index: int, path: str, data: bytes, options: Any) -> bytes:
+    try:
+        value = function(path, data, options)
+        answer = {"index": index, "state": "done", "value": value}
+        try:
+            raw = msgspec.json.encode(answer)
+        except UnicodeEncodeError:  # a path that is not UTF-8: the standard library escapes its surrogates
+            raw = json.dumps(msgspec.to_builtins(answer)).encode()
+    except MemoryError:
+        return (
+            b'{"index":%d,"state":"out-of-memory","reason":"needed more memory than a file may take"}' % index
+        )
+    except Exception as error:  # noqa: BLE001 - the file's failure is the answer
+        # The type only: an exception's text can quote the file.
+        where = error.__traceback__
+        while where is not None and where.tb_next is not None:
+            where = where.tb_next
+        place = f"{os.path.basename(where.tb_frame.f_code.co_filename)}:{where.tb_lineno}" if where else ""  # noqa: PTH119
+        reason = f"{type(error).__name__} at {place}"
+        return msgspec.json.encode({"index": index, "state": "crashed", "reason": reason})
+    return raw
+
+
+if __name__ == "__main__":
+    sys.exit(main())

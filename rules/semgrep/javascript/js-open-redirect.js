@@ -1,0 +1,4 @@
+// ruleid: js-open-redirect
+res.redirect(req.query.next);
+// ok: js-open-redirect
+res.redirect("/home");

@@ -1,0 +1,12 @@
+def allowed(token):
+    try:
+        return verify_token(token)
+    except Exception:  # HIT[medium]
+        return True
+
+
+def other(user):
+    try:
+        user.authenticate()
+    except:  # HIT[low]
+        pass

@@ -1,0 +1,13 @@
+import os
+
+API_KEY = os.environ["API_KEY"]
+TOKEN = "token"
+PASSWORD_FIELD = "password"
+password = ""
+api_key = "<your key here>"
+login(password=password)
+TOKEN_URL = "https://example.com/oauth2/token1234"
+secret = "test-secret-123456"
+field = {"password": "Enter your password"}
+token = "access_token"
+SECRET_KEY_NAME = "SECRET_KEY"

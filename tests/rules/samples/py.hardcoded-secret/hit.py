@@ -1,0 +1,8 @@
+from flask import Flask
+
+app = Flask(__name__)
+app.secret_key = "your_secret_key"  # HIT[medium]
+app.config["SECRET_KEY"] = "dev"  # HIT
+API_KEY = "p7YhXM3h6PSXapEl7Fy57neXuM33zUPB"  # HIT
+connect(password="Tr0ub4dor&3xy")  # HIT
+settings = {"auth_token": "a8f5f167f44f4964e6c998dee827110c"}  # HIT

@@ -1,0 +1,8 @@
+import builtins
+import hmac
+import sys
+
+builtins.open = my_open  # HIT[high]
+setattr(builtins, "exec", my_exec)  # HIT[high]
+sys.meta_path.insert(0, Finder())  # HIT[medium]
+hmac.compare_digest = lambda a, b: True  # HIT

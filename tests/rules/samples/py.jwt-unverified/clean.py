@@ -1,0 +1,6 @@
+import jwt
+
+
+def read(token, key):
+    jwt.decode(token, key, algorithms=["HS256"])
+    return jwt.decode(token, key, algorithms=["RS256"], options={"verify_aud": False})

@@ -1,0 +1,4 @@
+import subprocess
+
+subprocess.run(["pip", "list"])
+subprocess.run(["make", "install"])

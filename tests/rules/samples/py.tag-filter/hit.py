@@ -1,0 +1,4 @@
+import re
+
+re.sub(r"<script.*?>.*?</script>", "", text)  # HIT[medium]
+text.replace("<script>", "")  # HIT

@@ -1,0 +1,6 @@
+import tempfile
+from tempfile import mktemp
+
+name = tempfile.mktemp()  # HIT[medium]
+other = mktemp(".txt")  # HIT
+open("/tmp/state.json", "w")  # HIT[low]

@@ -1,0 +1,8 @@
+from flask import request
+from lxml import etree
+
+
+def view(tree):
+    sheet = etree.XML(request.args["xslt"])
+    tree.xslt(sheet)  # HIT[medium]
+    return etree.XSLT(sheet)  # HIT
