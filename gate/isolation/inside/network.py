@@ -1,0 +1,416 @@
+"""Criterion 3: can anything leave by the network? Runs inside a sandbox only.
+
+Destinations are documentation ranges (RFC 5737, RFC 3849), the metadata and private addresses that
+the sandbox's own namespace may or may not route, and listeners that the host put up for this run.
+Where a sinkhole answers, reaching it is no hole as long as loopback is the only interface.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from kit import ARGUMENTS, Answer, check, head_of, not_here, why
+
+GROUP = "network"
+SECONDS = 1.0
+METADATA = ("169.254.169.254", "100.100.100.200", "100.96.0.96", "100.80.80.80", "168.63.129.16")
+METADATA_NAMES = ("metadata.google.internal", "metadata.tencentyun.com", "instance-data")
+PRIVATE = ("10.0.0.1", "10.96.0.1", "172.16.0.1", "192.168.0.1", "192.168.122.1", "100.64.0.1")
+OUTSIDE = ("192.0.2.1", "198.51.100.7", "203.0.113.9")
+UNROUTED = (
+    errno.ENETUNREACH,
+    errno.EHOSTUNREACH,
+    errno.ECONNREFUSED,
+    errno.EADDRNOTAVAIL,
+    errno.EAFNOSUPPORT,
+    errno.EPROTONOSUPPORT,
+    errno.ESOCKTNOSUPPORT,
+    errno.EPERM,
+    errno.EACCES,
+    errno.EINVAL,
+    errno.ENODEV,
+)
+
+
+def interfaces() -> list[str]:
+    """Every interface of this namespace but loopback."""
+    names = {name for _, name in socket.if_nameindex()}
+    for line in head_of("/proc/net/dev").decode("ascii", "replace").splitlines()[2:]:
+        names.add(line.partition(":")[0].strip())
+    return sorted(names - {"lo", ""})
+
+
+def verdict(tried: str, reached: list[str], said: list[str]) -> Answer:
+    """Reaching something is no hole where the only interface is loopback: then a sinkhole answered."""
+    if not reached:
+        return True, tried, "; ".join(sorted(set(said)))[:250] or "nothing answered"
+    others = interfaces()
+    text = f"answered: {', '.join(reached)}; "
+    if others:
+        return False, tried, f"{text}by an interface beside loopback: {', '.join(others)}"
+    if ARGUMENTS.get("sinkhole"):
+        return True, tried, f"{text}only the sinkhole, as loopback is the only interface"
+    return False, tried, f"{text}though no sinkhole was asked for"
+
+
+def each(tried: str, targets: Sequence[tuple[str, Callable[[], Any]]]) -> Answer:
+    """Try all; an answer or an accepted packet counts as reached."""
+    reached, said = [], []
+    for name, attempt in targets:
+        try:
+            attempt()
+            reached.append(name)
+        except OSError as error:
+            said.append(why(error) if error.errno else type(error).__name__)
+    return verdict(tried, reached, said)
+
+
+def stream(family: int, address: Any) -> None:
+    """A TCP connection."""
+    with socket.socket(family, socket.SOCK_STREAM) as link:
+        link.settimeout(SECONDS)
+        link.connect(address)
+
+
+def datagram(family: int, address: Any, data: bytes = b"gate") -> None:
+    """A UDP packet, and somebody's answer to it."""
+    with socket.socket(family, socket.SOCK_DGRAM) as link:
+        link.settimeout(SECONDS)
+        link.sendto(data, address)
+        link.recvfrom(512)
+
+
+def streams(addresses: tuple[str, ...], port: int = 80) -> list[tuple[str, Callable[[], Any]]]:
+    """TCP attempts."""
+    return [
+        (a, partial(stream, socket.AF_INET6 if ":" in a else socket.AF_INET, (a, port))) for a in addresses
+    ]
+
+
+@check(GROUP, "network.interfaces")
+def only_loopback() -> Answer:
+    """What is not there cannot be used."""
+    others = interfaces()
+    routes = [
+        line.split()[0]
+        for line in head_of("/proc/net/route").decode("ascii", "replace").splitlines()[1:]
+        if line.split()
+    ]
+    away = [name for name in routes if name != "lo"]
+    return (
+        not others and not away,
+        "interfaces and routes of the namespace",
+        f"beside lo: {others}, routes by {away}" if others or away else "lo only, no route by another",
+    )
+
+
+@check(GROUP, "network.tcp")
+def tcp() -> Answer:
+    """Direct addresses, so that no resolver is needed."""
+    return each(
+        "TCP to documentation addresses, ports 80, 443, 22",
+        [pair for port in (80, 443, 22) for pair in streams(OUTSIDE, port)],
+    )
+
+
+@check(GROUP, "network.udp")
+def udp() -> Answer:
+    """Ports that firewalls like to leave open."""
+    return each(
+        "UDP to documentation addresses, ports 53, 123, 443",
+        [
+            (f"{a}:{p}", partial(datagram, socket.AF_INET, (a, p)))
+            for a in OUTSIDE[:1]
+            for p in (53, 123, 443)
+        ],
+    )
+
+
+@check(GROUP, "network.metadata")
+def metadata() -> Answer:
+    """The addresses where clouds hand credentials to whoever asks."""
+    named = []
+    for name in METADATA_NAMES:
+        try:
+            named += [str(found[4][0]) for found in socket.getaddrinfo(name, 80, type=socket.SOCK_STREAM)]
+        except OSError:
+            continue
+    return each(
+        f"TCP to {len(METADATA)} metadata addresses, {len(METADATA_NAMES)} names, fd00:ec2::254",
+        streams((*METADATA, "fd00:ec2::254", *named)),
+    )
+
+
+@check(GROUP, "network.private")
+def private() -> Answer:
+    """Neighbours in the machine's own networks."""
+    return each(f"TCP to {', '.join(PRIVATE)}", streams(PRIVATE))
+
+
+@check(GROUP, "network.ipv6")
+def ipv6() -> Answer:
+    """Often forgotten in filters."""
+    return each(
+        "TCP and UDP to 2001:db8::1, TCP to ff02::1 and fe80::1",
+        [
+            *streams(("2001:db8::1", "fe80::1", "ff02::1")),
+            ("2001:db8::1 udp", lambda: datagram(socket.AF_INET6, ("2001:db8::1", 53))),
+        ],
+    )
+
+
+@check(GROUP, "network.icmp")
+def icmp() -> Answer:
+    """Ping by the socket kind that needs no privilege, and by the raw one."""
+    request = struct.pack("!BBHHH", 8, 0, 0xF7FF, 0, 0)
+
+    def ping(kind: int) -> None:
+        with socket.socket(socket.AF_INET, kind, socket.IPPROTO_ICMP) as link:
+            link.settimeout(SECONDS)
+            link.sendto(request, ("192.0.2.1", 0))
+            link.recvfrom(512)
+
+    return each(
+        "ICMP echo to 192.0.2.1",
+        [("datagram", lambda: ping(socket.SOCK_DGRAM)), ("raw", lambda: ping(socket.SOCK_RAW))],
+    )
+
+
+@check(GROUP, "network.raw")
+def raw() -> Answer:
+    """Packets made by hand."""
+    made, said = [], []
+    for name, family, kind, protocol in (
+        ("raw", socket.AF_INET, socket.SOCK_RAW, 6),
+        ("raw IPv6", socket.AF_INET6, socket.SOCK_RAW, 58),
+        ("packet", 17, socket.SOCK_RAW, 0x0300),
+        ("packet datagram", 17, socket.SOCK_DGRAM, 0x0300),
+    ):
+        try:
+            socket.socket(family, kind, protocol).close()
+            made.append(name)
+        except OSError as error:
+            said.append(why(error))
+    return (
+        not made,
+        "raw and packet sockets",
+        f"made: {', '.join(made)}" if made else "; ".join(sorted(set(said))),
+    )
+
+
+@check(GROUP, "network.other-families")
+def other_families() -> Answer:
+    """Ways to the host that are no network: the hypervisor's socket, kernel crypto, Bluetooth, CAN, TIPC."""
+    made, said = [], []
+    for name, family, kind, protocol in (
+        ("vsock", 40, 1, 0),
+        ("alg", 38, 5, 0),
+        ("bluetooth", 31, 3, 1),
+        ("can", 29, 3, 1),
+        ("tipc", 30, 1, 0),
+        ("rds", 21, 5, 0),
+        ("kcm", 41, 2, 0),
+        ("xdp", 44, 3, 0),
+        ("ax25", 3, 2, 0),
+        ("smc", 43, 1, 0),
+    ):
+        try:
+            link = socket.socket(family, kind, protocol)
+        except OSError as error:
+            said.append(why(error))
+            continue
+        with link:
+            if family == 40:
+                link.settimeout(SECONDS)
+                try:
+                    link.connect((2, ARGUMENTS.get("vsock_port", 22)))
+                except OSError as error:
+                    said.append(why(error))
+                    continue
+            made.append(name)
+    return (
+        not made,
+        "sockets of ten rare families",
+        f"made: {', '.join(made)}" if made else "; ".join(sorted(set(said))),
+    )
+
+
+@check(GROUP, "network.dns")
+def dns() -> Answer:
+    """Data in the labels of a name, through the resolver that the system is set up with."""
+    label = os.urandom(8).hex()
+    reached, said = [], []
+    for name in (f"{label}.tunnel.example", f"{label}.exfil.invalid", "example.com"):
+        try:
+            found = socket.getaddrinfo(name, 80, type=socket.SOCK_STREAM)
+            reached.append(f"{name} is {found[0][4][0]}")
+        except OSError as error:
+            said.append(str(error))
+    return verdict("resolve names that carry data", reached, said)
+
+
+@check(GROUP, "network.dns-direct")
+def dns_direct() -> Answer:
+    """A query by hand to a resolver of the attacker's choice, by UDP and TCP."""
+    name = (
+        b"".join(bytes([len(part)]) + part for part in (os.urandom(8).hex().encode(), b"tunnel", b"example"))
+        + b"\0"
+    )
+    query = struct.pack("!6H", 0x1234, 0x0100, 1, 0, 0, 0) + name + struct.pack("!2H", 16, 1)
+    servers = [
+        line.split()[1]
+        for line in head_of("/etc/resolv.conf").decode("utf-8", "replace").splitlines()
+        if line.startswith("nameserver ")
+    ]
+    attempts: list[tuple[str, Callable[[], Any]]] = [
+        (f"udp {s}", partial(datagram, socket.AF_INET6 if ":" in s else socket.AF_INET, (s, 53), query))
+        for s in ("192.0.2.53", *servers)
+    ]
+    return each(
+        "TXT query to 192.0.2.53 and to each configured resolver", [*attempts, *streams(("192.0.2.53",), 53)]
+    )
+
+
+@check(GROUP, "network.host-loopback")
+def host_loopback() -> Answer:
+    """A listener that the host put up on its own 127.0.0.1 for this run."""
+    port = ARGUMENTS.get("host_port")
+    if not port:
+        return None, "TCP to the host's loopback", "the host put up no listener"
+    return each(
+        f"TCP to 127.0.0.1 and ::1, port {port}, where the host listens",
+        streams(("127.0.0.1", "::1", "127.0.1.1"), port),
+    )
+
+
+@check(GROUP, "network.host-addresses")
+def host_addresses() -> Answer:
+    """The same listener by the addresses of the host's interfaces (its gateway to containers among them)."""
+    port, addresses = ARGUMENTS.get("host_port"), ARGUMENTS.get("host_addresses", [])
+    if not port or not addresses:
+        return not_here("TCP to the host's own addresses", "the host has no address but loopback")
+    return each(
+        f"TCP and UDP to {len(addresses)} addresses of the host, port {port}, where it listens",
+        [
+            *streams(tuple(addresses), port),
+            *((f"udp {a}", partial(datagram, socket.AF_INET, (a, port))) for a in addresses),
+        ],
+    )
+
+
+@check(GROUP, "network.host-names")
+def host_names() -> Answer:
+    """Names that engines give to their host."""
+    attempts = [
+        (name, partial(stream, socket.AF_INET, (name, 80)))
+        for name in (
+            "host.docker.internal",
+            "gateway.docker.internal",
+            "host.containers.internal",
+            "kubernetes.default.svc",
+            "_gateway",
+        )
+    ]
+    return each("resolve and connect to host.docker.internal and its like, kubernetes.default.svc", attempts)
+
+
+@check(GROUP, "network.abstract-sockets")
+def abstract_sockets() -> Answer:
+    """Unix sockets without a file live in the network namespace: the host's are reachable if it is shared."""
+    names = [
+        ARGUMENTS.get("abstract", ""),
+        "/containerd-shim/moby/shim.sock",
+        "/tmp/.X11-unix/X0",
+        "/tmp/dbus-session",
+        "/org/kubernetes",
+    ]
+    reached = []
+    for name in names:
+        try:
+            with socket.socket(socket.AF_UNIX) as link:
+                link.settimeout(SECONDS)
+                link.connect("\0" + name)
+                reached.append("@" + name)
+        except OSError:
+            continue
+    listed = [
+        line.split()[-1]
+        for line in head_of("/proc/net/unix", 1 << 20).decode("utf-8", "replace").splitlines()[1:]
+        if "@" in line
+    ]
+    host = [
+        name
+        for name in listed
+        if ARGUMENTS.get("abstract", "?") in name or "/systemd/" in name or "containerd-shim" in name
+    ]
+    bad = [*reached, *host]
+    return (
+        not bad,
+        "connect to a listener of the host's by its abstract name; read /proc/net/unix",
+        f"found {bad[:5]}" if bad else f"none reachable, {len(listed)} listed",
+    )
+
+
+@check(GROUP, "network.broadcast")
+def broadcast() -> Answer:
+    """Who is on the same wire?"""
+
+    def out(address: str) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+            link.settimeout(SECONDS)
+            link.sendto(b"gate", (address, 1900))
+            link.recvfrom(512)
+
+    return each(
+        "broadcast 255.255.255.255, multicast 239.255.255.250 (SSDP), 224.0.0.251 (mDNS)",
+        [(a, partial(out, a)) for a in ("255.255.255.255", "239.255.255.250", "224.0.0.251")],
+    )
+
+
+@check(GROUP, "network.proxy")
+def proxy() -> Answer:
+    """A proxy named in the environment would be a way out that direct attempts do not find."""
+    named = [name for name in os.environ if name.lower().endswith("_proxy") and name.lower() != "no_proxy"]
+    return not named, "proxy variables", f"set: {', '.join(named)}" if named else "none set"
+
+
+@check(GROUP, "network.change-it")
+def change_it() -> Answer:
+    """Make an interface of its own, change the routes."""
+    import fcntl
+
+    said = []
+    attempts: list[tuple[str, Callable[[], Any]]] = [
+        ("/dev/net/tun", lambda: os.close(os.open("/dev/net/tun", os.O_RDWR)))
+    ]
+
+    def route() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
+            fcntl.ioctl(link, 0x890B, bytes(120))  # SIOCADDRT
+
+    def link_up() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
+            fcntl.ioctl(link, 0x8914, struct.pack("16sH14x", b"lo", 0x49))  # SIOCSIFFLAGS, as it is
+
+    attempts += [("SIOCADDRT", route), ("SIOCSIFFLAGS", link_up)]
+    for name, attempt in attempts:
+        try:
+            attempt()
+            return False, name, "it worked"
+        except OSError as error:
+            said.append(f"{name}: {why(error)}")
+    return True, "open /dev/net/tun, add a route, set an interface's flags", "; ".join(said)
+
+
+@check(GROUP, "network.route-localnet")
+def route_localnet() -> Answer:
+    """CVE-2020-8558: with it on, loopback services are reachable from next door."""
+    value = head_of("/proc/sys/net/ipv4/conf/all/route_localnet").strip()
+    return value in (b"0", b""), "/proc/sys/net/ipv4/conf/all/route_localnet", value.decode() or "not there"

@@ -1,0 +1,321 @@
+"""The process wall: namespaces made by bubblewrap, no engine and no root. The embedded default.
+
+Weaker than a container: the code sees the host's /usr (read-only), and where this user may make no
+control group, memory is watched by polling instead of held by the kernel.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from gate import proc
+from gate.errors import CouldNotLook
+from gate.model.change import Side, Tree
+from gate.model.run import Capability, Probe, SandboxSpec
+from gate.sandbox import cgroup, reap, sinking, usage
+from gate.sandbox.bwrap_options import Layout, arguments, contents, layouts
+from gate.sandbox.canaries import deadly
+from gate.sandbox.channel import Tracing
+from gate.sandbox.parcel import Parcel, pack, with_tree
+from gate.sandbox.session import Aftermath, Box, BoxSession
+from gate.sandbox.talk import STDOUT, Ending
+
+_SETUP_SECONDS: Final = 10.0
+_POLL_SECONDS: Final = 0.02
+_WAIT_SECONDS: Final = 3600
+_IDLE: Final = ("python3", "-I", "-S", "-c", "pass")
+_WHEN_TOLD: Final = ("/bin/sh", "-c", 'read -r go && exec "$@"', "sh")
+"""Starts a program once a line came on stdin: by then it is in its control group, so that the namespace it
+makes of that shows the group as the root, not by its name."""
+_OBSERVER: Final = Path(__file__).resolve().parent / "observer"
+HOW_TO_GET: Final = (
+    "On Debian and Ubuntu: apt-get install bubblewrap. Where it may not make namespaces (Ubuntu 24.04), "
+    "an administrator allows them with: sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+)
+Isolation = Literal["vm", "user-kernel", "container", "process", "none"]
+
+
+class BubblewrapBox:
+    """One set of namespaces with a waiting launcher. Implements session.Box."""
+
+    def __init__(self, layout: Layout, spec: SandboxSpec, trace: Path) -> None:
+        self.trace = trace
+        self._limit = spec.limits.memory
+        self._peak = 0
+        self._too_much = False
+        self._over = threading.Event()
+        self._group = cgroup.make(spec.limits)
+        self._fds: list[int] = []
+        self._inner = -1
+        self.network_pid = 0
+        """A process of this sandbox, by which its network namespace is found."""
+        self._bwrap: subprocess.Popen[bytes] | None = None
+        self._observer: subprocess.Popen[bytes] | None = None
+        try:
+            ours, theirs = socket.socketpair()
+            with ours, theirs:
+                self.tracer = Tracing(fd=theirs.fileno())
+                self._observe(ours, spec)
+                self._start(layout, spec, theirs.fileno())
+        except BaseException:
+            self.remove()
+            raise
+
+    def split(self, data: bytes) -> list[tuple[int, bytes]]:
+        """A pipe of its own: all of it is the launcher's stdout."""
+        return [(STDOUT, data)]
+
+    def _own(self, fd: int) -> int:
+        """A descriptor that remove() closes."""
+        self._fds.append(fd)
+        return fd
+
+    def _observe(self, link: socket.socket, spec: SandboxSpec) -> None:
+        """Start this sandbox's own supervisor, as the user who runs gate."""
+        words = [sys.executable, "-I", "-B", str(_OBSERVER), "--fd", str(link.fileno())]
+        words += ["--token", self.tracer.token.hex(), "--out", str(self.trace)]
+        words += ["--events", str(spec.limits.trace_events), "--wait", str(_WAIT_SECONDS)]
+        words += [word for path in deadly(spec) for word in ("--canary", path)]
+        self._observer = subprocess.Popen(
+            words,
+            pass_fds=(link.fileno(),),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=proc.clean_environment(),
+            cwd="/",
+            start_new_session=True,
+        )
+
+    def _start(self, layout: Layout, spec: SandboxSpec, link: int) -> None:
+        """Start bubblewrap and wait until its inner process is known. No code runs before it gets a job."""
+        self._noise = self._own(os.memfd_create("bwrap-stderr"))
+        stdin, self.write_fd = os.pipe()
+        self._own(self.write_fd)
+        self.read_fd, stdout = os.pipe()
+        self._own(self.read_fd)
+        info, info_in = os.pipe()
+        theirs = {path: _memory_file(data) for path, data in contents().items()}
+        words = arguments(layout, spec, theirs, info_in)
+        try:
+            self._bwrap = subprocess.Popen(
+                [*_WHEN_TOLD, *words] if self._group is not None else words,
+                pass_fds=(*theirs.values(), info_in, link),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=self._noise,
+                env=proc.clean_environment(),
+                cwd="/",
+                start_new_session=True,
+                user=layout.user,
+                group=layout.user,
+                extra_groups=None if layout.user is None else [],
+            )
+            if self._group is not None:
+                self._group.add(self._bwrap.pid)
+                os.write(self.write_fd, b"\n")
+        except OSError as error:
+            raise CouldNotLook(f"cannot start {layout.program}: {error}", advice=HOW_TO_GET) from error
+        finally:
+            for fd in (*theirs.values(), stdin, stdout, info_in):
+                os.close(fd)
+            child = _child_pid(info) if self._bwrap else 0
+            os.close(info)
+        if not child:
+            raise CouldNotLook(f"bubblewrap made no sandbox: {self._muttered()}", advice=HOW_TO_GET)
+        self._inner = self._own(os.pidfd_open(child))
+        self.network_pid = child
+        if self._group is None:
+            threading.Thread(target=self._watch_memory, args=(child,), name="memory", daemon=True).start()
+
+    def _watch_memory(self, child: int) -> None:
+        """Where no control group holds it: poll, and end a sandbox that uses more than it may."""
+        while not self._over.wait(_POLL_SECONDS):
+            used = usage.memory_below(child)
+            self._peak = max(self._peak, used)
+            if used > self._limit:
+                self._too_much = True
+                self.kill()
+                return
+
+    def _muttered(self) -> str:
+        said = os.pread(self._noise, 4096, 0).decode(errors="replace").strip().splitlines()
+        return said[-1][:300] if said else "it said nothing"
+
+    def kill(self) -> None:
+        """SIGKILL to the inner init, with which the kernel ends its whole pid namespace."""
+        if self._group is not None:
+            self._group.kill()
+        with contextlib.suppress(OSError):
+            if self._inner >= 0:
+                signal.pidfd_send_signal(self._inner, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            if self._bwrap is not None:
+                self._bwrap.kill()
+
+    def aftermath(self, ending: Ending, status: int | None) -> Aftermath:
+        """The control group's own counts, or the poll's."""
+        if ending == "closed" and status is None and not self._too_much and os.fstat(self._noise).st_size:
+            raise CouldNotLook(f"bubblewrap failed: {self._muttered()}", advice=HOW_TO_GET)
+        if self._group is not None:
+            return Aftermath(out_of_memory=self._group.out_of_memory, peak_memory=self._group.peak_memory)
+        return Aftermath(out_of_memory=self._too_much, peak_memory=self._peak or None)
+
+    def trace_done(self, deadline: float) -> None:
+        """The supervisor ends by itself once nobody uses its filter."""
+        if self._observer is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._observer.wait(deadline)
+
+    def remove(self) -> None:
+        """Processes, descriptors, control group. The trace file stays until the session ends."""
+        self._over.set()
+        self.kill()
+        for process in (self._bwrap, self._observer):
+            if process is not None:
+                with contextlib.suppress(OSError):
+                    process.kill()
+                process.wait()
+        fds, self._fds, self._inner = self._fds, [], -1
+        for fd in fds:
+            os.close(fd)
+        if self._group is not None:
+            self._group.remove()
+
+
+class BubblewrapBackend:
+    """Implements interface.Backend."""
+
+    name = "bubblewrap"
+    isolation: Isolation = "process"
+    shared: tuple[tuple[str, str], ...] = ()
+    """What a runtime inside needs, shown read-only: (host path, path inside)."""
+
+    def probe(self) -> Capability:
+        """Make the namespaces for real, with Python inside."""
+        try:
+            layout, version = _working_layout()
+        except CouldNotLook as error:
+            return Capability(
+                backend=self.name,
+                available=False,
+                isolation=self.isolation,
+                tracer="none",
+                reason=f"{error.message}. {error.advice}",
+            )
+        group = cgroup.make(SandboxSpec().limits)
+        if group is not None:
+            group.remove()
+        held = "control group" if group else "polling"
+        as_root = ", started as root" if os.geteuid() == 0 and layout.user is None else ""
+        return Capability(
+            backend=self.name,
+            available=True,
+            isolation=self.isolation,
+            tracer="unotify",
+            networks=("none", "sinkhole"),
+            version=f"{version}, memory held by {held}{as_root}",
+        )
+
+    @contextlib.contextmanager
+    def open(self, spec: SandboxSpec, base: Tree, head: Tree) -> Iterator[BoxSession]:
+        """See interface.Backend."""
+        layout = replace(_working_layout()[0], shared=self.shared)
+        cgroup.sweep()
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(reap.run_folder())
+            parcels: dict[Side, Parcel] = {
+                "base": pack(base, folder / "base.tar"),
+                "head": pack(head, folder / "head.tar"),
+            }
+            wanted = replace(spec, limits=with_tree(spec.limits, parcels))
+            numbers = itertools.count()
+            group = cgroup.make(wanted.limits)
+            if group is not None:
+                group.remove()
+            wanted, around = stack.enter_context(sinking.beside_gate(wanted, folder))
+
+            def make() -> Box:
+                return around(BubblewrapBox(layout, wanted, folder / f"{next(numbers)}.jsonl"))
+
+            session = BoxSession(make, wanted, parcels, in_cgroup=group is not None)
+            stack.callback(session.close)
+            yield session
+
+
+@cache
+def _working_layout() -> tuple[Layout, str]:
+    """The strongest way of starting bubblewrap that works here, and its version. Raises CouldNotLook."""
+    program = shutil.which("bwrap")
+    if program is None:
+        raise CouldNotLook("bubblewrap is not installed", advice=HOW_TO_GET)
+    version = proc.run([program, "--version"], deadline=5).stdout.decode(errors="replace").split()[-1:]
+    numbers = tuple(int(part) for part in "".join(version).split(".") if part.isdecimal())
+    why = ""
+    for layout in layouts(program, numbers):
+        try:
+            _trial(layout)
+        except CouldNotLook as error:
+            why = error.message
+            continue
+        return layout, ".".join(map(str, numbers))
+    raise CouldNotLook(f"bubblewrap cannot make a sandbox here: {why}", advice=HOW_TO_GET)
+
+
+def _trial(layout: Layout) -> None:
+    """Run Python in one sandbox, traced. Raises CouldNotLook when that does not come out right."""
+    spec = SandboxSpec()
+    idle = Probe(id="trial", phase="idle", target="nothing", path=None, argv=_IDLE, driver=False, deadline=5)
+    with reap.run_folder() as folder:
+        (folder / "empty.tar").write_bytes(bytes(1024))
+        empty = Parcel(path=folder / "empty.tar", size=1024)
+        session = BoxSession(
+            lambda: BubblewrapBox(layout, spec, folder / "trace.jsonl"),
+            spec,
+            {"base": empty, "head": empty},
+            in_cgroup=True,
+        )
+        try:
+            record = session.run(idle, "base")
+        finally:
+            session.close()
+    if record.fault or record.exit_code != 0:
+        raise CouldNotLook(record.fault or f"Python ended with {record.exit_code}", advice=HOW_TO_GET)
+
+
+def _memory_file(data: bytes) -> int:
+    """A descriptor from which ``data`` can be read once."""
+    fd = os.memfd_create("gate")
+    os.write(fd, data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _child_pid(info: int) -> int:
+    """The inner process's pid from bwrap's --info-fd; 0 when bwrap ended or hangs without telling."""
+    text = b""
+    until = time.monotonic() + _SETUP_SECONDS
+    while (left := until - time.monotonic()) > 0 and select.select([info], [], [], left)[0]:
+        part = os.read(info, 4096)
+        text += part
+        with contextlib.suppress(ValueError):
+            return int(json.loads(text)["child-pid"])
+        if not part:
+            break
+    return 0

@@ -1,0 +1,117 @@
+"""Plants fresh canaries: files where secrets usually lie, variables with names that harvesters want."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import string
+
+from gate.model.canary import Canary
+from gate.model.run import SandboxSpec
+
+HOME = "/work/home"
+_UPPER = string.ascii_uppercase + "234567"
+_WORD = string.ascii_letters + string.digits
+
+
+def _random(alphabet: str, length: int) -> str:
+    return "".join(secrets.choice(alphabet) for _ in range(length))
+
+
+def plant() -> tuple[Canary, ...]:
+    """A new set. Nothing in it was ever valid anywhere; nothing is written to the host."""
+    return (*_files(), *_variables())
+
+
+def _files() -> tuple[Canary, ...]:
+    aws_id, aws_key = "AKIA" + _random(_UPPER, 16), _random(_WORD, 40)
+    git, npm, pypi = "ghp_" + _random(_WORD, 36), "npm_" + _random(_WORD, 36), _random(_WORD, 64)
+    netrc, kube, docker = _random(_WORD, 24), _random(_WORD, 48), _random(_WORD, 32)
+    cookie, cluster, database = _random(_WORD, 40), _random(_WORD, 64), _random(_WORD, 20)
+    ssh = base64.b64encode(b"openssh-key-v1\0" + secrets.token_bytes(240)).decode()
+    ssh_lines = "\n".join(ssh[i : i + 70] for i in range(0, len(ssh), 70))
+    auth = base64.b64encode(f"ci:{docker}".encode()).decode()
+
+    def file(name: str, path: str, text: str, *wanted: str) -> Canary:
+        return Canary(name=name, path=path, content=text.encode(), secrets=wanted)
+
+    return (
+        file(
+            "aws-credentials",
+            f"{HOME}/.aws/credentials",
+            f"[default]\naws_access_key_id = {aws_id}\naws_secret_access_key = {aws_key}\n",
+            aws_id,
+            aws_key,
+        ),
+        file(
+            "ssh-key",
+            f"{HOME}/.ssh/id_rsa",
+            f"-----BEGIN OPENSSH PRIVATE KEY-----\n{ssh_lines}\n-----END OPENSSH PRIVATE KEY-----\n",
+            ssh_lines.split("\n")[1],
+        ),
+        file(
+            "netrc",
+            f"{HOME}/.netrc",
+            f"machine git.example login ci password {netrc}\n",
+            netrc,
+        ),
+        file("npmrc", f"{HOME}/.npmrc", f"//registry.npm.example/:_authToken={npm}\n", npm),
+        file("pypirc", f"{HOME}/.pypirc", f"[pypi]\nusername = __token__\npassword = pypi-{pypi}\n", pypi),
+        file("git-credentials", f"{HOME}/.git-credentials", f"https://ci:{git}@git.example\n", git),
+        file(
+            "kubeconfig",
+            f"{HOME}/.kube/config",
+            f"apiVersion: v1\nkind: Config\nusers:\n- name: ci\n  user:\n    token: {kube}\n",
+            kube,
+        ),
+        file(
+            "docker-config",
+            f"{HOME}/.docker/config.json",
+            f'{{"auths": {{"registry.example": {{"auth": "{auth}"}}}}}}\n',
+            docker,
+            auth,
+        ),
+        file("dotenv", f"{HOME}/.env", f"DATABASE_URL=postgres://app:{database}@db.example/app\n", database),
+        file("browser-cookies", f"{HOME}/.config/chromium/Default/Cookies", f"session\t{cookie}\n", cookie),
+        file(
+            "cluster-token",
+            "/var/run/secrets/kubernetes.io/serviceaccount/token",
+            f"{cluster}\n",
+            cluster,
+        ),
+    )
+
+
+def _variables() -> tuple[Canary, ...]:
+    made = {
+        "GITHUB_TOKEN": "ghs_" + _random(_WORD, 36),
+        "AWS_ACCESS_KEY_ID": "AKIA" + _random(_UPPER, 16),
+        "AWS_SECRET_ACCESS_KEY": _random(_WORD, 40),
+        "OPENAI_API_KEY": "sk-" + _random(_WORD, 48),
+        "DATABASE_URL": f"postgres://app:{_random(_WORD, 20)}@db.example/app",
+    }
+    return tuple(
+        Canary(name=f"env:{name}", env=name, secrets=(value,)) for name, value in sorted(made.items())
+    )
+
+
+def as_files(canaries: tuple[Canary, ...]) -> dict[str, bytes]:
+    """For ``SandboxSpec.files``: absolute path inside -> content."""
+    return {c.path: c.content for c in canaries if c.path}
+
+
+def deadly(spec: SandboxSpec) -> tuple[str, ...]:
+    """Paths, as a trace tells them, whose reading ends the run; empty unless ``on_canary`` is ``kill``.
+
+    ``.netrc`` is not among them: HTTP clients open it unasked.
+    """
+    if spec.on_canary != "kill":
+        return ()
+    paths = [c.path for c in spec.canaries if c.path and c.name != "netrc"]
+    links = [path.replace("/var/run/", "/run/", 1) for path in paths if path.startswith("/var/run/")]
+    return (*paths, *links)
+
+
+def as_environment(canaries: tuple[Canary, ...]) -> dict[str, str]:
+    """For ``SandboxSpec.env``."""
+    return {c.env: c.secrets[0] for c in canaries if c.env}

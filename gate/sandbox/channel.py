@@ -1,0 +1,213 @@
+"""The host's end of the launcher protocol (docs/launcher-protocol.md): the job out, the frames in.
+
+What comes in crossed the wall: every frame is authenticated, numbered, capped and decoded strictly.
+Nothing here blocks or starts anything; a backend moves the bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import secrets
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gate.trace.unotify import filter_program
+
+MAGIC: Final = b"GATE1\n"
+MAX_FRAME: Final = 1 << 20
+"""Bytes after the length field; the launcher's largest is a report of 256 KiB."""
+_MAC: Final = 32
+
+TreeRoot: Final = "/work/tree"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tracing:
+    """How the launcher reaches its observer. ``token`` is new for every run.
+
+    Give ``socket`` (a path inside the sandbox) or ``fd`` (an inherited, connected Unix socket).
+    ``look``: whether questions about paths (stat ...) are observed too.
+    """
+
+    socket: str | None = None
+    fd: int | None = None
+    token: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    look: bool = True
+    arch: str | None = None
+    kind: Literal["unotify", "none"] = "unotify"
+    """``none``: what the code runs on reports by itself; the launcher does nothing."""
+
+    def as_json(self) -> dict[str, object]:
+        """The job's ``tracer``. Raises CouldNotLook for an architecture without a table."""
+        if self.kind == "none":
+            return {"kind": "none"}
+        where: dict[str, object] = {"fd": self.fd} if self.fd is not None else {"socket": self.socket}
+        program = filter_program(self.arch, look=self.look)
+        return {"kind": "unotify", **where, "token": self.token.hex(), "filter": program.hex()}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """One run, as the launcher gets it. Limits in bytes and counts; 0: a cgroup holds that one.
+
+    ``memory`` and ``pids`` are per process and per user: leave them 0 where a cgroup does it.
+    ``deadline`` is the launcher's own stop, seconds; the host's clock is what counts.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str
+    tree_root: str = TreeRoot
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    memory: int = 0
+    pids: int = 0
+    open_files: int = 1024
+    file_size: int = 64 << 20
+    output: int = 1 << 20
+    tracer: Tracing | None = None
+    driver: bool = False
+    deadline: float = 20.0
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+
+    def head(self, tar_size: int) -> bytes:
+        """Everything before the tar: send this, then exactly ``tar_size`` bytes of uncompressed tar."""
+        job = {
+            "key": self.key.hex(),
+            "argv": list(self.argv),
+            "env": dict(self.env),
+            "cwd": self.cwd,
+            "tree_root": self.tree_root,
+            "files": {path: base64.b64encode(data).decode("ascii") for path, data in self.files.items()},
+            "limits": {
+                "memory": self.memory,
+                "pids": self.pids,
+                "open_files": self.open_files,
+                "file_size": self.file_size,
+                "output": self.output,
+            },
+            "tracer": self.tracer.as_json() if self.tracer else {"kind": "none"},
+            "driver": self.driver,
+            "deadline": self.deadline,
+        }
+        text = json.dumps(job).encode("ascii")
+        return MAGIC + struct.pack(">I", len(text)) + text + struct.pack(">Q", tar_size)
+
+
+_Size = Annotated[int, Meta(ge=0, le=1 << 62)]
+
+
+class Started(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The S frame: the target is running; ``t`` seconds after the launcher began with it."""
+
+    pid: _Size
+    t: Annotated[float, Meta(ge=0)]
+
+
+class End(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The X frame (docs/launcher-protocol.md)."""
+
+    status: Annotated[int, Meta(ge=-128, le=255)]
+    completed: bool
+    seconds: Annotated[float, Meta(ge=0)]
+    peak_memory: _Size
+    stdout_total: _Size
+    stderr_total: _Size
+    limits_hit: tuple[Literal["wall", "file-size", "cpu", "output", "memory", "pids", "canary"], ...]
+    leftover_killed: _Size
+    tracer_ok: bool
+    clock: Literal["real", "faketime"]
+
+
+class _Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    what: Annotated[str, Meta(max_length=4000)]
+
+
+class Receiver:
+    """Takes the launcher's bytes as they come; never raises for them.
+
+    ``fault`` is set when the stream cannot be believed (bad MAC, gap, damage, no end) or the
+    launcher reported that our side failed; then there is no result. ``stdout`` and ``stderr`` hold
+    at most ``output`` bytes each. Feed, then ``close()`` when the stream ended.
+    """
+
+    def __init__(self, key: bytes, *, output: int = 1 << 20) -> None:
+        self._key = key
+        self._cap = output
+        self._buffer = bytearray()
+        self._sequence = 0
+        self.stdout = bytearray()
+        self.stderr = bytearray()
+        self.started: Started | None = None
+        self.report: dict[str, Any] = {}
+        self.end: End | None = None
+        self.fault: str | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Nothing more is expected: the end came, or a fault."""
+        return self.end is not None or self.fault is not None
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the stream, cut anywhere. Bytes after a fault are thrown away."""
+        if self.fault is not None:
+            return
+        self._buffer += data
+        at = 0
+        while self.fault is None and len(self._buffer) - at >= 4:
+            (size,) = struct.unpack_from(">I", self._buffer, at)
+            if not _MAC < size <= MAX_FRAME:
+                self._give_up(f"a frame of {size} bytes")
+                return
+            if len(self._buffer) - at - 4 < size:
+                break
+            self._frame(bytes(self._buffer[at + 4 : at + 4 + size]))
+            at += 4 + size
+        del self._buffer[:at]
+
+    def close(self) -> None:
+        """The stream ended. Without an end frame, or in the middle of a frame, that is a fault."""
+        if self.fault is None and (self.end is None or self._buffer):
+            self._give_up("the launcher's stream ended before its end frame")
+
+    def _give_up(self, why: str) -> None:
+        self.fault = why
+        self.end = None
+        self._buffer.clear()
+
+    def _frame(self, frame: bytes) -> None:
+        mac, body = frame[:_MAC], frame[_MAC:]
+        expected = hmac.new(self._key, struct.pack(">Q", self._sequence) + body, hashlib.sha256).digest()
+        if not hmac.compare_digest(mac, expected):
+            self._give_up("a frame that the launcher did not make")
+            return
+        self._sequence += 1
+        if self.end is not None:
+            self._give_up("a frame after the end frame")
+            return
+        try:
+            self._take(body[:1], body[1:])
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self._give_up(f"a frame that does not decode: {error}"[:300])
+
+    def _take(self, kind: bytes, payload: bytes) -> None:
+        if kind in (b"O", b"E"):
+            kept = self.stdout if kind == b"O" else self.stderr
+            kept += payload[: self._cap - len(kept)]
+        elif kind == b"S" and self.started is None:
+            self.started = msgspec.json.decode(payload, type=Started)
+        elif kind == b"D":
+            self.report = msgspec.json.decode(payload, type=dict[str, Any])
+        elif kind == b"X":
+            self.end = msgspec.json.decode(payload, type=End)
+        elif kind == b"F":
+            self._give_up(msgspec.json.decode(payload, type=_Fault).what)
+        else:
+            self._give_up(f"an unexpected frame {kind!r}")

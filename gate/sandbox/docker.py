@@ -1,0 +1,290 @@
+"""The container wall: one hardened container for every run, through Docker's API (also Podman's socket)."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol, TypeVar
+
+from docker import DockerClient
+from requests.exceptions import Timeout
+
+from gate.errors import CouldNotLook
+from gate.model.change import Side, Tree
+from gate.model.run import Capability, Limits, SandboxSpec
+from gate.resources import rules_dir
+from gate.sandbox import container, engine, images, reap, sinking
+from gate.sandbox.attach import Attached
+from gate.sandbox.canaries import deadly
+from gate.sandbox.channel import Tracing
+from gate.sandbox.engine import API_ERRORS
+from gate.sandbox.observing import Observer
+from gate.sandbox.parcel import Parcel, pack, with_tree
+from gate.sandbox.session import Aftermath, Box, BoxSession
+from gate.sandbox.talk import Ending
+
+_PROBE_SECONDS: Final = 10.0
+_EXIT_SECONDS: Final = 2
+_CALL_SECONDS: Final = 20
+Isolation = Literal["vm", "user-kernel", "container", "process", "none"]
+P = TypeVar("P", bound="Place")
+
+
+class Place(Protocol):
+    """What a watcher keeps of one sandbox. ``token`` is hex; ``socket`` a path inside."""
+
+    @property
+    def socket(self) -> str: ...  # noqa: D102
+    @property
+    def token(self) -> str: ...  # noqa: D102
+    @property
+    def trace(self) -> Path: ...  # noqa: D102
+    @property
+    def ended(self) -> threading.Event: ...  # noqa: D102
+
+
+class Watcher(Protocol[P]):
+    """Who traces sandboxes: observing.Observer and its like."""
+
+    def watch(self, *, events: int) -> P:
+        """A place for one sandbox. Raises CouldNotLook."""
+        ...
+
+    def forget(self, place: P, /) -> None:
+        """The sandbox is gone; its trace stays."""
+        ...
+
+
+class DockerBox:
+    """One started container. Implements session.Box."""
+
+    def __init__(
+        self, client: DockerClient, options: dict[str, Any], observer: Watcher[Any], events: int
+    ) -> None:
+        self._hurried = engine.hurried(client)
+        self._silent = False
+        self._observer = observer
+        self._id = ""
+        self._removed = False
+        self._place: Place = observer.watch(events=events)
+        try:
+            self._id = str(client.api.create_container_from_config(options)["Id"])
+            self._line = Attached(client, self._id)
+            client.api.start(self._id)
+        except API_ERRORS as error:
+            self.remove()
+            raise CouldNotLook(
+                f"a container did not start: {_line(error)}", advice=engine.HOW_TO_GET
+            ) from error
+        except BaseException:
+            self.remove()
+            raise
+        self.tracer = Tracing(socket=self._place.socket, token=bytes.fromhex(self._place.token))
+        self.trace = self._place.trace
+
+    @property
+    def network_pid(self) -> int:
+        """A process of this sandbox, by which its network namespace is found."""
+        try:
+            return int(self._hurried.api.inspect_container(self._id)["State"]["Pid"])
+        except API_ERRORS as error:
+            raise CouldNotLook(f"the container engine failed: {_line(error)}") from error
+
+    @property
+    def read_fd(self) -> int:
+        """The attached socket."""
+        return self._line.socket.fileno()
+
+    @property
+    def write_fd(self) -> int:
+        """The attached socket, too."""
+        return self._line.socket.fileno()
+
+    def split(self, data: bytes) -> list[tuple[int, bytes]]:
+        """The engine's own framing of stdout and stderr."""
+        return self._line.split(data)
+
+    def kill(self) -> None:
+        """SIGKILL to the whole container; fine when it is already gone."""
+        if not self._silent:
+            with contextlib.suppress(*API_ERRORS):
+                self._hurried.api.kill(self._id)
+
+    def aftermath(self, ending: Ending, status: int | None) -> Aftermath:
+        """Ask the engine only where the launcher's word is not enough: a stop, a signal, a silence."""
+        if ending == "said" and status == 0:
+            return Aftermath()
+        try:
+            peak = _peak(self._hurried, self._id) if ending in ("deadline", "stopped") else None
+            if ending in ("said", "closed"):
+                with contextlib.suppress(*API_ERRORS):  # it is on its way out; then the verdict is final
+                    self._hurried.api.wait(self._id, timeout=_EXIT_SECONDS)
+            state = self._hurried.api.inspect_container(self._id)["State"]
+        except API_ERRORS as error:
+            self._silent = isinstance(error, Timeout)
+            raise CouldNotLook(f"the container engine failed during the run: {_line(error)}") from error
+        return Aftermath(out_of_memory=bool(state.get("OOMKilled")), peak_memory=peak)
+
+    def trace_done(self, deadline: float) -> None:
+        """The supervisor ends when nobody uses its filter any more."""
+        self._place.ended.wait(deadline)
+
+    def remove(self) -> None:
+        """Container gone, trace file closed (it stays until the session ends)."""
+        if self._removed:
+            return
+        self._removed = True
+        self._observer.forget(self._place)
+        with contextlib.suppress(AttributeError):
+            self._line.close()
+        if self._id:
+            with contextlib.suppress(*API_ERRORS):
+                reap.remove_container(self._hurried, self._id)
+
+
+class DockerBackend:
+    """Implements interface.Backend. ``runtime`` names another OCI runtime of the engine."""
+
+    name = "docker"
+    isolation: Isolation = "container"
+    runtime: str | None = None
+    in_cgroup = True
+    """The control group holds memory and processes; else the launcher limits each process."""
+
+    def probe(self) -> Capability:
+        """Start the sandbox image for real and look at what it says. Builds no image: that may take long."""
+        try:
+            with contextlib.closing(engine.connect(deadline=3, timeout=_PROBE_SECONDS)) as client:
+                version = client.version()
+                image = images.present(client, "sandbox")
+                if image:
+                    _trial(client, image, self.runtime)
+        except CouldNotLook as error:
+            return self._lacking(f"{error.message}. {error.advice}")
+        except API_ERRORS as error:
+            return self._lacking(f"the engine cannot start a container: {_line(error)}")
+        return Capability(
+            backend=self.name,
+            available=True,
+            isolation=self.isolation,
+            tracer="unotify",
+            networks=("none", "sinkhole"),
+            version=str(version.get("Version", "?")),
+            reason="" if image else "its images are built on first use",
+        )
+
+    def _lacking(self, reason: str) -> Capability:
+        return Capability(
+            backend=self.name, available=False, isolation=self.isolation, tracer="none", reason=reason
+        )
+
+    @contextlib.contextmanager
+    def open(self, spec: SandboxSpec, base: Tree, head: Tree) -> Iterator[BoxSession]:
+        """See interface.Backend. Everything it makes carries our label."""
+        client = engine.connect()
+        with contextlib.ExitStack() as stack:
+            stack.callback(client.close)
+            folder = stack.enter_context(reap.run_folder())
+            parcels: dict[Side, Parcel] = {
+                "base": pack(base, folder / "base.tar"),
+                "head": pack(head, folder / "head.tar"),
+            }
+            try:
+                reap.reap(client)
+                image = spec.image or images.ensure(client, "sandbox")
+                labels = reap.labels()
+                watching = images.ensure(client, "observer")
+                client.api.timeout = _CALL_SECONDS  # from here on nothing large is moved
+                observer = stack.enter_context(
+                    self._watcher(client, image=watching, labels=labels, folder=folder, canaries=deadly(spec))
+                )
+                spec, around = stack.enter_context(
+                    sinking.in_container(spec, folder, client, image=watching, labels=labels)
+                )
+            except API_ERRORS as error:
+                raise CouldNotLook(
+                    f"the container engine failed: {_line(error)}", advice=engine.HOW_TO_GET
+                ) from error
+            limits = with_tree(spec.limits, parcels)
+            options = container.sandbox_options(
+                image=image,
+                limits=self._held(limits),
+                labels=labels,
+                seccomp=seccomp_profile(),
+                sockets_volume=observer.volume,
+                planted=tuple(spec.files),
+                runtime=self.runtime,
+            )
+
+            if spec.network == "sinkhole":
+                options["HostConfig"]["Sysctls"] = dict(sinking.SYSCTLS)
+
+            def make() -> Box:
+                return around(self._box(client, options, observer, limits.trace_events))
+
+            session = BoxSession(make, spec, parcels, in_cgroup=self.in_cgroup)
+            stack.callback(session.close)
+            yield session
+
+    def _watcher(
+        self,
+        client: DockerClient,
+        *,
+        image: str,
+        labels: Mapping[str, str],
+        folder: Path,
+        canaries: tuple[str, ...],
+    ) -> Any:
+        """Who sees what the sandboxes do: a context manager that is a Watcher, with a ``volume``.
+
+        Reading one of the paths ``canaries`` ends a sandbox.
+        """
+        return Observer(client, image=image, labels=labels, folder=folder, canaries=canaries)
+
+    def _box(self, client: DockerClient, options: dict[str, Any], observer: Any, events: int) -> DockerBox:
+        """One started sandbox."""
+        return DockerBox(client, options, observer, events)
+
+    def _held(self, limits: Limits) -> Limits:
+        """What the control group of a sandbox holds, for these limits of the code."""
+        return limits
+
+
+def seccomp_profile() -> str:
+    """The engine's profile as JSON text; empty (the engine's default) where none is shipped."""
+    path = rules_dir() / "seccomp.json"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
+    """Start a hardened container that does nothing, and wait for it. Raises CouldNotLook, API_ERRORS."""
+    options = container.sandbox_options(
+        image=image,
+        limits=Limits(memory=128 << 20),
+        labels=reap.labels(),
+        seccomp=seccomp_profile(),
+        sockets_volume=None,
+        runtime=runtime,
+    )
+    options["Entrypoint"] = ["python3", "-I", "-S", "-c", "raise SystemExit(42)"]
+    trial = str(client.api.create_container_from_config(options)["Id"])
+    try:
+        client.api.start(trial)
+        code = client.api.wait(trial, timeout=int(_PROBE_SECONDS))["StatusCode"]
+    finally:
+        reap.remove_container(client, trial)
+    if code != 42:
+        raise CouldNotLook(f"the sandbox image does not run (exit {code})", advice="Remove it and try again.")
+
+
+def _peak(client: DockerClient, container_id: str) -> int | None:
+    """The most memory the container held so far, bytes, from the control group (v1) or the engine."""
+    stats = client.api.stats(container_id, stream=False, one_shot=True).get("memory_stats", {})
+    peak = stats.get("max_usage") or stats.get("usage")
+    return int(peak) if peak else None
+
+
+def _line(error: object) -> str:
+    return " ".join(str(error).split())[:300]

@@ -1,0 +1,104 @@
+"""Finds a container engine that speaks Docker's API: Docker's own socket, rootless Docker, Podman."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from pathlib import Path
+from typing import Final
+
+from docker import DockerClient
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from gate.errors import CouldNotLook
+
+API_ERRORS: Final = (DockerException, RequestException, OSError, KeyError)
+"""What a call to the engine may raise when the engine, not the code under test, is at fault."""
+
+_ANY_API: Final = "1.41"
+_CONNECTIONS: Final = 32
+_HURRY_SECONDS: Final = 5.0
+HOW_TO_GET: Final = (
+    "Start it (`sudo systemctl start docker`, or `make setup` in a checkout), install Docker or Podman, "
+    "or use `--backend bubblewrap`, which needs no engine."
+)
+
+
+class Engine(DockerClient):
+    """A client with a second, impatient self for what must not wait: an engine may hang, a run may not."""
+
+    hurried: DockerClient | None = None
+
+    def close(self) -> None:
+        """Both connections."""
+        if self.hurried is not None:
+            self.hurried.close()
+        super().close()
+
+
+def hurried(client: DockerClient) -> DockerClient:
+    """The impatient client where there is one: each call takes 5 seconds at most."""
+    return client.hurried if isinstance(client, Engine) and client.hurried else client
+
+
+def candidates() -> tuple[str, ...]:
+    """Addresses to try, first choice first. ``DOCKER_HOST`` alone counts when it is set."""
+    chosen = os.environ.get("DOCKER_HOST")
+    if chosen:
+        return (chosen,)
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+    sockets = (
+        "/var/run/docker.sock",
+        f"{runtime}/docker.sock",
+        f"{runtime}/podman/podman.sock",
+        "/run/podman/podman.sock",
+    )
+    return tuple(f"unix://{path}" for path in sockets if Path(path).exists())
+
+
+def connect(*, deadline: float = 5.0, timeout: float = 60.0) -> Engine:
+    """A client of the first engine that answers within ``deadline`` seconds.
+
+    ``timeout`` (seconds) is what later calls of the client may take. Raises CouldNotLook naming
+    every address tried and why it did not do.
+    """
+    tried = []
+    for address in candidates():
+        try:
+            client = _client(address, deadline)
+        except API_ERRORS as error:
+            tried.append(f"{address}: {_cause(error)}")
+            continue
+        client.api.timeout = int(timeout)
+        return client
+    why = "; ".join(tried) or "no engine socket exists on this machine"
+    raise CouldNotLook(f"no container engine answers ({why})", advice=HOW_TO_GET)
+
+
+def _client(address: str, deadline: float) -> Engine:
+    """A client of the engine's own API version. Asks by hand first: the library leaks sockets on failure."""
+    if address.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as trial:
+            trial.settimeout(deadline)
+            trial.connect(address.removeprefix("unix://"))
+    with contextlib.closing(_at(address, _ANY_API, deadline)) as asking:
+        version = str(asking.api.version(api_version=False)["ApiVersion"])
+    client = _at(address, version, deadline)
+    client.hurried = _at(address, version, _HURRY_SECONDS)
+    return client
+
+
+def _at(address: str, version: str, deadline: float) -> Engine:
+    return Engine(base_url=address, version=version, timeout=int(deadline), max_pool_size=_CONNECTIONS)
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost reason, one line: the engine library wraps errors three deep."""
+    seen = error
+    while (inner := seen.__cause__ or seen.__context__) is not None:
+        seen = inner
+    if isinstance(seen, OSError) and seen.strerror:
+        return seen.strerror
+    return " ".join(str(seen).split())[:200]

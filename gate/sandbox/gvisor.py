@@ -1,0 +1,140 @@
+"""The user-kernel wall: containers on gVisor, whose kernel is a program of its own, and which reports itself.
+
+The same API and hardening as the container wall, with the runtime ``runsc``. What the code does is told by
+the kernel it runs on (trace points and strace of the sentry), so nothing inside can touch the tracer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from docker import DockerClient
+
+from gate.errors import CouldNotLook
+from gate.model.run import Capability, Limits, Probe, SandboxSpec
+from gate.sandbox import engine, gvisor_setup, images
+from gate.sandbox.canaries import deadly
+from gate.sandbox.channel import Tracing
+from gate.sandbox.docker import DockerBackend, DockerBox, Isolation
+from gate.sandbox.engine import API_ERRORS
+from gate.sandbox.gvisor_observer import Reported, SinkObserver
+from gate.sandbox.parcel import NoTree
+
+_IDLE: Final = ("python3", "-I", "-S", "-c", "pass")
+_KERNEL_MEMORY: Final = 96 << 20
+"""What the sandbox's kernel needs for itself, inside the same control group."""
+_KERNEL_TASKS: Final = 512
+"""Host threads of that kernel; the code's own processes are counted inside it."""
+
+
+class _Claimed:
+    """A slot taken before its container is made, because its runtime is part of the container's options."""
+
+    def __init__(self, observer: SinkObserver, place: Reported) -> None:
+        self._observer, self._place = observer, place
+
+    def watch(self, *, events: int) -> Reported:  # noqa: ARG002  # it was told when it was claimed
+        return self._place
+
+    def forget(self, place: Reported) -> None:
+        self._observer.forget(place)
+
+
+class GvisorBox(DockerBox):
+    """One started container on a slot's runtime. Implements session.Box."""
+
+    def __init__(
+        self, client: DockerClient, options: dict[str, Any], observer: SinkObserver, events: int
+    ) -> None:
+        place = observer.watch(events=events)
+        host = options["HostConfig"] | {"Runtime": gvisor_setup.runtime(place.slot)}
+        super().__init__(client, options | {"HostConfig": host}, _Claimed(observer, place), events)
+        self.tracer = Tracing(kind="none")
+
+
+class GvisorBackend(DockerBackend):
+    """Implements interface.Backend."""
+
+    name = "gvisor"
+    isolation: Isolation = "user-kernel"
+    in_cgroup = False  # processes are counted by its own kernel, by the launcher's limit
+
+    def probe(self) -> Capability:
+        """Run nothing in one traced sandbox, for real. Builds no image: that may take long."""
+        try:
+            with contextlib.closing(engine.connect(deadline=3, timeout=10)) as client:
+                runtimes = client.info().get("Runtimes") or {}
+                built = images.present(client, "sandbox") and images.present(client, "observer")
+            if not gvisor_setup.registered(runtimes):
+                raise CouldNotLook("the engine knows no gVisor runtime", advice=gvisor_setup.HOW_TO_GET)
+            if built:
+                self._trial()
+        except CouldNotLook as error:
+            return self._lacking(f"{error.message}. {error.advice}")
+        except API_ERRORS as error:
+            return self._lacking(f"the engine failed: {' '.join(str(error).split())[:300]}")
+        return Capability(
+            backend=self.name,
+            available=True,
+            isolation=self.isolation,
+            tracer="seccheck",
+            version=f"runsc, {gvisor_setup.registered(runtimes)} slots",
+            reason="" if built else "its images are built on first use",
+            reserve=hesitates(),
+        )
+
+    def _trial(self) -> None:
+        idle = Probe(
+            id="trial", phase="idle", target="nothing", path=None, argv=_IDLE, driver=False, deadline=8
+        )
+        with self.open(SandboxSpec(limits=Limits(memory=128 << 20)), NoTree(), NoTree()) as session:
+            record = session.run(idle, "base")
+        if record.fault or record.exit_code != 0 or not record.completeness.whole:
+            why = record.fault or f"Python ended with {record.exit_code}, {record.completeness}"
+            raise CouldNotLook(f"gVisor cannot run or trace a sandbox: {why}", advice=gvisor_setup.HOW_TO_GET)
+
+    def _watcher(
+        self,
+        client: DockerClient,
+        *,
+        image: str,
+        labels: Mapping[str, str],
+        folder: Path,
+        canaries: tuple[str, ...],
+    ) -> SinkObserver:
+        if canaries:
+            raise CouldNotLook(
+                "gVisor reports what was done, too late to stop it at the moment a canary is opened",
+                advice='Use docker or bubblewrap, or sandbox.on_canary = "record".',
+            )
+        slots = gvisor_setup.registered(client.info().get("Runtimes") or {})
+        if not slots:
+            raise CouldNotLook("the engine knows no gVisor runtime", advice=gvisor_setup.HOW_TO_GET)
+        return SinkObserver(client, image=image, labels=labels, folder=folder, slots=slots)
+
+    def _box(self, client: DockerClient, options: dict[str, Any], observer: Any, events: int) -> DockerBox:
+        return GvisorBox(client, options, observer, events)
+
+    def _held(self, limits: Limits) -> Limits:
+        return replace(limits, memory=limits.memory + _KERNEL_MEMORY, pids=limits.pids + _KERNEL_TASKS)
+
+
+def refuse_what_is_missing(spec: SandboxSpec, wall: str) -> None:
+    """Raises CouldNotLook for what this wall was asked and cannot do: never silently less."""
+    if spec.network != "none":
+        raise CouldNotLook(
+            f"{wall} has no {spec.network}", advice="Use --backend docker or bubblewrap for it."
+        )
+    if deadly(spec):
+        raise CouldNotLook(
+            f"{wall} cannot end a sandbox when it reads a canary", advice="Use on_canary = record, or docker."
+        )
+
+
+def hesitates() -> str:
+    """Why ``auto`` takes this wall only where another is too weak."""
+    return "its tracer does not see what a datagram carries (the name asked of a name server)"

@@ -1,0 +1,186 @@
+"""Which changed lines ran, and from which line the code reached for the system. Hints only.
+
+Lines: ``sys.monitoring`` on 3.12 and later (each line costs once), else ``sys.settrace`` restricted to
+the changed files. Sites: an audit hook (PEP 578) that names the innermost frame in a changed file.
+The code can silence both; the kernel-level trace is what counts.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+SITE_LIMIT = 300
+_WRAPPERS = frozenset(("pathlib", "pathlib._local", "io", "_io", "_pyio", "codecs", "shutil", "fileinput"))
+"""Modules that open what their caller names."""
+_EVENTS = {
+    "open": 0,
+    "socket.connect": 1,
+    "socket.sendto": 1,
+    "socket.bind": 1,
+    "socket.getaddrinfo": 0,
+    "socket.gethostbyname": 0,
+    "subprocess.Popen": 0,
+    "os.system": 0,
+    "os.exec": 0,
+    "os.posix_spawn": 0,
+    "os.fork": None,
+    "os.kill": 0,
+    "os.remove": 0,
+    "os.rename": 1,
+    "os.rmdir": 0,
+    "os.chmod": 0,
+    "os.symlink": 1,
+    "os.link": 1,
+    "shutil.rmtree": 0,
+    "ctypes.dlopen": 0,
+    "pty.spawn": 0,
+    "urllib.Request": 0,
+}
+
+
+class Seen:
+    """Records for one child. ``wanted`` maps tree paths to changed line ranges of the head."""
+
+    def __init__(self, wanted: dict[str, list[list[int]]]) -> None:
+        tree = os.getcwd()
+        self._names = {os.path.normpath(os.path.join(tree, path)): path for path in wanted}
+        self._lines: dict[str, set[int]] = {
+            path: {n for first, last in spans for n in range(first, last + 1)}
+            for path, spans in wanted.items()
+        }
+        self._ran: dict[str, set[int]] = {path: set() for path in wanted}
+        self._told: dict[str, set[int]] = {path: set() for path in wanted}
+        self._sites: dict[tuple[str, str, str, int], None] = {}
+        self._told_sites = 0
+        self._on = False
+        self.bound = False
+        """True once the code bound a socket: what then runs on is a server."""
+
+    def start(self, flush: Callable[[], None]) -> None:
+        """Begin. Without changed files nothing is installed at all. ``flush`` is called before what may
+        be the last thing this process does.
+        """
+        self._flush = flush
+        if not self._names:
+            return
+        self._on = True
+        sys.addaudithook(self._audit)
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is not None:
+            tool = monitoring.COVERAGE_ID
+            if monitoring.get_tool(tool) is None:
+                monitoring.use_tool_id(tool, "gate")
+                monitoring.register_callback(tool, monitoring.events.LINE, self._monitored)
+                monitoring.set_events(tool, monitoring.events.LINE)
+                return
+        threading.settrace(self._called)
+        sys.settrace(self._called)
+
+    def stop(self) -> dict[str, Any]:
+        """What ran so far, as report fields."""
+        if not self._names:
+            return {}
+        self._on = False
+        if sys.gettrace() == self._called:
+            sys.settrace(None)
+        return self.fields()
+
+    def fields(self) -> dict[str, Any]:
+        """``lines`` and ``sites`` as far as they are known."""
+        return {
+            "lines": {path: sorted(ran) for path, ran in self._ran.items() if ran},
+            "code": {path: _executable(full, self._lines[path]) for full, path in self._names.items()},
+            "sites": [list(site) for site in self._sites],
+        }
+
+    def news(self) -> dict[str, Any]:
+        """What was not told before: said ahead of each call, so that an early end loses little."""
+        fields: dict[str, Any] = {}
+        lines = {path: sorted(ran - self._told[path]) for path, ran in self._ran.items()}
+        if any(lines.values()):
+            fields["lines"] = {path: numbers for path, numbers in lines.items() if numbers}
+            for path, numbers in lines.items():
+                self._told[path].update(numbers)
+        if len(self._sites) > self._told_sites:
+            fields["sites"] = [list(site) for site in list(self._sites)[self._told_sites :]]
+            self._told_sites = len(self._sites)
+        return fields
+
+    def _monitored(self, code: Any, line: int) -> Any:
+        path = self._names.get(code.co_filename)
+        if path is not None and line in self._lines[path]:
+            self._ran[path].add(line)
+        return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
+
+    def _called(self, frame: Any, event: str, arg: Any) -> Any:
+        path = self._names.get(frame.f_code.co_filename)
+        if path is None or not self._on:
+            return None
+        lines, ran = self._lines[path], self._ran[path]
+
+        def traced(frame: Any, event: str, arg: Any) -> Any:
+            if event == "line" and frame.f_lineno in lines:
+                ran.add(frame.f_lineno)
+            return traced
+
+        return traced
+
+    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
+        if not self._on or event not in _EVENTS or len(self._sites) >= SITE_LIMIT:
+            return
+        self.bound = self.bound or event == "socket.bind"
+        try:
+            # 0 is this function; the hook is called straight from the frame that did it.
+            frame: Any = sys._getframe(1)
+            direct = event == "open"
+            while frame is not None:
+                path = self._names.get(frame.f_code.co_filename)
+                if path is not None:
+                    at = _EVENTS[event]
+                    subject = "" if at is None or at >= len(args) else _plain(args[at])
+                    if subject.endswith((".pyc", ".py")) and event == "open":
+                        return  # imports
+                    named = "open.direct" if direct else event
+                    self._sites.setdefault((named, subject, path, frame.f_lineno))
+                    if event in ("os.exec", "os.kill"):
+                        self._flush()
+                    return
+                direct = direct and frame.f_globals.get("__name__") in _WRAPPERS
+                frame = frame.f_back
+        except Exception:
+            return
+
+
+def _executable(path: str, wanted: set[int]) -> list[int]:
+    """Those of the lines that hold code at all, by compiling the file once more."""
+    if not path.endswith((".py", ".pyw")):
+        return []
+    try:
+        with open(path, "rb") as file:
+            todo: list[Any] = [compile(file.read(), path, "exec", dont_inherit=True)]
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: set[int] = set()
+    while todo:
+        code = todo.pop()
+        found.update(line for _, line in dis.findlinestarts(code) if line)
+        todo += [constant for constant in code.co_consts if hasattr(constant, "co_code")]
+    return sorted(found & wanted)
+
+
+def _plain(value: Any) -> str:
+    """Text for the plain kinds of value that audit events carry; never the code's own ``__str__``."""
+    if type(value) is bytes:
+        return value[:200].decode("utf-8", "replace")
+    if type(value) is str:
+        return value[:200]
+    if type(value) is int:
+        return str(value)
+    if type(value) in (tuple, list):
+        return ":".join(_plain(v) for v in value[:2])
+    return ""

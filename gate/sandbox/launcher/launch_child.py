@@ -1,0 +1,180 @@
+"""What the forked child does until it becomes the code under test. Part of launch.py."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import socket
+import struct
+import threading
+from typing import Any, Dict, List, Optional, Set
+
+from launch_tree import Fault
+
+DRIVER_FD = 3
+PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 24, 47, 4
+LAST_CAPABILITY = 63
+CAPABILITY_VERSION = 0x20080522
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 36, 38
+SECCOMP_SET_MODE_FILTER = 1
+SECCOMP_FILTER_FLAG_NEW_LISTENER, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV = 8, 32
+SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
+Job = Dict[str, Any]
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def prctl(option: int, value: int) -> None:
+    """Set one thing about this process. Raises Fault."""
+    if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
+        raise Fault(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
+
+
+def high(fd: int) -> int:
+    """The same file at a descriptor of 10 or more, closed on exec; the old one is closed."""
+    new = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(fd)
+    return new
+
+
+def set_limits(limits: Job) -> None:
+    """rlimits; 0 or a missing key leaves one alone (a cgroup holds it)."""
+    wanted = {
+        resource.RLIMIT_CORE: 1,  # bytes: as good as none
+        resource.RLIMIT_NOFILE: limits.get("open_files"),
+        resource.RLIMIT_FSIZE: limits.get("file_size"),
+        resource.RLIMIT_NPROC: limits.get("pids"),
+        resource.RLIMIT_DATA: limits.get("memory"),
+        resource.RLIMIT_CPU: limits.get("cpu_seconds"),
+    }
+    for which, value in wanted.items():
+        if value:
+            bound = 0 if which == resource.RLIMIT_CORE else int(value)
+            _, most = resource.getrlimit(which)
+            if most != resource.RLIM_INFINITY:
+                bound = min(bound, most)
+            resource.setrlimit(which, (bound, bound))
+
+
+def find_program(name: str, env: Dict[str, str], cwd: str) -> str:
+    """The path to execute. Looked up before the filter acts, so that it leaves no trace."""
+    if "/" in name:
+        return name if name.startswith("/") else os.path.join(cwd, name)
+    for folder in env.get("PATH", "/usr/local/bin:/usr/bin:/bin").split(":"):
+        path = os.path.join(folder or cwd, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise Fault(f"no program {name!r} in the sandbox")
+
+
+def drop_capabilities() -> None:
+    """None at all, for ever: also where the wall left some (bubblewrap run by root does)."""
+    for number in range(LAST_CAPABILITY + 1):
+        libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)  # fails without privilege: then there is nothing to drop
+    libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    header = struct.pack("<Ii", CAPABILITY_VERSION, 0)
+    if libc.capset(header, bytes(24)) != 0:
+        raise Fault(f"capset: {os.strerror(ctypes.get_errno())}")
+
+
+class SockFprog(ctypes.Structure):
+    """struct sock_fprog (uapi linux/filter.h)."""
+
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+
+
+def install_filter(program: bytes, link: socket.socket) -> None:
+    """Put the seccomp filter on this thread and hand its listener to the observer.
+
+    Sending is itself an observed call, so a second thread, which the filter does not cover, does it.
+    Returns when the observer has taken over.
+    """
+    number = SYS_SECCOMP.get(os.uname().machine)
+    if number is None:
+        raise Fault(f"no seccomp on {os.uname().machine}")
+    fds: List[int] = []
+    ready = threading.Event()
+    problem: List[str] = []
+
+    def hand_over() -> None:
+        ready.wait()
+        if not fds:
+            return
+        try:
+            socket.send_fds(link, [b"L"], fds)
+            if link.recv(1) != b"K":
+                problem.append("the observer did not answer")
+        except OSError as error:
+            problem.append(f"the observer is gone: {error}")
+
+    helper = threading.Thread(target=hand_over, daemon=True)
+    helper.start()
+    buffer = ctypes.create_string_buffer(program, len(program))
+    wanted = SockFprog(len(program) // 8, ctypes.addressof(buffer))
+    listener = -1
+    for flags in (
+        SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+        SECCOMP_FILTER_FLAG_NEW_LISTENER,  # before Linux 5.19
+    ):
+        listener = libc.syscall(number, SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(wanted))
+        if listener >= 0:
+            break
+    if listener >= 0:
+        fds.append(listener)
+    else:
+        problem.append(f"seccomp: {os.strerror(ctypes.get_errno())}")
+    ready.set()
+    helper.join()
+    if problem:
+        raise Fault(problem[0])
+
+
+def become_target(job: Job, fds: Dict[str, Any], link: Optional[socket.socket]) -> None:
+    """In the child: never returns. An error is written to ``fds['status']`` (closed by exec)."""
+    status = fds["status"]
+    try:
+        os.setsid()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != fds["launcher"]:
+            os._exit(126)
+        for number, fd in ((0, fds["null"]), (1, fds["out"]), (2, fds["err"])):
+            os.dup2(fd, number)
+        keep = {status}
+        if link is not None:
+            keep.add(link.fileno())
+        if fds["driver"] is not None:
+            os.dup2(fds["driver"], DRIVER_FD)
+            keep.add(DRIVER_FD)
+        close_others(keep)
+        for number in range(1, signal.NSIG):
+            with contextlib.suppress(OSError, ValueError):
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.umask(0o022)
+        os.chdir(job["cwd"])
+        env = dict(job["env"])
+        if fds["driver"] is not None:
+            env["GATE_DRIVER_FD"] = str(DRIVER_FD)
+        path = find_program(job["argv"][0], env, job["cwd"])
+        set_limits(job["limits"])
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        drop_capabilities()
+        if link is not None:
+            install_filter(bytes.fromhex(job["tracer"]["filter"]), link)
+        os.execve(path, job["argv"], env)
+    except BaseException as error:
+        os.write(status, f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])
+    os._exit(126)
+
+
+def close_others(keep: Set[int]) -> None:
+    """Close every descriptor above 2 that is not kept."""
+    low = 3
+    for fd in sorted(fd for fd in keep if fd > 2):
+        os.closerange(low, fd)
+        low = fd + 1
+    os.closerange(low, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1 << 16))

@@ -1,0 +1,475 @@
+"""Answers one sandbox's notifications and writes its trace (format: gate/trace/events.py).
+
+Bounded: each kind of event has a budget of lines; past it calls are still answered and counted, and
+the summary says how many were dropped. One kind's flood never costs another kind's lines.
+Fails closed: when this process ends, the kernel answers every observed call with ENOSYS.
+Standard library only. Kernel interface: uapi linux/seccomp.h, seccomp_unotify(2).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import time
+from collections import Counter
+from collections.abc import Collection
+from json.encoder import encode_basestring_ascii as quoted
+from typing import Any
+
+from . import flags, network, paths, process, table
+from .links import Links
+from .numbers import AUDIT_ARCH, NAMES
+from .paths import Args, Fields, signed
+from .target import Memory, Process, Unreadable, process_of
+from .text import text_of
+from .writer import Writer
+
+VERSION = 1
+_RECV, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
+_NOTIFICATION = struct.Struct("<QIIiIQ6Q")
+_RESPONSE = struct.Struct("<QqiI")
+_CONTINUE = 1
+_SYNC_WAKE_UP = 1
+_FAMILIES_ALLOWED = frozenset((1, 2, 10, 16))  # unix, inet, inet6, netlink (name look-ups use it)
+_NEW_LISTENER = 8
+_NAMES = 1000
+
+
+class Stopped(Exception):  # noqa: N818
+    """Told to stop (SIGTERM)."""
+
+
+class Supervisor:
+    """The loop around one listener. ``link`` is the launcher's connection: its end ends the run."""
+
+    def __init__(
+        self,
+        listener: int,
+        out: int,
+        *,
+        link: socket.socket | None = None,
+        events: int = 1_000_000,
+        canaries: Collection[str] = (),
+    ) -> None:
+        self.listener = listener
+        self.link = link
+        self.arch = os.uname().machine
+        self.names = NAMES[self.arch]
+        self.native = AUDIT_ARCH[self.arch]
+        self.memory = Memory()
+        self.links = Links(lambda inner: getattr(self._inner(inner), "pid", None))
+        self.writer = Writer(out, events)
+        self.calls: Counter[str] = Counter()
+        self.unparsed = 0
+        self.canaries = frozenset(canaries)
+        self.tids: dict[int, Process] = {}
+        self.processes: dict[int, Process] = {}
+        self.pidfds: dict[int, Process] = {}
+        self.epoll = select.epoll()
+
+    def run(self, deadline: float | None = None) -> str:
+        """Serve until nobody uses the filter any more; returns how it ended (``summary.end``)."""
+        self.writer.line(
+            "start", {"version": VERSION, "tracer": "unotify", "arch": self.arch, "wall": time.time()}
+        )
+        with contextlib.suppress(OSError):  # Linux 6.6: wakes the target on our own core
+            fcntl.ioctl(self.listener, _SET_FLAGS, _SYNC_WAKE_UP)
+        self.epoll.register(self.listener, select.EPOLLIN)
+        if self.link is not None:
+            self.epoll.register(self.link.fileno(), select.EPOLLIN)
+        end, error = "error", ""
+        try:
+            end = self._serve(None if deadline is None else self.writer.t0 + deadline)
+        except Stopped:
+            end = "killed"
+        except Exception as bug:
+            error = f"{type(bug).__name__}: {bug}"[:500]
+        finally:
+            os.close(self.listener)  # from here on the target's calls fail
+            counts = {"events": self.writer.events, "dropped": self.writer.dropped}
+            fields: Fields = {**counts, "unparsed": self.unparsed, "calls": dict(self.calls), "end": end}
+            if error:
+                fields["error"] = error
+            self.writer.line("summary", fields)
+            self.writer.flush()
+            if end == "exited" and self.link is not None:
+                with contextlib.suppress(OSError):  # so that our leaving is not taken for our death
+                    self.link.send(b"E")
+        return end
+
+    def _serve(self, until: float | None) -> str:
+        poll, listener = self.epoll.poll, self.listener
+        link = -1 if self.link is None else self.link.fileno()
+        while True:
+            ready = poll(0.05 if self.writer.lines else 1.0)
+            if not ready:
+                self.writer.flush()
+                if until is not None and time.monotonic() > until:
+                    return "deadline"
+            for fd, event in ready:
+                if fd == listener:
+                    if event & select.EPOLLIN:
+                        self.step()
+                    elif event & (select.EPOLLHUP | select.EPOLLERR):
+                        return self._all_gone()
+                elif fd == link:
+                    if self._link_closed():
+                        return self._all_gone()
+                else:
+                    self._gone(fd)
+
+    def _all_gone(self) -> str:
+        """Nobody is left: the ends not heard of yet are written too."""
+        for me in list(self.processes.values()):
+            if not me.exiting:
+                self._bare("exit", {"pid": me.pid})
+            self._drop(me)
+        return "exited"
+
+    def _link_closed(self) -> bool:
+        assert self.link is not None
+        try:
+            return not self.link.recv(64, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    # -- one notification -------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Receive, look, answer, write."""
+        raw = bytearray(80)
+        try:
+            fcntl.ioctl(self.listener, _RECV, raw)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.EINTR):  # the caller died meanwhile
+                return
+            raise
+        ident, tid, _, number, arch, _, *args = _NOTIFICATION.unpack(raw)
+        if arch != self.native or number & table.X32_BIT:
+            self._foreign(ident, tid, number & 0xFFFFFFFF, arch, tuple(args))
+            return
+        name = self.names.get(number)
+        if name is None:
+            name = f"syscall_{number & 0xFFFFFFFF}"
+        self._count(name)
+        handler = _HANDLERS.get(name)
+        if handler is None:
+            errno_ = errno.EPERM if name in table.REFUSED else errno.ENOSYS
+            self._refuse(ident, tid, name, tuple(args), errno_, number)
+        else:
+            handler(self, ident, tid, name, tuple(args))
+
+    def _count(self, name: str) -> None:
+        """By name; made-up numbers cannot fill the memory."""
+        self.calls[name if name in self.calls or len(self.calls) < _NAMES else "other"] += 1
+
+    def _answer(self, ident: int, *, error: int = 0, value: int | None = None) -> bool:
+        """Let it through, refuse it (``error``), or pretend (``value``). False: the caller is gone.
+
+        True also means that the caller was waiting until now, so that what we read before was its own:
+        what SECCOMP_IOCTL_NOTIF_ID_VALID would have told, without another call.
+        """
+        go_on = _CONTINUE if not error and value is None else 0
+        try:
+            fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(ident, value or 0, -error, go_on))
+        except OSError as problem:
+            if problem.errno in (errno.ENOENT, errno.EINPROGRESS):
+                return False
+            raise
+        return True
+
+    def _foreign(self, ident: int, tid: int, number: int, arch: int, args: Args) -> None:
+        """i386, x32 or an unknown architecture: refused, reported, never decoded."""
+        abi = {0x40000003: "i386", self.native: "x32"}.get(arch, "other")
+        plain = number & ~table.X32_BIT if abi == "x32" else number
+        name = self.names.get(plain, f"syscall_{plain}") if abi == "x32" else f"syscall_{plain}"
+        self._count(f"{abi}:{name}")
+        me = self.process(tid)
+        fields = {"number": plain, "detail": ", ".join(hex(a) for a in args), "abi": abi}
+        if self._answer(ident, error=errno.EPERM):
+            self._event("attempt", me, tid, name, fields | {"denied": True, "errno": "EPERM"})
+
+    def _refuse(self, ident: int, tid: int, name: str, args: Args, error: int, number: int = -1) -> None:
+        fields: Fields = {"detail": process.attempt_detail(self.memory, tid, name, args)}
+        if number >= 0:
+            fields["number"] = number
+        me = self.process(tid)
+        if self._answer(ident, error=error):
+            named = errno.errorcode.get(error, str(error))
+            self._event("attempt", me, tid, name, fields | {"denied": True, "errno": named})
+
+    # -- kinds of calls ---------------------------------------------------------------------
+
+    def _observe(self, kind: str, ident: int, tid: int, name: str, found: Any) -> None:
+        """Decode with ``found()``, write, let through."""
+        if self.writer.spent(kind):
+            self.writer.dropped += 1
+            self._answer(ident)
+            return
+        me = self.process(tid)
+        lost = False
+        try:
+            many = found(me)
+        except Unreadable:
+            lost = True
+            many = [dict(_EMPTY.get(kind, {}))]
+        if kind == "file" and any(fields.get("other") in self.canaries for fields in many):
+            for fields in many:  # a canary under another name
+                self._hold(kind, me, tid, name, fields)
+        elif self._answer(ident):  # else: the caller died, the call never happened
+            self.unparsed += lost
+            for fields in many:
+                self._event(kind, me, tid, name, fields)
+
+    def _open(self, ident: int, tid: int, name: str, args: Args) -> None:
+        if self.writer.spent("open"):
+            self.writer.dropped += 1
+            self._answer(ident)
+            return
+        me = self.process(tid)
+        lost = False
+        try:
+            fields = paths.open_fields(self.memory, self.links, tid, name, args)
+        except Unreadable:
+            lost, fields = True, {"path": "", "access": "rw"}
+        kind = "open" if fields["access"] == "r" and "mode" not in fields else "file"
+        if self.canaries and _reads(fields) and fields["path"] in self.canaries:
+            self._hold("open", me, tid, name, fields, budget=kind)
+        elif self._answer(ident):
+            self.unparsed += lost
+            self._event("open", me, tid, name, fields, budget=kind)
+
+    def _hold(self, kind: str, me: Process, tid: int, name: str, fields: Fields, *, budget: str = "") -> None:
+        """A canary is touched: the caller never gets its answer, and the launcher ends everything."""
+        fields = fields | {"denied": True, "errno": "KILLED"}
+        self._event(kind, me, tid, name, fields, budget=budget)
+        self.writer.flush()
+        if self.link is not None:
+            with contextlib.suppress(OSError):
+                self.link.send(b"C")
+
+    def _look(self, ident: int, tid: int, name: str, args: Args) -> None:
+        self._observe("look", ident, tid, name, lambda _: [paths.look_fields(self.memory, tid, name, args)])
+
+    def _file(self, ident: int, tid: int, name: str, args: Args) -> None:
+        self._observe(
+            "file", ident, tid, name, lambda _: [paths.file_fields(self.memory, self.links, tid, name, args)]
+        )
+        self.links.forget()
+
+    def _exec(self, ident: int, tid: int, name: str, args: Args) -> None:
+        me = self.process(tid)
+        self._observe(
+            "exec",
+            ident,
+            tid,
+            name,
+            lambda _: [process.exec_fields(self.memory, self.links, tid, name, args)],
+        )
+        me.recheck = tid
+        self._forget_threads(me)  # when it works, only one thread is left, under the group's own number
+
+    def _fork(self, ident: int, tid: int, name: str, args: Args) -> None:
+        if name == "clone" and args[0] & flags.NEW_NAMESPACES:
+            self._refuse(ident, tid, name, args, errno.EPERM)
+        else:
+            self._observe("fork", ident, tid, name, lambda _: [process.fork_fields(name, args)])
+
+    def _end(self, ident: int, tid: int, name: str, args: Args) -> None:
+        me = self.process(tid)
+        if name == "exit_group" and not me.exiting:
+            me.exiting = True
+            self._bare("exit", {"pid": me.pid, "code": args[0] & 0xFF})
+        self._answer(ident)
+        if name == "exit":
+            self.tids.pop(tid, None)
+            me.tids.discard(tid)
+        elif me.pidfd < 0:
+            self._drop(me)
+
+    def _socket(self, ident: int, tid: int, name: str, args: Args) -> None:
+        if signed(args[0]) in _FAMILIES_ALLOWED:
+            self._observe("socket", ident, tid, name, lambda _: [network.socket_fields(args)])
+        else:
+            self._refuse(ident, tid, name, args, errno.EAFNOSUPPORT)
+
+    def _net(self, ident: int, tid: int, name: str, args: Args) -> None:
+        self._observe(
+            "net", ident, tid, name, lambda me: network.net_fields(self.memory, me.pid, tid, name, args)
+        )
+
+    def _signal(self, ident: int, tid: int, name: str, args: Args) -> None:
+        self._observe(
+            "signal", ident, tid, name, lambda me: [process.signal_fields(tid, name, args, me, self._inner)]
+        )
+
+    def _memfd(self, ident: int, tid: int, name: str, args: Args) -> None:
+        self._observe("memfd", ident, tid, name, lambda _: [self._memfd_fields(tid, args)])
+
+    def _memfd_fields(self, tid: int, args: Args) -> Fields:
+        title = text_of(self.memory.string(tid, args[0], 256)) if args[0] else ""
+        return {"name": title, "flags": flags.names(args[1] & 0xFFFFFFFF, flags.MEMFD)}
+
+    def _control(self, ident: int, tid: int, name: str, args: Args) -> None:
+        if name == "seccomp" and args[0] == 1 and args[1] & _NEW_LISTENER:
+            self._refuse(ident, tid, name, args, errno.EBUSY)
+        elif name == "prctl" and args[0] & 0xFFFFFFFF == 4 and args[1] != 1:
+            # Hiding from /proc would blind a supervisor without privileges: we say yes and do not do it.
+            me = self.process(tid)
+            fields = process.control_fields(self.memory, tid, name, args)
+            if self._answer(ident, value=0):
+                self._event("control", me, tid, name, fields | {"denied": True, "errno": "0"})
+        else:
+            self._observe(
+                "control", ident, tid, name, lambda _: [process.control_fields(self.memory, tid, name, args)]
+            )
+
+    # -- who is who -------------------------------------------------------------------------
+
+    def process(self, tid: int) -> Process:
+        """The process of a thread; written as a ``process`` line when new or after an exec."""
+        me = self.tids.get(tid)
+        if me is None:
+            pid = process_of(tid)
+            me = self.processes.get(pid)
+            if me is None:
+                me = self._meet(pid)
+            me.tids.add(tid)
+            self.tids[tid] = me
+        if me.recheck:
+            if me.program_changed():
+                me.recheck = 0
+                self._introduce(me, "exec")
+            elif tid == me.recheck:  # the thread that asked goes on: its exec failed
+                me.recheck = 0
+        return me
+
+    def _meet(self, pid: int) -> Process:
+        me = Process(pid)
+        me.program_changed()
+        self.processes[pid] = me
+        with contextlib.suppress(OSError):
+            me.pidfd = os.pidfd_open(pid)
+            self.pidfds[me.pidfd] = me
+            self.epoll.register(me.pidfd, select.EPOLLIN)
+        self._introduce(me, "first")
+        return me
+
+    def _introduce(self, me: Process, why: str) -> None:
+        who = {
+            "pid": me.pid,
+            "ppid": me.ppid,
+            "exe": me.exe,
+            "comm": me.comm,
+            "inner": me.inner,
+            "uid": me.uid,
+        }
+        self._bare("process", {**who, "why": why})
+
+    def _inner(self, inner: int) -> Process | None:
+        return next((p for p in self.processes.values() if p.inner == inner), None)
+
+    def _forget_threads(self, me: Process) -> None:
+        for tid in me.tids:
+            self.tids.pop(tid, None)
+        me.tids.clear()
+
+    def _gone(self, pidfd: int) -> None:
+        me = self.pidfds.get(pidfd)
+        if me is None:
+            return
+        if not me.exiting:
+            self._bare("exit", {"pid": me.pid})
+        self._drop(me)
+
+    def _drop(self, me: Process) -> None:
+        self._forget_threads(me)
+        self.processes.pop(me.pid, None)
+        if me.pidfd >= 0:
+            self.pidfds.pop(me.pidfd, None)
+            self.epoll.unregister(me.pidfd)
+            os.close(me.pidfd)
+            me.pidfd = -1
+
+    # -- writing ----------------------------------------------------------------------------
+
+    def _event(
+        self, kind: str, me: Process, tid: int, name: str, fields: Fields, *, budget: str = ""
+    ) -> None:
+        who = f'"pid":{me.pid},"tid":{tid}' if tid != me.pid else f'"pid":{me.pid}'
+        body = (
+            json.dumps(fields, separators=(",", ":"))[1:]
+            if len(fields) != 2 or kind != "open"
+            else (f'"path":{quoted(fields["path"])},"access":"{fields["access"]}"}}')
+        )  # the commonest line by hand: a plain open for reading
+        comma = "," if len(body) > 1 else ""
+        self.writer.put(budget or kind, f'"ev":"{kind}",{who},"call":"{name}"{comma}{body}')
+
+    def _bare(self, kind: str, fields: Fields) -> None:
+        self.writer.put(kind, f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:])
+
+
+def _reads(fields: Fields) -> bool:
+    """An open through which what the file holds can be read."""
+    return fields["access"] != "w" and "O_TRUNC" not in fields.get("flags", "")
+
+
+_EMPTY: dict[str, Fields] = {
+    "look": {"path": ""},
+    "file": {"path": ""},
+    "exec": {"path": ""},
+    "signal": {"sig": "?", "target": 0, "scope": "other"},
+}
+_GROUPS = (
+    (table.OPEN, Supervisor._open),
+    (table.LOOK, Supervisor._look),
+    (table.FILE, Supervisor._file),
+    (table.EXEC, Supervisor._exec),
+    (table.FORK, Supervisor._fork),
+    (table.END, Supervisor._end),
+    (table.SOCKET, Supervisor._socket),
+    (table.NET, Supervisor._net),
+    (table.SIGNAL, Supervisor._signal),
+    (table.MEMFD, Supervisor._memfd),
+    (table.CONTROL, Supervisor._control),
+)
+_HANDLERS = {name: handler for group, handler in _GROUPS for name in group}
+
+
+def receive_listener(link: socket.socket, token: bytes) -> int:
+    """Take the listener from the launcher: the token, then the descriptor (SCM_RIGHTS) with one byte ``L``.
+
+    Answers ``K``. Raises ConnectionError when the other side is not our launcher.
+    """
+    got = b""
+    while len(got) < len(token):
+        part = link.recv(len(token) - len(got))
+        if not part:
+            raise ConnectionError("launcher left before it said who it is")
+        got += part
+    if got != token:
+        raise ConnectionError("wrong token")
+    data, fds, _, _ = socket.recv_fds(link, 1, 1)
+    if data != b"L" or len(fds) != 1:
+        raise ConnectionError("no listener came")
+    link.sendall(b"K")
+    return fds[0]
+
+
+def stop_on_term() -> None:
+    """SIGTERM and SIGINT end the trace with its summary."""
+
+    def stop(_signo: int, _frame: object) -> None:
+        raise Stopped
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)

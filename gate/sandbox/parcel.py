@@ -1,0 +1,111 @@
+"""What is sent into a sandbox: the job, and a tree as one tar on the host's disk (never unpacked there)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from gate.errors import CouldNotLook
+from gate.model.change import Side, Tree, TreeEntry
+from gate.model.run import Limits, Probe, SandboxSpec
+from gate.sandbox.channel import Job, Tracing
+
+WORK: Final = "/work"
+TREE: Final = "/work/tree"
+HOME: Final = "/work/home"
+PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+MAX_TREE: Final = 2 << 30
+_CHUNK: Final = 1 << 18
+_ENVIRONMENT: Final = {
+    "PATH": PATH,
+    "HOME": HOME,
+    "LANG": "C.UTF-8",
+    "TMPDIR": "/tmp",  # noqa: S108  # inside the sandbox
+    "USER": "dev",
+    "LOGNAME": "dev",
+}
+"""All the code sees beside the spec's and the probe's own: nothing of the host's."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parcel:
+    """A tree's archive: a tar file of ``size`` bytes."""
+
+    path: Path
+    size: int
+
+    def chunks(self) -> Iterator[bytes]:
+        """The tar, piece by piece, never an empty one."""
+        with self.path.open("rb") as stream:
+            while piece := stream.read(_CHUNK):
+                yield piece
+
+
+class NoTree:
+    """A tree without files, for trial starts."""
+
+    def entries(self) -> tuple[TreeEntry, ...]:
+        """None."""
+        return ()
+
+    def read(self, path: str) -> bytes:
+        """Raises KeyError."""
+        raise KeyError(path)
+
+    def read_many(self, paths: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:  # noqa: ARG002
+        """Nothing."""
+        return iter(())
+
+    def archive(self) -> Iterator[bytes]:
+        """An empty tar."""
+        yield bytes(1024)
+
+
+def pack(tree: Tree, path: Path) -> Parcel:
+    """Write the tree's archive to ``path`` (new, private). Raises CouldNotLook when it is too large."""
+    size = 0
+    with path.open("xb") as out:
+        for piece in tree.archive():
+            size += len(piece)
+            if size > MAX_TREE:
+                raise CouldNotLook(
+                    f"the tree is larger than {MAX_TREE >> 20} MiB", advice="Gate a smaller part of it."
+                )
+            out.write(piece)
+    return Parcel(path=path, size=size)
+
+
+def with_tree(limits: Limits, parcels: Mapping[Side, Parcel]) -> Limits:
+    """The tree lies in the scratch, which is memory: both grow by the larger tree (whole MiB)."""
+    extra = (max(parcel.size for parcel in parcels.values()) + (1 << 20) - 1) >> 20 << 20
+    return replace(limits, memory=limits.memory + extra, scratch=limits.scratch + extra)
+
+
+def job_for(probe: Probe, spec: SandboxSpec, *, tracer: Tracing, in_cgroup: bool) -> Job:
+    """The job of one run. ``in_cgroup``: a control group holds memory and processes for all of it.
+    Without one, each process may have twice the memory: the backend's poll, which sees the sum, acts
+    first and can tell what happened; the rlimit only bounds what fits between two polls.
+
+    Raises ValueError for a ``cwd`` outside the tree.
+    """
+    inside = PurePosixPath(probe.cwd)
+    if inside.is_absolute() or ".." in inside.parts:
+        raise ValueError(f"probe {probe.id}: cwd {probe.cwd!r} leaves the tree")
+    limits = spec.limits
+    return Job(
+        argv=probe.argv,
+        env=_ENVIRONMENT | dict(spec.env) | dict(probe.env),
+        cwd=str(PurePosixPath(TREE) / inside),
+        tree_root=TREE,
+        files=spec.files,
+        memory=0 if in_cgroup else 2 * limits.memory,
+        pids=0 if in_cgroup else limits.pids,
+        open_files=limits.open_files,
+        file_size=limits.file_size,
+        output=limits.output,
+        tracer=tracer,
+        driver=probe.driver,
+        deadline=probe.deadline,
+    )

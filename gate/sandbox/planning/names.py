@@ -1,0 +1,45 @@
+"""Which functions and classes of a changed module to call."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.model.change import ChangedFile
+from gate.sandbox.planning.source import Definition, Facts
+
+MOST: Final = 120
+"""Names called in one module."""
+
+
+def to_call(
+    file: ChangedFile, facts: Facts, before: Facts | None = None, *, most: int = MOST
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names to call and names left out, in the order of calling: riskiest first, then by line.
+
+    Called is what has a changed line, and (PS-7) what uses a top-level name whose binding changed:
+    an old, harmless-looking call may do something new behind a changed constant or import.
+    """
+    touched = [d for d in facts.definitions if file.touches(d.first, d.last)]
+    changed = {d.name.partition(".")[0] for d in touched}
+    changed |= {name for name, first, last in facts.names if file.touches(first, last)}
+    methods = {d.name.rpartition(".")[2] for d in touched}
+    chosen = {d.name: d for d in touched}
+    for definition in facts.definitions:
+        if definition.uses & (changed | methods):
+            chosen.setdefault(definition.name, definition)
+    present = {d.name for d in facts.definitions}
+    for definition in before.definitions if before else ():
+        # Gone from this file, perhaps moved to another: what it did at base must be known.
+        if definition.name not in present and _was_touched(file, definition):
+            chosen.setdefault(definition.name, definition)
+    wanted = sorted(chosen.values(), key=lambda d: (-d.risk, d.first, d.name))
+    names = tuple(dict.fromkeys(d.name for d in wanted))
+    return names[:most], names[most:]
+
+
+def _was_touched(file: ChangedFile, definition: Definition) -> bool:
+    """True when the change removed or rewrote a base line of the definition."""
+    return any(
+        h.old_count and h.old_start <= definition.last and definition.first < h.old_start + h.old_count
+        for h in file.hunks
+    )

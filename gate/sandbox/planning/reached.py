@@ -1,0 +1,119 @@
+"""What the probes did not reach, from the driver's reports: hints, read as untrusted text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from gate.model.run import NotExercised, RunRecord
+
+_MOST: Final = 200
+_TEXT: Final = 120
+_NOT_FOUND: Final = re.compile(r"^\S+: (?:line )?\d+: ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE)
+_TOLD: Final = {
+    "timed-out": "was stopped after its share of the time",
+    "out of time": "the time for calls was used up",
+    "no way to call it": "nothing there that can be called",
+}
+
+
+def unreached(runs: Iterable[RunRecord]) -> tuple[NotExercised, ...]:
+    """Targets that need something the sandbox lacks, calls that did not come to an end, and changed
+    lines that no probe ran. Only what ran at head counts. At most 200 entries, the last says so.
+    """
+    heads = [run for run in runs if run.side == "head" and run.repeat == 0 and run.probe.phase != "idle"]
+    found: dict[tuple[str, str], NotExercised] = {}
+    lacking: set[tuple[str, str]] = set()
+    for run in heads:
+        for entry in [e for item in _items(run) for e in _of_item(run, item)] + _no_program(run):
+            if entry.reason.startswith("needs "):  # once for a file is enough, whatever the phase
+                if (entry.path, entry.reason) in lacking:
+                    continue
+                lacking.add((entry.path, entry.reason))
+            found.setdefault((entry.path, entry.target), entry)
+    for path, dark in unreached_lines(heads).items():
+        target = ("line " if len(dark) == 1 else "lines ") + _spans(dark)
+        reason = "no probe reached " + ("it" if len(dark) == 1 else "them")
+        found[(path, target)] = NotExercised(path=path, target=target, reason=reason)
+    entries = list(found.values())
+    if len(entries) > _MOST:
+        more = NotExercised(path="", target=f"{len(entries) - _MOST} more", reason="left out of this list")
+        entries = [*entries[:_MOST], more]
+    return tuple(entries)
+
+
+def unreached_lines(runs: Iterable[RunRecord]) -> dict[str, list[int]]:
+    """Changed lines with code that none of the runs ran, per path. A hint: the code can forge it."""
+    ran: dict[str, set[int]] = {}
+    code: dict[str, set[int]] = {}
+    for run in runs:
+        for item in _items(run):
+            for key, into in (("lines", ran), ("code", code)):
+                table = item.get(key)
+                if isinstance(table, Mapping):
+                    for path, numbers in table.items():
+                        into.setdefault(str(path)[:4096], set()).update(_numbers(numbers))
+    dark = {path: sorted(lines - ran.get(path, set())) for path, lines in sorted(code.items())}
+    return {path: lines for path, lines in dark.items() if lines}
+
+
+def _no_program(run: RunRecord) -> list[NotExercised]:
+    """Programs that a shell looked for in vain, by its own words (dash and bash)."""
+    if run.probe.phase not in ("script", "install"):
+        return []
+    names = dict.fromkeys(_NOT_FOUND.findall(run.stderr.decode("utf-8", "replace")))
+    path, target = run.probe.path or "", run.probe.target
+    return [NotExercised(path=path, target=f"{target}: {n}", reason=f"needs {n}") for n in list(names)[:10]]
+
+
+def _items(run: RunRecord) -> list[Mapping[str, Any]]:
+    items = run.driver_report.get("items")
+    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
+
+
+def _of_item(run: RunRecord, item: Mapping[str, Any]) -> Iterator[NotExercised]:
+    path = item.get("path")
+    path = path if isinstance(path, str) else run.probe.path or ""
+    named = item.get("module") or item.get("path")
+    target = f"{run.probe.phase} {named}"[:_TEXT] if isinstance(named, str) else run.probe.target
+    missing = item.get("missing")
+    if isinstance(missing, str):
+        tried = " (tried with a stand-in)" if item.get("stand_in") is True else ""
+        yield NotExercised(path=path, target=target, reason=f"needs {missing[:_TEXT]}{tried}")
+    if isinstance(item.get("not_called"), int) and item["not_called"] > 0:
+        told = f"{item['not_called']} further calls"
+        yield NotExercised(path=path, target=told, reason="the calls before them ended the process too often")
+    if item.get("left_running") is True or item.get("threads"):
+        yield NotExercised(
+            path=path, target=f"the rest of {target}", reason="still running when the look was over"
+        )
+    if item.get("outcome") == "stopped":
+        yield NotExercised(
+            path=path, target=f"the rest of {target}", reason="a server, stopped after its share"
+        )
+    calls = item.get("calls")
+    for call in calls if isinstance(calls, list) else ():
+        if not (isinstance(call, list) and len(call) == 2 and all(isinstance(c, str) for c in call)):
+            continue
+        name, outcome = call[0][:_TEXT], call[1][:_TEXT]
+        if outcome in _TOLD or outcome.startswith("needs "):
+            yield NotExercised(path=path, target=f"call {name}", reason=_TOLD.get(outcome, outcome))
+
+
+def _numbers(value: object) -> list[int]:
+    if not isinstance(value, list):
+        return []
+    return [n for n in value[:100_000] if type(n) is int and 0 < n < 10_000_000]
+
+
+def _spans(lines: list[int]) -> str:
+    """``3-5, 9`` for 3, 4, 5, 9; the first ten spans."""
+    spans: list[list[int]] = []
+    for line in lines:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    shown = [f"{a}-{b}" if a != b else str(a) for a, b in spans[:10]]
+    return ", ".join(shown) + (f" and {len(spans) - 10} more places" if len(spans) > 10 else "")

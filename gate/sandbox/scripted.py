@@ -1,0 +1,153 @@
+"""Walls of a language runtime, always inside bubblewrap: what they share.
+
+The runtime (WebAssembly, restricted Python, JavaScript without permissions) is the inner wall, bubblewrap
+the outer. Nothing sees single actions of the code in there: no tracer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gate.errors import CouldNotLook
+from gate.model.change import Side, Tree
+from gate.model.run import Capability, Probe, RunRecord, SandboxSpec
+from gate.sandbox.bubblewrap import BubblewrapBackend
+from gate.sandbox.interface import Session
+from gate.sandbox.parcel import NoTree
+from gate.sandbox.record import never_started
+
+_QUIET: Final = {"NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"}
+Translate = Callable[[tuple[str, ...]], tuple[str, ...] | None]
+
+
+def cache(name: str) -> Path:
+    """A folder for a runtime's files, readable to the unprivileged user that bubblewrap becomes.
+
+    Root's own cache is closed to that user, so root's lies under /var/cache.
+    """
+    if os.geteuid() == 0:
+        top = Path("/var/cache/gate")
+    else:
+        top = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gate"
+    folder = top / name
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.geteuid():
+        raise CouldNotLook(f"{folder} belongs to somebody else", advice="Remove it and try again.")
+    return folder
+
+
+def put(source: Path, target: Path) -> None:
+    """A readable copy, whole or not at all."""
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        part = Path(folder, "part")
+        if source.is_dir():
+            shutil.copytree(source, part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(source, part)
+            part.chmod(0o755)
+        if not target.exists():
+            part.rename(target)
+
+
+class ScriptedSession:
+    """Implements interface.Session: the same runs, started through the runtime."""
+
+    def __init__(self, inner: Session, name: str, translate: Translate) -> None:
+        self._inner = inner
+        self._name = name
+        self._translate = translate
+
+    def expect(self, runs: int) -> None:
+        """See interface.Session."""
+        self._inner.expect(runs)
+
+    def abort(self) -> None:
+        """See interface.Session."""
+        self._inner.abort()
+
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        """See interface.Session. What the runtime cannot run never starts, and says so as a fault."""
+        words = None if probe.driver else self._translate(probe.argv)
+        if words is None:
+            what = "the driver" if probe.driver else " ".join(probe.argv[:2])
+            return never_started(probe, side, repeat, f"the wall {self._name!r} cannot run {what}")
+        started = replace(probe, argv=words, env={**_QUIET, **probe.env})
+        return replace(self._inner.run(started, side, repeat=repeat), probe=probe)
+
+
+class ScriptedBackend(BubblewrapBackend):
+    """Implements interface.Backend. A subclass names its runtime's files and how a command is put to it."""
+
+    trial: tuple[str, ...] = ("python3", "-c", "print('ready')")
+    reserve = "it sees less, and no tracer watches what the code does in it"
+
+    def prepare(self) -> tuple[tuple[str, str], ...]:
+        """Runtime files as (host path, path inside). Raises CouldNotLook with how to get what is missing."""
+        raise NotImplementedError
+
+    def translate(self, argv: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The command that runs ``argv`` through the runtime; None when it cannot."""
+        raise NotImplementedError
+
+    def probe(self) -> Capability:
+        """Run a line through the runtime for real."""
+        outer = super().probe()
+        try:
+            if not outer.available:
+                raise CouldNotLook(f"it only runs inside bubblewrap: {outer.reason}")
+            idle = Probe(
+                id="trial",
+                phase="idle",
+                target="nothing",
+                path=None,
+                argv=self.trial,
+                driver=False,
+                deadline=20,
+            )
+            with self.open(SandboxSpec(), NoTree(), NoTree()) as session:
+                record = session.run(idle, "base")
+            if record.fault or record.stdout.strip() != b"ready":
+                said = record.stderr.decode(errors="replace").strip().splitlines()[-1:]
+                raise CouldNotLook(
+                    f"a first script did not run: {record.fault or record.outcome.value} {said}"
+                )
+        except CouldNotLook as error:
+            return replace(
+                outer, available=False, tracer="none", reason=f"{error.message} {error.advice}".strip()
+            )
+        return replace(
+            outer,
+            tracer="none",
+            version=f"{self.version()}, in bubblewrap {outer.version}",
+            reserve=self.reserve,
+        )
+
+    def version(self) -> str:
+        """The runtime's."""
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def open(self, spec: SandboxSpec, base: Tree, head: Tree) -> Iterator[Session]:  # type: ignore[override]
+        """See interface.Backend."""
+        self.shared = self.prepare()
+        with super().open(spec, base, head) as inner:
+            yield ScriptedSession(inner, self.name, self.translate)
+
+
+def python_words(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+    """A Python command without interpreter and harmless flags: a script or ``-c CODE``, and arguments."""
+    if not argv or Path(argv[0]).name not in ("python3", "python"):
+        return None
+    words = list(argv[1:])
+    while words and words[0] in ("-I", "-S", "-B", "-E", "-s", "-u"):
+        words.pop(0)
+    if not words or (words[0].startswith("-") and words[0] != "-c") or words == ["-c"]:
+        return None
+    return tuple(words)

@@ -1,0 +1,207 @@
+"""A session over any wall that holds one launcher: takes a started box, talks to it, tells how it ended.
+
+A backend brings a function that starts boxes; everything after that is the same for all of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from gate.errors import CouldNotLook
+from gate.model.change import Side
+from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec
+from gate.sandbox.channel import Receiver, Tracing
+from gate.sandbox.parcel import Parcel, job_for
+from gate.sandbox.record import Seen, never_started, to_record
+from gate.sandbox.talk import STDOUT, Ending, Watch, Wire, converse
+from gate.sandbox.warm import Warm
+from gate.trace.codec import read_trace
+from gate.trace.sinkhole_log import read_log
+
+START_SECONDS: Final = 30.0
+_UNPACK_SECONDS: Final = 3.0
+"""What unpacking the tree may take beyond the code's own deadline."""
+_TRACE_SECONDS: Final = 2.0
+_SOFT_SECONDS: Final = 0.5
+"""The launcher stops at the deadline and can still tell what it saw; this much later the host kills."""
+_NOISE: Final = 4096
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Aftermath:
+    """What only the wall can say once a box has ended."""
+
+    out_of_memory: bool = False
+    peak_memory: int | None = None
+
+
+class Box(Wire, Protocol):
+    """One started sandbox whose launcher waits for its job. Used once."""
+
+    @property
+    def tracer(self) -> Tracing:
+        """How the launcher reaches its observer."""
+        ...
+
+    @property
+    def trace(self) -> Path:
+        """Where the trace is being written on the host."""
+        ...
+
+    def kill(self) -> None:
+        """End everything inside, at once. Never raises."""
+        ...
+
+    def aftermath(self, ending: Ending, status: int | None) -> Aftermath:
+        """Called once when the conversation is over, before ``kill``. May raise CouldNotLook."""
+        ...
+
+    def trace_done(self, deadline: float) -> None:
+        """Wait (seconds) until the trace has its last line, as far as it will."""
+        ...
+
+    def remove(self) -> None:
+        """Leave nothing behind. Never raises."""
+        ...
+
+
+class BoxSession:
+    """Implements interface.Session over a function that starts boxes."""
+
+    def __init__(
+        self,
+        make: Callable[[], Box],
+        spec: SandboxSpec,
+        parcels: Mapping[Side, Parcel],
+        *,
+        in_cgroup: bool,
+        ahead: int = 2,
+    ) -> None:
+        self._spec = spec
+        self._parcels = parcels
+        self._in_cgroup = in_cgroup
+        self._warm: Warm[Box] = Warm(make, size=ahead)
+        self._live: set[Box] = set()
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def expect(self, runs: int) -> None:
+        """So many runs are coming: sandboxes are started ahead of need."""
+        self._warm.expect(runs)
+
+    def abort(self) -> None:
+        """End every running sandbox now; runs that come later fail. Safe from any thread."""
+        self._stopped.set()
+        with self._lock:
+            live = list(self._live)
+        for box in live:
+            box.kill()
+
+    def close(self) -> None:
+        """Remove everything."""
+        self.abort()
+        self._warm.close()
+        with self._lock:
+            live = list(self._live)
+        for box in live:
+            box.remove()
+
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        """One probe in a fresh sandbox; see interface.Session."""
+        asked = time.monotonic()
+        try:
+            box = self._warm.take(deadline=START_SECONDS)
+        except TimeoutError:
+            why = "the check was stopped" if self._stopped.is_set() else "the sandbox did not start in time"
+            return never_started(probe, side, repeat, why, time.monotonic() - asked)
+        except CouldNotLook as error:
+            return never_started(probe, side, repeat, error.message, time.monotonic() - asked)
+        with self._lock:
+            self._live.add(box)
+        try:
+            return self._use(box, probe, side, repeat)
+        finally:
+            box.remove()
+            with self._lock:
+                self._live.discard(box)
+
+    def _use(self, box: Box, probe: Probe, side: Side, repeat: int) -> RunRecord:
+        job = job_for(probe, self._spec, tracer=box.tracer, in_cgroup=self._in_cgroup)
+        parcel = self._parcels[side]
+        heard = Receiver(job.key, output=job.output)
+        clock = _Clock(probe.deadline)
+        noise = bytearray()
+
+        def hear(stream: int, data: bytes) -> None:
+            if stream == STDOUT:
+                heard.feed(data)
+                if heard.started is not None:
+                    clock.code_started()
+            else:
+                noise.extend(data[: _NOISE - len(noise)])
+
+        watch = Watch(
+            hear=hear, through=lambda: heard.finished, until=clock.until, stopped=self._stopped.is_set
+        )
+        ending = converse(box, itertools.chain([job.head(parcel.size)], parcel.chunks()), watch)
+        if self._stopped.is_set() and ending != "said":
+            ending = "stopped"  # killed by abort() while we listened
+        seconds = clock.seconds()
+        after, fault = Aftermath(), None
+        try:
+            after = box.aftermath(ending, heard.end.status if heard.end else None)
+        except CouldNotLook as error:
+            fault = error.message
+        box.kill()
+        started = heard.started is not None
+        if started and not fault:
+            box.trace_done(_TRACE_SECONDS)
+        network: Path | None = getattr(box, "network_log", None) if started else None
+        seen = Seen(
+            ending=ending,
+            seconds=seconds,
+            out_of_memory=after.out_of_memory,
+            peak_memory=after.peak_memory,
+            trace=box.trace if started else None,
+            network=network,
+            completeness=_completeness(box, network) if started else Completeness(truncated=True),
+            noise=bytes(noise),
+            fault=fault,
+        )
+        return to_record(heard, seen, probe, side, repeat)
+
+
+def _completeness(box: Box, network: Path | None) -> Completeness:
+    """What the observers together did not keep."""
+    whole = read_trace(box.trace)[0]
+    return whole if network is None else whole + read_log(network).completeness
+
+
+class _Clock:
+    """The host's clock over one run: the code's deadline counts from its start, unpacking has its own."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._sent = time.monotonic()
+        self._started: float | None = None
+
+    def code_started(self) -> None:
+        """The first call counts."""
+        self._started = self._started or time.monotonic()
+
+    def until(self) -> float:
+        """When the host kills, on time.monotonic()'s clock."""
+        latest = self._sent + self._deadline + _UNPACK_SECONDS
+        return (
+            latest if self._started is None else min(latest, self._started + self._deadline + _SOFT_SECONDS)
+        )
+
+    def seconds(self) -> float:
+        """How long the code ran (or how long we waited for it to start)."""
+        return time.monotonic() - (self._sent if self._started is None else self._started)
