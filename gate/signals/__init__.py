@@ -1,0 +1,1 @@
+"""Turns new behaviour into findings: one file for each rule in ``rules``."""

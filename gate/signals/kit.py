@@ -1,0 +1,158 @@
+"""What behaviour rules share: stating a rule, asking about a behaviour, making a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.model.location import Location
+from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
+from gate.model.run import Phase
+from gate.signals.interface import SignalContext
+
+LOW, MEDIUM, HIGH, CRITICAL = Severity
+UNSURE, LIKELY, SURE = Confidence
+_ORDER: Final[tuple[Phase, ...]] = ("install", "import", "script", "call", "test", "idle")
+UNASKED: Final = ("install", "import")
+"""Phases whose code runs although nobody called it: installing or importing is enough."""
+_TEXT: Final = 300
+_SHOWN: Final = 8
+
+
+@dataclass(frozen=True)
+class BehaviourRule:
+    """A rule made of its meta and a function; satisfies SignalRule."""
+
+    META: RuleMeta
+    look: Callable[[SignalContext], Iterable[Finding]]
+
+    def check(self, context: SignalContext) -> Iterable[Finding]:
+        """Findings for this rule."""
+        return self.look(context)
+
+
+def about(
+    rule_id: str,
+    title: str,
+    severity: Severity,
+    confidence: Confidence,
+    topic: str,
+    *,
+    why: str,
+    fix: str,
+    cwe: tuple[int, ...] = (),
+    attack: tuple[str, ...] = (),
+) -> RuleMeta:
+    """The meta of a behaviour rule; severity and confidence are those of its usual finding."""
+    return RuleMeta(
+        id=rule_id,
+        title=title,
+        stage=FindingStage.BEHAVIOUR,
+        severity=severity,
+        confidence=confidence,
+        help=why,
+        remediation=fix,
+        topic=topic,
+        cwe=cwe,
+        attack=attack,
+    )
+
+
+def new(context: SignalContext, *kinds: BehaviourKind) -> Iterator[Behaviour]:
+    """The change's new behaviours of these kinds."""
+    return (b for b in context.diff.new if b.kind in kinds)
+
+
+def phase_of(context: SignalContext, behaviour: Behaviour) -> Phase:
+    """The least asked-for phase that showed it: import before call before test."""
+    phases = {run.probe.phase for run in context.runs if run.probe.id in behaviour.probes}
+    return min(phases or {"call"}, key=_ORDER.index)
+
+
+def programs(behaviour: Behaviour) -> list[str]:
+    """The actor's chain as names."""
+    return behaviour.actor.split(">")
+
+
+def location_of(context: SignalContext, behaviour: Behaviour) -> Location:
+    """The changed file and line that did it, as far as known.
+
+    In this order: the line that the driver saw, when the change touched it (a hint that the code can
+    forge, never trusted for more); the changed file whose probe showed it; the first changed file.
+    """
+    changed = {f.path: f for f in context.change.files if f.status != "deleted"}
+    at = behaviour.at
+    if at is not None and at.path in changed and at.line is not None and changed[at.path].touches(at.line):
+        return Location(path=at.path, line=at.line)
+    for run in context.runs:
+        if run.probe.id in behaviour.probes and run.probe.path in changed:
+            return Location(path=run.probe.path)
+    paths = list(changed) or [f.path for f in context.change.files] or ["."]
+    return Location(path=paths[0])
+
+
+def found(
+    meta: RuleMeta,
+    context: SignalContext,
+    behaviour: Behaviour,
+    message: str,
+    *,
+    severity: Severity | None = None,
+    confidence: Confidence | None = None,
+    hard_block: bool = False,
+    more: Sequence[Behaviour] = (),
+) -> Finding:
+    """One finding. ``message`` holds no text from the change; all of that goes into evidence.
+
+    ``more``: further behaviours told by the same finding (shown by subject, the first few).
+    """
+    names = list(dict.fromkeys(b.subject for b in (behaviour, *more)))
+    evidence = {
+        "behaviour": behaviour.kind.value,
+        "subject": ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if names[_SHOWN:] else ""),
+        "program": behaviour.actor,
+        "phase": phase_of(context, behaviour),
+        "probe": _target(context, behaviour),
+        "times": str(sum(b.count for b in (behaviour, *more))),
+        "denied": "yes" if behaviour.denied else "",
+    }
+    evidence |= {name: text for name, text in behaviour.detail.items() if name not in evidence}
+    return Finding(
+        rule_id=meta.id,
+        stage=FindingStage.BEHAVIOUR,
+        severity=severity or meta.severity,
+        confidence=confidence or meta.confidence,
+        message=message,
+        locations=(location_of(context, behaviour),),
+        shape=f"{behaviour.kind.value} {names[0]} {behaviour.key[2]}",
+        topic=meta.topic,
+        cwe=meta.cwe,
+        evidence={name: text[:_TEXT] for name, text in evidence.items() if text},
+        hard_block=hard_block,
+    )
+
+
+def together(
+    meta: RuleMeta,
+    context: SignalContext,
+    behaviours: Iterable[Behaviour],
+    message: str,
+    *,
+    severity: Severity | None = None,
+    confidence: Confidence | None = None,
+) -> Iterator[Finding]:
+    """One finding for each place and program, however many subjects: small things stay short."""
+    groups: dict[tuple[Location, str], list[Behaviour]] = {}
+    for behaviour in behaviours:
+        key = (location_of(context, behaviour), behaviour.key[2])
+        groups.setdefault(key, []).append(behaviour)
+    for first, *rest in groups.values():
+        yield found(meta, context, first, message, severity=severity, confidence=confidence, more=rest)
+
+
+def _target(context: SignalContext, behaviour: Behaviour) -> str:
+    targets = (run.probe.target for run in context.runs if run.probe.id in behaviour.probes)
+    return next(targets, "")

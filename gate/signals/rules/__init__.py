@@ -1,0 +1,1 @@
+"""Behaviour rules, one a file: the docstring is the page, ``META``, ``check``, ``RULE``."""

@@ -1,0 +1,59 @@
+"""The change does this only in CI, only on a developer's machine, or only at a later date.
+
+The same probe was run as it is and under other conditions; what it does appeared only there. Code that
+waits for a date or a place before it reaches for the network, a program or a secret does not want to be
+seen in a review.
+
+Ask why the condition exists; a feature flag has a name and a switch, a time bomb has a date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.signals.interface import SignalContext
+from gate.signals.kit import HIGH, LIKELY, MEDIUM, BehaviourRule, about, found, new
+
+META: Final = about(
+    "acts-only-when",
+    "Acts only under a condition",
+    HIGH,
+    LIKELY,
+    "evasion",
+    why="Code that waits for a date or a place before it acts does not want to be seen in a review.",
+    fix="Ask why the condition exists; make it a named setting, or remove it.",
+    cwe=(511, 506),
+    attack=("T1480", "T1497.003"),
+)
+_GRAVE: Final = (
+    BehaviourKind.CONNECT,
+    BehaviourKind.DNS,
+    BehaviourKind.HTTP,
+    BehaviourKind.SEND,
+    BehaviourKind.CANARY,
+    BehaviourKind.LISTEN,
+    BehaviourKind.DENIED,
+)
+_NOTABLE: Final = (BehaviourKind.EXEC, BehaviourKind.DELETE, BehaviourKind.WRITE, BehaviourKind.CHMOD)
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for each condition, with everything that appeared only under it."""
+    conditions = {run.probe.id: run.probe.condition for run in context.runs}
+    by_condition: dict[str, list[Behaviour]] = {}
+    for behaviour in new(context, *_GRAVE, *_NOTABLE):
+        under = {conditions.get(probe, "") for probe in behaviour.probes}
+        if under and "" not in under and behaviour.detail.get("place") != "scratch":
+            by_condition.setdefault(", ".join(sorted(under)), []).append(behaviour)
+    for behaviours in by_condition.values():
+        grave = [b for b in behaviours if b.kind in _GRAVE]
+        first, *rest = [*grave, *(b for b in behaviours if b not in grave)]
+        severity = HIGH if grave else MEDIUM
+        message = "Does this only elsewhere or later, not in a plain run."
+        yield found(META, context, first, message, severity=severity, more=rest)
+
+
+RULE: Final = BehaviourRule(META, check)

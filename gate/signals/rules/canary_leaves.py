@@ -1,0 +1,53 @@
+"""A secret that we planted was seen leaving: over the network, in a name look-up, on a command line, in
+output.
+
+Searched in every channel and in the usual wrappings (base64, hex, URL-encoding, backwards, compressed,
+XOR with one byte, split over messages). Over the network it blocks the change whatever its score. In
+the program's own output it may be a careless debug print, which would publish real secrets in the CI
+log.
+
+Find out what collects the secret. There is no honest reason to send one away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import BehaviourKind
+from gate.model.finding import Finding
+from gate.signals.interface import SignalContext
+from gate.signals.kit import CRITICAL, HIGH, LIKELY, SURE, BehaviourRule, about, found, new
+
+META: Final = about(
+    "canary-leaves",
+    "Planted secret leaves",
+    CRITICAL,
+    SURE,
+    "credential",
+    why="A planted secret in outgoing data is proof that credentials are collected and sent.",
+    fix="Remove the code that collects the secret; treat its author's other changes with care.",
+    cwe=(200, 506),
+    attack=("T1041", "T1048"),
+)
+_OUTPUT: Final = ("stdout", "stderr", "file-name")
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for each canary and channel."""
+    for behaviour in new(context, BehaviourKind.CANARY):
+        channel = behaviour.detail.get("channel", "")
+        if channel in ("read", "then-network"):
+            continue
+        if channel in _OUTPUT:
+            message = "A planted secret appears in what the program leaves behind."
+            yield found(META, context, behaviour, message, severity=HIGH, confidence=LIKELY)
+        elif channel == "argv":
+            yield found(
+                META, context, behaviour, "A planted secret is passed on a command line.", severity=HIGH
+            )
+        else:
+            yield found(META, context, behaviour, "A planted secret is sent away.", hard_block=True)
+
+
+RULE: Final = BehaviourRule(META, check)

@@ -1,0 +1,73 @@
+"""The change deletes, empties or moves away files that it did not make: many at once, or files of the
+system.
+
+Files that the run created itself are its own business, and so are caches. A single file of the tree is
+told as information.
+
+Delete only what the code made, or what the caller names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.signals.interface import SignalContext
+from gate.signals.kit import (
+    HIGH,
+    LIKELY,
+    LOW,
+    MEDIUM,
+    SURE,
+    BehaviourRule,
+    about,
+    found,
+    new,
+    phase_of,
+    together,
+)
+from gate.signals.sensitive import credential
+
+META: Final = about(
+    "destructive-delete",
+    "Files of others are deleted",
+    HIGH,
+    SURE,
+    "file",
+    why="Deleted or emptied files are gone; wipers and ransomware begin like this.",
+    fix="Delete only what the code made, or what the caller names.",
+    cwe=(506, 73),
+    attack=("T1485", "T1486"),
+)
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for a mass deletion, one for each system file, one for the rest of a place."""
+    small: list[Behaviour] = []
+    secret: list[Behaviour] = []
+    for behaviour in new(context, BehaviourKind.DELETE, BehaviourKind.RENAME):
+        test = phase_of(context, behaviour) == "test"
+        old = behaviour.detail.get("old", behaviour.subject)
+        sure = LIKELY if test else SURE
+        if behaviour.subject.startswith("many files of"):
+            severity = MEDIUM if test else HIGH
+            yield found(
+                META, context, behaviour, "Deletes or empties many files.", severity=severity, confidence=sure
+            )
+        elif behaviour.detail.get("place") in ("system", "own", "names", "quiet"):
+            severity = HIGH if old.startswith(("/etc/", "/boot", "/usr", "/bin", "/lib", "/root")) else MEDIUM
+            yield found(
+                META, context, behaviour, "Removes a file of the system.", severity=severity, confidence=sure
+            )
+        elif credential(old):
+            secret.append(behaviour)
+        else:
+            small.append(behaviour)
+    yield from together(META, context, secret, "Removes credential files.", confidence=LIKELY)
+    message = "Removes files that the run did not make."
+    yield from together(META, context, small, message, severity=LOW, confidence=LIKELY)
+
+
+RULE: Final = BehaviourRule(META, check)

@@ -1,0 +1,53 @@
+"""The run writes a program and then executes it, or executes one that exists in memory only.
+
+What was not in the tree cannot have been reviewed. Tests often do this with small scripts; an import or
+an install does not.
+
+Put the program into the tree, where it can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import BehaviourKind
+from gate.model.finding import Finding
+from gate.signals.interface import SignalContext
+from gate.signals.kit import HIGH, LIKELY, LOW, MEDIUM, SURE, BehaviourRule, about, found, new, phase_of
+from gate.signals.programs import kind_of
+
+META: Final = about(
+    "dropped-and-executed",
+    "Freshly written program is executed",
+    HIGH,
+    SURE,
+    "exec",
+    why="A program that appears only when the code runs was reviewed by nobody.",
+    fix="Put the program into the tree, where it can be read.",
+    cwe=(506, 494),
+    attack=("T1105", "T1620"),
+)
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for each such program, and for scripts given to an interpreter."""
+    for behaviour in new(context, BehaviourKind.EXEC):
+        test = phase_of(context, behaviour) == "test"
+        if behaviour.detail.get("program") == "memfd":
+            yield found(META, context, behaviour, "Executes a program that exists in memory only.")
+        elif behaviour.detail.get("dropped"):
+            message = "Executes a program that the run itself wrote."
+            severity, sure = (MEDIUM, LIKELY) if test else (HIGH, SURE)
+            yield found(META, context, behaviour, message, severity=severity, confidence=sure)
+        elif behaviour.detail.get("script") and kind_of(behaviour.detail["program"]) in (
+            "shell",
+            "interpreter",
+        ):
+            message = "Gives an interpreter a script that the run itself wrote."
+            yield found(
+                META, context, behaviour, message, severity=LOW if test else MEDIUM, confidence=LIKELY
+            )
+
+
+RULE: Final = BehaviourRule(META, check)

@@ -1,0 +1,73 @@
+"""The whole environment is collected: `/proc/*/environ`, `env`, or several planted variables in one
+output.
+
+Tokens live in environment variables on build machines. Reading one variable by name is ordinary and not
+reported; collecting all of them is not.
+
+Read the variables the code needs, by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.signals.interface import SignalContext
+from gate.signals.kit import (
+    HIGH,
+    LIKELY,
+    LOW,
+    MEDIUM,
+    SURE,
+    BehaviourRule,
+    about,
+    found,
+    new,
+    phase_of,
+    programs,
+)
+from gate.signals.programs import HARVESTS, kind_of, says
+
+META: Final = about(
+    "env-harvest",
+    "Whole environment is collected",
+    HIGH,
+    LIKELY,
+    "credential",
+    why="Build machines keep their tokens in the environment; who collects all of it gets them.",
+    fix="Read the variables the code needs, by name.",
+    cwe=(526, 200),
+    attack=("T1552", "T1082"),
+)
+_ENVIRON: Final = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?environ")
+_PS: Final = ("ps", "top", "pgrep", "pkill")
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """Reads of environ files, commands that print all, and two or more planted variables in a channel."""
+    leaks: dict[tuple[str, str], list[Behaviour]] = {}
+    for behaviour in new(context, BehaviourKind.READ, BehaviourKind.EXEC, BehaviourKind.CANARY):
+        detail = behaviour.detail
+        if behaviour.kind is BehaviourKind.READ:
+            if _ENVIRON.fullmatch(behaviour.subject) and programs(behaviour)[-1] not in _PS:
+                yield found(META, context, behaviour, "Reads a process's whole environment from /proc.")
+        elif behaviour.kind is BehaviourKind.EXEC:
+            argv = detail.get("argv", "")
+            bare = kind_of(detail.get("program", "")) == "environment" and " " not in argv.strip()
+            if bare or says(argv) == HARVESTS:
+                severity = LOW if phase_of(context, behaviour) == "test" else MEDIUM
+                yield found(
+                    META, context, behaviour, "Runs a command that prints all variables.", severity=severity
+                )
+        elif detail.get("canary", "").startswith("env:"):
+            leaks.setdefault((detail.get("channel", ""), detail.get("to", "")), []).append(behaviour)
+    for several in leaks.values():
+        if len(several) > 1:
+            message = "Several planted variables leave together."
+            yield found(META, context, several[0], message, confidence=SURE, more=several[1:])
+
+
+RULE: Final = BehaviourRule(META, check)

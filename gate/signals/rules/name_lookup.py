@@ -1,0 +1,73 @@
+"""The change asks for a host name that main does not ask for.
+
+Where nothing answers, the look-up is all that is seen of a connection to a named host: the code would
+have gone on. Names also carry data out by themselves (DNS tunnelling). `?` stands for a look-up whose
+name could not be seen. Look-ups of the name that our own probes pass into functions (`example.invalid`)
+are information.
+
+Ask what the host is for. Look-ups belong behind an explicit call, never in an import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.model.probing import HOST
+from gate.model.rule import Confidence, Severity
+from gate.signals.interface import SignalContext
+from gate.signals.kit import (
+    HIGH,
+    LIKELY,
+    LOW,
+    MEDIUM,
+    SURE,
+    UNASKED,
+    BehaviourRule,
+    about,
+    found,
+    new,
+    phase_of,
+)
+
+META: Final = about(
+    "name-lookup",
+    "New host name is looked up",
+    HIGH,
+    SURE,
+    "network",
+    why="Who looks a name up is about to talk to it; the name itself can carry data.",
+    fix="Find out what the host is for; network use belongs behind an explicit call.",
+    cwe=(506, 200),
+    attack=("T1071.004", "T1048.003"),
+)
+METADATA_NAMES: Final = ("metadata.google.internal", "metadata.goog", "instance-data.ec2.internal")
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for each name."""
+    for behaviour in new(context, BehaviourKind.DNS):
+        if behaviour.subject in METADATA_NAMES:
+            continue
+        severity, confidence = _weight(context, behaviour)
+        message = "Looks up a host name that main does not look up."
+        yield found(META, context, behaviour, message, severity=severity, confidence=confidence)
+
+
+def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Confidence]:
+    name, phase = behaviour.subject, phase_of(context, behaviour)
+    if name == HOST or name.endswith("." + HOST):
+        return LOW, LIKELY
+    unknown = name.startswith("?")  # what was asked was not seen
+    if not unknown and ("." not in name or name.endswith((".localhost", ".local", ".localdomain", ".arpa"))):
+        return LOW, SURE
+    if phase == "test":
+        return MEDIUM, LIKELY
+    if phase in UNASKED:
+        return HIGH, LIKELY if unknown else SURE
+    return (MEDIUM, SURE) if unknown else (HIGH, LIKELY)
+
+
+RULE: Final = BehaviourRule(META, check)

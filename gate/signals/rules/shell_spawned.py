@@ -1,0 +1,80 @@
+"""The change starts a shell or another interpreter; main does not, or not with that command.
+
+A shell runs whatever its text says, and text is easy to hide. In tests and build scripts it is common,
+at import it is not. Everyday commands (`sh -c "gcc ..."`, `uname`, `git`) are left at information.
+
+Call the program directly with an argument list, and only when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.model.rule import Confidence, Severity
+from gate.signals.interface import SignalContext
+from gate.signals.kit import (
+    HIGH,
+    LIKELY,
+    LOW,
+    MEDIUM,
+    UNASKED,
+    UNSURE,
+    BehaviourRule,
+    about,
+    found,
+    new,
+    phase_of,
+)
+from gate.signals.programs import everyday_shell, kind_of
+
+META: Final = about(
+    "shell-or-interpreter-spawned",
+    "Shell or interpreter is started",
+    MEDIUM,
+    LIKELY,
+    "exec",
+    why="A shell runs whatever its text says, and text can come from anywhere.",
+    fix="Call the program directly with an argument list, and only when somebody asks for it.",
+    cwe=(78,),
+    attack=("T1059",),
+)
+_HELPER: Final = re.compile(
+    r"\S*python[\d.]*(?: -[A-Za-z]\S*)*? -c from multiprocessing\.\w+ import \w+ ?; ?\w+\([\w\s=,\[\]'./*]*\)"
+    r"(?: --multiprocessing-fork)?"
+    r"|\S*python[\d.]* -E -c pass"  # setuptools tries whether .pth files are read
+)
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for each command."""
+    for behaviour in new(context, BehaviourKind.EXEC):
+        kind = kind_of(behaviour.detail.get("program", ""))
+        if _HELPER.fullmatch(behaviour.detail.get("argv", "")):
+            continue  # Python's own; what it then does is traced all the same
+        if behaviour.detail.get("missing"):
+            continue  # nothing was started
+        if kind in ("shell", "interpreter"):
+            severity, confidence = _weight(context, behaviour, kind)
+            message = (
+                f"Starts {'a shell' if kind == 'shell' else 'an interpreter'} that main does not start so."
+            )
+            yield found(META, context, behaviour, message, severity=severity, confidence=confidence)
+
+
+def _weight(context: SignalContext, behaviour: Behaviour, kind: str) -> tuple[Severity, Confidence]:
+    phase = phase_of(context, behaviour)
+    argv = behaviour.detail.get("argv", "")
+    if everyday_shell(argv):
+        return LOW, UNSURE
+    if phase == "test":
+        return LOW, LIKELY
+    if kind == "interpreter":
+        return (MEDIUM, LIKELY) if phase in UNASKED else (LOW, LIKELY)
+    return (HIGH, LIKELY) if phase == "import" else (MEDIUM, LIKELY)
+
+
+RULE: Final = BehaviourRule(META, check)

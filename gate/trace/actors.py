@@ -1,0 +1,94 @@
+"""Who did it: chains of program names from the probe down, kept while a trace is read."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.trace.events import Exec, Process
+from gate.trace.normalise import program_name
+
+_DEEP: Final = 6
+_CHAINS: Final = 2_000
+DRIVER: Final = "/opt/gate/driver.py"
+
+
+class Actors:
+    """Chains by process. ``chain`` is ``python>sh>curl``; a fork without exec adds nothing to it.
+
+    Chains longer than six names keep their ends (``python>…>sh>curl``); after 2,000 different
+    chains new ones are told by their last name alone.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[int, str] = {}
+        self._parents: dict[int, int] = {}
+        self._inner: dict[int, int] = {}
+        self._asked: dict[int, Exec] = {}
+        self._words: dict[int, tuple[str, ...]] = {}
+        self._known: set[str] = set()
+        self._driver: int | None = None
+        self.root: int | None = None
+
+    def process(self, event: Process) -> str:
+        """Take in a process line; return the chain of that process."""
+        if self.root is None:
+            self.root = event.pid
+        self._parents[event.pid] = event.ppid
+        if event.inner:
+            self._inner[event.pid] = event.inner
+        asked = self._asked.pop(event.pid, None)
+        if event.pid == self.root and asked is not None and self._driver is None and DRIVER in asked.argv[:3]:
+            self._driver = event.pid
+        if asked is not None:
+            self._words[event.pid] = asked.argv
+        above = self._of.get(event.pid) if event.why == "exec" else None
+        if above is None:
+            above = self._of.get(event.ppid, "")
+        self._of[event.pid] = chain = self._add(above, program_name(event.exe))
+        return chain
+
+    def asked(self, event: Exec) -> None:
+        """Remember what a process wants to become, until it is that."""
+        self._asked[event.pid] = event
+
+    def chain(self, pid: int) -> str:
+        """The chain of a process; empty when no line told of it."""
+        return self._of.get(pid, "")
+
+    def was_told(self, pid: int, path: str) -> bool:
+        """True when the command line of this process names the path."""
+        return any(path in word for word in self._words.get(pid, ()))
+
+    def names_itself(self, pid: int) -> frozenset[int]:
+        """The numbers by which /proc means this process."""
+        return frozenset({pid, self._inner.get(pid, pid)})
+
+    def is_driver_child(self, pid: int) -> bool:
+        """True for a process that our driver forked: its parent is ours, not the code's."""
+        return self._driver is not None and self._parents.get(pid) == self._driver
+
+    def is_driver(self, pid: int) -> bool:
+        """True for the driver itself."""
+        return pid == self._driver
+
+    def inner_is_driver(self, inner: int) -> bool:
+        """True when a pid as the code writes it means the driver."""
+        return self._driver is not None and self._inner.get(self._driver, -1) == inner
+
+    def forget(self, pid: int) -> None:
+        """A process ended; its number may come back as another program's."""
+        if pid != self._driver:
+            for table in (self._of, self._asked, self._words, self._inner, self._parents):
+                table.pop(pid, None)
+
+    def _add(self, above: str, name: str) -> str:
+        names = above.split(">") if above else []
+        if not names or names[-1] != name:
+            names.append(name)
+        if len(names) > _DEEP:
+            names = [names[0], "…", *names[-(_DEEP - 2) :]]
+        chain = ">".join(names)
+        if chain not in self._known and len(self._known) >= _CHAINS:
+            return name
+        self._known.add(chain)
+        return chain

@@ -1,0 +1,176 @@
+"""Finds planted secrets in data that leaves, whatever it was wrapped in. Bounded in time and memory.
+
+Looked through: raw, backwards, XOR with any one byte, base64 (every alignment, both alphabets), base32,
+hex, URL-encoding, gzip, zlib and raw deflate, and these inside each other to a depth of three. A secret
+counts as seen when a run of twelve of its bytes is (so pieces cut at a packet's end are found as well).
+Encryption and encodings made for the purpose are not seen; the new connection itself still is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from gate.model.canary import Canary
+
+CHUNK: Final = 12
+DEPTH: Final = 3
+LAYER_BYTES: Final = 128 << 10
+"""Of one layer, no more is decoded further; what is there plainly is found in all of it."""
+TOTAL_BYTES: Final = 1 << 20
+"""Of all decoded layers of one piece of data together."""
+_RUNS: Final = 200
+
+_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}")
+_BASE32 = re.compile(rb"[A-Za-z2-7]{20,}")
+_HEX = re.compile(rb"(?:[0-9a-fA-F]{2}){12,}")
+_SPACED_HEX = re.compile(rb"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[ :,.-]?){12,}")
+_BREAKS = re.compile(rb"[\s.\"'\\,;:]+")
+_PASSWORD = re.compile(rb"://[^:/@]*:([^@]+)@")
+_URL = re.compile(rb"%[0-9a-fA-F]{2}")
+_PACKED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """``canary`` is the canary's name, ``encoding`` how it was wrapped, outermost first (``base64+gzip``)."""
+
+    canary: str
+    encoding: str
+
+
+class Matcher:
+    """Built once for a set of canaries; ``find`` may be called from several threads."""
+
+    def __init__(self, canaries: Iterable[Canary]) -> None:
+        self._plain: list[tuple[bytes, str, str]] = []
+        self._xored: list[tuple[bytes, str]] = []
+        for canary in canaries:
+            for secret in canary.secrets:
+                data = secret.encode("utf-8", "surrogateescape")
+                for chunk in _chunks(data):
+                    self._plain.append((chunk, canary.name, ""))
+                    self._plain.append((chunk[::-1], canary.name, "reversed"))
+                    self._xored.append((_steps(chunk), canary.name))
+
+    def find(self, data: bytes) -> tuple[Sighting, ...]:
+        """Every canary seen in the data, each once, with the plainest wrapping."""
+        if not self._plain or len(data) < CHUNK:
+            return ()
+        found: dict[str, str] = {}
+        for layer, how in _layers(data):
+            for chunk, name, turned in self._plain:
+                if name not in found and chunk in layer:
+                    found[name] = _joined(how, turned)
+            if len(how) < DEPTH:
+                steps = _steps(layer)
+                for chunk, name in self._xored:
+                    if name not in found and chunk in steps:
+                        found[name] = _joined(how, "xor")
+        return tuple(Sighting(name, how) for name, how in sorted(found.items()))
+
+
+def _joined(how: tuple[str, ...], last: str) -> str:
+    return "+".join((*how, last) if last else how) or "raw"
+
+
+def _chunks(secret: bytes) -> Iterator[bytes]:
+    """Aligned pieces: any run of 2 * CHUNK - 1 bytes of the secret holds one of them."""
+    if match := _PASSWORD.search(secret):
+        secret = match[1]  # "postgres://app:" is nobody's secret
+    if len(secret) < CHUNK:
+        return
+    for at in range(0, len(secret) - CHUNK + 1, CHUNK):
+        yield secret[at : at + CHUNK]
+    yield secret[-CHUNK:]
+
+
+def _steps(data: bytes) -> bytes:
+    """XOR of neighbours: the same whatever single byte all of them were XORed with."""
+    size = len(data) - 1
+    first = int.from_bytes(data[:-1], "big")
+    second = int.from_bytes(data[1:], "big")
+    return (first ^ second).to_bytes(size, "big")
+
+
+def _layers(data: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+    """The data and everything it decodes to, plainest first, within the limits."""
+    queue: list[tuple[bytes, tuple[str, ...]]] = [(data, ())]
+    spent, seen = -len(data), set()
+    while queue:
+        layer, how = queue.pop(0)
+        mark = (len(layer), hash(layer))
+        if mark in seen or len(layer) < CHUNK:
+            continue
+        seen.add(mark)
+        spent += len(layer)
+        yield layer, how
+        if spent > TOTAL_BYTES:
+            return
+        if not how:
+            queue.append((layer[:LAYER_BYTES][::-1], ("reversed",)))
+        if len(how) < DEPTH:
+            queue.extend((part, (*how, name)) for part, name in _decoded(layer[:LAYER_BYTES]))
+
+
+def _decoded(data: bytes) -> Iterator[tuple[bytes, str]]:
+    if _URL.search(data):
+        yield unquote_to_bytes(data), "url"
+    joined = _BREAKS.sub(b"", data)
+    runs = [*_runs(_HEX, data)] or [*_runs(_HEX, joined)]
+    pieces = [binascii.unhexlify(run) for run in runs]
+    if pieces:
+        yield b"".join(pieces), "hex"
+    elif _SPACED_HEX.search(data):
+        digits = re.sub(rb"\\x|0x|[^0-9a-fA-F]", b"", data)
+        yield binascii.unhexlify(digits[: len(digits) & ~1]), "hex"
+    yield from _base64(data, joined)
+    for run in _runs(_BASE32, joined):
+        yield _base32(run), "base32"
+    for number, match in enumerate(_PACKED.finditer(data)):
+        if number >= 8:
+            break
+        yield _inflate(data[match.start() :], 47), "gzip" if data[match.start()] == 0x1F else "zlib"
+    yield _inflate(data, -15), "deflate"
+
+
+def _base64(data: bytes, joined: bytes) -> Iterator[tuple[bytes, str]]:
+    """Every run at each of the four alignments; runs together too (a secret split and encoded in parts)."""
+    for text in (data, joined) if joined != data else (data,):
+        pieces: list[list[bytes]] = [[], [], [], []]
+        for run in _runs(_BASE64, text):
+            plain = run.replace(b"-", b"+").replace(b"_", b"/")
+            for shift in range(4):
+                part = plain[shift:]
+                part = part[: len(part) - (len(part) % 4 == 1)]
+                pieces[shift].append(base64.b64decode(part + b"=" * (-len(part) % 4)))
+        for aligned in pieces:
+            if aligned:
+                yield b"".join(aligned), "base64"
+
+
+def _base32(run: bytes) -> bytes:
+    part = run.upper()
+    part = part[: len(part) - {1: 1, 3: 1, 6: 1}.get(len(part) % 8, 0)]
+    return base64.b32decode(part + b"=" * (-len(part) % 8))
+
+
+def _runs(pattern: re.Pattern[bytes], data: bytes) -> Iterator[bytes]:
+    for number, match in enumerate(pattern.finditer(data)):
+        if number >= _RUNS:
+            return
+        yield match[0]
+
+
+def _inflate(data: bytes, bits: int) -> bytes:
+    """As much as can be unpacked of a stream that may be cut short; no more than LAYER_BYTES (bombs)."""
+    try:
+        return zlib.decompressobj(bits).decompress(data, LAYER_BYTES)
+    except zlib.error:
+        return b""

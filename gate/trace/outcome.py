@@ -1,0 +1,41 @@
+"""What the way a run ended says by itself: limits, early ends, and looks that were not whole."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.model.behaviour import BehaviourKind
+from gate.model.leftover import left_running
+from gate.model.run import Outcome, RunRecord
+from gate.trace.cells import Cells
+
+_LIMITS: Final = {Outcome.TIMED_OUT: "wall-time", Outcome.OUT_OF_MEMORY: "memory"}
+_FLOOD: Final = 8 << 20
+
+
+def outcome_behaviours(record: RunRecord, cells: Cells) -> None:
+    """Add behaviours of the kinds limit, exit and evade. A run that our side lost adds none."""
+    if record.fault is not None:
+        return
+    limit = _LIMITS.get(record.outcome)
+    code = "" if record.exit_code is None else str(record.exit_code)
+    if limit is not None:
+        cells.add(BehaviourKind.LIMIT, limit)
+    elif record.stopped:
+        return
+    elif record.outcome is Outcome.KILLED:
+        cells.add(BehaviourKind.EXIT, "killed", "", {"exit_code": code})
+    elif record.outcome is not Outcome.NEVER_STARTED and record.probe.driver and not record.completed:
+        cells.add(BehaviourKind.EXIT, "without-completion", "", {"exit_code": code})
+    if record.stdout_total + record.stderr_total >= _FLOOD:
+        cells.add(BehaviourKind.LIMIT, "output")
+    if left_running(record):
+        cells.add(BehaviourKind.EXIT, "left-running")
+    lost = record.completeness
+    if not lost.whole:
+        detail = {
+            "dropped": str(lost.dropped),
+            "unparsed": str(lost.unparsed),
+            "truncated": str(lost.truncated),
+        }
+        cells.add(BehaviourKind.EVADE, "trace-incomplete", "", detail)

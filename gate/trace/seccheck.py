@@ -1,0 +1,430 @@
+"""gVisor's own report of a sandbox (packets and log lines) to a trace: the seccheck tracer.
+
+The trace begins where the launcher's child becomes the code under test; what the launcher itself does is
+left out, as with the other tracer. Limits of this tracer: calls that gVisor does not know are answered in it
+and not seen; the first bytes of a ``sendto`` are not seen; ``denied`` is never set, as the sentry decides.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from gate.sandbox.observer import flags, network, process, table
+from gate.sandbox.observer.numbers import NAMES
+from gate.sandbox.observer.paths import signed
+from gate.sandbox.observer.target import Unreadable
+from gate.trace import seccheck_log as log
+from gate.trace import seccheck_wire as wire
+from gate.trace.events import VERSION, text_of
+from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
+from gate.trace.unotify import PR_HARMLESS
+
+_LAUNCHER: Final = 1
+_PYTHON: Final = "/usr/bin/python3"
+_AT_EMPTY_PATH: Final = 0x1000
+_WORDS: Final = 64
+_WORD_BYTES: Final = 4096
+_ARGV_BYTES: Final = 16 << 10
+_LINE_UNIT: Final = 512
+_MOST_LINE: Final = 1 << 20
+_RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
+Fields = dict[str, Any]
+Args = tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Process:
+    parent: int
+    exe: str
+    cwd: str = "/"
+    live: bool = False
+    """False: still the launcher's own code."""
+    asked: str = ""
+    became: str = ""
+
+
+class Translator:
+    """Feed packets and log bytes as they come; take trace lines out. Never raises for their content.
+
+    ``packets`` and ``lines`` return encoded trace lines; ``round`` says that both sources were emptied
+    once more: ends of processes wait for that, so that nothing of theirs comes after them.
+    """
+
+    def __init__(self, *, events: int) -> None:
+        self.names = NAMES[platform.machine()]
+        self._budget = events
+        self._left: dict[str, int] = {}
+        self.calls: Counter[str] = Counter()
+        self.seq = self.events = self.dropped = self.unparsed = 0
+        self._raw: Counter[str] = Counter()
+        self._logged: Counter[str] = Counter()
+        self._processes: dict[int, _Process] = {_LAUNCHER: _Process(0, _PYTHON)}
+        self._waiting: dict[int, tuple[str, int, Args]] = {}
+        self._ends: list[tuple[int, Fields]] = []
+        self._rounds = 0
+        self._rest = b""
+        self._sentry_dropped = 0
+        self._t0: int | None = None
+        self._now = 0
+        self._out: list[bytes] = []
+
+    @property
+    def begun(self) -> bool:
+        """The sandbox's kernel has reported something."""
+        return self._t0 is not None
+
+    def packets(self, packets: list[bytes]) -> list[bytes]:
+        """Trace lines for these packets."""
+        for packet in packets:
+            try:
+                self._packet(packet)
+            except (ValueError, Unreadable):
+                self.unparsed += 1
+        return self._taken()
+
+    def lines(self, data: bytes) -> list[bytes]:
+        """Trace lines for these bytes of the sentry's log (cut anywhere)."""
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _MOST_LINE:
+            self._rest = b""
+            self.unparsed += 1
+        for line in whole:
+            try:
+                self._line(line)
+            except (log.Ambiguous, Unreadable):
+                self.unparsed += 1
+        return self._taken()
+
+    def round(self) -> list[bytes]:
+        """Both sources were emptied."""
+        self._rounds += 1
+        while self._ends and self._ends[0][0] < self._rounds - 1:
+            self._emit("exit", self._ends.pop(0)[1], bare=True)
+        return self._taken()
+
+    def finish(self, *, whole: bool) -> list[bytes]:
+        """The last lines. ``whole``: the sentry itself closed the stream, and the observer lived."""
+        for thread in list(self._waiting):
+            self._missed(thread)
+        while self._ends:
+            self._emit("exit", self._ends.pop(0)[1], bare=True)
+        self.unparsed += sum(abs(self._raw[name] - self._logged[name]) for name in LOGGED)
+        counts = {"events": self.events, "dropped": self.dropped + self._sentry_dropped}
+        end = "exited" if whole else "error"
+        fields = {**counts, "unparsed": self.unparsed, "calls": dict(self.calls), "end": end}
+        self._start()
+        self._emit("summary", fields, bare=True)
+        return self._taken()
+
+    # -- packets ----------------------------------------------------------------------------
+
+    def _packet(self, packet: bytes) -> None:
+        kind, dropped, body = wire.split(packet)
+        self._sentry_dropped = max(self._sentry_dropped, dropped)
+        fields = wire.parse(body)
+        context = wire.context(fields)
+        time, thread, group = (wire.number(context, k) for k in (wire.TIME, wire.THREAD, wire.GROUP))
+        if self._t0 is None:
+            self._t0 = time
+        self._now = max(self._now, time)
+        if thread in self._waiting and kind not in _RICH_KINDS:
+            self._missed(thread)
+        me = self._processes.get(group)
+        if kind == wire.CLONE:
+            self._cloned(fields, group, me)
+        elif me is None or group == _LAUNCHER:
+            return
+        elif kind == wire.RAW:
+            self._call(fields, thread, group, me)
+        elif kind in _RICH_KINDS:
+            self._rich(fields, context, thread, group, me)
+        elif kind == wire.EXECVE_INFO:
+            me.became = text_of(wire.text(fields, 2))
+        elif kind == wire.EXIT_NOTIFY and me.live:
+            status = wire.number(fields, 2)
+            ended: Fields = {"pid": group}
+            if not status & 0x7F:
+                ended["code"] = status >> 8 & 0xFF
+            self._ends.append((self._rounds, ended))
+
+    def _cloned(self, fields: wire.Fields, group: int, me: _Process | None) -> None:
+        child = wire.number(fields, 4)
+        if me is None or child == group:
+            return  # a thread
+        self._processes[child] = born = _Process(group, me.exe, me.cwd, me.live)
+        if born.live:
+            self._process(child, born, "first")
+
+    def _process(self, pid: int, it: _Process, why: str) -> None:
+        name = it.exe.rsplit("/", 1)[-1][:15]
+        fields = {"pid": pid, "ppid": it.parent, "exe": it.exe, "comm": name, "inner": pid}
+        self._emit("process", {**fields, "why": why}, bare=True)
+
+    def _call(self, fields: wire.Fields, thread: int, group: int, me: _Process) -> None:
+        number = wire.number(fields, 4)
+        name = self.names.get(number, f"syscall_{number}")
+        if 2 in fields:
+            self._executed(wire.parse(wire.text(fields, 2)), group, me)
+            return
+        args = tuple(wire.number(fields, key) for key in range(5, 11))
+        if not me.live and name not in ("execve", "execveat"):
+            return
+        self.calls[name] += 1
+        if name in RICH:
+            self._waiting[thread] = (name, group, args)
+        elif name in LOGGED:
+            if name != "sendto" or args[4]:
+                self._raw[name] += 1
+        else:
+            self._plain(name, number, args, thread, group, me)
+
+    def _executed(self, exit_: wire.Fields, group: int, me: _Process) -> None:
+        """The end of an execve: now it is another program, or not."""
+        if wire.number(exit_, 2) == 0 and wire.number(exit_, 1) == 0 and me.asked:
+            me.exe, me.live = me.became or me.asked, True
+            self._process(group, me, "exec")
+        me.asked = me.became = ""
+
+    def _missed(self, thread: int) -> None:
+        """The packet with the text did not come: the call is told without it."""
+        name, group, args = self._waiting.pop(thread)
+        self.unparsed += 1
+        me = self._processes[group]
+        if name in ("execve", "execveat"):
+            self._exec({"path": ""}, thread, group, me, name)
+        elif name in ("open", "openat", "creat"):
+            bits = args[2] if name == "openat" else args[1] if name == "open" else 0o1101
+            access, shown = flags.opened(bits & 0xFFFFFFFF)
+            self._said("open", name, thread, group, {"path": "", "access": access, "flags": shown})
+        elif name in ("connect", "bind"):
+            self._said("net", name, thread, group, {})
+
+    def _plain(self, name: str, number: int, args: Args, thread: int, group: int, me: _Process) -> None:
+        """Calls whose registers say everything."""
+        if name in table.END or name in table.LOOK:
+            return
+        if name in table.FORK:
+            self._said("fork", name, thread, group, process.fork_fields(name, args))
+        elif name in table.SOCKET:
+            self._said("socket", name, thread, group, network.socket_fields(args))
+        elif name in table.SIGNAL:
+            self._said("signal", name, thread, group, self._signal(name, args, group, me))
+        elif name == "listen":
+            self._said("net", name, thread, group, {})
+        elif name in table.CONTROL:
+            self._control(name, args, thread, group)
+        elif name == "personality" and args[0] & 0xFFFFFFFF == 0xFFFFFFFF:
+            return  # only asks
+        else:
+            detail = ", ".join(hex(arg) for arg in args)
+            if name == "ptrace":
+                detail = f"{flags.PTRACE.get(args[0], hex(args[0]))} pid={signed(args[1])}"
+            elif name == "unshare":
+                detail = flags.names(args[0] & 0xFFFFFF80, flags.CLONE)
+            self._said("attempt", name, thread, group, {"number": number, "detail": detail})
+
+    def _signal(self, name: str, args: Args, group: int, me: _Process) -> Fields:
+        number = signed(args[2] if name in ("tgkill", "rt_tgsigqueueinfo") else args[1])
+        target = 0 if name == "pidfd_send_signal" else signed(args[0])
+        if target == -1:
+            scope = "all"
+        elif target <= 0:
+            scope = "group" if name != "pidfd_send_signal" else "other"
+        elif target == group:
+            scope = "self"
+        elif target == _LAUNCHER:
+            scope = "init"
+        elif target == me.parent:
+            scope = "parent"
+        else:
+            other = self._processes.get(target)
+            scope = "child" if other is not None and other.parent == group else "other"
+        return {"sig": flags.SIGNALS.get(number, f"SIG{number}"), "target": target, "scope": scope}
+
+    def _control(self, name: str, args: Args, thread: int, group: int) -> None:
+        if name == "prctl":
+            op = args[0] & 0xFFFFFFFF
+            if op in PR_HARMLESS:
+                return
+            value = "" if op == 15 else hex(args[1])  # PR_SET_NAME: its text is not seen
+            fields = {"op": flags.PRCTL.get(op, f"PR_{op}"), "value": value}
+        elif name == "seccomp":
+            fields = {"op": flags.SECCOMP.get(args[0], hex(args[0])), "value": hex(args[1])}
+        elif name == "setrlimit":
+            fields = {"op": flags.RLIMIT.get(args[0], f"RLIMIT_{args[0]}")}
+        else:
+            count = process.CONTROL_ARGS.get(name, 1)
+            fields = {"op": name, "value": ",".join(str(signed(arg)) for arg in args[:count])}
+        self._said("control", name, thread, group, fields)
+
+    # -- packets that name something ---------------------------------------------------------
+
+    def _rich(self, fields: wire.Fields, context: wire.Fields, thread: int, group: int, me: _Process) -> None:
+        waiting = self._waiting.pop(thread, None)
+        if waiting is None:
+            return  # the launcher's own, or its child's before it became the code
+        name, _, args = waiting
+        me.cwd = text_of(wire.text(context, wire.CWD)) or me.cwd
+        if name in ("execve", "execveat"):
+            self._exec(self._exec_fields(fields, me), thread, group, me, name)
+        elif name in ("open", "openat", "creat"):
+            self._open(fields, name, thread, group, me)
+        elif name in ("connect", "bind"):
+            self._said("net", name, thread, group, self._address(wire.text(fields, 6), me))
+        elif args[2]:  # prlimit64 that sets
+            limit = wire.parse(wire.text(fields, 6))
+            op = flags.RLIMIT.get(args[1], f"RLIMIT_{args[1]}")
+            value = f"{wire.number(limit, 1)}:{wire.number(limit, 2)}"
+            self._said("control", name, thread, group, {"op": op, "value": value})
+
+    def _open(self, fields: wire.Fields, name: str, thread: int, group: int, me: _Process) -> None:
+        bits = 0o1101 if name == "creat" else wire.number(fields, 7)
+        access, shown = flags.opened(bits)
+        path = _joined(text_of(wire.text(fields, 5)) or me.cwd, text_of(wire.text(fields, 6)))
+        said: Fields = {"path": path, "access": access, "flags": shown}
+        if bits & 0o100:
+            said["mode"] = wire.number(fields, 8) & 0o7777
+        self._said("open", name, thread, group, said)
+
+    def _exec_fields(self, fields: wire.Fields, me: _Process) -> Fields:
+        raw, folder = text_of(wire.text(fields, 6)), text_of(wire.text(fields, 5))
+        path = _joined(folder or me.cwd, raw) if raw else folder
+        if path.startswith("memfd:"):
+            path = "/" + path
+        words, environment = wire.texts(fields, 7), wire.texts(fields, 8)
+        argv, left = [], _ARGV_BYTES
+        for word in words[:_WORDS]:
+            if left <= 0:
+                break
+            argv.append(text_of(word[: min(left, _WORD_BYTES)]))
+            left -= len(word) + 1
+        said: Fields = {"path": path, "cwd": me.cwd, "argv": argv, "argc": len(words)}
+        return said | {"envc": len(environment), "env": _environment(environment)}
+
+    def _exec(self, fields: Fields, thread: int, group: int, me: _Process, name: str) -> None:
+        if not me.live and not self.seq:
+            self._process(group, me, "first")
+        me.asked = fields["path"] or "?"
+        self._said("exec", name, thread, group, fields)
+
+    def _address(self, raw: bytes, me: _Process) -> Fields:
+        found = network.address_fields(raw)
+        if found["family"] == "AF_UNIX" and found["addr"] and not found["addr"].startswith("@"):
+            found["addr"] = _joined(me.cwd, found["addr"])
+        return found
+
+    # -- the log ----------------------------------------------------------------------------
+
+    def _line(self, line: bytes) -> None:
+        if b"strace.go" not in line[:20]:
+            return
+        said = log.read(line)
+        if said is None:
+            return
+        me = self._processes.get(said.group)
+        if me is None or said.group == _LAUNCHER:
+            return
+        if said.call in FOLDERS:
+            if said.result == 0:
+                where = log.named(said)
+                me.cwd = _joined(me.cwd, _text(where.get("path") or where.get("fd", "")))
+        elif me.live and said.result is None:
+            self._from_log(said, me)
+
+    def _from_log(self, said: log.Logged, me: _Process) -> None:
+        call, at = said.call, (said.thread, said.group)
+        if call.startswith("send"):
+            fields = log.sent(said)
+            if call == "sendto" and "family" not in fields:
+                return  # a connected socket: its connect was seen
+            self._logged[call] += 1
+            self._said("net", call, *at, fields | {k: _text(fields[k]) for k in ("addr",) if k in fields})
+            return
+        if call in LOGGED:
+            self._logged[call] += 1
+        where = log.named(said)
+        path = _text(where.get("path", where.get("fd", "")))
+        if call == "memfd_create":
+            self._said("memfd", call, *at, {"name": path, "flags": log.memfd_flags(where["memfd"])})
+            return
+        fields = {"path": _joined(_text(where.get("dir") or "") or me.cwd, path)}
+        if call in LOOKS:
+            if path:
+                self._said("look", call, *at, fields)
+            return
+        if "other" in where:
+            fields["other"] = _joined(_text(where.get("other_dir") or "") or me.cwd, _text(where["other"]))
+        elif "text" in where:
+            fields["other"] = _text(where["text"])
+        for key in ("mode", "uid", "gid", "size"):
+            if key in where:
+                value = log.integer(where[key])
+                fields[key] = signed(value) if key in ("uid", "gid") else value
+        if where.get("at", "0x0") != "0x0":
+            fields["flags"] = flags.names(log.integer(where["at"]), flags.AT)
+        self._said("file", call, *at, fields)
+
+    # -- writing ----------------------------------------------------------------------------
+
+    def _said(self, kind: str, call: str, thread: int, group: int, fields: Fields) -> None:
+        head: Fields = {"pid": group, "call": call}
+        if thread != group:
+            head["tid"] = thread
+        self._emit(kind, head | fields)
+
+    def _emit(self, kind: str, fields: Fields, *, bare: bool = False) -> None:
+        if kind != "summary":
+            self._start()
+        passed = max(0, self._now - (self._t0 or 0)) / 1e9
+        line = msgspec.json.encode({"ev": kind, "seq": self.seq, "t": round(passed, 6), **fields}) + b"\n"
+        if not bare and not self._room(kind, len(line)):
+            self.dropped += 1
+            return
+        self.events += kind != "summary"
+        self.seq += 1
+        self._out.append(line)
+
+    def _room(self, kind: str, size: int) -> bool:
+        """Every kind of event has its own budget of lines, as with the other tracer; long ones count more."""
+        full = self._budget if kind in ("open", "look") else max(1000, self._budget // 10)
+        left = self._left.get(kind, full) - 1 - size // _LINE_UNIT
+        self._left[kind] = max(left, 0)
+        return left >= 0
+
+    def _start(self) -> None:
+        if self.seq:
+            return
+        wall = (self._t0 or 0) / 1e9
+        first = {"version": VERSION, "tracer": "seccheck", "arch": platform.machine(), "wall": wall}
+        self._out.append(msgspec.json.encode({"ev": "start", "seq": 0, "t": 0.0, **first}) + b"\n")
+        self.seq = 1
+
+    def _taken(self) -> list[bytes]:
+        out, self._out = self._out, []
+        return out
+
+
+def _joined(folder: str, path: str) -> str:
+    if path.startswith("/"):
+        return path
+    return f"{folder.rstrip('/')}/{path}" if path else folder
+
+
+def _text(raw: str) -> str:
+    """A log line's text in the trace's spelling (it was UTF-8; bytes that were not are lost)."""
+    return text_of(raw.encode("utf-8", "surrogatepass"))
+
+
+def _environment(raw: list[bytes]) -> dict[str, str]:
+    """Only variables that change what runs or where data goes, as the other tracer keeps them."""
+    out: dict[str, str] = {}
+    for word in raw[:1024]:
+        name, _, value = word[:1024].partition(b"=")
+        if len(name) < 64 and len(out) < 64 and process.ENVIRONMENT.fullmatch(name):
+            out[text_of(name)] = text_of(value)
+    return out

@@ -1,0 +1,175 @@
+"""Lines of the sentry's strace (its JSON log) to calls with their arguments.
+
+Paths and names in a line are the code's own text, unquoted: where they make a line ambiguous it counts as
+not understood; it is never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from gate.sandbox.observer import flags
+
+_LINE: Final = re.compile(
+    r"(?:strace\.go:\d+\] )?\[ *(\d+): *(\d+)\] (.{0,40}?) ([EX]) ([a-z0-9_]+)\((.*)\Z", re.DOTALL
+)
+_RESULT: Final = re.compile(r"(.*)\) = (-?\d+) \([^()]*\)(?: \([^)]*\))*(?: errno=\d+.*)?\Z", re.DOTALL)
+_PATH: Final = r"0x[0-9a-f]+ (.*)"
+_FD: Final = r"(?:AT_FDCWD|-?\w+) ([^\0]*?)"
+_NUMBER: Final = r"((?:0[xo])?-?[0-9a-fA-F]+|[A-Z_|0-9a-fx]+)"
+
+_SHAPES: Final = {
+    "unlink": ("path",),
+    "unlinkat": ("dir", "path", "at"),
+    "rmdir": ("path",),
+    "rename": ("other", "path"),
+    "renameat": ("other_dir", "other", "dir", "path"),
+    "renameat2": ("other_dir", "other", "dir", "path", "rename"),
+    "link": ("other", "path"),
+    "linkat": ("other_dir", "other", "dir", "path", "at"),
+    "symlink": ("text", "path"),
+    "symlinkat": ("text", "dir", "path"),
+    "mkdir": ("path", "mode"),
+    "mkdirat": ("dir", "path", "mode"),
+    "mknod": ("path", "mode", "any"),
+    "mknodat": ("dir", "path", "mode", "any"),
+    "chmod": ("path", "mode"),
+    "fchmod": ("fd", "mode"),
+    "fchmodat": ("dir", "path", "mode"),
+    "chown": ("path", "uid", "gid"),
+    "lchown": ("path", "uid", "gid"),
+    "fchown": ("fd", "uid", "gid"),
+    "fchownat": ("dir", "path", "uid", "gid", "at"),
+    "truncate": ("path", "size"),
+    "ftruncate": ("fd", "size"),
+    "utime": ("path", "times"),
+    "utimes": ("path", "times"),
+    "futimesat": ("dir", "path", "times"),
+    "utimensat": ("dir", "path", "times", "any"),
+    "setxattr": ("path", "text", "any", "any", "any"),
+    "lsetxattr": ("path", "text", "any", "any", "any"),
+    "fsetxattr": ("fd", "text", "any", "any", "any"),
+    "removexattr": ("path", "text"),
+    "lremovexattr": ("path", "text"),
+    "fremovexattr": ("fd", "text"),
+    "stat": ("path", "any"),
+    "lstat": ("path", "any"),
+    "newfstatat": ("dir", "path", "any", "any"),
+    "access": ("path", "any"),
+    "faccessat": ("dir", "path", "any"),
+    "readlink": ("path", "any", "any"),
+    "readlinkat": ("dir", "path", "any", "any"),
+    "chdir": ("path",),
+    "fchdir": ("fd",),
+    "memfd_create": ("path", "memfd"),
+}
+_PATTERNS: Final = {
+    "path": _PATH,
+    "other": _PATH,
+    "text": _PATH,
+    "any": r"([A-Z_|0-9a-fox]+)",
+    "dir": _FD,
+    "other_dir": _FD,
+    "fd": r"(?:AT_FDCWD|-?\w+) (.*)",
+    "times": r"(0x[0-9a-f]+ \{[^/]*\}|0x[0-9a-f]+|null)",
+}
+_ADDRESS: Final = re.compile(r"\{Family: (AF_\w+), Addr: ([^{}]*?)(?:, Port: (\d+))?(?:, [^{}]*)?\}")
+_UNIX: Final = re.compile(r"\{Family: AF_UNIX, Addr: (.*?)\}, 0x[0-9a-f]+\Z", re.DOTALL)
+_LENGTHS: Final = re.compile(r"\{base=0x[0-9a-f]+, len=(\d+)")
+
+
+class _Record(msgspec.Struct):
+    msg: str = ""
+
+
+_DECODER: Final = msgspec.json.Decoder(_Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One line. ``result`` is None for a call's beginning, else what it returned."""
+
+    group: int
+    thread: int
+    call: str
+    arguments: str
+    result: int | None
+
+
+class Ambiguous(ValueError):  # noqa: N818
+    """The line says something, but not for certain what."""
+
+
+def read(line: bytes) -> Logged | None:
+    """A log line as a call; None for one that tells of something else. Raises Ambiguous for damage."""
+    try:
+        message = _DECODER.decode(line).msg
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Ambiguous("no JSON line") from error
+    match = _LINE.match(message)
+    if match is None:
+        if message.startswith("strace.go"):
+            raise Ambiguous("no strace line")
+        return None
+    group, thread, _, way, call, rest = match.groups()
+    if way == "E":
+        if not rest.endswith(")"):
+            raise Ambiguous("an open end")
+        return Logged(int(group), int(thread), call, rest[:-1], None)
+    ended = _RESULT.match(rest)
+    if ended is None:
+        raise Ambiguous("no result")
+    return Logged(int(group), int(thread), call, ended[1], int(ended[2]))
+
+
+def named(logged: Logged) -> dict[str, str]:
+    """The arguments by what they mean. Raises Ambiguous where the text allows two readings."""
+    shape = _SHAPES.get(logged.call)
+    if shape is None:
+        raise Ambiguous(f"no shape for {logged.call}")
+    greedy = re.fullmatch(_expression(shape, greedy=True), logged.arguments, re.DOTALL)
+    lazy = re.fullmatch(_expression(shape, greedy=False), logged.arguments, re.DOTALL)
+    if greedy is None or lazy is None or greedy.groups() != lazy.groups():
+        raise Ambiguous(f"{logged.call} can be read in two ways")
+    return dict(zip(shape, greedy.groups(), strict=True))
+
+
+def _expression(shape: tuple[str, ...], *, greedy: bool) -> str:
+    parts = [_PATTERNS.get(name, _NUMBER) for name in shape]
+    text = ", ".join(parts)
+    return text if greedy else text.replace("(.*)", "(.*?)")
+
+
+def integer(text: str) -> int:
+    """``0x1``, ``0o777``, ``12``. Raises Ambiguous for names."""
+    try:
+        return int(text, 0)
+    except ValueError as error:
+        raise Ambiguous("no number") from error
+
+
+def sent(logged: Logged) -> dict[str, Any]:
+    """Fields of a ``net`` line for sendto, sendmsg, sendmmsg: where to, and how much."""
+    fields: dict[str, Any] = {}
+    if logged.call == "sendto":
+        parts = logged.arguments.split(", ")
+        if len(parts) > 3 and parts[2].startswith("0x"):
+            fields["size"] = min(int(parts[2], 16), 1 << 62)
+    else:
+        fields["size"] = sum(map(int, _LENGTHS.findall(logged.arguments)))
+    if unix := _UNIX.search(logged.arguments):
+        return fields | {"family": "AF_UNIX", "addr": unix[1].strip('"')}
+    if found := _ADDRESS.search(logged.arguments):
+        fields |= {"family": found[1], "addr": found[2]}
+        if found[3]:
+            fields["port"] = int(found[3])
+    return fields
+
+
+def memfd_flags(text: str) -> str:
+    """Names of memfd_create's flags."""
+    return flags.names(integer(text), flags.MEMFD)

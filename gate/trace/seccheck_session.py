@@ -1,0 +1,91 @@
+"""What gVisor is asked to report: the trace session (pod-init-config) and the runtime's arguments.
+
+Two sources, both in the sentry and out of the code's reach. Packets: every call of interest *raw*
+(number and registers: no text, so it can always be encoded), and opens, executions and addresses once more
+with what they name. A packet whose text is no UTF-8 is lost in the sentry without being counted (protobuf
+refuses it): the raw one beside it tells. Log: the sentry's own strace of the calls for which packets have
+no text (unlink, rename, chmod, sendto ...), as JSON lines.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Collection
+from typing import Any, Final
+
+from gate.sandbox.observer import table
+from gate.sandbox.observer.numbers import numbers
+
+RICH: Final = frozenset(("open", "openat", "creat", "execve", "execveat", "connect", "bind", "prlimit64"))
+"""Reported with what they name, beside the raw packet."""
+_LOGGED: Final = """
+    unlink unlinkat rmdir rename renameat renameat2 link linkat symlink symlinkat mkdir mkdirat mknod
+    mknodat chmod fchmod fchmodat chown fchown lchown fchownat truncate ftruncate utime utimes futimesat
+    utimensat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr sendto sendmsg sendmmsg
+    memfd_create
+"""
+LOGGED: Final = frozenset(_LOGGED.split())
+"""Read from the sentry's log, and counted against the raw packets."""
+LOOKS: Final = frozenset(("stat", "lstat", "newfstatat", "access", "faccessat", "readlink", "readlinkat"))
+FOLDERS: Final = frozenset(("chdir", "fchdir"))
+"""Logged only: questions about paths, and where relative paths begin."""
+EXITS: Final = frozenset(("execve", "execveat"))
+"""Reported raw at their end, too: only then is it known whether they worked."""
+
+
+def observed() -> frozenset[str]:
+    """Names of the calls reported raw."""
+    return (table.OBSERVED - table.LOOK) | table.REFUSED
+
+
+def session(endpoint: str, points: Collection[str]) -> dict[str, Any]:
+    """The pod-init-config for a sink at ``endpoint``. ``points``: what this runsc offers
+    (``runsc trace metadata``); calls that it does not know cannot be made in it either.
+    """
+    always = ["time", "thread_id", "group_id"]
+    wanted: list[dict[str, Any]] = [
+        {"name": "container/start", "context_fields": [*always, "container_id"]},
+        {"name": "sentry/clone", "context_fields": always},
+        {"name": "sentry/execve", "context_fields": always},
+        {"name": "sentry/exit_notify_parent", "context_fields": always},
+    ]
+    known = numbers(platform.machine())
+    for name in sorted(observed()):
+        number = known.get(name)
+        if number is None:
+            continue
+        wanted.append({"name": f"syscall/sysno/{number}/enter", "context_fields": always})
+        if name in EXITS:
+            wanted.append({"name": f"syscall/sysno/{number}/exit", "context_fields": always})
+        if name in RICH:
+            extra = ["fd_path"] if name.endswith("at") else []
+            extra += ["envv"] if name in EXITS else []
+            point: dict[str, Any] = {
+                "name": f"syscall/{name}/enter",
+                "context_fields": [*always, "cwd"],
+            }
+            wanted.append(point | ({"optional_fields": extra} if extra else {}))
+    sink = {
+        "name": "remote",
+        # a full socket makes the sandbox wait (20 s at most a call) instead of losing what it did
+        "config": {"endpoint": endpoint, "retries": 2000, "backoff": "20us", "backoff_max": "10ms"},
+    }
+    have = [point for point in wanted if point["name"] in points]
+    return {"trace_session": {"name": "Default", "points": have, "sinks": [sink]}}
+
+
+def arguments(config: str, log: str, missing: Collection[str] = ()) -> list[str]:
+    """Runsc's arguments. ``log`` is a FIFO with a reader; ``missing``: calls this runsc cannot log."""
+    logged = sorted((LOGGED | LOOKS | FOLDERS) - set(missing))
+    return [
+        "--platform=systrap",
+        "--network=none",
+        "--oci-seccomp",
+        f"--pod-init-config={config}",
+        "--strace",
+        f"--strace-syscalls={','.join(logged)}",
+        "--strace-log-size=256",
+        f"--debug-log={log}",
+        "--debug-command=boot",
+        "--debug-log-format=json",
+    ]

@@ -1,0 +1,232 @@
+"""The seccomp filter that makes the kernel ask our supervisor (SECCOMP_RET_USER_NOTIF).
+
+An allow-list over gate/sandbox/observer/table.py: silent calls run at native speed (the kernel caches
+that answer), everything else, known or not, is a notification; a foreign architecture and x32 too.
+Sources: Documentation/userspace-api/seccomp_filter.rst, uapi linux/seccomp.h, linux/filter.h.
+"""
+
+from __future__ import annotations
+
+import platform
+import struct
+from collections.abc import Callable
+from typing import Final
+
+from gate.errors import CouldNotLook
+from gate.sandbox.observer import table
+from gate.sandbox.observer.numbers import AUDIT_ARCH, NAMES, numbers
+
+RET_ALLOW: Final = 0x7FFF0000
+RET_NOTIFY: Final = 0x7FC00000
+RET_ENOSYS: Final = 0x00050000 | 38
+
+_LOAD, _JEQ, _JGE, _JSET, _JA, _RET = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06
+_NR, _ARCH, _ARGS = 0, 4, 16
+_AT_EMPTY_PATH = 0x1000
+PR_HARMLESS: Final = (2, 3, 7, 9, 11, 13, 16, 19, 21, 23, 25, 27, 29, 30, 34, 37, 39, 40, 42, 52, 0x53564D41)
+"""PR_GET_*, PR_SET_TIMERSLACK and PR_SET_VMA (allocators name their maps): uapi linux/prctl.h."""
+
+Code = list[tuple[int, int, int, int]]
+
+
+def _ret(value: int) -> Code:
+    return [(_RET, 0, 0, value)]
+
+
+def _low(arg: int) -> int:
+    return _ARGS + 8 * arg  # little endian, as both architectures we know
+
+
+def _if_zero(arg: int) -> Code:
+    """Allow when the 64-bit argument is 0, else notify."""
+    return [
+        (_LOAD, 0, 0, _low(arg)),
+        (_JEQ, 0, 3, 0),
+        (_LOAD, 0, 0, _low(arg) + 4),
+        (_JEQ, 0, 1, 0),
+        *_ret(RET_ALLOW),
+        *_ret(RET_NOTIFY),
+    ]
+
+
+def _if_bits(arg: int, bits: int) -> Code:
+    """Allow when any of the bits is set in the low half, else notify."""
+    return [(_LOAD, 0, 0, _low(arg)), (_JSET, 0, 1, bits), *_ret(RET_ALLOW), *_ret(RET_NOTIFY)]
+
+
+def _if_one_of(arg: int, values: tuple[int, ...]) -> Code:
+    """Allow when the low half is one of the values, else notify."""
+    tests = [(_JEQ, len(values) - i, 0, value) for i, value in enumerate(values)]
+    return [(_LOAD, 0, 0, _low(arg)), *tests, *_ret(RET_NOTIFY), *_ret(RET_ALLOW)]
+
+
+_SPECIAL: Final[dict[str, Callable[[], Code]]] = {
+    "sendto": lambda: _if_zero(4),  # a connected socket: its connect was seen
+    "prlimit64": lambda: _if_zero(2),  # only asks
+    "newfstatat": lambda: _if_bits(3, _AT_EMPTY_PATH),  # what libc makes of fstat
+    "statx": lambda: _if_bits(2, _AT_EMPTY_PATH),
+    "prctl": lambda: _if_one_of(0, PR_HARMLESS),
+    "personality": lambda: _if_one_of(0, (0xFFFFFFFF,)),  # only asks
+}
+
+
+def filter_program(arch: str | None = None, *, look: bool = True) -> bytes:
+    """The filter as an array of ``struct sock_filter`` (8 bytes each, little endian).
+
+    ``arch`` is a machine name as `uname -m` gives it (default: this machine's). With ``look`` False
+    questions about paths (stat and the like) stay silent. Raises CouldNotLook where we have no table.
+    """
+    arch = arch or platform.machine()
+    if arch not in NAMES:
+        raise CouldNotLook(
+            f"no system call table for {arch}",
+            advice="Tracing by seccomp works on x86_64 and aarch64; choose another backend.",
+        )
+    actions = _actions(arch, look)
+    head: Code = [
+        (_LOAD, 0, 0, _ARCH),
+        (_JEQ, 1, 0, AUDIT_ARCH[arch]),
+        *_ret(RET_NOTIFY),
+        (_LOAD, 0, 0, _NR),
+    ]
+    code = head + _tree(actions)
+    if len(code) > 4096:  # BPF_MAXINSNS
+        raise AssertionError("filter too long")
+    return b"".join(struct.pack("<HBBI", *line) for line in code)
+
+
+def _actions(arch: str, look: bool) -> list[tuple[int, Code]]:
+    """(first number, what to do from there on), sorted; the last goes on for ever."""
+    known = numbers(arch)
+    silent = table.SILENT if look else table.SILENT | table.LOOK
+    by_number: dict[int, Code] = {}
+    for name, number in known.items():
+        if name in table.UNSUPPORTED:
+            by_number[number] = _ret(RET_ENOSYS)
+        elif name in silent:
+            by_number[number] = _ret(RET_ALLOW)
+        elif name in _SPECIAL:
+            by_number[number] = _SPECIAL[name]()
+    notify = _ret(RET_NOTIFY)
+    out: list[tuple[int, Code]] = []
+    for number in range(max(by_number) + 2):
+        code = by_number.get(number, notify)
+        if not out or out[-1][1] != code:
+            out.append((number, code))
+    return out
+
+
+def _tree(actions: list[tuple[int, Code]]) -> Code:
+    """A binary search over the numbers; the accumulator holds the number."""
+    if len(actions) == 1:
+        return actions[0][1]
+    middle = len(actions) // 2
+    left, right = _tree(actions[:middle]), _tree(actions[middle:])
+    return [(_JGE, 0, 1, actions[middle][0]), (_JA, 0, 0, len(left)), *left, *right]
+
+
+_I386 = [
+    "_llseek",
+    "_newselect",
+    "bdflush",
+    "chown32",
+    "clock_adjtime64",
+    "clock_getres_time64",
+    "clock_gettime64",
+    "clock_nanosleep_time64",
+    "clock_settime64",
+    "fadvise64_64",
+    "fchown32",
+    "fcntl64",
+    "fstat64",
+    "fstatat64",
+    "fstatfs64",
+    "ftime",
+    "ftruncate64",
+    "futex_time64",
+    "getegid32",
+    "geteuid32",
+    "getgid32",
+    "getgroups32",
+    "getresgid32",
+    "getresuid32",
+    "getuid32",
+    "io_pgetevents_time64",
+    "ipc",
+    "lchown32",
+    "lstat64",
+    "mmap2",
+    "mq_timedreceive_time64",
+    "mq_timedsend_time64",
+    "nice",
+    "oldfstat",
+    "oldlstat",
+    "oldolduname",
+    "oldstat",
+    "olduname",
+    "ppoll_time64",
+    "pselect6_time64",
+    "readdir",
+    "recvmmsg_time64",
+    "rt_sigtimedwait_time64",
+    "sched_rr_get_interval_time64",
+    "semtimedop_time64",
+    "sendfile64",
+    "setfsgid32",
+    "setfsuid32",
+    "setgid32",
+    "setgroups32",
+    "setregid32",
+    "setresgid32",
+    "setresuid32",
+    "setreuid32",
+    "setuid32",
+    "sgetmask",
+    "sigaction",
+    "signal",
+    "sigpending",
+    "sigprocmask",
+    "sigreturn",
+    "sigsuspend",
+    "socketcall",
+    "ssetmask",
+    "stat64",
+    "statfs64",
+    "stime",
+    "timer_gettime64",
+    "timer_settime64",
+    "timerfd_gettime64",
+    "timerfd_settime64",
+    "truncate64",
+    "ugetrlimit",
+    "umount",
+    "utimensat_time64",
+    "vm86",
+    "vm86old",
+    "waitpid",
+]
+
+
+def docker_profile() -> dict[str, object]:
+    """The engine's own profile (rules/seccomp.json is this, checked by a test).
+
+    The kernel takes the most severe answer of all filters, and an errno beats a notification: what our
+    filter is to refuse *and report* must pass the engine's filter first. Foreign ABIs pass it for the
+    same reason. Calls in no list of ours stay refused here, unreported.
+    """
+    rows = [
+        ("seen through something else, or harmless", table.SILENT | table.UNSUPPORTED),
+        ("observed by the supervisor", table.OBSERVED),
+        ("refused and reported by the supervisor (never carried out)", table.REFUSED),
+        ("32-bit only: refused and reported by the supervisor", frozenset(_I386)),
+    ]
+    return {
+        "defaultAction": "SCMP_ACT_ERRNO",
+        "archMap": [
+            {"architecture": "SCMP_ARCH_X86_64", "subArchitectures": ["SCMP_ARCH_X86", "SCMP_ARCH_X32"]},
+            {"architecture": "SCMP_ARCH_AARCH64", "subArchitectures": ["SCMP_ARCH_ARM"]},
+        ],
+        "syscalls": [
+            {"comment": why, "names": sorted(names), "action": "SCMP_ACT_ALLOW"} for why, names in rows
+        ],
+    }

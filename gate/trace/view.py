@@ -1,0 +1,193 @@
+"""One run's trace to behaviours: streamed, grouped as it is read, bounded in memory.
+
+A million events end as a few hundred facts. Which calls are nobody's business (the interpreter's own
+files, the locale, temp files) is decided here and in paths.py; whether a fact is good or bad is not: that
+is for signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.canary import Canary
+from gate.model.run import Outcome, RunRecord
+from gate.trace.actors import Actors
+from gate.trace.canary_match import Matcher
+from gate.trace.cells import Cell, Cells
+from gate.trace.channels import Channels
+from gate.trace.codec import read_trace
+from gate.trace.events import (
+    Attempt,
+    Control,
+    Event,
+    Exec,
+    Exit,
+    File,
+    Fork,
+    Look,
+    Net,
+    Open,
+    Process,
+    Signal,
+    Socket,
+)
+from gate.trace.hints import Hints
+from gate.trace.outcome import outcome_behaviours
+from gate.trace.sinkhole_log import read_log
+from gate.trace.view_calls import CallView
+from gate.trace.view_files import FileView
+from gate.trace.view_net import NetView
+from gate.trace.view_sinkhole import SinkholeView
+
+_SEEN = 100_000
+"""Different raw calls remembered; when full, all are forgotten and grouped anew: slower, never wrong."""
+_SLOW = 100_000
+_FLOOD = 1_000
+"""After so many different opens, reads below a folder with so many of them are told as one."""
+_PROPER = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
+_WATCHED = (
+    "/etc",
+    "/proc",
+    "/sys",
+    "/work",
+    "/root",
+    "/home",
+    "/run",
+    "/var/run",
+    "/var/spool",
+    "/dev",
+    "/usr",
+)
+
+
+def behaviours(
+    record: RunRecord, canaries: Iterable[Canary] = (), matcher: Matcher | None = None
+) -> tuple[Behaviour, ...]:
+    """Everything one run was seen to do, sorted by key. Never raises for what a trace contains.
+
+    A run without a trace yields what its outcome alone says. ``matcher`` may be shared between runs
+    with the same canaries.
+    """
+    planted = tuple(canaries)
+    view = View(record, planted)
+    if record.trace is not None:
+        view.read(record.trace)
+    view.channels.add("stdout", "", record.stdout)
+    view.channels.add("stderr", "", record.stderr)
+    view.finish(matcher or Matcher(planted))
+    outcome_behaviours(record, view.cells)
+    hints = Hints(record.driver_report)
+    return tuple(
+        Behaviour(
+            kind=cell.kind,
+            subject=cell.subject,
+            actor=cell.actor,
+            detail=cell.detail,
+            probes=(record.probe.id,),
+            count=cell.count,
+            denied=cell.denied,
+            at=hints.at(cell),
+        )
+        for cell in sorted(view.cells, key=lambda c: (c.kind.value, c.subject, c.actor))
+    )
+
+
+class View:
+    """The state of one reading."""
+
+    def __init__(self, record: RunRecord, canaries: tuple[Canary, ...]) -> None:
+        self.cells = Cells()
+        self.channels = Channels()
+        self.actors = Actors()
+        named = Hints(record.driver_report).opened_by_name()
+        self.files = FileView(self.cells, self.actors, self.channels, canaries, named)
+        self.log = read_log(record.network) if record.network is not None else None
+        self.net = NetView(self.cells, self.actors, self.channels, self.files, self.log)
+        self._whole = record.completeness.whole and record.outcome in _PROPER
+        self.calls = CallView(self.cells, self.actors, self.channels, self.files, record.probe.phase)
+        self._seen: dict[tuple[Any, ...], Cell] = {}
+        self._slow = 0
+        self._floods: dict[str, int] = {}
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            Open: self._open,
+            Look: self._look,
+            File: self.files.changed,
+            Net: self.net.call,
+            Socket: self.net.socket,
+            Exec: self.calls.exec,
+            Fork: self.calls.fork,
+            Signal: self.calls.signal,
+            Control: self.calls.control,
+            Attempt: self.calls.attempt,
+            Process: self._process,
+            Exit: self._exit,
+        }
+
+    def read(self, trace: Path) -> None:
+        """Take in a whole trace file."""
+        handlers = self._handlers
+
+        def each(event: Event) -> None:
+            handler = handlers.get(type(event))
+            if handler is not None:
+                handler(event)
+
+        read_trace(trace, each)
+
+    def finish(self, matcher: Matcher) -> None:
+        """What only the whole run shows."""
+        self.files.finish()
+        if self.log is not None:
+            SinkholeView(self.log, self.net, self.cells, self.channels).finish(whole=self._whole)
+        self.net.finish()
+        self.channels.finish(matcher, self.cells)
+
+    def _open(self, event: Open) -> None:
+        key = (event.path, event.access, event.flags, event.abi, self.actors.chain(event.pid))
+        cell = self._seen.get(key)
+        if cell is None and self._slow > _SLOW:
+            cell = self._flooded(event)
+        if cell is not None:
+            cell.count += 1
+            return
+        self._slow += 1
+        self._remember(key, self.files.opened(event))
+
+    def _flooded(self, event: Open) -> Cell | None:
+        """The common cell of a flood of reads below one folder that holds nothing of interest."""
+        path = event.path
+        if event.access != "r" or "O_CREAT" in event.flags or path.startswith(_WATCHED) or "/.." in path:
+            return None
+        folder = "/".join(path.split("/", 3)[:3])
+        met = self._floods.get(folder, 0)
+        if len(self._floods) < _SEEN:
+            self._floods[folder] = met + 1
+        if met < _FLOOD:
+            return None
+        detail = {"how": "opens", "place": "system"}
+        return self.cells.get(BehaviourKind.READ, f"{folder}/…", self.actors.chain(event.pid), detail)
+
+    def _look(self, event: Look) -> None:
+        key = (event.path, event.abi, self.actors.chain(event.pid))
+        cell = self._seen.get(key)
+        if cell is not None:
+            cell.count += 1
+            return
+        self._remember(key, self.files.looked(event))
+
+    def _remember(self, key: tuple[Any, ...], cell: Cell) -> None:
+        cell.count += 1
+        if key[0].startswith("/proc/"):
+            return  # means another thing for another process
+        if len(self._seen) >= _SEEN:
+            self._seen.clear()
+        self._seen[key] = cell
+
+    def _process(self, event: Process) -> None:
+        self.actors.process(event)
+
+    def _exit(self, event: Exit) -> None:
+        self.actors.forget(event.pid)

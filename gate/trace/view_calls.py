@@ -1,0 +1,165 @@
+"""Processes: what was executed, signalled, attempted; and attempts on the observation itself."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Final
+
+from gate.model.behaviour import BehaviourKind as Kind
+from gate.model.run import Phase
+from gate.trace.actors import Actors
+from gate.trace.cells import Cells
+from gate.trace.channels import Channels
+from gate.trace.events import Attempt, Control, Exec, Fork, Signal, text_bytes
+from gate.trace.normalise import command_shape, program_name
+from gate.trace.paths import place
+from gate.trace.view_files import FileView
+
+_ENDING: Final = frozenset(
+    (
+        "SIGKILL",
+        "SIGSTOP",
+        "SIGTERM",
+        "SIGINT",
+        "SIGABRT",
+        "SIGQUIT",
+        "SIGHUP",
+        "SIGTSTP",
+        "SIGSEGV",
+        "SIGBUS",
+        "SIGTRAP",
+    )
+)
+_BIN = re.compile(r"(?:.*/)?s?bin/[^/]+\Z")
+_NAMESPACES = re.compile(r"CLONE_NEW[A-Z]+")
+_COMMANDS: Final = 2_000
+_ITEMS: Final = ("script", "test", "install")
+
+
+class CallView:
+    """Keeps the commands seen (bounded) and which processes are the probe itself."""
+
+    def __init__(
+        self, cells: Cells, actors: Actors, channels: Channels, files: FileView, phase: Phase
+    ) -> None:
+        self._cells, self._actors, self._channels, self._files = cells, actors, channels, files
+        self._phase = phase
+        self._commands: set[str] = set()
+        self._started: set[int] = set()
+
+    def exec(self, event: Exec) -> None:
+        """A program is executed, or looked for along PATH."""
+        self._actors.asked(event)
+        if self._is_the_probe(event.pid):
+            return
+        chain = self._actors.chain(event.pid)
+        if event.abi != "native":
+            self._foreign(event.abi, chain)
+        path = posixpath.normpath(event.path)
+        where = place(path)
+        program = program_name(event.path)
+        self._files.executed.add(posixpath.basename(path))
+        dropped = self._files.made(path) or event.path.startswith("/memfd:")
+        ordinary = where.kind == "own" or (_BIN.match(path) is not None and not dropped)
+        name = program if ordinary or program == "memfd" else where.shown
+        subject = command_shape(name, event.argv, event.argc)
+        if subject not in self._commands:
+            if len(self._commands) >= _COMMANDS:
+                subject = f"{name} …"
+            self._commands.add(subject)
+        preload = " ".join(f"{key}={value}" for key, value in sorted(event.env.items()) if _rewires(key))
+        detail = {
+            "program": program,
+            "path": where.shown,
+            "argv": " ".join(event.argv),
+            "dropped": "yes" if dropped else "",
+            "script": self._fresh_script(event),
+            "env": preload,
+        }
+        self._cells.add(
+            Kind.EXEC, subject, f"{chain}>{program}" if chain else program, detail, denied=event.denied
+        )
+        self._channels.add("argv", "", b" ".join(map(text_bytes, event.argv)), chain)
+
+    def _fresh_script(self, event: Exec) -> str:
+        """``yes`` when the first argument that is a path is a file this run wrote."""
+        for word in event.argv[1:8]:
+            if word.startswith("-") or not word:
+                continue
+            path = word if word.startswith("/") else posixpath.join(event.cwd or "/", word)
+            return "yes" if self._files.made(path) else ""
+        return ""
+
+    def _is_the_probe(self, pid: int) -> bool:
+        """The first program of the root, and what our driver starts as an item's own program."""
+        if pid in self._started:
+            return False
+        ours = pid == self._actors.root or self._actors.root is None
+        ours = ours or (self._phase in _ITEMS and self._actors.is_driver_child(pid))
+        if ours:
+            self._started.add(pid)
+        return ours
+
+    def fork(self, event: Fork) -> None:
+        """New namespaces by clone; ordinary forks are no behaviour."""
+        spaces = " ".join(_NAMESPACES.findall(event.flags))
+        if spaces:
+            self._cells.add(
+                Kind.DENIED, f"clone {spaces}", self._actors.chain(event.pid), denied=event.denied
+            )
+
+    def signal(self, event: Signal) -> None:
+        """Signals to processes that are not the sender's own."""
+        if event.sig == "0" or event.scope in ("self", "child") or self._actors.is_driver(event.pid):
+            return
+        chain = self._actors.chain(event.pid)
+        ours = event.scope == "init" or self._actors.inner_is_driver(event.target)
+        ours = ours or (event.scope == "parent" and self._actors.is_driver_child(event.pid))
+        if ours:
+            if event.sig in _ENDING:
+                self._cells.add(
+                    Kind.EVADE, f"{event.sig} to the gate's driver", chain, {"target": event.scope}
+                )
+            return
+        if event.scope in ("parent", "group") and event.sig not in _ENDING:
+            return
+        self._cells.add(Kind.SIGNAL, event.sig, chain, {"target": event.scope}, denied=event.denied)
+
+    def control(self, event: Control) -> None:
+        """Standing that hides from an observer, or asks for more rights."""
+        chain = self._actors.chain(event.pid)
+        if event.op == "PR_SET_DUMPABLE" and event.value.strip() in ("0", "0x0", "SUID_DUMP_DISABLE"):
+            self._cells.add(Kind.PROBE, "not-dumpable", chain, denied=event.denied)
+        elif event.call.startswith(("setuid", "setgid", "setreuid", "setresuid", "setresgid", "setregid")):
+            if re.search(r"(?<!\d)0(?!\d)", event.value):
+                self._cells.add(Kind.DENIED, f"{event.call} to root", chain, denied=event.denied)
+        elif event.call == "seccomp" or event.op == "PR_SET_SECCOMP":
+            self._cells.add(Kind.PROBE, "own-seccomp-filter", chain, denied=event.denied)
+
+    def attempt(self, event: Attempt) -> None:
+        """Calls that nothing ordinary makes."""
+        chain = self._actors.chain(event.pid)
+        if event.abi != "native":
+            self._foreign(event.abi, chain)
+            return
+        if event.call.startswith("io_uring"):
+            self._cells.add(Kind.EVADE, "io_uring", chain, {"call": event.call}, denied=event.denied)
+        elif "TRACEME" in event.detail:
+            self._cells.add(Kind.PROBE, "ptrace-traceme", chain, denied=event.denied)
+        else:
+            detail = {"call": event.call, "arguments": event.detail}
+            what = event.call or f"call {event.number}"
+            if event.call == "socket":
+                what = " ".join(["socket", *re.findall(r"AF_[A-Z0-9]+", event.detail)[:1]])
+            self._cells.add(Kind.DENIED, what, chain, detail, denied=event.denied)
+
+    def _foreign(self, abi: str, chain: str) -> None:
+        self._cells.add(Kind.EVADE, f"foreign-abi {abi}", chain, denied=True)
+
+
+def _rewires(name: str) -> bool:
+    """Variables that make another program's loader run something else."""
+    return name.startswith(
+        ("LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", "PYTHONSTARTUP", "BASH_ENV", "NODE_OPTIONS", "PERL5OPT")
+    )
