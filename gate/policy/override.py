@@ -1,0 +1,168 @@
+"""Overrides: what may be asked for, what it covers, and what the verdict is then (docs/overrides.md).
+
+An override takes findings out of the verdict, never out of the report. It cannot make a check *pass*: at
+best the verdict is *warn*, and everybody sees who answered for it, why and until when.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Final
+
+import msgspec
+
+from gate.errors import UsageError
+from gate.model.override import Override, OverrideDecision
+from gate.model.report import Report
+from gate.model.score import Verdict
+from gate.policy.rules import Policy, load_policy
+from gate.policy.score import score
+from gate.policy.verdict import decide
+
+FILE: Final = "overrides.toml"
+SHORTEST_REASON: Final = 15
+LONGEST: Final = timedelta(days=366)
+_MOST_BYTES: Final = 256 << 10
+_COMMAND: Final = re.compile(
+    r"/gate override (all|[0-9a-f]{32})(?: sha: ?([0-9a-f]{7,64}))? reason: ?(\S.*)", re.ASCII
+)
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
+_ORDER: Final = (Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL)
+
+
+def is_command(body: str) -> bool:
+    """True for a comment that wants to be an override command, well-formed or not."""
+    return body.lstrip().startswith("/gate override")
+
+
+def parse_command(body: str) -> tuple[str, str | None, str]:
+    """``(all or fingerprint, sha prefix or None, reason)`` out of a whole comment.
+
+    The command must be the comment's only text, on one line: nothing hidden in HTML comments, quotes or
+    details can be one (GH-13). Raises UsageError with the form.
+    """
+    found = _COMMAND.fullmatch(body.strip())
+    if found is None:
+        raise UsageError(
+            "not `/gate override <fingerprint|all> reason: ...`, alone in its comment, on one line"
+        )
+    what, sha, reason = found.groups()
+    check_reason(reason)
+    return what, sha, reason
+
+
+def check_reason(reason: str) -> None:
+    """Raises UsageError for a reason that says nothing."""
+    letters = len(re.sub(r"[\W_]+", "", reason))
+    if letters < SHORTEST_REASON or len(set(reason)) < 6:
+        raise UsageError(f"the reason needs at least {SHORTEST_REASON} letters or digits")
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    fingerprint: str
+    reason: Annotated[str, msgspec.Meta(max_length=2_000)]
+    owner: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+    expires: date
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    override: Annotated[list[_Entry], msgspec.Meta(max_length=1_000)] = []
+
+
+def parse_file(raw: bytes) -> tuple[Override, ...]:
+    """The overrides in an ``overrides.toml`` (read from the base commit). Raises UsageError.
+
+    Good until the end of the day ``expires``, UTC.
+    """
+    if len(raw) > _MOST_BYTES:
+        raise UsageError(f"{FILE} at base is larger than {_MOST_BYTES} bytes")
+    try:
+        found = msgspec.convert(tomllib.loads(raw.decode()), _File)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
+        raise UsageError(
+            f"{FILE} at base is not valid: {ascii(str(error))[1:300]}",
+            advice="docs/overrides.md shows its form.",
+        ) from error
+    return tuple(_of_entry(entry, number) for number, entry in enumerate(found.override, 1))
+
+
+def _of_entry(entry: _Entry, number: int) -> Override:
+    where = f"{FILE}, entry {number}"
+    if not _FINGERPRINT.fullmatch(entry.fingerprint):
+        raise UsageError(f"{where}: fingerprint must be 32 hex digits (`all` is for comments only)")
+    try:
+        check_reason(entry.reason)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error.message}") from error
+    end = datetime.combine(entry.expires, time(23, 59, 59), UTC)
+    return Override(
+        what=entry.fingerprint,
+        reason=entry.reason,
+        by=entry.owner,
+        source="overrides.toml",
+        where=where,
+        until=int(end.timestamp()),
+    )
+
+
+def apply(
+    report: Report,
+    asked: Sequence[Override],
+    *,
+    now: float,
+    hard_blocks: bool = False,
+    refused: Sequence[OverrideDecision] = (),
+    policy: Policy | None = None,
+) -> Report:
+    """The report with its verdict after overrides, every decision in it.
+
+    ``asked`` come from people entitled to ask; here only what they cover and how long they last is
+    judged. ``refused`` are decisions already made against others, to be shown. ``hard_blocks``: the
+    base's settings allow overriding findings that block by themselves. The report's own score stays:
+    it is what was seen.
+    """
+    policy = policy or load_policy()
+    decisions = [_decide(one, report, now, hard_blocks, policy) for one in asked]
+    covered = {name for decision in decisions for name in decision.covers}
+    everything = any(d.accepted and d.override.what == "all" for d in decisions)
+    shown = (*report.overrides, *decisions, *refused)
+    if not covered and not (everything and report.verdict is Verdict.INCONCLUSIVE):
+        return replace(report, overrides=shown)
+    left = tuple(f for f in report.findings if f.fingerprint not in covered)
+    verdict, reasons = decide(
+        score=score(left, policy),
+        findings=left,
+        stages=report.stages,
+        thresholds=report.thresholds,
+        sandbox=report.sandbox,
+        policy=policy,
+    )
+    if everything and verdict is Verdict.INCONCLUSIVE:
+        verdict = Verdict.WARN
+    verdict = min(max(verdict, Verdict.WARN, key=_ORDER.index), report.verdict, key=_ORDER.index)
+    said = f"{len(covered)} findings overridden; without that: {report.verdict.value}"
+    if verdict is report.verdict:
+        return replace(report, overrides=shown)
+    return replace(report, verdict=verdict, reasons=(said, *reasons), overrides=shown)
+
+
+def _decide(one: Override, report: Report, now: float, hard_blocks: bool, policy: Policy) -> OverrideDecision:
+    if one.until is not None and now > one.until:
+        return OverrideDecision(override=one, accepted=False, refused="it has expired")
+    if one.until is not None and one.until - now > LONGEST.total_seconds():
+        why = f"it lasts longer than {LONGEST.days} days"
+        return OverrideDecision(override=one, accepted=False, refused=why)
+    meant = [f for f in report.findings if one.what in ("all", f.fingerprint)]
+    if one.what != "all" and not meant:
+        return OverrideDecision(override=one, accepted=False, refused="no finding has this fingerprint")
+    free = [f for f in meant if hard_blocks or not policy.blocks(f)]
+    if meant and not free:
+        why = (
+            "what it names blocks whatever the score, and the settings at base do not let that be overridden"
+        )
+        return OverrideDecision(override=one, accepted=False, refused=why)
+    return OverrideDecision(override=one, accepted=True, covers=tuple(f.fingerprint for f in free))

@@ -1,0 +1,149 @@
+"""Score, findings and stages to a verdict. Green needs a whole look; nothing else will do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.model.finding import Finding
+from gate.model.leftover import left_running
+from gate.model.report import SandboxReport
+from gate.model.run import Completeness, Outcome, RunRecord
+from gate.model.score import Score, Thresholds, Verdict
+from gate.model.stage import Stage, StageOutcome
+from gate.policy.rules import Policy, load_policy
+
+_WHOLE_LOOK = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
+_ORDER = (Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL)
+_SHOWN = 5
+
+
+def decide(
+    *,
+    score: Score,
+    findings: Sequence[Finding],
+    stages: Sequence[Stage],
+    thresholds: Thresholds,
+    sandbox: SandboxReport | None = None,
+    no_sandbox: bool | None = None,
+    policy: Policy | None = None,
+) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict and, in one line each, every reason for it (the deciding ones first).
+
+    In this order: a hard block or a score from ``thresholds.fail`` on is fail; anything that could
+    not look is inconclusive; a score from ``thresholds.warn`` on is warn; the rest is pass.
+    ``no_sandbox`` (the user's own decision, never the change's; None: as the ``sandbox`` stage says) keeps
+    the verdict from being better than the policy's ``no_sandbox.best``. Reasons may hold names from the
+    change: untrusted text.
+    """
+    policy = policy or load_policy()
+    if no_sandbox is None:
+        no_sandbox = _switched_off(stages)
+    blocking = sorted({f.rule_id for f in findings if policy.blocks(f)})
+    reasons = [f"{rule} blocks whatever the score" for rule in blocking]
+    unseen = could_not_look(stages, sandbox, no_sandbox=no_sandbox)
+    if score.value >= thresholds.fail:
+        verdict = Verdict.FAIL
+        reasons.append(f"score {score.value} is {thresholds.fail} or more")
+    elif blocking:
+        verdict = Verdict.FAIL
+    elif unseen:
+        verdict = Verdict.INCONCLUSIVE
+    elif score.value >= thresholds.warn:
+        verdict = Verdict.WARN
+        reasons.append(f"score {score.value} is {thresholds.warn} or more, below {thresholds.fail}")
+    else:
+        verdict = Verdict.PASS
+        reasons.append(f"score {score.value} is below {thresholds.warn}")
+    reasons += _shortened(unseen)
+    if no_sandbox:
+        best = Verdict(policy.no_sandbox.best)
+        verdict = max(verdict, best, key=_ORDER.index)
+        reasons.append(f"the sandbox was switched off, nobody saw the code run: at best {best.value}")
+    return verdict, tuple(reasons)
+
+
+def _switched_off(stages: Sequence[Stage]) -> bool:
+    """The pipeline's words for a sandbox that its user did not want (not: nothing to run)."""
+    return any(
+        s.name == "sandbox" and s.outcome is StageOutcome.SKIPPED and s.reason.startswith("switched off")
+        for s in stages
+    )
+
+
+def could_not_look(
+    stages: Sequence[Stage], sandbox: SandboxReport | None, *, no_sandbox: bool
+) -> tuple[str, ...]:
+    """Every reason why this check was not a whole look; empty when it was."""
+    out = []
+    if not stages:
+        out.append("no stage reported that it looked")
+    out += [f"{s.name} {s.outcome.value}: {s.reason}" for s in stages if not s.looked]
+    if sandbox is None or no_sandbox:
+        return tuple(out)
+    if sandbox.runs and sandbox.tracer in (None, "none"):
+        out.append("the code ran but nothing watched it (no tracer)")
+    if not sandbox.completeness.whole:
+        out.append(f"the trace is incomplete ({_lost(sandbox.completeness)})")
+    told = any(s.name == "sandbox" and not s.looked for s in stages)  # faults are in the stage's reason
+    for run in sandbox.runs:
+        if not (told and run.fault is not None):
+            out += _run_reasons(run)
+    out += _unwatched(sandbox.runs)
+    return tuple(dict.fromkeys(out))
+
+
+def _run_reasons(run: RunRecord) -> list[str]:
+    """Why one run is not a whole look.
+
+    How the code ended matters at head only: a base run cut short knows less of base's behaviour, which can
+    only make more of head's look new. A fault of ours or a lost event counts on both sides.
+    """
+    name = f"{run.probe.target} ({run.side})"
+    if run.fault is not None:
+        return [f"{name}: {run.fault}"]
+    out = []
+    if not run.completeness.whole:
+        out.append(f"{name}: the trace is incomplete ({_lost(run.completeness)})")
+    # A second look is extra: what it did not come to the end of, the first one did or is told for.
+    if run.side == "head" and not run.probe.condition:
+        if run.outcome not in _WHOLE_LOOK:
+            out.append(f"{name}: {run.outcome.value}, so the rest of it was not seen")
+        elif run.probe.driver and not run.completed:
+            out.append(f"{name}: ended before the driver was through")
+    return out
+
+
+def _unwatched(runs: Sequence[RunRecord]) -> list[str]:
+    """Head runs that nobody asked for (import, install) and that left something going, which base does not.
+
+    A server or worker that is started by a call is ordinary; one that an import starts may be waiting.
+    """
+    # Base is not always run again for a second look (ids with ``~``): its first one tells as well.
+    at_base = {run.probe.id.partition("~")[0] for run in runs if run.side == "base" and left_running(run)}
+    return [
+        f"{run.probe.target} (head): what it started was still running at the end, so the rest was not seen"
+        for run in runs
+        if run.side == "head"
+        and run.probe.phase in ("import", "install")
+        and run.probe.id.partition("~")[0] not in at_base
+        and left_running(run)
+    ]
+
+
+def _lost(completeness: Completeness) -> str:
+    words = []
+    if completeness.dropped:
+        words.append(f"{completeness.dropped} events dropped")
+    if completeness.unparsed:
+        words.append(f"{completeness.unparsed} unreadable")
+    if completeness.truncated:
+        words.append("its end is missing")
+    return ", ".join(words)
+
+
+def _shortened(reasons: tuple[str, ...]) -> list[str]:
+    """A hundred runs cut short for one cause are no hundred lines."""
+    shown = list(reasons[:_SHOWN])
+    if len(reasons) > _SHOWN:
+        shown.append(f"and {len(reasons) - _SHOWN} more that could not be looked at")
+    return shown

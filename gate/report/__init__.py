@@ -1,0 +1,1 @@
+"""Reporters: one report in, one text out, no judgement added."""

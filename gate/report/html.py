@@ -1,0 +1,138 @@
+"""The report as one page that needs nothing else: no script, no request, light and dark, printable."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
+
+from gate.model.finding import Finding
+from gate.model.report import Report
+from gate.report import summary
+from gate.report.json_v1 import rule_id
+from gate.report.markdown import behaviour_row, command, lost_events, run_row, sandbox_title
+from gate.report.order import could_not_look, worst_first
+from gate.report.rendering import html_environment
+from gate.textsafe import display_path
+
+_MOST_FINDINGS: Final = 300
+_MOST_ROWS: Final = 300
+
+
+@cache
+def _style() -> tuple[str, str]:
+    """The style sheet and its hash for the page's Content-Security-Policy."""
+    text = (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return text, f"sha256-{digest}"
+
+
+class HtmlReporter:
+    """One self-contained page; the Content-Security-Policy allows our style sheet and nothing else."""
+
+    name = "html"
+
+    def render(self, report: Report) -> str:
+        """The whole page; what was left out is counted."""
+        style, style_hash = _style()
+        view = self._view(report)
+        view |= {
+            "style": Markup(style),  # noqa: S704 - our own file
+            "style_hash": Markup(style_hash),  # noqa: S704 - base64
+        }
+        return html_environment().get_template("report.html.j2").render(view)
+
+    def _view(self, report: Report) -> dict[str, object]:
+        word, gloss = summary.VERDICT_WORDS[report.verdict]
+        change = report.change
+        ranked = worst_first(report.findings)
+        ai_count, of, tools = summary.disclosed(report)
+        new, gone = summary.ordered(report.behaviour.new), summary.ordered(report.behaviour.gone)
+        pairs = summary.run_pairs(report)
+        points = sorted(report.score.contributions, key=lambda c: (-c.points, c.rule_id))
+        return {
+            "version": report.gate_version,
+            "verdict": report.verdict.value,
+            "word": word,
+            "gloss": gloss,
+            "score": report.score.value,
+            "warn": report.thresholds.warn,
+            "fail": report.thresholds.fail,
+            "reasons": report.reasons[:100],
+            "next": summary.next_step(report),
+            "repo": change.repo,
+            "base": change.base,
+            "head": change.head,
+            "commits": summary.amount(of, "commit"),
+            "files": summary.amount(len(change.files), "file"),
+            "ai_count": ai_count,
+            "tools": tools[:10],
+            "blind": [
+                {"name": s.name, "outcome": s.outcome.value, "reason": s.reason}
+                for s in could_not_look(report.stages)
+            ],
+            "findings": [_finding(f, report) for f in ranked[:_MOST_FINDINGS]],
+            "finding_count": f"{len(ranked):,}",
+            "findings_more": max(0, len(ranked) - _MOST_FINDINGS),
+            "behaviours": [behaviour_row(b) for b in new[:_MOST_ROWS]],
+            "behaviours_more": max(0, len(new) - _MOST_ROWS),
+            "gone": [behaviour_row(b) for b in gone[:_MOST_ROWS]],
+            "new_count": len(new),
+            "gone_count": len(gone),
+            "unchanged": report.behaviour.unchanged_count,
+            "ran": summary.was_run(report),
+            "contributions": [
+                {"points": f"{c.points:+.1f}", "rule": rule_id(c.rule_id), "why": c.why}
+                for c in points[:_MOST_ROWS]
+            ],
+            "ai": [
+                {
+                    "sha": c.commit[:10],
+                    "tool": c.tool or "an AI tool",
+                    "confidence": c.confidence or "unknown",
+                    "evidence": c.evidence[:4],
+                }
+                for c in [c for c in report.commits if c.is_ai][:_MOST_ROWS]
+            ],
+            "sandbox_title": sandbox_title(report),
+            "lost": lost_events(report.sandbox.completeness),
+            "runs": [run_row(p) for p in pairs[:_MOST_ROWS]],
+            "runs_more": max(0, len(pairs) - _MOST_ROWS),
+            "not_exercised": report.sandbox.not_exercised[:_MOST_ROWS],
+            "stages": [
+                {
+                    "name": s.name,
+                    "outcome": s.outcome.value,
+                    "seconds": f"{s.seconds:.1f}",
+                    "reason": s.reason,
+                }
+                for s in report.stages[:_MOST_ROWS]
+            ],
+            "command": command(report),
+        }
+
+
+def _finding(finding: Finding, report: Report) -> dict[str, object]:
+    path, line = summary.place(finding)
+    rule = report.rules.get(finding.rule_id)
+    return {
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "place": Markup("{}{}").format(display_path(path, 200), line),
+        "evidence": list(finding.evidence.items())[:10],
+        "help": rule.help if rule else "",
+        "remediation": rule.remediation if rule else "",
+        "rule": rule_id(finding.rule_id),
+        "confidence": finding.confidence.value,
+        "seen": finding.stage.value == "behaviour",
+        "hard_block": finding.hard_block,
+        "cwe": finding.cwe[:6],
+        "suppressed_by": finding.suppressed_by,
+    }
+
+
+REPORTER: Final = HtmlReporter()

@@ -1,0 +1,185 @@
+"""What every reporter says in its first lines, as values: our words apart from the change's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.model.report import Report
+from gate.model.run import Outcome, RunRecord
+from gate.model.score import Verdict
+from gate.report.order import could_not_look, worst_first
+
+# kind -> what people call it; the order is the order of telling
+VERBS: Final[dict[BehaviourKind, str]] = {
+    BehaviourKind.CANARY: "leaks planted secret",
+    BehaviourKind.EVADE: "hides from observation",
+    BehaviourKind.CONNECT: "connects to",
+    BehaviourKind.HTTP: "requests",
+    BehaviourKind.SEND: "sends to",
+    BehaviourKind.DNS: "looks up",
+    BehaviourKind.LISTEN: "listens on",
+    BehaviourKind.EXEC: "starts",
+    BehaviourKind.READ: "reads",
+    BehaviourKind.WRITE: "writes",
+    BehaviourKind.DELETE: "deletes",
+    BehaviourKind.RENAME: "renames to",
+    BehaviourKind.LINK: "links",
+    BehaviourKind.CHMOD: "changes mode of",
+    BehaviourKind.SIGNAL: "sends signal",
+    BehaviourKind.PROBE: "looks for a sandbox by",
+    BehaviourKind.DENIED: "was refused",
+    BehaviourKind.LIMIT: "hits limit",
+    BehaviourKind.EXIT: "ends early by",
+}
+_CANARY_READ: Final = frozenset({"read", "env"})
+
+
+def verb(item: Behaviour) -> str:
+    """Our word for one behaviour: a planted secret that was only read has not leaked."""
+    if item.kind is BehaviourKind.CANARY and item.detail.get("channel") in _CANARY_READ:
+        return "reads planted secret"
+    return VERBS[item.kind]
+
+
+_RANK: Final = {kind: rank for rank, kind in enumerate(VERBS)}
+
+VERDICT_WORDS: Final = {
+    Verdict.PASS: ("Passed", "no risk worth stopping for was seen"),
+    Verdict.WARN: ("Look before you merge", "risk was seen, below the blocking score"),
+    Verdict.FAIL: ("Blocked", "do not merge or deploy this"),
+    Verdict.INCONCLUSIVE: ("Inconclusive", "the gate could not look, so it cannot say yes"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Doing:
+    """One kind of new behaviour: our verb, at most three of the change's subjects, how many more."""
+
+    verb: str
+    subjects: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunPair:
+    """The same probe at base and at head (first runs only)."""
+
+    phase: str
+    target: str
+    base: RunRecord | None
+    head: RunRecord | None
+
+    @property
+    def trouble(self) -> bool:
+        """True when the head run is not a plain completion."""
+        return self.head is not None and (
+            self.head.outcome is not Outcome.COMPLETED or self.head.fault is not None
+        )
+
+
+def ordered(behaviours: Iterable[Behaviour]) -> list[Behaviour]:
+    """The gravest kinds first."""
+    return sorted(behaviours, key=lambda b: (_RANK[b.kind], b.subject, b.actor))
+
+
+def doings(report: Report) -> list[Doing]:
+    """What head does that base does not, by what we call it."""
+    by_verb: dict[str, list[str]] = {}
+    for item in ordered(report.behaviour.new):
+        subjects = by_verb.setdefault(verb(item), [])
+        if item.subject not in subjects:
+            subjects.append(item.subject)
+    return [
+        Doing(verb=word, subjects=tuple(subjects[:3]), more=max(0, len(subjects) - 3))
+        for word, subjects in by_verb.items()
+    ]
+
+
+def was_run(report: Report) -> bool:
+    """True when at least one probe of the head really ran under observation."""
+    return any(
+        r.side == "head" and r.fault is None and r.outcome is not Outcome.NEVER_STARTED
+        for r in report.sandbox.runs
+        if r.probe.phase != "idle"
+    )
+
+
+def worst(report: Report) -> Finding | None:
+    """The finding to show first, or None."""
+    return next(iter(worst_first(report.findings)), None)
+
+
+def next_step(report: Report) -> str:
+    """One sentence of advice, in our words only (it may hold a stage's reason)."""
+    blind = could_not_look(report.stages)
+    if report.verdict is Verdict.INCONCLUSIVE:
+        if blind:
+            return f"Make {blind[0].name} work ({blind[0].reason}), then run the check again."
+        return "Run the check again; if it stays inconclusive, see `gate doctor`."
+    top = worst(report)
+    if report.verdict in (Verdict.FAIL, Verdict.WARN):
+        if top is not None and top.rule_id in report.rules:
+            return report.rules[top.rule_id].remediation
+        return "Read the findings; change the code, or ask a maintainer for an override with a reason."
+    return "Nothing has to be done." if top is None else "Nothing has to be done; small findings are listed."
+
+
+def disclosed(report: Report) -> tuple[int, int, tuple[str, ...]]:
+    """How many commits disclose an AI tool, of how many, and which tools."""
+    ai = [c for c in report.commits if c.is_ai]
+    return len(ai), len(report.commits), tuple(sorted({c.tool for c in ai if c.tool}))
+
+
+def run_pairs(report: Report) -> list[RunPair]:
+    """Probes with their two sides, trouble first, idle probes and repeats left out."""
+    sides: dict[str, dict[str, RunRecord]] = {}
+    for run in report.sandbox.runs:
+        if run.repeat == 0 and run.probe.phase != "idle":
+            sides.setdefault(run.probe.id, {})[run.side] = run
+    pairs = []
+    for both in sides.values():
+        probe = next(iter(both.values())).probe
+        pairs.append(
+            RunPair(phase=probe.phase, target=probe.target, base=both.get("base"), head=both.get("head"))
+        )
+    return sorted(pairs, key=lambda p: not p.trouble)
+
+
+def place(finding: Finding) -> tuple[str, str]:
+    """The finding's path (untrusted) and its line part (``:31-33``, ``:7`` or empty)."""
+    first = finding.primary
+    if first.line is None:
+        return first.path, ""
+    if first.end_line is None or first.end_line == first.line:
+        return first.path, f":{first.line}"
+    return first.path, f":{first.line}-{first.end_line}"
+
+
+def stays_inside(path: str) -> bool:
+    """False for a path that a browser or viewer would resolve elsewhere: empty, absolute, climbing."""
+    return bool(path) and not path.startswith("/") and not {".", ".."} & set(path.split("/"))
+
+
+def amount(count: int, one: str, many: str | None = None) -> str:
+    """``1 commit``, ``2 commits``, ``1,204 files``."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def mebibytes(size: int | None) -> str:
+    """``38 MiB``, or a dash where it is not known."""
+    return "-" if size is None else f"{size / (1 << 20):.0f} MiB"
+
+
+def outcome_words(run: RunRecord | None) -> str:
+    """``completed``, ``exit 1``, ``timed out`` ...; a dash where there was no run."""
+    if run is None:
+        return "-"
+    if run.fault is not None:
+        return "not observed"
+    if run.outcome is Outcome.EXITED_NONZERO and run.exit_code is not None:
+        return f"exit {run.exit_code}"
+    return run.outcome.value.replace("-", " ")
