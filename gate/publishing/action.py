@@ -1,0 +1,213 @@
+"""The GitHub Action: one step that looks, writes everything to disk, tells it, and ends with the verdict.
+
+Inputs come through the environment (``GATE_INPUT_*``), never through a shell. The exit code is the verdict's
+whatever happened while telling (IS-12).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from gate.change.event import Event
+from gate.change.git import open_range
+from gate.errors import VERDICT_EXIT, Exit, GateError, UsageError
+from gate.forge.interface import ForgeError
+from gate.forge.target import pull
+from gate.model.report import Report
+from gate.model.score import Verdict
+from gate.pipeline import check
+from gate.progress import Silent
+from gate.publishing.publish import ARTIFACT, WORKFLOW, Wanted, publish, told
+from gate.publishing.surroundings import Surroundings
+from gate.publishing.tell import Outcome
+from gate.report.annotations import annotate, step_summary
+from gate.report.registry import REPORTERS
+from gate.report.terminal import TerminalReporter
+from gate.settings import Settings, load
+from gate.textsafe import command_data, without_commands
+
+FILES: Final = {"report": "report.json", "markdown": "report.md", "sarif": "report.sarif"}
+_FORMATS: Final = {"report": "json", "markdown": "markdown", "sarif": "sarif"}
+
+
+class Inputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What ``with:`` may say; empty means not given. docs/github.md explains each."""
+
+    base: str = ""
+    head: str = ""
+    config: str = ""
+    backend: str = ""
+    fail_on: Literal["", "fail", "warn"] = ""
+    comment: Literal["", "auto", "always", "never"] = ""
+    sarif: Literal["", "true", "false"] = ""
+    deep: Literal["", "true", "false"] = ""
+    repository: str = "."
+    output: str = "gate-report"
+    mode: Literal["", "check", "publish"] = ""
+    workflow: str = WORKFLOW
+    artifact: str = ARTIFACT
+    audit: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What one run of the step works with."""
+
+    inputs: Inputs
+    event: Event | None
+    around: Surroundings
+
+
+def inputs(environ: Mapping[str, str]) -> Inputs:
+    """The inputs out of the environment. Raises UsageError for values that are not allowed."""
+    found = {
+        name: environ[f"GATE_INPUT_{name.upper()}"].strip()
+        for name in Inputs.__struct_fields__
+        if environ.get(f"GATE_INPUT_{name.upper()}", "").strip()
+    }
+    try:
+        return msgspec.convert(found, Inputs)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"the action's inputs: {ascii(str(error))[1:300]}", advice="docs/github.md lists them."
+        ) from error
+
+
+def run(step: Step) -> int:
+    """Look, tell, and return the exit code."""
+    wanted, event = step.inputs, step.event
+    try:
+        report, settings = _look(step)
+    except GateError as error:
+        _could_not(step.around, error)
+        raise
+    folder = Path(wanted.output)
+    raw = _write(folder, report)
+    sys.stdout.write(without_commands(TerminalReporter(color=False).render(report)))
+    outcome = Outcome()
+    request = event.pull_request if event is not None else None
+    if request is None:
+        step.around.summarise(step_summary(report))
+    elif step.around.token is None:
+        note = "> There is no token, so there is no comment and no check: this summary is all."
+        step.around.summarise(step_summary(report, note=note))
+    else:
+        report, outcome = _tell(step, report, settings, raw, request.number)
+        _write(folder, report)
+    sys.stdout.write(annotate(report))
+    for line in outcome.words().splitlines():
+        print(f"gate: {command_data(line, 600)}")
+    _put(step.around, folder, report, outcome.comment_url)
+    return exit_code(report.verdict, wanted.fail_on)
+
+
+def run_publish(step: Step) -> int:
+    """Tell a report that another job made. Ends well when it was told; the verdict is in the check."""
+    wanted = step.inputs
+    asked = Wanted(
+        workflow=wanted.workflow,
+        artifact=wanted.artifact,
+        audit=Path(wanted.audit) if wanted.audit else None,
+        config=Path(wanted.config) if wanted.config else None,
+        flags=_flags(wanted),
+    )
+    report, outcome = publish(step.around, asked)
+    for line in outcome.words().splitlines():
+        print(f"gate: {command_data(line, 600)}")
+    step.around.put(
+        verdict=report.verdict.value, score=str(report.score.value), comment_url=outcome.comment_url
+    )
+    return Exit.INCONCLUSIVE if outcome.failed or not outcome.told else Exit.OK
+
+
+def exit_code(verdict: Verdict, fail_on: str) -> int:
+    """The verdict's; ``fail_on: warn`` makes a warning block too. Nothing makes a block pass."""
+    if verdict is Verdict.WARN and fail_on == "warn":
+        return Exit.BLOCKED
+    return VERDICT_EXIT[verdict]
+
+
+def _look(step: Step) -> tuple[Report, Settings]:
+    wanted, event = step.inputs, step.event
+    base = wanted.base or (event.base if event is not None else None)
+    head = wanted.head or (event.head if event is not None else None)
+    if not base or not head:
+        raise UsageError(
+            "which change? The event names no base and head",
+            advice="Run on pull_request, push or merge_group, or give the inputs base and head.",
+        )
+    branch = event.branch if event is not None else None
+    request = event.pull_request if event is not None else None
+    with open_range(Path(wanted.repository), base, head, branch=branch) as opened:
+        settings = load(
+            base=opened.config, file=Path(wanted.config) if wanted.config else None, flags=_flags(wanted)
+        )
+        return check(opened, settings, Silent(), request=request), settings
+
+
+def _flags(wanted: Inputs) -> dict[str, tuple[object, str]]:
+    return {
+        "sandbox.backend": (wanted.backend or None, "input backend"),
+        "sandbox.deep": (_flag(wanted.deep), "input deep"),
+        "github.comment": (wanted.comment or None, "input comment"),
+        "github.sarif": (_flag(wanted.sarif), "input sarif"),
+    }
+
+
+def _flag(text: str) -> bool | None:
+    return None if not text else text == "true"
+
+
+def _tell(step: Step, report: Report, settings: Settings, raw: bytes, number: int) -> tuple[Report, Outcome]:
+    """Tell GitHub. Whatever fails there is said; the report as it was stands."""
+    around = step.around
+    try:
+        api = around.api()
+        target = pull(api, around.repo, number)
+        if target.head_sha != report.change.head:
+            why = "a newer push came while this one was looked at; its own run tells it"
+            outcome = Outcome(failed=[why])
+        else:
+            log = Path(step.inputs.audit) if step.inputs.audit else None
+            return told(api, around, target, settings, report, raw=raw, log=log)
+    except ForgeError as error:
+        outcome = Outcome(failed=[error.message])
+    except GateError as error:
+        outcome = Outcome(failed=[f"{error.message} {error.advice}".strip()])
+    around.summarise(step_summary(report, note="> Nothing could be told on the pull request; see the log."))
+    return report, outcome
+
+
+def _write(folder: Path, report: Report) -> bytes:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, file in FILES.items():
+        (folder / file).write_text(REPORTERS[_FORMATS[name]].render(report), encoding="utf-8")
+    return (folder / FILES["report"]).read_bytes()
+
+
+def _put(around: Surroundings, folder: Path, report: Report, url: str) -> None:
+    around.put(
+        verdict=report.verdict.value,
+        score=str(report.score.value),
+        report=str((folder / FILES["report"]).resolve()),
+        sarif=str((folder / FILES["sarif"]).resolve()),
+        comment_url=url,
+    )
+
+
+def _could_not(around: Surroundings, error: GateError) -> None:
+    """Nothing was looked at: say so where people look, and in the outputs."""
+    from gate.textsafe import markdown
+
+    around.summarise(
+        f"### ❔ Inconclusive\n- gate could not look: {markdown(error.message, 400)}\n"
+        f"- **Next:** {markdown(error.advice or 'see the log', 400)}"
+    )
+    around.put(verdict="inconclusive", score="")
+    print(f"::error title=gate could not look::{command_data(error.message, 600)}")

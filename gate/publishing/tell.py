@@ -1,0 +1,213 @@
+"""Tells one report on GitHub: each part by itself, so that one refusal does not silence the others."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from gate.forge import checks, comment, extras
+from gate.forge.interface import Api, ForgeError, NotAllowedError
+from gate.forge.target import PullNow
+from gate.model.finding import Finding
+from gate.model.report import Report
+from gate.model.rule import Severity
+from gate.model.score import Verdict
+from gate.publishing.believe import policy_digest
+from gate.report import summary
+from gate.report.json_v1 import JsonReporter, rule_id
+from gate.report.markdown import MarkdownReporter
+from gate.report.order import worst_first
+from gate.report.sarif import SarifReporter
+from gate.settings import GithubSettings
+from gate.textsafe import shorten, visible
+
+_CONCLUSIONS: Final[dict[Verdict, Literal["success", "neutral", "failure"]]] = {
+    Verdict.PASS: "success",
+    Verdict.WARN: "neutral",
+    Verdict.FAIL: "failure",
+    Verdict.INCONCLUSIVE: "failure",
+}
+_LEVELS: Final[dict[Severity, Literal["notice", "warning", "failure"]]] = {
+    Severity.CRITICAL: "failure",
+    Severity.HIGH: "failure",
+    Severity.MEDIUM: "warning",
+    Severity.LOW: "notice",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """Where things are told. ``server`` as GITHUB_SERVER_URL; ``run``, ``attempt`` name this run."""
+
+    pull: PullNow
+    server: str
+    run: str
+    attempt: str = "1"
+    now: int = 0
+
+    @property
+    def blob_url(self) -> str:
+        """Permalinks to the analysed commit start with this."""
+        return f"{self.server}/{self.pull.repo}/blob/{self.pull.head_sha}"
+
+    @property
+    def run_url(self) -> str:
+        """The page of this run; empty outside Actions."""
+        return f"{self.server}/{self.pull.repo}/actions/runs/{self.run}" if self.run.isdigit() else ""
+
+
+@dataclass
+class Outcome:
+    """What was told, in plain words. ``refused``: the token may not; ``failed``: GitHub did not answer."""
+
+    told: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    comment_url: str = ""
+
+    def words(self) -> str:
+        """One line each, for the log and the step summary."""
+        lines = [*self.told]
+        if self.refused:
+            lines.append(
+                "The token may not write everything; what is missing is in the step summary and report.json:"
+            )
+        lines += [f"not told: {line}" for line in (*self.refused, *self.failed)]
+        return "\n".join(lines)
+
+
+def tell(
+    api: Api,
+    report: Report,
+    where: Where,
+    settings: GithubSettings,
+    *,
+    me: str,
+    before: Verdict | None = None,
+    raw: bytes | None = None,
+) -> Outcome:
+    """Write check, comment and what else the settings want. Raises nothing for what GitHub refuses.
+
+    ``before``: the verdict before overrides. ``raw``: the report.json told about (default: made anew).
+    """
+    outcome = Outcome()
+    text = MarkdownReporter(blob_url=where.blob_url).render(report)
+    digest = hashlib.sha256(raw if raw is not None else JsonReporter().render(report).encode()).hexdigest()
+    pull, repo = where.pull, where.pull.repo
+    if settings.check != "never":
+        want = settings.check
+        verdict = _verdict(report, where, text, digest, before)
+        _try(outcome, "check", lambda: _check_words(checks.tell(api, repo, verdict, want=want)))
+    if settings.comment != "never":
+        create = settings.comment == "always" or report.verdict is not Verdict.PASS
+        _try(outcome, "comment", lambda: _comment(api, outcome, where, text, me, create=create))
+    if settings.sarif:
+        ref, log = f"refs/pull/{pull.number}/head", SarifReporter().render(report)
+        _try(outcome, "SARIF", lambda: _sarif(api, repo, log, pull.head_sha, ref))
+    is_ai = any(commit.is_ai for commit in report.commits)
+    if settings.labels:
+        blocked = report.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
+        wanted = {extras.AI_LABEL: is_ai, extras.BLOCKED_LABEL: blocked}
+        _try(outcome, "labels", lambda: _labels(api, repo, pull.number, wanted))
+    if settings.reviewers and is_ai and report.verdict is not Verdict.PASS:
+        _try(outcome, "reviewers", lambda: _reviewers(api, pull, settings.reviewers))
+    return outcome
+
+
+def _try(outcome: Outcome, what: str, act: Callable[[], str]) -> None:
+    try:
+        outcome.told.append(act())
+    except NotAllowedError as error:
+        outcome.refused.append(f"{what}: {error.message}")
+    except ForgeError as error:
+        outcome.failed.append(f"{what}: {error.message}")
+
+
+def _check_words(told: checks.Told) -> str:
+    because = f" (no check run: {told.reason})" if told.reason else ""
+    return f"{'check run' if told.how == 'check' else 'commit status'} written{because}"
+
+
+def _comment(api: Api, outcome: Outcome, where: Where, text: str, me: str, *, create: bool) -> str:
+    told = comment.tell(api, where.pull.repo, where.pull.number, text, me=me, create=create)
+    outcome.comment_url = told.url
+    return f"comment {told.what}" + (f": {told.url}" if told.url else "")
+
+
+def _sarif(api: Api, repo: str, log: str, sha: str, ref: str) -> str:
+    return f"SARIF handed to code scanning ({extras.upload_sarif(api, repo, log, sha=sha, ref=ref)})"
+
+
+def _labels(api: Api, repo: str, number: int, wanted: dict[str, bool]) -> str:
+    extras.set_labels(api, repo, number, wanted)
+    return "labels set: " + (", ".join(name for name, want in wanted.items() if want) or "none")
+
+
+def _reviewers(api: Api, pull: PullNow, names: tuple[str, ...]) -> str:
+    extras.request_reviewers(api, pull.repo, pull.number, names, author=pull.author)
+    return "reviewers asked"
+
+
+def _verdict(report: Report, where: Where, text: str, digest: str, before: Verdict | None) -> checks.Verdict:
+    overridden = before.value if before in (Verdict.FAIL, Verdict.INCONCLUSIVE) else None
+    accepted = [o.override.until for o in report.overrides if o.accepted]
+    stamp = checks.Stamp(
+        verdict=report.verdict.value,
+        score=report.score.value,
+        head=where.pull.head_sha,
+        base=report.change.base,
+        report=digest,
+        policy=policy_digest(report.thresholds),
+        gate=report.gate_version,
+        at=where.now,
+        overridden=overridden if before is not report.verdict else None,
+        overrides_until=min((until for until in accepted if until is not None), default=None),
+    )
+    word = summary.VERDICT_WORDS[report.verdict][0]
+    return checks.Verdict(
+        sha=where.pull.head_sha,
+        conclusion=_CONCLUSIONS[report.verdict],
+        title=f"{word}: score {report.score.value} of 100",
+        summary=text,
+        stamp=stamp,
+        run=f"gate:{where.run}:{where.attempt}:{where.pull.head_sha[:12]}:{digest[:12]}:{where.now}",
+        annotations=tuple(_annotations(report)),
+        details_url=where.run_url or None,
+    )
+
+
+def _annotations(report: Report) -> list[checks.Annotation]:
+    """The worst findings on their lines; a path that is not UTF-8 or climbs has no place on GitHub."""
+    out = []
+    for finding in worst_first(report.findings):
+        place = finding.primary
+        try:
+            os.fsencode(place.path).decode()
+        except UnicodeDecodeError:
+            continue
+        if not summary.stays_inside(place.path):
+            continue
+        line = place.line or 1
+        out.append(
+            checks.Annotation(
+                path=place.path,
+                start_line=line,
+                end_line=place.end_line or line,
+                annotation_level=_LEVELS[finding.severity],
+                message=_message(finding),
+                title=f"gate {rule_id(finding.rule_id)} ({finding.severity.value})"[:255],
+            )
+        )
+        if len(out) == checks.MOST_ANNOTATIONS:
+            break
+    return out
+
+
+def _message(finding: Finding) -> str:
+    evidence = [
+        f"{visible(key)}: {visible(value[:300])}" for key, value in list(finding.evidence.items())[:3]
+    ]
+    return shorten("\n".join([visible(finding.message), *evidence]), 2_000)

@@ -1,0 +1,1 @@
+"""A GitHub App that answers for deployments: webhooks in, reviews out (docs/deploy.md)."""

@@ -1,0 +1,204 @@
+"""Deliveries on disk: accepted once, never lost, worked off in order of their time.
+
+SQLite with a write-ahead log and ``synchronous=FULL``: when a commit returns, the delivery survives a crash
+of program and machine. One thread writes; requests that wait together share one commit (group commit).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+T = TypeVar("T")
+_BATCH: Final = 256
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS delivery (
+  id TEXT PRIMARY KEY,
+  event TEXT NOT NULL,
+  digest BLOB NOT NULL UNIQUE,
+  body BLOB NOT NULL,
+  received REAL NOT NULL,
+  state TEXT NOT NULL DEFAULT 'waiting',
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due REAL NOT NULL,
+  sha TEXT,
+  note TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX IF NOT EXISTS by_due ON delivery (state, due);
+CREATE INDEX IF NOT EXISTS by_sha ON delivery (sha) WHERE sha IS NOT NULL;
+"""
+Accepted = Literal["new", "again"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Delivery:
+    """One webhook. ``received`` and times elsewhere are seconds since 1970; ``attempts`` before this one."""
+
+    id: str
+    event: str
+    body: bytes
+    received: float
+    attempts: int
+
+
+class StoreClosedError(Exception):
+    """No more deliveries are taken."""
+
+
+class Store:
+    """``path``: the database. Thread-safe; every change is one job of the writing thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._jobs: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], Any], Future[Any]] | None] = (
+            queue.SimpleQueue()
+        )
+        self._closed = threading.Event()
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._db.executescript(_SCHEMA)
+        self._thread = threading.Thread(target=self._write, name="gate-store", daemon=True)
+        self._thread.start()
+
+    def accept(self, name: str, event: str, body: bytes, now: float) -> Future[Accepted]:
+        """On disk when the future is done. ``again``: this id or these very bytes were taken before.
+
+        The id is not covered by GitHub's signature, the bytes are: replaying them under a new id is no new
+        delivery. One that failed for good is taken up once more when GitHub is asked to redeliver it.
+        """
+        digest = hashlib.sha256(event.encode() + b"\0" + body).digest()
+
+        def job(db: sqlite3.Connection) -> Accepted:
+            made = db.execute(
+                "INSERT OR IGNORE INTO delivery (id, event, digest, body, received, due)"
+                " VALUES (?,?,?,?,?,?)",
+                (name, event, digest, body, now, now),
+            )
+            if made.rowcount:
+                return "new"
+            db.execute(
+                "UPDATE delivery SET state = 'waiting', attempts = 0, due = ?, received = ?"
+                " WHERE id = ? AND digest = ? AND state = 'failed'",
+                (now, now, name, digest),
+            )
+            return "again"
+
+        return self._put(job)
+
+    def due(self, now: float, most: int = 8) -> list[Delivery]:
+        """What is to be worked on, oldest first."""
+
+        def job(db: sqlite3.Connection) -> list[Delivery]:
+            rows = db.execute(
+                "SELECT id, event, body, received, attempts FROM delivery"
+                " WHERE state = 'waiting' AND due <= ? ORDER BY due LIMIT ?",
+                (now, most),
+            )
+            return [Delivery(id=r[0], event=r[1], body=r[2], received=r[3], attempts=r[4]) for r in rows]
+
+        return self._put(job).result()
+
+    def done(self, name: str, note: str, now: float) -> None:
+        """Worked off. The body is no longer needed, the id stays."""
+        self._set(
+            "UPDATE delivery SET state = 'done', note = ?, due = ?, body = x'' WHERE id = ?", note, now, name
+        )
+
+    def failed(self, name: str, note: str, now: float) -> None:
+        """Given up; a redelivery takes it up again."""
+        self._set("UPDATE delivery SET state = 'failed', note = ?, due = ? WHERE id = ?", note, now, name)
+
+    def later(self, name: str, note: str, due: float, sha: str | None = None) -> None:
+        """Once more at ``due``, or when something happens to the commit ``sha``."""
+        self._set(
+            "UPDATE delivery SET attempts = attempts + 1, note = ?, due = ?, sha = ? WHERE id = ?",
+            note, due, sha, name,
+        )  # fmt: skip
+
+    def wake(self, commits: Sequence[str], now: float) -> int:
+        """Something happened to these commits: what waits for them is due now."""
+
+        def job(db: sqlite3.Connection) -> int:
+            return sum(
+                db.execute(
+                    "UPDATE delivery SET due = ? WHERE sha = ? AND state = 'waiting' AND due > ?",
+                    (now, sha, now),
+                ).rowcount
+                for sha in commits
+            )
+
+        return self._put(job).result()
+
+    def forget(self, before: float) -> int:
+        """Drop what was done before then; returns how many."""
+
+        def job(db: sqlite3.Connection) -> int:
+            return db.execute("DELETE FROM delivery WHERE state <> 'waiting' AND due < ?", (before,)).rowcount
+
+        return self._put(job).result()
+
+    def count(self) -> dict[str, int]:
+        """Deliveries by state."""
+        return self._put(
+            lambda db: dict(db.execute("SELECT state, count(*) FROM delivery GROUP BY state"))
+        ).result()
+
+    def close(self) -> None:
+        """Everything accepted is on disk when this returns."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._jobs.put(None)
+            self._thread.join()
+            self._db.close()
+
+    def _set(self, statement: str, *values: object) -> None:
+        self._put(lambda db: db.execute(statement, values).rowcount).result()
+
+    def _put(self, job: Callable[[sqlite3.Connection], T]) -> Future[T]:
+        future: Future[T] = Future()
+        if self._closed.is_set():
+            future.set_exception(StoreClosedError())
+        else:
+            self._jobs.put((job, future))
+        return future
+
+    def _write(self) -> None:
+        """Whatever waits together is one transaction; nobody is told before it is committed."""
+        open_ = True
+        while open_:
+            first = self._jobs.get()
+            batch = []
+            while first is not None:
+                batch.append(first)
+                if len(batch) == _BATCH or self._jobs.empty():
+                    break
+                first = self._jobs.get()
+            open_ = first is not None
+            if batch:
+                self._transaction(batch)
+
+    def _transaction(self, batch: list[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]]) -> None:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            results = [job(self._db) for job, _ in batch]
+            self._db.execute("COMMIT")
+        except (sqlite3.Error, OverflowError) as error:  # a full disk: nobody is told that it was taken
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            for _, future in batch:
+                future.set_exception(error)
+            return
+        for (_, future), result in zip(batch, results, strict=True):
+            future.set_result(result)
+
+
+def backoff(attempt: int, *, first: float = 2.0, most: float = 600.0) -> float:
+    """Seconds before the next attempt: doubling, bounded."""
+    return float(min(first * 2 ** min(attempt, 30), most))
