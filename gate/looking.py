@@ -1,0 +1,142 @@
+"""Two looks at running code: first as it is, then, where there is a reason, elsewhere and later.
+
+The second look repeats probes as in CI, as on a developer's machine and with the clock moved. It costs,
+so it happens only where there is a reason (a finding of ours, an AI author, a setting) and the first look
+has not settled the matter. Base follows only for those variants in which head did something new.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.model.behaviour import BehaviourDiff
+from gate.model.canary import Canary
+from gate.model.change import Change
+from gate.model.finding import Finding
+from gate.model.rule import Severity
+from gate.model.run import ExecutionPlan, NotExercised, Outcome, RunRecord
+from gate.sandbox.execute import execute
+from gate.sandbox.interface import Session
+from gate.sandbox.plan import deepen, unreached
+from gate.signals.interface import SignalContext
+from gate.signals.run import signals
+from gate.trace.diff import compare
+
+SECOND_LOOKS: Final = 4
+"""How many probes get a second look at most; each is run in five variants."""
+_LEAST: Final = 10.0
+"""Seconds of budget below which a second look is not begun."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Looked:
+    """What came of running the change."""
+
+    runs: tuple[RunRecord, ...]
+    diff: BehaviourDiff
+    findings: tuple[Finding, ...]
+    not_exercised: tuple[NotExercised, ...]
+
+
+def look(
+    session: Session,
+    plan: ExecutionPlan,
+    change: Change,
+    planted: tuple[Canary, ...],
+    *,
+    budget: float,
+    deep: bool,
+    suspects: Callable[[], set[str]],
+    settled: Callable[[tuple[Finding, ...]], bool],
+    note: Callable[[str], None],
+) -> Looked:
+    """Run the plan, compare head with base, and look again where that gave a reason.
+
+    ``budget`` is seconds for everything; ``deep`` is a reason for every probe; ``suspects`` waits
+    for the static look and names the files that it gives a reason for; ``settled`` says
+    that these findings block already. Traces must exist until this returns.
+    """
+    until = time.monotonic() + budget
+    runs = execute(session, plan, budget=budget, progress=note)
+    diff = compare(runs, planted)
+    findings = signals(SignalContext(change=change, diff=diff, runs=runs))
+    left = plan.not_exercised
+    if not settled(findings):
+        reasons = _reasons(plan, diff, findings, suspects(), deep=deep)
+        again = _once_more(session, plan, runs, planted, reasons, until, note)
+        if again.runs:
+            runs += again.runs
+            diff = compare(runs, planted)
+            findings = signals(SignalContext(change=change, diff=diff, runs=runs))
+        left += again.not_exercised
+    return Looked(runs=runs, diff=diff, findings=findings, not_exercised=left + unreached(runs))
+
+
+def _reasons(
+    plan: ExecutionPlan,
+    diff: BehaviourDiff,
+    findings: tuple[Finding, ...],
+    suspects: set[str],
+    *,
+    deep: bool,
+) -> list[str]:
+    """Ids of the probes worth a second look, most suspicious first."""
+    suspicious = suspects | {f.primary.path for f in findings if f.severity.rank >= Severity.MEDIUM.rank}
+    showed = {probe for behaviour in diff.new for probe in behaviour.probes}
+    probes = [p for p in plan.probes if p.driver and p.phase != "idle" and "head" in p.sides]
+    probes.sort(key=lambda p: (p.path not in suspicious, p.id not in showed))
+    chosen = [p.id for p in probes if deep or p.path in suspicious]
+    return chosen[:SECOND_LOOKS]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Again:
+    runs: tuple[RunRecord, ...] = ()
+    not_exercised: tuple[NotExercised, ...] = ()
+
+
+def _once_more(
+    session: Session,
+    plan: ExecutionPlan,
+    runs: tuple[RunRecord, ...],
+    planted: tuple[Canary, ...],
+    reasons: list[str],
+    until: float,
+    note: Callable[[str], None],
+) -> _Again:
+    """The variants at head, then at base those in which head did something it had not done before."""
+    if not reasons or until - time.monotonic() < _LEAST:
+        return _Again()
+    second = deepen(plan, reasons)
+    head = _only(second, "head", {p.id for p in second.probes})
+    more = execute(session, head, budget=until - time.monotonic(), progress=note)
+    known = {b.key for b in compare(runs, planted).new}
+    fresh = [b for b in compare(runs + more, planted).new if b.key not in known]
+    wanted = {probe for behaviour in fresh for probe in behaviour.probes}
+    base = _only(second, "base", wanted)
+    if base.probes:
+        more += execute(session, base, budget=until - time.monotonic(), progress=note)
+    # No time for an extra look is no hole in the look itself.
+    unlooked = tuple(
+        NotExercised(path=run.probe.path or "", target=run.probe.target, reason="no time for a second look")
+        for run in more
+        if run.outcome is Outcome.NEVER_STARTED and run.side == "head"
+    )
+    kept = tuple(
+        run for run in more if run.outcome is not Outcome.NEVER_STARTED and run.probe.phase != "idle"
+    )
+    return _Again(runs=kept, not_exercised=second.not_exercised + unlooked)
+
+
+def _only(plan: ExecutionPlan, side: str, ids: set[str]) -> ExecutionPlan:
+    """The plan's probes with these ids, on one side."""
+    return ExecutionPlan(
+        probes=tuple(
+            replace(p, sides=tuple(s for s in p.sides if s == side))
+            for p in plan.probes
+            if p.id in ids and side in p.sides and p.phase != "idle"
+        )
+    )
