@@ -1,0 +1,84 @@
+"""The table of single behaviours in docs/behaviours.md: ``python -m tests.behaviours.table`` writes it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from tests.behaviours.cases import LISTS, Case, cases
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "behaviours.md"
+BLIND: Final[dict[str, dict[str, str]]] = {
+    "docker": {
+        "unknown-call": "the engine's own filter refuses numbers that nobody knows, before ours is asked",
+    },
+    "gvisor": {
+        "canary-by-link": "paths are told as written: links on the way are not followed",
+        "bashrc-by-link": "paths are told as written: links on the way are not followed",
+        "bashrc-by-proc-fd": "paths are told as written: links on the way are not followed",
+        "own-entrypoint": "paths are told as written: links on the way are not followed",
+        "canary-by-proc-root": "told as reading the credential file, not as the canary",
+        "canary-in-datagram": "what a datagram carries is not reported",
+        "canary-in-datagram-base64": "what a datagram carries is not reported",
+        "dns-by-hand": "what a datagram carries is not reported; that a name server is asked is",
+        "memory-only-program": "told as an exec of /proc/self/fd/N; not that the file lives in memory",
+        "udp-sendmsg": "gVisor reports no such call",
+        "listen-everywhere": "gVisor reports no such call (bind, listen)",
+        "listen-udp": "gVisor reports no such call (bind, listen)",
+        "setuid-bit": "a mode with the set-user-id bit is not told",
+        "device-node": "gVisor reports no such call",
+        "x32-call": "its kernel has no such calls: they fail unreported",
+        "i386-call": "its kernel has no such calls: they fail unreported",
+        "unknown-call": "it fails unreported",
+    },
+}
+"""By wall: cases that it does not see, and why. Each is checked to be unseen still."""
+ENDS: Final[dict[str, dict[str, str]]] = {
+    "gvisor": {
+        "kill-driver": "its process 1 can be killed from inside: the run is a fault, never a clean look"
+    },
+}
+"""By wall: cases that end the sandbox for all that share it; not made there."""
+_HEAD: Final = """\
+# What is seen: single behaviours
+
+Made by `python -m tests.behaviours.table` from `tests/behaviours/lists`.
+`tests/behaviours/test_behaviours.py` runs every one of them in a real sandbox of each kind that works on the
+machine and checks the behaviour and the rule. The first column names the program in the list, the second
+where the behaviour comes from: Falco's event generator, Tracee's detectors (TRC), Atomic Red Team for Linux
+(T), package-analysis, RedCode, our threats.
+"Seen" means that the attempt is in the trace, whether the wall let it through or not.
+"""
+
+
+def page(all_cases: Sequence[Case]) -> str:
+    """The whole page as text."""
+    out = [_HEAD]
+    for group, members in groupby(all_cases, key=lambda case: case.group):
+        lines = (LISTS / f"{group}.txt").read_text(encoding="utf-8").splitlines()
+        out.append(
+            f"\n## {lines[0].removeprefix('# ')}\n\n| program | from | told as | by the rule | not seen by"
+            " |\n|---|---|---|---|---|\n"
+        )
+        out += [
+            f"| {case.id} | {case.source.strip()} | {case.kind.value} | {case.rule} | {_blind(case)} |\n"
+            for case in members
+        ]
+    notes = [f"- **{wall}**, {name}: {why}\n" for wall, names in BLIND.items() for name, why in names.items()]
+    notes += [f"- **{wall}**, {name}: {why}\n" for wall, names in ENDS.items() for name, why in names.items()]
+    if notes:
+        out += ["\n## Not seen\n\n", *notes]
+    out.append(f"\n{len(all_cases)} behaviours.\n")
+    return "".join(out)
+
+
+def _blind(case: Case) -> str:
+    return ", ".join(wall for wall, names in BLIND.items() if case.id in names)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(cases()), encoding="utf-8")
+    sys.exit(0)

@@ -1,0 +1,77 @@
+"""More than 120 single behaviours, each made in real sandboxes of every kind: seen, or denied and seen."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from gate.model.run import Capability
+from gate.sandbox.backends import BACKENDS
+from tests.behaviours import table
+from tests.behaviours.cases import Case, cases
+from tests.behaviours.running import Did, run
+
+CASES = cases()
+WALLS = ("bubblewrap", "docker", "gvisor", "microvm")
+
+
+@functools.cache
+def _capability(name: str) -> Capability | None:
+    return BACKENDS[name]().probe() if name in BACKENDS else None
+
+
+@functools.cache
+def _done(wall: str) -> dict[str, Did]:
+    with tempfile.TemporaryDirectory(prefix="gate-behaviours-") as folder:
+        ends = table.ENDS.get(wall, {})
+        return run([case for case in CASES if case.id not in ends], wall, Path(folder))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[w if w == "bubblewrap" else pytest.param(w, marks=pytest.mark.engine) for w in WALLS],
+)
+def wall(request: pytest.FixtureRequest) -> str:
+    name = str(request.param)
+    found = _capability(name)
+    if found is None or not found.available:
+        pytest.skip(f"{name}: {found.reason if found else 'no such backend'}")
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
+        pytest.skip(f"{name}: {found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
+    return name
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_seen(wall: str, case: Case) -> None:
+    if case.id in table.ENDS.get(wall, {}):
+        pytest.skip(table.ENDS[wall][case.id])
+    why = table.BLIND.get(wall, {}).get(case.id)
+    did = _done(wall)[case.id]
+    subjects = [b.subject for b in did.behaviours if b.kind is case.kind]
+    if why:
+        told = any(re.search(case.pattern, s) for s in subjects)
+        assert not (told and case.rule in {f.rule_id for f in did.findings}), "seen after all: off the list"
+        return
+    everything = [(b.kind.value, b.subject, b.denied) for b in did.behaviours]
+    assert any(re.search(case.pattern, subject) for subject in subjects), everything
+    assert case.rule in {finding.rule_id for finding in did.findings}, everything
+
+
+def test_there_are_enough_and_each_is_named_once() -> None:
+    assert len(CASES) >= 120
+    assert len({case.id for case in CASES}) == len(CASES)
+
+
+def test_what_a_wall_does_not_show_is_a_case_and_rare() -> None:
+    for blind in table.BLIND.values():
+        assert blind.keys() <= {case.id for case in CASES}
+        assert len(blind) < len(CASES) / 10
+
+
+def test_the_table_in_the_docs_is_current() -> None:
+    assert table.PAGE.read_text(encoding="utf-8") == table.page(CASES), "run python -m tests.behaviours.table"

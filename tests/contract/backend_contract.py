@@ -1,0 +1,346 @@
+"""The whole contract of a backend, as cases that one helper runs against each of them.
+
+A case is a small program, what it runs in, and what must be true of its record. Programs run
+inside a sandbox only.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.model.change import Side
+from gate.model.run import Capability, Limits, Outcome, Probe, RunRecord, SandboxSpec
+from gate.sandbox.backends import BACKENDS
+from gate.sandbox.interface import Backend
+from tests.contract.trees import DictTree
+
+SLACK = 5.0
+"""Seconds after its deadline within which every run must have ended."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """``check`` raises AssertionError with the record in view."""
+
+    name: str
+    code: str
+    check: Callable[[RunRecord], None]
+    deadline: float = 10.0
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str | bytes] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+    spec: SandboxSpec = field(default_factory=SandboxSpec)
+    side: Side = "head"
+    argv: tuple[str, ...] = ("python3", "main.py")
+
+
+@functools.cache
+def capability(name: str) -> Capability:
+    """What the backend's trial start found, once for all tests."""
+    return BACKENDS[name]().probe()
+
+
+def working(name: str) -> Backend:
+    """The backend; skips the test, saying why, where it does not work."""
+    found = capability(name)
+    if not found.available:
+        pytest.skip(f"{found.backend}: {found.reason}")
+    return BACKENDS[name]()
+
+
+def probe(*argv: str, deadline: float = 10.0, env: Mapping[str, str] | None = None) -> Probe:
+    """A probe whose process is its own end (no driver)."""
+    return Probe(
+        id="t",
+        phase="script",
+        target="t",
+        path="main.py",
+        argv=argv,
+        driver=False,
+        deadline=deadline,
+        env=env or {},
+    )
+
+
+def run_case(backend: Backend, case: Case) -> RunRecord:
+    """Run one case in a session of its own and check what every record must satisfy."""
+    tree = DictTree(files={"main.py": case.code, **case.files}, links=case.links)
+    empty = DictTree(files={"main.py": "print('base')"})
+    with backend.open(case.spec, empty, tree) as session:
+        record = session.run(probe(*case.argv, deadline=case.deadline, env=case.env), case.side)
+        check_any(record, case.spec.limits, case.deadline)
+        case.check(record)
+    return record
+
+
+def check_any(record: RunRecord, limits: Limits, deadline: float) -> None:
+    """What holds for every run, whatever the code did. Traces exist while the session is open."""
+    assert record.seconds <= deadline + SLACK, f"ran {record.seconds:.1f} s with a deadline of {deadline}"
+    assert len(record.stdout) <= limits.output
+    assert len(record.stderr) <= limits.output
+    assert record.stdout_total >= len(record.stdout)
+    if record.fault is None:
+        assert record.trace is not None
+        assert trace_lines(record)[0]["ev"] == "start"
+        assert trace_lines(record)[-1]["ev"] == "summary"
+
+
+def trace_lines(record: RunRecord) -> list[dict[str, object]]:
+    """The trace as plain dictionaries."""
+    assert record.trace is not None
+    return [json.loads(line) for line in Path(record.trace).read_text().splitlines()]
+
+
+def _said(record: RunRecord) -> dict[str, Any]:
+    """What the program printed as JSON on its last line."""
+    assert record.outcome is Outcome.COMPLETED, (record.outcome, record.fault, record.stderr[-800:])
+    assert record.fault is None
+    said = json.loads(record.stdout.decode().splitlines()[-1])
+    assert isinstance(said, dict)
+    return said
+
+
+def _hello(record: RunRecord) -> None:
+    assert record.outcome is Outcome.COMPLETED, (record.fault, record.stderr)
+    assert (record.exit_code, record.fault, record.completed) == (0, None, True)
+    assert record.stdout == b"hi\n"
+    assert record.stderr == b"there\n"
+    assert record.completeness.whole
+    assert record.peak_memory is None or 1 << 20 < record.peak_memory < 1 << 29
+    execs = [str(line["path"]) for line in trace_lines(record) if line["ev"] == "exec"]
+    assert any("python3" in path for path in execs)
+
+
+def _nonzero(record: RunRecord) -> None:
+    assert (record.outcome, record.exit_code, record.fault) == (Outcome.EXITED_NONZERO, 3, None)
+
+
+def _signalled(record: RunRecord) -> None:
+    assert (record.outcome, record.exit_code, record.fault) == (Outcome.KILLED, -9, None)
+
+
+def _timed_out(record: RunRecord) -> None:
+    assert (record.outcome, record.completed, record.fault) == (Outcome.TIMED_OUT, False, None)
+    assert b"begun" in record.stdout
+
+
+def _out_of_memory(record: RunRecord) -> None:
+    assert (record.outcome, record.fault) == (Outcome.OUT_OF_MEMORY, None)
+
+
+def _bounded(record: RunRecord) -> None:
+    assert record.fault is None
+    assert record.outcome is not Outcome.NEVER_STARTED
+
+
+def _flooded(record: RunRecord) -> None:
+    assert record.outcome is Outcome.COMPLETED, record.outcome
+    assert record.stdout_total == 5 << 30
+    assert len(record.stdout) <= 1 << 20
+
+
+def flooded_in_part(record: RunRecord) -> None:
+    """Where moving 5 GB takes longer than the deadline (a machine without KVM): held, and cut."""
+    assert record.outcome in (Outcome.COMPLETED, Outcome.TIMED_OUT), record.outcome
+    assert record.fault is None
+    assert len(record.stdout) == 1 << 20
+
+
+def _environment(record: RunRecord) -> None:
+    env = _said(record)
+    assert env.pop("PROBE_SAYS") == "x"
+    assert env.pop("SPEC_SAYS") == "y"
+    assert set(env) <= {"PATH", "HOME", "LANG", "LC_CTYPE", "TMPDIR", "USER", "LOGNAME", "PWD", "TZ"}, env
+
+
+def _standing(record: RunRecord) -> None:
+    said = _said(record)
+    assert said["uid"] != 0
+    assert said["gid"] != 0
+    # an unprivileged user namespace cannot drop its maker's other groups; they map to nobody (65534)
+    assert set(said["groups"]) <= {said["gid"], 65534}
+    assert said["caps"] == ["0000000000000000"] * 4, said
+    assert said["no_new_privs"] == "1"
+    assert said["seccomp"] == "2"
+    assert said["interfaces"] == ["lo"]
+    assert said["fds"] == [0, 1, 2]
+    assert said["stdin"] == "/dev/null"
+    assert said["written"] == []
+    assert said["setuid"] == []
+    assert said["sockets"] == []
+    assert said["reached"] == []
+
+
+_STANDING = """
+import ctypes, json, os, socket, stat
+status = dict(l.split(":", 1) for l in open("/proc/self/status").read().splitlines())
+def writable(path):
+    try:
+        with open(path, "w"): return True
+    except OSError: return False
+def reaches(where):
+    with socket.socket() as s:
+        s.settimeout(1)
+        try: s.connect(where); return True
+        except OSError: return False
+fds = []
+for fd in range(256):
+    try: os.fstat(fd); fds.append(fd)
+    except OSError: pass
+setuid = []
+for folder in ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/lib/openssh", "/usr/lib/dbus-1.0"):
+    if os.path.isdir(folder):
+        for name in os.listdir(folder):
+            try: mode = os.lstat(os.path.join(folder, name)).st_mode
+            except OSError: continue
+            inert = os.statvfs(folder).f_flag & os.ST_NOSUID
+            if stat.S_ISREG(mode) and mode & 0o6000 and not inert: setuid.append(name)
+print(json.dumps({
+    "uid": os.getuid(), "gid": os.getgid(), "groups": os.getgroups(),
+    "caps": [status.get(k, "0" * 16).strip() for k in ("CapInh", "CapPrm", "CapEff", "CapAmb")],
+    "no_new_privs": str(ctypes.CDLL(None).prctl(39, 0, 0, 0, 0)), "seccomp": status["Seccomp"].strip(),
+    "interfaces": [name for _, name in socket.if_nameindex()],
+    "fds": fds, "stdin": os.readlink("/proc/self/fd/0"),
+    "written": [p for p in ("/x", "/etc/x", "/usr/x", "/opt/gate/x", "/opt/gate/launch.py", "/run/x",
+                            "/dev/x", "/sys/x", "/proc/sysrq-trigger", "/proc/sys/kernel/core_pattern")
+                if writable(p)],
+    "setuid": setuid,
+    "sockets": [p for p in ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock",
+                            "/run/podman/podman.sock") if os.path.exists(p)],
+    "reached": [w for w in ("192.0.2.1", "169.254.169.254", "198.51.100.7") if reaches((w, 80))],
+}))
+"""
+
+_DAEMON = """
+import os, signal, time
+for n in range(1, 32):
+    try: signal.signal(n, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        while True: time.sleep(0.1)
+    os._exit(0)
+print('begun', flush=True)
+while True: time.sleep(0.1)
+"""
+
+_FORK_BOMB = """
+import os
+print('begun', flush=True)
+while True:
+    try: os.fork()
+    except OSError: pass
+"""
+
+_FILL = """
+import json
+n = 0
+try:
+    for i in range(10**6):
+        with open(f'/tmp/{i}', 'wb') as f: f.write(b'x' * (1 << 20))
+        n += 1
+except OSError: pass
+print(json.dumps({'mib': n}))
+"""
+
+_FLOOD = """
+import os
+block = bytes(1 << 20)
+for _ in range(5 << 10):
+    v = memoryview(block)
+    while v: v = v[os.write(1, v):]
+"""
+
+_LINKS = """
+import json, os
+print(json.dumps({"text": os.readlink("passwd"), "loop": os.readlink("loop"), "up": os.readlink("up"),
+    "passwd": open("passwd").read() if os.path.exists("passwd") else "", "kind": os.path.islink("passwd")}))
+"""
+
+
+def _links(record: RunRecord) -> None:
+    said = _said(record)
+    assert said["text"] == "/etc/passwd"
+    assert said["loop"] == "loop"
+    assert said["up"] == "../../../../.."
+    assert said["kind"] is True
+    ours = Path("/etc/passwd").read_text()
+    assert said["passwd"] != ours, "the sandbox sees the host's own file"
+
+
+def _planted(record: RunRecord) -> None:
+    said = _said(record)
+    assert said == {"/work/home/.aws/credentials": "one", "/run/secrets/kubernetes.io/token": "two"}
+
+
+def _under(value: object, most: int) -> None:
+    assert isinstance(value, int)
+    assert 0 < value < most
+
+
+def _failed(record: RunRecord) -> None:
+    assert record.outcome in (Outcome.EXITED_NONZERO, Outcome.NEVER_STARTED), record.outcome
+    assert not record.completed or record.exit_code
+
+
+CASES = (
+    Case(name="hello", code="import sys; print('hi'); print('there', file=sys.stderr)", check=_hello),
+    Case(name="exits non-zero", code="raise SystemExit(3)", check=_nonzero),
+    Case(name="kills itself", code="import os; os.kill(os.getpid(), 9)", check=_signalled),
+    Case(
+        name="endless loop",
+        code="print('begun', flush=True)\nwhile True: pass",
+        deadline=1.5,
+        check=_timed_out,
+    ),
+    Case(name="ignores every signal and leaves a daemon", code=_DAEMON, deadline=1.5, check=_timed_out),
+    Case(name="fork bomb", code=_FORK_BOMB, deadline=3.0, check=_bounded),
+    Case(
+        name="memory bomb",
+        code="a = []\nwhile True: a.append(b'x' * (16 << 20))",
+        spec=SandboxSpec(limits=Limits(memory=128 << 20)),
+        check=_out_of_memory,
+    ),
+    Case(
+        name="fills its scratch",
+        code=_FILL,
+        spec=SandboxSpec(limits=Limits(scratch=32 << 20)),
+        check=lambda record: _under(_said(record)["mib"], 34),
+    ),
+    Case(name="5 GB of output", code=_FLOOD, deadline=30.0, check=_flooded),
+    Case(
+        name="sees only its own environment",
+        code="import json, os; print(json.dumps(dict(os.environ)))",
+        env={"PROBE_SAYS": "x"},
+        spec=SandboxSpec(env={"SPEC_SAYS": "y"}),
+        check=_environment,
+    ),
+    Case(name="has no standing", code=_STANDING, check=_standing),
+    Case(
+        name="symlinks stay symlinks",
+        code=_LINKS,
+        links={"passwd": "/etc/passwd", "loop": "loop", "up": "../../../../.."},
+        check=_links,
+    ),
+    Case(
+        name="extra files are planted",
+        code=(
+            "import json\n"
+            "paths = ('/work/home/.aws/credentials', '/run/secrets/kubernetes.io/token')\n"
+            "print(json.dumps({p: open(p).read() for p in paths}))"
+        ),
+        spec=SandboxSpec(
+            files={"/work/home/.aws/credentials": b"one", "/run/secrets/kubernetes.io/token": b"two"}
+        ),
+        check=_planted,
+    ),
+    Case(name="program does not exist", code="", argv=("no-such-program",), check=_failed),
+)

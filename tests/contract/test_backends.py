@@ -1,0 +1,181 @@
+"""Every backend that this machine offers keeps the whole contract."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from gate.model.run import Outcome, SandboxSpec
+from gate.sandbox.backends import BACKENDS
+from gate.sandbox.interface import Backend
+from tests.contract.backend_contract import (
+    CASES,
+    Case,
+    capability,
+    check_any,
+    flooded_in_part,
+    probe,
+    run_case,
+    trace_lines,
+    working,
+)
+from tests.contract.leftovers import snapshot
+from tests.contract.trees import DictTree
+
+pytestmark = pytest.mark.engine
+
+
+QUICK = ("hello]", "exits non-zero]", "endless loop]", "memory bomb]", "trial_start", "fresh")
+"""What a machine in software (no KVM: minutes for the whole contract) is tried with by default."""
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    made = working(str(request.param))
+    in_software = made.name == "microvm" and capability("microvm").reserve
+    quick = any(word in request.node.name for word in QUICK)
+    if in_software and not quick and not os.environ.get("GATE_TEST_SLOW_WALLS"):
+        pytest.skip("microvm without KVM is slow: GATE_TEST_SLOW_WALLS=1 runs its whole contract")
+    return made
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_contract(backend: Backend, case: Case) -> None:
+    if case.name == "5 GB of output" and backend.name == "microvm" and capability("microvm").reserve:
+        case = dataclasses.replace(case, check=flooded_in_part, deadline=10.0)
+    run_case(backend, case)
+
+
+def test_the_trial_start_tells_what_was_found(backend: Backend) -> None:
+    found = capability(backend.name)
+    assert found.backend == backend.name
+    assert found.tracer in ("unotify", "seccheck")
+    assert found.isolation in ("vm", "user-kernel", "container", "process")
+    assert found.version
+
+
+def test_each_run_is_fresh_and_has_its_own_side(backend: Backend) -> None:
+    code = (
+        "import os, pathlib\n"
+        "marks = [pathlib.Path(p) for p in ('/tmp/mark', '/work/mark', '/work/home/mark', '/dev/shm/mark')]\n"
+        "print('{side}', [m.exists() for m in marks])\n"
+        "os.makedirs('/work/home', exist_ok=True)\n"
+        "for m in marks: m.touch()\n"
+    )
+    base = DictTree(files={"main.py": code.format(side="base")})
+    head = DictTree(files={"main.py": code.format(side="head")})
+    with backend.open(SandboxSpec(), base, head) as session:
+        session.expect(3)
+        for side in ("base", "head", "head"):
+            record = session.run(probe("python3", "main.py"), side, repeat=1)
+            assert record.stdout.decode() == f"{side} [False, False, False, False]\n", record.fault
+            assert (record.side, record.repeat) == (side, 1)
+
+
+def test_two_at_once_do_not_see_each_other(backend: Backend) -> None:
+    code = (
+        "import os, socket, sys, time\n"
+        "s = socket.socket(socket.AF_UNIX); s.bind('\\0gate-mark')\n"
+        "t = socket.socket(); t.bind(('127.0.0.1', 4711)); t.listen()\n"
+        "open('/tmp/mark', 'x').close()\n"
+        "time.sleep(1.0)\n"
+        "print(sorted(int(p) for p in os.listdir('/proc') if p.isdecimal()).__len__())\n"
+    )
+    tree = DictTree(files={"main.py": code})
+    with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(2) as pool:
+        session.expect(2)
+        records = list(
+            pool.map(lambda side: session.run(probe("python3", "main.py"), side), ("base", "head"))
+        )
+    for record in records:
+        assert (record.outcome, record.stderr) == (Outcome.COMPLETED, b"")
+        assert int(record.stdout) == 2, "the launcher and the code, nobody else"
+
+
+def test_many_leave_nothing_behind(backend: Backend) -> None:
+    tree = DictTree(files={"main.py": "print('hi')"})
+    before = snapshot()
+    with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(8) as pool:
+        session.expect(28)
+        runs = [pool.submit(session.run, probe("python3", "main.py"), "head") for _ in range(8)]
+        records = [run.result() for run in runs]
+        records += [session.run(probe("python3", "main.py"), "head") for _ in range(20)]
+        for record in records:
+            assert (record.outcome, record.fault, record.stdout) == (Outcome.COMPLETED, None, b"hi\n")
+            check_any(record, SandboxSpec().limits, 10.0)
+        assert len({record.trace for record in records}) == 28
+    assert snapshot() == before
+
+
+def test_nothing_is_left_when_sandboxes_were_expected_and_not_used(backend: Backend) -> None:
+    tree = DictTree(files={"main.py": "print('hi')"})
+    before = snapshot()
+    with backend.open(SandboxSpec(), tree, tree) as session:
+        session.expect(10)
+    assert snapshot() == before
+
+
+def test_abort_ends_a_run_at_once(backend: Backend) -> None:
+    tree = DictTree(files={"main.py": "import time\nprint('begun', flush=True)\ntime.sleep(60)"})
+    before = snapshot()
+    with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(1) as pool:
+        run = pool.submit(session.run, probe("python3", "main.py", deadline=60), "head")
+        with pytest.raises(TimeoutError):
+            run.result(timeout=1.5)
+        session.abort()
+        record = run.result(timeout=5)
+        assert record.fault == "the check was stopped"
+        assert record.outcome is not Outcome.COMPLETED
+        after = session.run(probe("python3", "main.py"), "head")
+        assert after.fault
+        assert after.outcome is Outcome.NEVER_STARTED
+    assert snapshot() == before
+
+
+def test_the_same_program_is_traced_in_parallel_without_mixing(backend: Backend) -> None:
+    tree = DictTree(files={"main.py": "import sys\nopen(f'/tmp/only-{sys.argv[1]}', 'w')"})
+    with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(4) as pool:
+        session.expect(6)
+        numbers = range(6)
+        records = list(pool.map(lambda n: session.run(probe("python3", "main.py", str(n)), "head"), numbers))
+        for number, record in zip(numbers, records, strict=True):
+            assert record.trace is not None
+            text = Path(record.trace).read_text()
+            assert f"/tmp/only-{number}" in text
+            assert not [n for n in numbers if n != number and f"/tmp/only-{n}" in text]
+
+
+def test_the_code_cannot_reach_its_launcher(backend: Backend) -> None:
+    attacks: dict[str, Callable[[str], str]] = {
+        "kill": lambda pid: f"os.kill({pid}, 9)",
+        "stop": lambda pid: f"os.kill({pid}, 19)",
+        "memory": lambda pid: f"open('/proc/{pid}/mem', 'rb')",
+        "stdin": lambda pid: f"open('/proc/{pid}/fd/0', 'rb')",
+        "stdout": lambda pid: f"open('/proc/{pid}/fd/1', 'wb')",
+        "environment": lambda pid: f"open('/proc/{pid}/environ', 'rb').read()",
+    }
+    lines = ["import os", "held = []"]
+    for name, attack in attacks.items():
+        for pid in ("1", "os.getppid()"):
+            text = attack(pid) if pid == "1" else attack("{os.getppid()}").replace("open('", "open(f'")
+            text = text.replace("kill({os.getppid()}", "kill(os.getppid()")
+            lines += [f"try: {text}; got = True", "except OSError: got = False", f"held += ['{name}'] * got"]
+    code = "\n".join([*lines, "print(held)"])
+    tree = DictTree(files={"main.py": code})
+    with backend.open(SandboxSpec(), tree, tree) as session:
+        record = session.run(probe("python3", "main.py"), "head")
+        told = trace_lines(record)
+    # a signal to its own init is accepted by the kernel and dropped (pid_namespaces(7)): the run went on
+    if backend.name == "gvisor" and record.outcome is Outcome.KILLED:
+        # gVisor lets a process kill its init: then there is no clean look, and the trace says who did it
+        assert record.fault
+        assert any(line["ev"] == "signal" and line["target"] == 1 for line in told)
+        return
+    assert record.outcome is Outcome.COMPLETED, (record.outcome, record.stderr, record.fault)
+    assert set(eval(record.stdout)) <= {"kill", "stop"}, record.stdout
+    assert record.fault is None

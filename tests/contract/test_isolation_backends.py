@@ -1,0 +1,63 @@
+"""The self-test, against every wall that this machine offers, and against one with holes made on purpose."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from gate.isolation.examine import examine
+from gate.isolation.interface import Outcome
+from gate.sandbox import container
+from gate.sandbox.backends import BACKENDS, SCRIPTED
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+KNOWN_HOLES: dict[str, set[str]] = {
+    # gVisor lets one process of a user open and kill another, its first one too: a run ends with a fault then
+    "gvisor": {"command.fork-bomb", "leak.launcher", "write.launcher-channel", "command.kill-launcher"},
+}
+
+
+@pytest.mark.parametrize("name", [*BACKENDS, *SCRIPTED])
+def test_isolation_of_every_wall_holds_what_it_claims(name: str) -> None:
+    backend = {**BACKENDS, **SCRIPTED}[name]()
+    if name == "microvm" and not os.environ.get("GATE_TEST_SLOW_WALLS") and backend.probe().reserve:
+        pytest.skip("microvm without KVM is slow: GATE_TEST_SLOW_WALLS=1 tries it")
+    found = examine(backend)
+    if not found.capability.available:
+        pytest.skip(f"{name}: {found.capability.reason}")
+    bad = {
+        result.check.id: (result.outcome.value, result.tried, result.happened)
+        for result in found.results
+        if result.outcome in (Outcome.BROKEN, Outcome.NOT_TRIED)
+    }
+    assert not {check: why for check, why in bad.items() if check not in KNOWN_HOLES.get(name, set())}
+
+
+def test_isolation_finds_holes_that_were_made_on_purpose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container as many start it: root, the usual capabilities, a writable root (but still no network)."""
+    usual = container.sandbox_options
+
+    def weak(**given: Any) -> dict[str, Any]:
+        body = usual(**given)
+        body["HostConfig"] |= {
+            "CapDrop": [],
+            "ReadonlyRootfs": False,
+            "MaskedPaths": [],
+        }
+        return body | {"User": "0:0"}
+
+    monkeypatch.setattr(container, "sandbox_options", weak)
+    backend = BACKENDS["docker"]()
+    if not backend.probe().available:
+        pytest.skip("no engine")
+    broken = {result.check.id for result in examine(backend).broken}
+    expected = {
+        "privilege.uid",
+        "leak.boot-line",
+        "write.system-folders",
+        "write.any-folder",
+        "write.remount",
+    }
+    assert expected <= broken, expected - broken

