@@ -99,8 +99,9 @@ def test_an_engine_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CouldNotLook) as caught:
         choose("docker", "process")
     assert "/nonexistent/docker.sock" in caught.value.message
-    with pytest.raises(CouldNotLook):
-        choose("auto", "container")
+    # A machine with QEMU and an image from an earlier run may still have the microVM; no other wall is left.
+    with contextlib.suppress(CouldNotLook):
+        assert choose("auto", "container")[1].backend == "microvm"
     with pytest.raises(CouldNotLook) as caught, DockerBackend().open(SandboxSpec(), SLEEPER, SLEEPER):
         pytest.fail("opened without an engine")
     assert caught.value.advice
