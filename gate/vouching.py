@@ -17,7 +17,6 @@ from gate.deploy.statement import Statement
 from gate.forge.checks import CheckRun, check_runs
 from gate.forge.interface import Api, path, repository
 from gate.policy.digest import policy_digest
-from gate.publishing.believe import policy_digest as published_digest
 from gate.settings import DeploySettings, Settings
 
 MOST_LINE: Final = 2_000
@@ -167,10 +166,7 @@ def vouch(
 
 def terms_of(environment: str, wanted: DeploySettings, settings: Settings) -> Terms:
     """What an environment's table means. ``current`` is this program's rules with these settings."""
-    current = {
-        policy_digest(msgspec.to_builtins(settings.config)),
-        *(published_digest(settings.thresholds_for(is_ai=by_ai)) for by_ai in (False, True)),
-    }
+    current = {policy_digest(msgspec.to_builtins(settings.config))}
     named = {p for p in wanted.policies if p != "current"}
     return Terms(
         environment=environment,

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import replace
 from typing import Final
+
+import msgspec
 
 from gate import __version__
 from gate.errors import UsageError
 from gate.model.finding import worst_first
 from gate.model.report import Report
-from gate.model.score import Thresholds, Verdict
+from gate.model.score import Verdict
+from gate.policy.digest import policy_digest
 from gate.policy.rules import load_policy
 from gate.policy.score import score
 from gate.policy.verdict import decide
 from gate.report.from_json import as_report
 from gate.report.json_v1 import decode
-from gate.resources import rules_dir
 from gate.settings import Settings
 
 _ORDER: Final = (Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL)
@@ -80,11 +81,13 @@ def doubted(report: Report, why: str) -> Report:
     return replace(report, verdict=Verdict.INCONCLUSIVE, reasons=(why, *report.reasons))
 
 
-def policy_digest(thresholds: Thresholds) -> str:
-    """sha256 of what judged: rules/policy.toml and the bands in force. 64 hex digits."""
-    made = {
-        "policy": hashlib.sha256((rules_dir() / "policy.toml").read_bytes()).hexdigest(),
-        "warn": thresholds.warn,
-        "fail": thresholds.fail,
-    }
-    return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
+def judged_by(report: Report, settings: Settings) -> str:
+    """The policy digest to stamp on a verdict: 64 hex digits, as ``gate.policy.digest`` makes them.
+
+    The report was made under one set of rules and settings, and is judged again here under ours. Where both
+    are the same, that is the policy; where they are not (an input of one half only, another version's
+    rules), neither can vouch for it, and what is stamped is accepted nowhere unless somebody names it.
+    """
+    ours = policy_digest(msgspec.to_builtins(settings.config))
+    theirs = report.made.policy if report.made is not None else "unknown"
+    return ours if theirs == ours else hashlib.sha256(f"{ours} {theirs}".encode()).hexdigest()

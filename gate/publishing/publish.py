@@ -21,7 +21,7 @@ from gate.model.score import Verdict
 from gate.policy import override
 from gate.publishing import people
 from gate.publishing.base import ApiTree
-from gate.publishing.believe import doubted, received, recomputed
+from gate.publishing.believe import doubted, judged_by, received, recomputed
 from gate.publishing.surroundings import Surroundings, read_report
 from gate.publishing.tell import Outcome, Where, tell
 from gate.report.annotations import step_summary
@@ -87,7 +87,8 @@ def told(
     if log is not None:
         record(log, report, target, before, now=int(now))
     where = Where(pull=target, server=around.server, run=around.run, attempt=around.attempt, now=int(now))
-    outcome = tell(api, report, where, settings.config.github, me=me, before=before, raw=raw)
+    policy = judged_by(report, settings)
+    outcome = tell(api, report, where, settings.config.github, me=me, policy=policy, before=before, raw=raw)
     note = "" if not (outcome.refused or outcome.failed) else outcome.words()
     around.summarise(step_summary(report, blob_url=where.blob_url, note=_quoted(note)))
     return report, outcome

@@ -15,7 +15,6 @@ from gate.model.finding import Finding
 from gate.model.report import Report
 from gate.model.rule import Severity
 from gate.model.score import Verdict
-from gate.publishing.believe import policy_digest
 from gate.report import summary
 from gate.report.json_v1 import JsonReporter, rule_id
 from gate.report.markdown import MarkdownReporter
@@ -86,12 +85,14 @@ def tell(
     settings: GithubSettings,
     *,
     me: str,
+    policy: str,
     before: Verdict | None = None,
     raw: bytes | None = None,
 ) -> Outcome:
     """Write check, comment and what else the settings want. Raises nothing for what GitHub refuses.
 
-    ``before``: the verdict before overrides. ``raw``: the report.json told about (default: made anew).
+    ``policy``: the digest to stamp (believe.judged_by). ``before``: the verdict before overrides.
+    ``raw``: the report.json told about (default: made anew).
     """
     outcome = Outcome()
     text = MarkdownReporter(blob_url=where.blob_url).render(report)
@@ -99,7 +100,7 @@ def tell(
     pull, repo = where.pull, where.pull.repo
     if settings.check != "never":
         want = settings.check
-        verdict = _verdict(report, where, text, digest, before)
+        verdict = _verdict(report, where, text, digest, policy, before)
         _try(outcome, "check", lambda: _check_words(checks.tell(api, repo, verdict, want=want)))
     if settings.comment != "never":
         create = settings.comment == "always" or report.verdict is not Verdict.PASS
@@ -151,7 +152,9 @@ def _reviewers(api: Api, pull: PullNow, names: tuple[str, ...]) -> str:
     return "reviewers asked"
 
 
-def _verdict(report: Report, where: Where, text: str, digest: str, before: Verdict | None) -> checks.Verdict:
+def _verdict(
+    report: Report, where: Where, text: str, digest: str, policy: str, before: Verdict | None
+) -> checks.Verdict:
     overridden = before.value if before in (Verdict.FAIL, Verdict.INCONCLUSIVE) else None
     accepted = [o.override.until for o in report.overrides if o.accepted]
     stamp = checks.Stamp(
@@ -160,7 +163,7 @@ def _verdict(report: Report, where: Where, text: str, digest: str, before: Verdi
         head=where.pull.head_sha,
         base=report.change.base,
         report=digest,
-        policy=policy_digest(report.thresholds),
+        policy=policy,
         gate=report.gate_version,
         at=where.now,
         overridden=overridden if before is not report.verdict else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import msgspec
 import pytest
 
 from gate.cli import main
-from gate.forge.checks import Stamp, stamped
+from gate.forge.checks import Stamp, stamped, unstamped
+from gate.model.report import Made
 from gate.policy.digest import policy_digest
 from gate.settings import load
 from tests.forge.standin.server import StandIn
 from tests.forge.standin.world import OWNER, REPO, Fault, Pull, World, stamp
+from tests.forge.telling import Job, harmless
 from tests.integration.test_sign_verify import Place
 
 TOML = b'[deploy.production]\napp = "gate-app"\n'
@@ -189,6 +191,29 @@ def test_short_names_are_refused(shop: Shop) -> None:
     assert shop.deploy(HEAD, "--key", "x.pem") == 2
 
 
+@pytest.mark.parametrize(
+    ("policy", "code"), [("same", 0), ("of another look", 1), ("unknown", 1)], ids=lambda x: str(x)
+)
+def test_what_publish_wrote_is_what_deploy_reads(shop: Shop, job: Job, policy: str, code: int) -> None:
+    """One digest from look to deployment; made under other settings than base's it counts nowhere."""
+    world = shop.world
+    world.pulls[7].head_sha, world.pulls[7].base_sha = HEAD, BASE
+    world.files[SQUASH, "gate.toml"] = b'[deploy.production]\napp = "github-actions"\n'
+    made = Made(at=int(time.time()), policy=shop.policy, rules="b" * 64, gate="c" * 64)
+    report = replace(harmless(), change=replace(harmless().change, base=BASE, head=HEAD), made=made)
+    if policy == "of another look":
+        report = replace(report, made=replace(made, policy="f" * 64))
+    if policy == "unknown":
+        report = replace(report, made=None)
+    assert job.publish(report) == 0
+    (check,) = world.checks.values()
+    stamp = unstamped(check["output"]["text"])
+    assert stamp is not None
+    assert (stamp.policy == shop.policy) is (policy == "same")
+    assert stamp.policy != "f" * 64
+    assert shop.deploy() == code
+
+
 # ---- signed statements and a clone -----------------------------------------------------------
 
 
@@ -198,9 +223,6 @@ def place(tmp_path: Path) -> Place:
 
 
 def _rewrite(place: Place, **more: Any) -> None:
-    from dataclasses import replace
-
-    from gate.model.report import Made
     from gate.model.score import Verdict
 
     policy = policy_digest(msgspec.to_builtins(load(environ={}).config))
