@@ -14,19 +14,17 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import strong_walls
 from docker import DockerClient
+from engine_start import ByHand
 
 from gate.errors import CouldNotLook
 from gate.sandbox import engine, images, wasm
 
-LOG = Path("/var/log/gate-dockerd.log")
-PIDFILE = Path("/run/gate-dockerd.pid")
-START_SECONDS = 60
+BY_HAND = ByHand()
 
 
 def say(text: str) -> None:
@@ -82,27 +80,8 @@ def start_engine() -> None:
         subprocess.run(["systemctl", "start", "docker"], check=False)
         return
     mount_cgroups()
-    say(f"no init system: starting dockerd by hand, log in {LOG}")
-    # After a kill or a power cut these name processes that are gone; dockerd would wait for them.
-    run = Path("/var/run/docker")
-    for stale in (PIDFILE, Path("/var/run/docker.pid"), *run.glob("containerd/containerd.p*")):
-        stale.unlink(missing_ok=True)
-    with LOG.open("ab") as log:
-        subprocess.Popen(
-            ["dockerd", "--pidfile", str(PIDFILE)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            cwd="/",
-        )
-    until = time.monotonic() + START_SECONDS
-    while time.monotonic() < until:
-        if reachable():
-            return
-        time.sleep(0.2)
-    tail = LOG.read_text(errors="replace").splitlines()[-3:]
-    say(f"dockerd did not answer within {START_SECONDS} s: {' / '.join(tail)}")
+    say(f"no init system: starting dockerd by hand, log in {BY_HAND.log}")
+    BY_HAND.start(reachable, say)
 
 
 def ready_engine() -> bool:

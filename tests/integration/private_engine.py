@@ -24,18 +24,23 @@ class PrivateEngine:
         self._parent = f"/gate-test-engine-{os.getpid()}"
         self._daemon: subprocess.Popen[bytes] | None = None
 
+    @property
+    def command(self) -> list[str]:
+        """How it is started; the pid file comes last."""
+        return [
+            *("unshare", "--net"),  # "no bridge" would else remove the machine's own
+            "dockerd",
+            *("--host", self.address, "--data-root", f"{self.folder}/data"),
+            *("--exec-root", f"{self.folder}/exec", "--cgroup-parent", self._parent),
+            *("--bridge", "none", "--iptables=false", "--ip6tables=false", "--ip-masq=false"),
+            *("--pidfile", f"{self.folder}/pid"),
+        ]
+
     def start(self) -> None:
         """Start and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
             self._daemon = subprocess.Popen(
-                [
-                    *("unshare", "--net"),  # "no bridge" would else remove the machine's own
-                    "dockerd",
-                    *("--host", self.address, "--data-root", f"{self.folder}/data"),
-                    *("--exec-root", f"{self.folder}/exec", "--pidfile", f"{self.folder}/pid"),
-                    *("--cgroup-parent", self._parent),
-                    *("--bridge", "none", "--iptables=false", "--ip6tables=false", "--ip-masq=false"),
-                ],
+                self.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -67,6 +72,10 @@ class PrivateEngine:
         assert self._daemon is not None
         self._daemon.kill()
         self._daemon.wait()
+
+    def adopt(self, daemon: subprocess.Popen[bytes]) -> None:
+        """Somebody else has started it again."""
+        self._daemon = daemon
 
     def freeze(self) -> None:
         """It is there, takes connections, and never says a word again."""
