@@ -1,10 +1,12 @@
 """Real merged commits through the dynamic part: behaviour findings on code that people trust. JSON on stdout.
 
-``python -m bench.commits [--backend bubblewrap] [--commits 15] [--workers 2] REPOSITORY...``
+``python -m bench.commits [--backend bubblewrap] [--commits 15] [--workers 2] [--done FILE] REPOSITORY...``
 
 Of each repository (a clone, bare or not) the latest commits with one parent that change Python code. Each is
-planned, run at base and head and judged as `gate check` does, without the static and the second look.
-Nothing of a commit runs outside the sandbox.
+planned, run at base and head, looked at again under every other condition (as with ``--deep``) and
+judged as `gate check` does, without the static look. ``--done`` names a file of JSON lines: what stands in
+it is not run again, what is run is added, so that a long list can be done in parts. Nothing of a commit runs
+outside the sandbox.
 """
 
 from __future__ import annotations
@@ -16,21 +18,16 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from gate import proc
 from gate.change.git import open_range
+from gate.looking import look
 from gate.model.rule import Severity
 from gate.model.run import SandboxSpec
 from gate.sandbox import canaries
 from gate.sandbox.backends import BACKENDS
-from gate.sandbox.execute import execute
 from gate.sandbox.plan import make_plan
-from gate.signals.interface import SignalContext
-from gate.signals.run import signals
-from gate.trace.diff import compare
-
-BUDGET: Final = 180.0
 
 
 def latest(repo: Path, count: int) -> list[str]:
@@ -40,22 +37,36 @@ def latest(repo: Path, count: int) -> list[str]:
     return proc.run(words, deadline=60).stdout.decode("ascii").split()
 
 
-def judged(repo: Path, commit: str, backend: str) -> dict[str, Any]:
+def judged(repo: Path, commit: str, backend: str, budget: float) -> dict[str, Any]:
     """Behaviour findings of one commit, and whether everything could be looked at."""
     start = time.monotonic()
     with open_range(repo, f"{commit}~1", commit) as opened:
         plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
         planted = canaries.plant()
         spec = SandboxSpec(
-            canaries=planted, files=canaries.as_files(planted), env=canaries.as_environment(planted)
+            canaries=planted,
+            files=canaries.as_files(planted),
+            env=canaries.as_environment(planted),
+            network="sinkhole",
         )
         with BACKENDS[backend]().open(spec, opened.base, opened.head) as session:
-            runs = execute(session, plan, budget=BUDGET, workers=1)
-            diff = compare(runs, planted)
-        found = signals(SignalContext(change=opened.change, diff=diff, runs=runs))
+            looked = look(
+                session,
+                plan,
+                opened.change,
+                planted,
+                budget=budget,
+                deep=True,
+                suspects=set,
+                settled=lambda _: False,
+                note=lambda _: None,
+            )
+    runs, found = looked.runs, looked.findings
     return {
-        "commit": f"{repo.parent.name}@{commit[:10]}",
+        "commit": _named(repo, commit),
         "runs": len(runs),
+        "second_look": sum(bool(run.probe.condition) for run in runs),
+        "holes": sum(not run.completeness.whole for run in runs),
         "faults": sorted({run.fault for run in runs if run.fault}),
         "findings": [
             [f.severity.value, f.rule_id, f.primary.path, str(f.evidence.get("subject", ""))[:120]]
@@ -65,6 +76,16 @@ def judged(repo: Path, commit: str, backend: str) -> dict[str, Any]:
     }
 
 
+def _named(repo: Path, commit: str) -> str:
+    return f"{repo.parent.name}@{commit[:10]}"
+
+
+def _read(path: Path | None) -> list[dict[str, Any]]:
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def main() -> int:
     """Run them all and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -72,10 +93,19 @@ def main() -> int:
     parser.add_argument("--backend", default="bubblewrap", choices=sorted(BACKENDS))
     parser.add_argument("--commits", type=int, default=15, help="of each repository")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--budget", type=float, default=180.0, help="seconds for one commit")
+    parser.add_argument("--done", type=Path, help="JSON lines of commits already run; new ones are added")
     options = parser.parse_args()
+    done = _read(options.done)
+    known = {each["commit"] for each in done}
     todo = [(repo, commit) for repo in options.repositories for commit in latest(repo, options.commits)]
+    todo = [(repo, commit) for repo, commit in todo if _named(repo, commit) not in known]
     with ThreadPoolExecutor(options.workers) as pool:
-        done = list(pool.map(lambda pair: judged(pair[0], pair[1], options.backend), todo))
+        for each in pool.map(lambda pair: judged(pair[0], pair[1], options.backend, options.budget), todo):
+            done.append(each)
+            if options.done is not None:
+                with options.done.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(each) + "\n")
     counts = Counter(severity for each in done for severity, *_ in each["findings"])
     grave = [
         [each["commit"], *finding]
@@ -86,6 +116,8 @@ def main() -> int:
     figures = {
         "commits": len(done),
         "runs": sum(each["runs"] for each in done),
+        "second_look": sum(each["second_look"] for each in done),
+        "with_holes": [each["commit"] for each in done if each["holes"]],
         "with_faults": [each["commit"] for each in done if each["faults"]],
         "findings_by_severity": dict(counts),
         "commits_with_high": len({commit for commit, *_ in grave}),
