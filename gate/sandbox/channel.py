@@ -19,6 +19,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from gate.trace import seccheck_guard
 from gate.trace.unotify import filter_program
 
 MAGIC: Final = b"GATE1\n"
@@ -42,13 +43,18 @@ class Tracing:
     token: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     look: bool = True
     arch: str | None = None
-    kind: Literal["unotify", "none"] = "unotify"
-    """``none``: what the code runs on reports by itself; the launcher does nothing."""
+    kind: Literal["unotify", "guard", "none"] = "unotify"
+    """What the code runs on may report by itself: with ``guard`` the launcher only puts a filter on the
+    code, with ``none`` nothing."""
+    user: int | None = None
+    """The code's user and group where the launcher is started as root and keeps apart from it."""
 
     def as_json(self) -> dict[str, object]:
         """The job's ``tracer``. Raises CouldNotLook for an architecture without a table."""
         if self.kind == "none":
             return {"kind": "none"}
+        if self.kind == "guard":
+            return {"kind": "guard", "filter": seccheck_guard.program(self.arch).hex(), "user": self.user}
         where: dict[str, object] = {"fd": self.fd} if self.fd is not None else {"socket": self.socket}
         program = filter_program(self.arch, look=self.look)
         return {"kind": "unotify", **where, "token": self.token.hex(), "filter": program.hex()}
@@ -59,6 +65,8 @@ class Job:
     """One run, as the launcher gets it. Limits in bytes and counts; 0: a cgroup holds that one.
 
     ``memory`` and ``pids`` are per process and per user: leave them 0 where a cgroup does it.
+    ``soft_memory`` is per process too and lies below what ends the whole run: an allocation beyond it fails
+    (``MemoryError``), and the code goes on. 0: none.
     ``deadline`` is the launcher's own stop, seconds; the host's clock is what counts.
     """
 
@@ -68,6 +76,7 @@ class Job:
     tree_root: str = TreeRoot
     files: Mapping[str, bytes] = field(default_factory=dict)
     memory: int = 0
+    soft_memory: int = 0
     pids: int = 0
     open_files: int = 1024
     file_size: int = 64 << 20
@@ -88,6 +97,7 @@ class Job:
             "files": {path: base64.b64encode(data).decode("ascii") for path, data in self.files.items()},
             "limits": {
                 "memory": self.memory,
+                "soft_memory": self.soft_memory,
                 "pids": self.pids,
                 "open_files": self.open_files,
                 "file_size": self.file_size,

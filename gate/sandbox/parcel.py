@@ -18,6 +18,9 @@ HOME: Final = "/work/home"
 PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 MAX_TREE: Final = 2 << 30
 _CHUNK: Final = 1 << 18
+_CALL_SHARE: Final = 0.6
+"""Of the sandbox's memory, what one process of a call probe may hold: the rest is for the driver, the
+launcher and the files of the scratch, so that a greedy call fails before the wall ends everything."""
 _ENVIRONMENT: Final = {
     "PATH": PATH,
     "HOME": HOME,
@@ -101,6 +104,7 @@ def job_for(probe: Probe, spec: SandboxSpec, *, tracer: Tracing, in_cgroup: bool
         tree_root=TREE,
         files=spec.files,
         memory=0 if in_cgroup else 2 * limits.memory,
+        soft_memory=int(limits.memory * _CALL_SHARE) if probe.phase == "call" else 0,
         pids=0 if in_cgroup else limits.pids,
         open_files=limits.open_files,
         file_size=limits.file_size,

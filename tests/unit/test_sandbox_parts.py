@@ -238,6 +238,12 @@ def test_a_job_has_only_the_environment_that_was_given(monkeypatch: pytest.Monke
     assert (alone.memory, alone.pids) == (1 << 30, 128)
 
 
+def test_a_call_gets_less_memory_than_its_sandbox() -> None:
+    called = job_for(replace(PROBE, phase="call"), SandboxSpec(), tracer=Tracing(socket="/s"), in_cgroup=True)
+    assert 0 < called.soft_memory < SandboxSpec().limits.memory
+    assert job_for(PROBE, SandboxSpec(), tracer=Tracing(socket="/s"), in_cgroup=True).soft_memory == 0
+
+
 @pytest.mark.parametrize("cwd", ["/etc", "..", "a/../../b"])
 def test_a_job_cannot_start_outside_its_tree(cwd: str) -> None:
     with pytest.raises(ValueError, match="leaves the tree"):

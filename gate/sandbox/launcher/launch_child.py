@@ -11,7 +11,7 @@ import signal
 import socket
 import struct
 import threading
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, Iterator, List, Optional, Set
 
 from launch_tree import Fault
 
@@ -58,6 +58,11 @@ def set_limits(limits: Job) -> None:
             if most != resource.RLIM_INFINITY:
                 bound = min(bound, most)
             resource.setrlimit(which, (bound, bound))
+    soft = int(limits.get("soft_memory") or 0)
+    if soft:
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        if most == resource.RLIM_INFINITY or soft < most:
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, most))
 
 
 def find_program(name: str, env: Dict[str, str], cwd: str) -> str:
@@ -81,10 +86,44 @@ def drop_capabilities() -> None:
         raise Fault(f"capset: {os.strerror(ctypes.get_errno())}")
 
 
+@contextlib.contextmanager
+def acting_as(user: Optional[int]) -> Iterator[None]:
+    """With the file rights of that user and group for a while; as we are where it is None."""
+    if user is None:
+        yield
+        return
+    os.setresgid(-1, user, -1)
+    os.setresuid(-1, user, -1)
+    try:
+        yield
+    finally:
+        os.setresuid(-1, 0, -1)
+        os.setresgid(-1, 0, -1)
+
+
+def become_user(user: Optional[int]) -> None:
+    """For good. Where the launcher keeps another user, the code can neither signal nor open it."""
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+
+
 class SockFprog(ctypes.Structure):
     """struct sock_fprog (uapi linux/filter.h)."""
 
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+
+
+def install_guard(program: bytes) -> None:
+    """Put a filter on this thread that nobody listens to: it only refuses. Raises Fault."""
+    number = SYS_SECCOMP.get(os.uname().machine)
+    if number is None:
+        raise Fault(f"no seccomp on {os.uname().machine}")
+    buffer = ctypes.create_string_buffer(program, len(program))
+    wanted = SockFprog(len(program) // 8, ctypes.addressof(buffer))
+    if libc.syscall(number, SECCOMP_SET_MODE_FILTER, 0, ctypes.byref(wanted)) != 0:
+        raise Fault(f"seccomp: {os.strerror(ctypes.get_errno())}")
 
 
 def install_filter(program: bytes, link: socket.socket) -> None:
@@ -138,7 +177,8 @@ def become_target(job: Job, fds: Dict[str, Any], link: Optional[socket.socket]) 
     status = fds["status"]
     try:
         os.setsid()
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        become_user(job["tracer"].get("user"))
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after that: a change of user takes it back
         if os.getppid() != fds["launcher"]:
             os._exit(126)
         for number, fd in ((0, fds["null"]), (1, fds["out"]), (2, fds["err"])):
@@ -165,6 +205,8 @@ def become_target(job: Job, fds: Dict[str, Any], link: Optional[socket.socket]) 
         drop_capabilities()
         if link is not None:
             install_filter(bytes.fromhex(job["tracer"]["filter"]), link)
+        elif job["tracer"]["kind"] == "guard":
+            install_guard(bytes.fromhex(job["tracer"]["filter"]))
         os.execve(path, job["argv"], env)
     except BaseException as error:
         os.write(status, f"{type(error).__name__}: {error}".encode("utf-8", "replace")[:1000])

@@ -1,0 +1,40 @@
+"""What one call may use up: memory beyond its share fails inside the call, and the probe goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from gate.model.run import Outcome
+from gate.sandbox.backends import BACKENDS
+from tests.integration.launching import why_no_bwrap
+from tests.integration.test_reach import look, reach
+
+pytestmark = pytest.mark.skipif(bool(why_no_bwrap()), reason=why_no_bwrap() or "bubblewrap works")
+
+GREEDY = (
+    "def a_row():\n    return [bytes(8 << 20) for _ in range(200)]\n\n\n"
+    "def b_block():\n    return bytearray(b'x') * (2 << 30)\n\n\n"
+    f"def c_after():\n    {reach(3)}\n"
+)
+
+
+@pytest.mark.parametrize("wall", ["bubblewrap", pytest.param("docker", marks=pytest.mark.engine)])
+def test_a_greedy_call_ends_by_itself(tmp_path: Path, wall: str) -> None:
+    if not (found := BACKENDS[wall]().probe()).available:
+        pytest.skip(found.reason)
+    seen = look(tmp_path, {"src/pricing/tax.py": GREEDY}, backend=wall)
+    calls = [run for run in seen.runs if run.probe.phase == "call" and run.side == "head"]
+    assert [(run.outcome, run.completed) for run in calls] == [(Outcome.COMPLETED, True)]
+    (item,) = cast("list[dict[str, Any]]", calls[0].driver_report["items"])
+    told = dict(item["calls"])
+    assert (told["a_row"], told["b_block"], told["c_after"]) == ("MemoryError", "MemoryError", "returned")
+    assert [b.subject for b in seen.diff.new] == ["203.0.113.3:4444"]
+
+
+def test_a_greedy_import_still_hits_the_wall(tmp_path: Path) -> None:
+    seen = look(tmp_path, {"src/pricing/tax.py": "HELD = [b'x' * (8 << 20) for _ in range(200)]\n"})
+    ended = {run.outcome for run in seen.runs if run.probe.phase == "import" and run.side == "head"}
+    assert ended == {Outcome.OUT_OF_MEMORY}
