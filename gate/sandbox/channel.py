@@ -47,14 +47,17 @@ class Tracing:
     """What the code runs on may report by itself: with ``guard`` the launcher only puts a filter on the
     code, with ``none`` nothing."""
     user: int | None = None
-    """The code's user and group where the launcher is started as root and keeps apart from it."""
+    """With ``guard``: the code's user and group; the launcher is started as root and keeps apart from it."""
+    cover: tuple[str, ...] = ()
+    """With ``guard``: paths that the launcher hides from the code."""
 
     def as_json(self) -> dict[str, object]:
         """The job's ``tracer``. Raises CouldNotLook for an architecture without a table."""
         if self.kind == "none":
             return {"kind": "none"}
         if self.kind == "guard":
-            return {"kind": "guard", "filter": seccheck_guard.program(self.arch).hex(), "user": self.user}
+            program = seccheck_guard.program(self.arch)
+            return {"kind": "guard", "filter": program.hex(), "user": self.user, "cover": list(self.cover)}
         where: dict[str, object] = {"fd": self.fd} if self.fd is not None else {"socket": self.socket}
         program = filter_program(self.arch, look=self.look)
         return {"kind": "unotify", **where, "token": self.token.hex(), "filter": program.hex()}

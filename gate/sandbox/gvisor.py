@@ -16,7 +16,7 @@ from docker import DockerClient
 
 from gate.errors import CouldNotLook
 from gate.model.run import Capability, Limits, Probe, SandboxSpec
-from gate.sandbox import engine, gvisor_setup, images
+from gate.sandbox import container, engine, gvisor_setup, images
 from gate.sandbox.canaries import deadly
 from gate.sandbox.channel import Tracing
 from gate.sandbox.docker import DockerBackend, DockerBox, Isolation
@@ -27,6 +27,15 @@ from gate.sandbox.parcel import NoTree
 _IDLE: Final = ("python3", "-I", "-S", "-c", "pass")
 _KERNEL_MEMORY: Final = 96 << 20
 """What the sandbox's kernel needs for itself, inside the same control group."""
+_LAUNCHER_MAY: Final = ["SETUID", "SETGID", "KILL", "SYS_ADMIN"]
+"""gVisor lets a process open and kill others of its user, the first one too. So the launcher starts as root
+of the sandbox (in gVisor's kernel, not on the host) with these only, and the code becomes another user. The
+last one is given up before the tree is unpacked: with it the launcher hides _COVERED."""
+_COVERED: Final = (
+    *container.MASKED,  # runsc takes no notice of the engine's list
+    *(f"/proc/1/{name}" for name in ("environ", "auxv", "maps", "smaps")),  # anybody may read them in gVisor
+    *("/proc/sentry-meminfo", "/proc/cgroups", "/sys/fs/cgroup"),
+)
 _KERNEL_TASKS: Final = 512
 """Host threads of that kernel; the code's own processes are counted inside it."""
 
@@ -51,9 +60,10 @@ class GvisorBox(DockerBox):
         self, client: DockerClient, options: dict[str, Any], observer: SinkObserver, events: int
     ) -> None:
         place = observer.watch(events=events)
-        host = options["HostConfig"] | {"Runtime": gvisor_setup.runtime(place.slot)}
-        super().__init__(client, options | {"HostConfig": host}, _Claimed(observer, place), events)
-        self.tracer = Tracing(kind="none")
+        host = options["HostConfig"] | {"Runtime": gvisor_setup.runtime(place.slot), "CapAdd": _LAUNCHER_MAY}
+        body = options | {"HostConfig": host, "User": "0:0"}
+        super().__init__(client, body, _Claimed(observer, place), events)
+        self.tracer = Tracing(kind="guard", user=container.UID, cover=_COVERED)
 
 
 class GvisorBackend(DockerBackend):
@@ -69,8 +79,7 @@ class GvisorBackend(DockerBackend):
             with contextlib.closing(engine.connect(deadline=3, timeout=10)) as client:
                 runtimes = client.info().get("Runtimes") or {}
                 built = images.present(client, "sandbox") and images.present(client, "observer")
-            if not gvisor_setup.registered(runtimes):
-                raise CouldNotLook("the engine knows no gVisor runtime", advice=gvisor_setup.HOW_TO_GET)
+            slots = gvisor_setup.usable(runtimes)
             if built:
                 self._trial()
         except CouldNotLook as error:
@@ -82,7 +91,8 @@ class GvisorBackend(DockerBackend):
             available=True,
             isolation=self.isolation,
             tracer="seccheck",
-            version=f"runsc, {gvisor_setup.registered(runtimes)} slots",
+            layers=True,
+            version=f"runsc, {slots} slots",
             reason="" if built else "its images are built on first use",
             reserve=hesitates(),
         )
@@ -111,9 +121,7 @@ class GvisorBackend(DockerBackend):
                 "gVisor reports what was done, too late to stop it at the moment a canary is opened",
                 advice='Use docker or bubblewrap, or sandbox.on_canary = "record".',
             )
-        slots = gvisor_setup.registered(client.info().get("Runtimes") or {})
-        if not slots:
-            raise CouldNotLook("the engine knows no gVisor runtime", advice=gvisor_setup.HOW_TO_GET)
+        slots = gvisor_setup.usable(client.info().get("Runtimes") or {})
         return SinkObserver(client, image=image, labels=labels, folder=folder, slots=slots)
 
     def _box(self, client: DockerClient, options: dict[str, Any], observer: Any, events: int) -> DockerBox:

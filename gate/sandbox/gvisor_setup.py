@@ -35,6 +35,7 @@ HOW_TO_GET: Final = (
     "Install gVisor's runsc (Debian 13 and later: apt-get install runsc) and register it with Docker: "
     "sudo gate doctor --fix"
 )
+AGAIN: Final = "Register it again: sudo gate doctor --fix"
 
 
 def runtime(slot: int) -> str:
@@ -43,11 +44,36 @@ def runtime(slot: int) -> str:
 
 
 def registered(runtimes: dict[str, Any]) -> int:
-    """How many slots an engine has, from its ``info()["Runtimes"]``."""
+    """How many slots an engine has, from its ``info()["Runtimes"]``. One that another version of gate
+    registered does not count: it would report less than we take for granted.
+    """
     count = 0
-    while runtime(count) in runtimes:
+    while runtime(count) in runtimes and _of_today(count, runtimes[runtime(count)]):
         count += 1
     return count
+
+
+def usable(runtimes: dict[str, Any]) -> int:
+    """The same. Raises CouldNotLook where there is none."""
+    count = registered(runtimes)
+    if not count and runtime(0) in runtimes:
+        raise CouldNotLook("gVisor was registered by another version of gate", advice=AGAIN)
+    if not count:
+        raise CouldNotLook("the engine knows no gVisor runtime", advice=HOW_TO_GET)
+    return count
+
+
+def _of_today(slot: int, known: dict[str, Any]) -> bool:
+    words = known.get("runtimeArgs")
+    return words is None or words == _arguments(slot)  # not every engine tells
+
+
+def _arguments(slot: int, configs: Path | None = None) -> list[str]:
+    return seccheck_session.arguments(str(_config(slot, configs or _CONFIGS)), f"{REPORTS}/{slot}/log")
+
+
+def _config(slot: int, configs: Path) -> Path:
+    return configs / f"{slot}-{seccheck_session.digest()}.json"
 
 
 def register(*, daemon: Path = _DAEMON, configs: Path = _CONFIGS) -> str:
@@ -65,10 +91,8 @@ def register(*, daemon: Path = _DAEMON, configs: Path = _CONFIGS) -> str:
     wanted: dict[str, Any] = {}
     for slot in range(SLOTS):
         session = seccheck_session.session(f"{REPORTS}/{slot}/sink.sock", points)
-        path = configs / f"{slot}.json"
-        _write(path, session)
-        words = seccheck_session.arguments(str(path), f"{REPORTS}/{slot}/log")
-        wanted[runtime(slot)] = {"path": program, "runtimeArgs": words}
+        _write(_config(slot, configs), session)
+        wanted[runtime(slot)] = {"path": program, "runtimeArgs": _arguments(slot, configs)}
     if not _merge(daemon, {"runsc": {"path": program, "runtimeArgs": _BARE}}, wanted):
         return f"runsc was registered already, with {SLOTS} slots"
     _reload()

@@ -7,6 +7,7 @@ and not seen; the first bytes of a ``sendto`` are not seen; ``denied`` is never 
 
 from __future__ import annotations
 
+import errno
 import platform
 from collections import Counter
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from gate.sandbox.observer import flags, network, process, table
 from gate.sandbox.observer.numbers import NAMES
 from gate.sandbox.observer.paths import signed
 from gate.sandbox.observer.target import Unreadable
+from gate.trace import seccheck_guard
 from gate.trace import seccheck_log as log
 from gate.trace import seccheck_wire as wire
 from gate.trace.events import VERSION, text_of
@@ -321,6 +323,8 @@ class Translator:
     # -- the log ----------------------------------------------------------------------------
 
     def _line(self, line: bytes) -> None:
+        if b"task_syscall.go" in line[:26]:
+            self._refused(line)
         if b"strace.go" not in line[:20]:
             return
         said = log.read(line)
@@ -335,6 +339,26 @@ class Translator:
                 me.cwd = _joined(me.cwd, _text(where.get("path") or where.get("fd", "")))
         elif me.live and said.result is None:
             self._from_log(said, me)
+
+    def _refused(self, line: bytes) -> None:
+        """A call that the launcher's filter answered (seccheck_guard.py): no packet tells of it."""
+        found = log.denied(line)
+        if found is None:
+            return
+        group, thread, number = found
+        me = self._processes.get(group)
+        if me is None or group == _LAUNCHER or not me.live:
+            return
+        number &= 0xFFFFFFFF
+        foreign = bool(number & table.X32_BIT) and platform.machine() == "x86_64"
+        number = number & ~table.X32_BIT if foreign else number
+        name = self.names.get(number, f"syscall_{number}")
+        if name in table.UNSUPPORTED | table.SILENT and not foreign:
+            return  # libc falls back, and that is seen; a priority is nothing to tell of
+        error = errno.errorcode[errno.ENOSYS if foreign else seccheck_guard.answer(name)]
+        self.calls[f"x32:{name}" if foreign else name] += 1
+        fields: Fields = {"number": number, "detail": "", "denied": True, "errno": error}
+        self._said("attempt", name, thread, group, fields | ({"abi": "x32"} if foreign else {}))
 
     def _from_log(self, said: log.Logged, me: _Process) -> None:
         call, at = said.call, (said.thread, said.group)

@@ -17,6 +17,9 @@ from gate.sandbox.observer import flags
 _LINE: Final = re.compile(
     r"(?:strace\.go:\d+\] )?\[ *(\d+): *(\d+)\] (.{0,40}?) ([EX]) ([a-z0-9_]+)\((.*)\Z", re.DOTALL
 )
+_DENIED: Final = re.compile(
+    r"task_syscall\.go:\d+\] \[ *(\d+): *(\d+)\] Syscall (-?\d+): denied by seccomp\Z"
+)
 _RESULT: Final = re.compile(r"(.*)\) = (-?\d+) \([^()]*\)(?: \([^)]*\))*(?: errno=\d+.*)?\Z", re.DOTALL)
 _PATH: Final = r"0x[0-9a-f]+ (.*)"
 _FD: Final = r"(?:AT_FDCWD|-?\w+) ([^\0]*?)"
@@ -124,6 +127,15 @@ def read(line: bytes) -> Logged | None:
     if ended is None:
         raise Ambiguous("no result")
     return Logged(int(group), int(thread), call, ended[1], int(ended[2]))
+
+
+def denied(line: bytes) -> tuple[int, int, int] | None:
+    """(group, thread, number) of a call that a filter answered; None for a line that tells something else."""
+    try:
+        match = _DENIED.match(_DECODER.decode(line).msg)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Ambiguous("no JSON line") from error
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def named(logged: Logged) -> dict[str, str]:

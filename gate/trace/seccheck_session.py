@@ -9,6 +9,8 @@ no text (unlink, rename, chmod, sendto ...), as JSON lines.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import platform
 from collections.abc import Collection
 from typing import Any, Final
@@ -42,6 +44,23 @@ def session(endpoint: str, points: Collection[str]) -> dict[str, Any]:
     """The pod-init-config for a sink at ``endpoint``. ``points``: what this runsc offers
     (``runsc trace metadata``); calls that it does not know cannot be made in it either.
     """
+    sink = {
+        "name": "remote",
+        # a full socket makes the sandbox wait (20 s at most a call) instead of losing what it did
+        "config": {"endpoint": endpoint, "retries": 2000, "backoff": "20us", "backoff_max": "10ms"},
+    }
+    have = [point for point in _wanted() if point["name"] in points]
+    return {"trace_session": {"name": "Default", "points": have, "sinks": [sink]}}
+
+
+def digest() -> str:
+    """8 hex digits that change with what is asked for: a runtime that was registered for other trace points
+    is told from one of today's by the name of its configuration.
+    """
+    return hashlib.sha256(json.dumps(_wanted(), sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _wanted() -> list[dict[str, Any]]:
     always = ["time", "thread_id", "group_id"]
     wanted: list[dict[str, Any]] = [
         {"name": "container/start", "context_fields": [*always, "container_id"]},
@@ -65,13 +84,7 @@ def session(endpoint: str, points: Collection[str]) -> dict[str, Any]:
                 "context_fields": [*always, "cwd"],
             }
             wanted.append(point | ({"optional_fields": extra} if extra else {}))
-    sink = {
-        "name": "remote",
-        # a full socket makes the sandbox wait (20 s at most a call) instead of losing what it did
-        "config": {"endpoint": endpoint, "retries": 2000, "backoff": "20us", "backoff_max": "10ms"},
-    }
-    have = [point for point in wanted if point["name"] in points]
-    return {"trace_session": {"name": "Default", "points": have, "sinks": [sink]}}
+    return wanted
 
 
 def arguments(config: str, log: str, missing: Collection[str] = ()) -> list[str]:
@@ -85,6 +98,7 @@ def arguments(config: str, log: str, missing: Collection[str] = ()) -> list[str]
         "--strace",
         f"--strace-syscalls={','.join(logged)}",
         "--strace-log-size=256",
+        "--debug",  # without it a call that a filter denies is in no log
         f"--debug-log={log}",
         "--debug-command=boot",
         "--debug-log-format=json",
