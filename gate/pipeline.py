@@ -43,7 +43,7 @@ from gate.prescreen.run import prescreen
 from gate.progress import Silent, Watch
 from gate.sandbox import canaries
 from gate.sandbox.backends import choose
-from gate.sandbox.plan import make_plan
+from gate.sandbox.plan import make_plan, runtimes_of
 from gate.settings import Settings
 from gate.textsafe import shorten
 
@@ -224,12 +224,14 @@ def _sandbox(
         if not wanted.enabled:
             stage.skipped("switched off by " + settings.origin.get("sandbox.enabled", "configuration"))
             return seen
-        plan = make_plan(opened.change, opened.base, opened.head, deadline=wanted.deadline, deep=deep)
+        with ThreadPoolExecutor(1, thread_name_prefix="wall") as pool:
+            chosen = pool.submit(choose, wanted.backend, wanted.minimum)  # its trial start mostly waits
+            plan = make_plan(opened.change, opened.base, opened.head, deadline=wanted.deadline, deep=deep)
         seen = _Seen(sandbox=SandboxReport(not_exercised=plan.not_exercised))
         if not plan.probes:
             stage.skipped("nothing in the change can be run")
             return seen
-        backend, wall, _ = choose(wanted.backend, wanted.minimum)
+        backend, wall, _ = chosen.result()
         planted = canaries.plant()
         spec = SandboxSpec(
             limits=Limits(memory=wanted.memory_mb << 20, pids=wanted.pids, cpus=wanted.cpus),
@@ -238,6 +240,7 @@ def _sandbox(
             env=canaries.as_environment(planted),
             on_canary=wanted.on_canary,
             network=_network(settings, wall, looks),
+            runtimes=runtimes_of(plan),
         )
         with backend.open(spec, opened.base, opened.head) as session:
             looked = look(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from gate.errors import CouldNotLook
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Limits, SandboxSpec
 from gate.resources import rules_dir
-from gate.sandbox import container, engine, images, reap, sinking
+from gate.sandbox import container, engine, images, layered, reap, runtime_image, sinking
 from gate.sandbox.attach import Attached
 from gate.sandbox.canaries import deadly
 from gate.sandbox.channel import Tracing
@@ -24,6 +25,7 @@ from gate.sandbox.observing import Observer
 from gate.sandbox.parcel import Parcel, pack, with_tree
 from gate.sandbox.session import Aftermath, Box, BoxSession
 from gate.sandbox.talk import Ending
+from gate.sandbox.together import together
 
 _PROBE_SECONDS: Final = 10.0
 _EXIT_SECONDS: Final = 2
@@ -171,6 +173,7 @@ class DockerBackend:
             isolation=self.isolation,
             tracer="unotify",
             networks=("none", "sinkhole"),
+            layers=True,
             version=str(version.get("Version", "?")),
             reason="" if image else "its images are built on first use",
         )
@@ -193,15 +196,19 @@ class DockerBackend:
             }
             try:
                 reap.reap(client)
-                image = spec.image or images.ensure(client, "sandbox")
+                image = layered.ensure(client, self._image(client, spec), spec)
                 labels = reap.labels()
                 watching = images.ensure(client, "observer")
                 client.api.timeout = _CALL_SECONDS  # from here on nothing large is moved
-                observer = stack.enter_context(
-                    self._watcher(client, image=watching, labels=labels, folder=folder, canaries=deadly(spec))
-                )
-                spec, around = stack.enter_context(
-                    sinking.in_container(spec, folder, client, image=watching, labels=labels)
+                observer, (spec, around) = stack.enter_context(
+                    together(
+                        lambda: self._watcher(
+                            client, image=watching, labels=labels, folder=folder, canaries=deadly(spec)
+                        ),
+                        functools.partial(
+                            sinking.in_container, spec, folder, client, image=watching, labels=labels
+                        ),
+                    )
                 )
             except API_ERRORS as error:
                 raise CouldNotLook(
@@ -246,6 +253,10 @@ class DockerBackend:
     def _box(self, client: DockerClient, options: dict[str, Any], observer: Any, events: int) -> DockerBox:
         """One started sandbox."""
         return DockerBox(client, options, observer, events)
+
+    def _image(self, client: DockerClient, spec: SandboxSpec) -> str:
+        """The image of the sandboxes, with the runtimes that the spec wants."""
+        return runtime_image.ensure(client, spec.image or images.ensure(client, "sandbox"), spec.runtimes)
 
     def _held(self, limits: Limits) -> Limits:
         """What the control group of a sandbox holds, for these limits of the code."""

@@ -6,16 +6,20 @@ A backend brings a function that starts boxes; everything after that is the same
 from __future__ import annotations
 
 import itertools
+import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
 from gate.errors import CouldNotLook
 from gate.model.change import Side
 from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec
+from gate.sandbox.bridge import Bridge
 from gate.sandbox.channel import Receiver, Tracing
 from gate.sandbox.parcel import Parcel, job_for
 from gate.sandbox.record import Seen, never_started, to_record
@@ -30,7 +34,24 @@ _UNPACK_SECONDS: Final = 3.0
 _TRACE_SECONDS: Final = 2.0
 _SOFT_SECONDS: Final = 0.5
 """The launcher stops at the deadline and can still tell what it saw; this much later the host kills."""
+_COLLECT_SECONDS: Final = 60.0
+"""What sending home the files of an errand may take beyond the code's deadline."""
 _NOISE: Final = 4096
+_MOST_REMOVING: Final = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Errand:
+    """What a run may do beside running: connect outwards over ``dial`` (a connected socket for each
+    connection to ``port`` of its loopback), and send home the files below ``collect`` (``keep`` gets a tar,
+    piece by piece; what it raises as OSError or ValueError ends in a fault), at most about ``most`` bytes.
+    """
+
+    port: int
+    dial: Callable[[], socket.socket]
+    collect: str
+    most: int
+    keep: Callable[[bytes], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,6 +109,8 @@ class BoxSession:
         self._in_cgroup = in_cgroup
         self._warm: Warm[Box] = Warm(make, size=ahead)
         self._live: set[Box] = set()
+        self._removing: deque[Future[None]] = deque()
+        self._removers = ThreadPoolExecutor(max_workers=ahead, thread_name_prefix="remove")
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
@@ -107,12 +130,15 @@ class BoxSession:
         """Remove everything."""
         self.abort()
         self._warm.close()
+        self._removers.shutdown(wait=True)
         with self._lock:
             live = list(self._live)
         for box in live:
             box.remove()
 
-    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+    def run(
+        self, probe: Probe, side: Side, *, repeat: int = 0, errand: Errand | None = None
+    ) -> RunRecord:
         """One probe in a fresh sandbox; see interface.Session."""
         asked = time.monotonic()
         try:
@@ -125,17 +151,35 @@ class BoxSession:
         with self._lock:
             self._live.add(box)
         try:
-            return self._use(box, probe, side, repeat)
+            return self._use(box, probe, side, repeat, errand)
         finally:
+            self._put_away(box)
+
+    def _put_away(self, box: Box) -> None:
+        """Remove a box beside the next run; wait only when too many wait to be removed."""
+
+        def remove() -> None:
             box.remove()
             with self._lock:
                 self._live.discard(box)
 
-    def _use(self, box: Box, probe: Probe, side: Side, repeat: int) -> RunRecord:
-        job = job_for(probe, self._spec, tracer=box.tracer, in_cgroup=self._in_cgroup)
+        with self._lock:
+            self._removing.append(self._removers.submit(remove))
+            oldest = self._removing.popleft() if len(self._removing) > _MOST_REMOVING else None
+        if oldest is not None:
+            oldest.result()
+
+    def _use(self, box: Box, probe: Probe, side: Side, repeat: int, errand: Errand | None) -> RunRecord:
+        job = job_for(probe, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
         parcel = self._parcels[side]
-        heard = Receiver(job.key, output=job.output)
-        clock = _Clock(probe.deadline)
+        bridge = None
+        others: dict[bytes, Callable[[bytes], None]] = {}
+        if errand is not None:
+            bridge = Bridge(errand.dial)
+            others = {b"N": bridge.hear, b"A": errand.keep}
+            job = replace(job, bridge=errand.port, collect=errand.collect, collect_most=errand.most)
+        heard = Receiver(job.key, output=job.output, others=others)
+        clock = _Clock(probe.deadline, _SOFT_SECONDS if errand is None else _COLLECT_SECONDS)
         noise = bytearray()
 
         def hear(stream: int, data: bytes) -> None:
@@ -149,7 +193,11 @@ class BoxSession:
         watch = Watch(
             hear=hear, through=lambda: heard.finished, until=clock.until, stopped=self._stopped.is_set
         )
-        ending = converse(box, itertools.chain([job.head(parcel.size)], parcel.chunks()), watch)
+        try:
+            ending = converse(box, itertools.chain([job.head(parcel.size)], parcel.chunks()), watch, bridge)
+        finally:
+            if bridge is not None:
+                bridge.close()
         if self._stopped.is_set() and ending != "said":
             ending = "stopped"  # killed by abort() while we listened
         seconds = clock.seconds()
@@ -186,8 +234,9 @@ def _completeness(box: Box, network: Path | None) -> Completeness:
 class _Clock:
     """The host's clock over one run: the code's deadline counts from its start, unpacking has its own."""
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, deadline: float, soft: float = _SOFT_SECONDS) -> None:
         self._deadline = deadline
+        self._soft = soft
         self._sent = time.monotonic()
         self._started: float | None = None
 
@@ -197,10 +246,8 @@ class _Clock:
 
     def until(self) -> float:
         """When the host kills, on time.monotonic()'s clock."""
-        latest = self._sent + self._deadline + _UNPACK_SECONDS
-        return (
-            latest if self._started is None else min(latest, self._started + self._deadline + _SOFT_SECONDS)
-        )
+        latest = self._sent + self._deadline + _UNPACK_SECONDS + self._soft - _SOFT_SECONDS
+        return latest if self._started is None else min(latest, self._started + self._deadline + self._soft)
 
     def seconds(self) -> float:
         """How long the code ran (or how long we waited for it to start)."""

@@ -24,13 +24,15 @@ T = TypeVar("T", bound=Removable)
 class Warm(Generic[T]):
     """Keeps up to ``size`` started sandboxes ready, never more than are still expected.
 
-    Each is handed out once: a sandbox is never used twice.
+    Each is handed out once: a sandbox is never used twice. No more than ``size`` are being started
+    ahead of need at a time: the first ones would only wait for each other.
     """
 
     def __init__(self, make: Callable[[], T], *, size: int = 2) -> None:
         self._make = make
         self._size = size
         self._ready: deque[Future[T]] = deque()
+        self._starting = 0
         self._expected = 0
         self._closed = False
         self._lock = threading.Lock()
@@ -48,7 +50,7 @@ class Warm(Generic[T]):
             if self._closed:
                 raise TimeoutError("the session is being torn down")
             self._expected = max(0, self._expected - 1)
-            future = self._ready.popleft() if self._ready else self._pool.submit(self._make)
+            future = self._ready.popleft() if self._ready else self._start()
             self._fill()
         try:
             return future.result(timeout=deadline)
@@ -69,8 +71,26 @@ class Warm(Generic[T]):
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _fill(self) -> None:
-        while not self._closed and len(self._ready) < min(self._size, self._expected):
-            self._ready.append(self._pool.submit(self._make))
+        """With the lock held."""
+        while (
+            not self._closed
+            and self._starting < self._size
+            and len(self._ready) < min(self._size, self._expected)
+        ):
+            self._ready.append(self._start())
+
+    def _start(self) -> Future[T]:
+        """With the lock held."""
+        self._starting += 1
+        return self._pool.submit(self._made)
+
+    def _made(self) -> T:
+        try:
+            return self._make()
+        finally:
+            with self._lock:
+                self._starting -= 1
+                self._fill()
 
 
 def _remove(future: Future[T]) -> None:
