@@ -36,6 +36,8 @@ class Probe:
     """Seconds of wall time, held by the host."""
     driver: bool = True
     sides: tuple[Side, ...] = ("base", "head")
+    dependency: str = ""
+    """``name version`` of the installed package that it exercises; empty: the tree's own code."""
     condition: str = ""
     """Under which condition the second look runs it (``as in CI``, ``90 days later``); empty: as it is."""
 
@@ -87,6 +89,10 @@ class SandboxSpec:
     """Planted as files and variables in every sandbox of the check."""
     on_canary: Literal["record", "kill"] = "record"
     """``kill``: the supervisor ends the sandbox at the moment a canary file is opened for reading."""
+    layers: Mapping[Side, Path] = field(default_factory=dict)
+    """Installed dependencies (a tar on the host for each side), shown read-only; gate/sandbox/layers.py."""
+    runtimes: tuple[str, ...] = ()
+    """Languages whose runtime the probes need beside Python (``javascript``); shown where the host has it."""
     clock_offset: int = 0
     """Seconds added to the clock the code sees; 0 leaves it alone."""
 
@@ -124,6 +130,14 @@ class Completeness:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Refused:
+    """An attempt of an installation to reach what it may not. ``asked`` is what was written: untrusted."""
+
+    asked: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunRecord:
     """One probe on one side, run once.
 
@@ -153,6 +167,8 @@ class RunRecord:
     """0 for the first run; base may be run again to learn its noise."""
     network: Path | None = None
     """What the sinkhole saw (gate/trace/sinkhole_log.py), None where there was none."""
+    refused: tuple[Refused, ...] = ()
+    """What the way out of an installation did not let through, each attempt."""
     stopped: str = ""
     """Why we ended it on purpose before its time (``a canary was opened``); empty: we did not."""
 
@@ -172,3 +188,5 @@ class Capability:
     reserve: str = ""
     """Why ``auto`` passes it by though it works: slow, or less is seen. It is taken when asked for by name,
     or when nothing else is strong enough."""
+    layers: bool = False
+    """Whether installed dependencies can be shown in its sandboxes."""

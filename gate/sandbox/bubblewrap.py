@@ -28,7 +28,7 @@ from gate import proc
 from gate.errors import CouldNotLook
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, SandboxSpec
-from gate.sandbox import cgroup, reap, sinking, usage
+from gate.sandbox import cgroup, layered, layers, reap, runtimes, sinking, usage
 from gate.sandbox.bwrap_options import Layout, arguments, contents, layouts
 from gate.sandbox.canaries import deadly
 from gate.sandbox.channel import Tracing
@@ -49,13 +49,16 @@ HOW_TO_GET: Final = (
     "an administrator allows them with: sysctl kernel.apparmor_restrict_unprivileged_userns=0"
 )
 Isolation = Literal["vm", "user-kernel", "container", "process", "none"]
+Tracer = Literal["unotify", "strace"]
 
 
 class BubblewrapBox:
     """One set of namespaces with a waiting launcher. Implements session.Box."""
 
-    def __init__(self, layout: Layout, spec: SandboxSpec, trace: Path) -> None:
+    def __init__(self, layout: Layout, spec: SandboxSpec, trace: Path, tracer: Tracer = "unotify") -> None:
         self.trace = trace
+        self._fifo = trace.with_suffix(".strace") if tracer == "strace" else None
+        self._outer = -1
         self._limit = spec.limits.memory
         self._peak = 0
         self._too_much = False
@@ -70,7 +73,8 @@ class BubblewrapBox:
         try:
             ours, theirs = socket.socketpair()
             with ours, theirs:
-                self.tracer = Tracing(fd=theirs.fileno())
+                known = stracing.found()[1] if self._fifo else ()
+                self.tracer = Tracing(fd=theirs.fileno(), kind=tracer, known=known)
                 self._observe(ours, spec)
                 self._start(layout, spec, theirs.fileno())
         except BaseException:
@@ -92,6 +96,9 @@ class BubblewrapBox:
         words += ["--token", self.tracer.token.hex(), "--out", str(self.trace)]
         words += ["--events", str(spec.limits.trace_events), "--wait", str(_WAIT_SECONDS)]
         words += [word for path in deadly(spec) for word in ("--canary", path)]
+        if self._fifo is not None:
+            os.mkfifo(self._fifo, 0o600)
+            words += ["--strace", str(self._fifo)]
         self._observer = subprocess.Popen(
             words,
             pass_fds=(link.fileno(),),
@@ -113,9 +120,14 @@ class BubblewrapBox:
         info, info_in = os.pipe()
         theirs = {path: _memory_file(data) for path, data in contents().items()}
         words = arguments(layout, spec, theirs, info_in)
+        user = layout.user if self._fifo is None else None
         try:
+            if self._fifo is not None:
+                words = stracing.around(words, self._fifo, layout.user)
+            elif self._group is not None:
+                words = [*_WHEN_TOLD, *words]
             self._bwrap = subprocess.Popen(
-                [*_WHEN_TOLD, *words] if self._group is not None else words,
+                words,
                 pass_fds=(*theirs.values(), info_in, link),
                 stdin=stdin,
                 stdout=stdout,
@@ -123,12 +135,17 @@ class BubblewrapBox:
                 env=proc.clean_environment(),
                 cwd="/",
                 start_new_session=True,
-                user=layout.user,
-                group=layout.user,
-                extra_groups=None if layout.user is None else [],
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
             )
+            outer = self._bwrap.pid
+            if self._fifo is not None:
+                outer = stracing.announced(self.read_fd)
+                self._outer = self._own(os.pidfd_open(outer))
             if self._group is not None:
-                self._group.add(self._bwrap.pid)
+                self._group.add(outer)
+            if self._group is not None or self._fifo is not None:
                 os.write(self.write_fd, b"\n")
         except OSError as error:
             raise CouldNotLook(f"cannot start {layout.program}: {error}", advice=HOW_TO_GET) from error
@@ -166,7 +183,9 @@ class BubblewrapBox:
             if self._inner >= 0:
                 signal.pidfd_send_signal(self._inner, signal.SIGKILL)
         with contextlib.suppress(OSError):
-            if self._bwrap is not None:
+            if self._outer >= 0:  # strace itself ends when it has told of everybody's end
+                signal.pidfd_send_signal(self._outer, signal.SIGKILL)
+            elif self._bwrap is not None:
                 self._bwrap.kill()
 
     def aftermath(self, ending: Ending, status: int | None) -> Aftermath:
@@ -192,7 +211,7 @@ class BubblewrapBox:
                 with contextlib.suppress(OSError):
                     process.kill()
                 process.wait()
-        fds, self._fds, self._inner = self._fds, [], -1
+        fds, self._fds, self._inner, self._outer = self._fds, [], -1, -1
         for fd in fds:
             os.close(fd)
         if self._group is not None:
@@ -230,13 +249,15 @@ class BubblewrapBackend:
             isolation=self.isolation,
             tracer="unotify",
             networks=("none", "sinkhole"),
+            layers=True,
             version=f"{version}, memory held by {held}{as_root}",
         )
 
     @contextlib.contextmanager
     def open(self, spec: SandboxSpec, base: Tree, head: Tree) -> Iterator[BoxSession]:
         """See interface.Backend."""
-        layout = replace(_working_layout()[0], shared=self.shared)
+        shown = tuple((str(layered.unpacked(tar)), place) for place, tar in layers.places(spec))
+        layout = replace(_working_layout()[0], shared=(*self.shared, *runtimes.shown(spec.runtimes), *shown))
         cgroup.sweep()
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(reap.run_folder())

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import base64
-import shutil
-import sys
 from pathlib import Path
 from typing import Final
 
-from gate import proc
-from gate.errors import CouldNotLook
-from gate.sandbox.scripted import ScriptedBackend, cache, put
+from gate.sandbox.runtimes import find, program, version
+from gate.sandbox.scripted import ScriptedBackend
+
+__all__ = ["CLOSED", "DENO", "DenoBackend", "find", "program", "version"]
 
 DENO: Final = "/opt/deno"
-HOW_TO_GET: Final = "Install it with: pip install 'gate-ci[walls]' (or deno from https://deno.com)"
 CLOSED: Final = (
     "--no-prompt",
     "--deny-import",
@@ -26,29 +24,6 @@ CLOSED: Final = (
 )
 """No question to anybody, no settings of the tree's, nothing from a network."""
 _SOURCES: Final = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
-
-
-def find() -> Path:
-    """Deno's program: beside this Python (the ``deno`` wheel) or on PATH. Raises CouldNotLook."""
-    for found in (Path(sys.executable).with_name("deno"), Path(shutil.which("deno") or "/nowhere")):
-        if found.is_file():
-            return found
-    raise CouldNotLook("deno is not installed", advice=HOW_TO_GET)
-
-
-def version() -> str:
-    """As ``2.9.8``."""
-    said = proc.run([find(), "--version"], deadline=10, env={"DENO_NO_UPDATE_CHECK": "1"}).stdout
-    words = said.decode(errors="replace").split()
-    return words[1] if len(words) > 1 else "?"
-
-
-def program() -> Path:
-    """A copy that the sandbox's user can read, one for each version. Raises CouldNotLook."""
-    target = cache("deno") / version()
-    if not target.exists():
-        put(find(), target)
-    return target
 
 
 class DenoBackend(ScriptedBackend):

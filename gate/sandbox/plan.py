@@ -6,7 +6,7 @@ not run is said (``NotExercised``), never dropped in silence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from gate.model.change import Change, ChangedFile, Side, Tree
@@ -15,7 +15,7 @@ from gate.sandbox.planning import deeper, reached
 from gate.sandbox.planning.behind import acted_on
 from gate.sandbox.planning.items import Surroundings, changed_spans, items_for
 from gate.sandbox.planning.layout import is_test, module_of
-from gate.sandbox.planning.probes import Wanted, idle_probe, probe_of
+from gate.sandbox.planning.probes import Wanted, idle_probe, job_of, probe_of
 from gate.sandbox.planning.related import related_tests
 from gate.sandbox.planning.source import BIGGEST, Facts, read_facts
 
@@ -31,6 +31,8 @@ MOST_DEEP: Final = 120
 """Probes in one plan, the idle one not counted. Imports and installations may be more."""
 TESTS_LIGHT: Final = 6
 TESTS_DEEP: Final = 60
+_JAVASCRIPT: Final = frozenset({"javascript", "javascript_main"})
+_TYPED: Final = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _FACTS: Final = 400
 """Changed Python files that are parsed for functions to call."""
 
@@ -74,7 +76,26 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
     if not kept:
         return ExecutionPlan(probes=(), not_exercised=tuple(left))
     # At base always: what it does is subtracted from everybody's, so nothing of head may come near it.
-    return ExecutionPlan(probes=(idle_probe(deadline, ("base",)), *kept), not_exercised=tuple(left))
+    idle = [idle_probe(deadline, ("base",)), *_idle_runtimes(kept, deadline)]
+    return ExecutionPlan(probes=(*idle, *kept), not_exercised=tuple(left))
+
+
+def runtimes_of(plan: ExecutionPlan) -> tuple[str, ...]:
+    """What the sandboxes of this plan need beside Python, for SandboxSpec.runtimes."""
+    verbs = {item["do"] for probe in plan.probes if probe.driver for item in job_of(probe)["items"]}
+    return ("javascript",) if verbs & _JAVASCRIPT else ()
+
+
+def _idle_runtimes(probes: Sequence[Probe], deadline: float) -> Iterator[Probe]:
+    """What a runtime does at its start by itself, once for each way in which the probes start it."""
+    ways = {
+        bool(item.get("typed")) or str(item["path"]).endswith(_TYPED)
+        for probe in probes
+        for item in job_of(probe)["items"]
+        if item["do"] in _JAVASCRIPT
+    }
+    for typed in sorted(ways):
+        yield idle_probe(deadline, ("base",), {"do": "javascript"} | ({"typed": True} if typed else {}))
 
 
 def _kept(probes: Sequence[Probe], most: int) -> list[Probe]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from gate.errors import CouldNotLook
-from gate.sandbox.scripted import ScriptedBackend, cache, put, python_words
+from gate.sandbox.runtimes import cache, put
+from gate.sandbox.scripted import ScriptedBackend, python_words
 
 _PLACE: Final = "/opt/restricted"
 _RUN: Final = "/opt/gate/restricted_run.py"

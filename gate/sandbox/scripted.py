@@ -7,9 +7,6 @@ the outer. Nothing sees single actions of the code in there: no tracer.
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,35 +22,6 @@ from gate.sandbox.record import never_started
 
 _QUIET: Final = {"NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"}
 Translate = Callable[[tuple[str, ...]], tuple[str, ...] | None]
-
-
-def cache(name: str) -> Path:
-    """A folder for a runtime's files, readable to the unprivileged user that bubblewrap becomes.
-
-    Root's own cache is closed to that user, so root's lies under /var/cache.
-    """
-    if os.geteuid() == 0:
-        top = Path("/var/cache/gate")
-    else:
-        top = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gate"
-    folder = top / name
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-    if folder.stat().st_uid != os.geteuid():
-        raise CouldNotLook(f"{folder} belongs to somebody else", advice="Remove it and try again.")
-    return folder
-
-
-def put(source: Path, target: Path) -> None:
-    """A readable copy, whole or not at all."""
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        part = Path(folder, "part")
-        if source.is_dir():
-            shutil.copytree(source, part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copyfile(source, part)
-            part.chmod(0o755)
-        if not target.exists():
-            part.rename(target)
 
 
 class ScriptedSession:
@@ -125,6 +93,7 @@ class ScriptedBackend(BubblewrapBackend):
         return replace(
             outer,
             tracer="none",
+            layers=False,
             version=f"{self.version()}, in bubblewrap {outer.version}",
             reserve=self.reserve,
         )

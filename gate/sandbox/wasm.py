@@ -19,7 +19,8 @@ from typing import Final
 from gate import proc
 from gate.errors import CouldNotLook
 from gate.sandbox import deno
-from gate.sandbox.scripted import ScriptedBackend, cache, put, python_words
+from gate.sandbox.runtimes import cache, put
+from gate.sandbox.scripted import ScriptedBackend, python_words
 
 VERSION: Final = "314.0.7"
 _SHA512: Final = "0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="

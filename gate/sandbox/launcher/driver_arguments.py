@@ -125,6 +125,11 @@ _learn("method", "GET")
 _learn("mode", "r")
 
 
+def plain_words() -> dict[str, Any]:
+    """The values that JSON can carry, by word: what code in other languages is called with."""
+    return {word: v for word, v in _BY_WORD.items() if isinstance(v, (str, int, float, list, dict))}
+
+
 def by_name(name: str) -> Any:
     """A value that fits the parameter's name, or a stand-in."""
     words = _WORDS.findall(name.lower())

@@ -10,7 +10,9 @@ Items by ``do``:
   backend   path                                in-tree PEP 517 backend named by pyproject.toml
   pth       path                                what ``site`` would execute of a .pth file
   shell     path, argv                          sh, bash or what its first line asks for
-  program   argv                                a program such as node, with a file of the tree
+  program   argv                                a program, with a file of the tree
+  javascript       path, call, typed            import by node or deno; with ``call`` call what it exports
+  javascript_main  path, argv                   run by node or deno as the main program
   lifecycle path, hooks                         scripts of a package.json, by sh
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
 that an item had before a rename, used where the new path does not exist. Nothing here decides anything: what
@@ -35,6 +37,7 @@ from typing import Any, NoReturn
 
 import driver_calls
 import driver_clock
+import driver_javascript
 import driver_programs
 import driver_seen
 import driver_setup
@@ -47,13 +50,16 @@ Report = dict[str, Any]
 TO_CLOSE: list[int] = []
 """Descriptors of the parent that no child may hold."""
 
-REPLACED = frozenset({"shell", "program"})
+DEPENDENCIES: list[str] = []
+"""The folder of the installed dependencies, where there are any (gate/sandbox/layers.py)."""
+
+REPLACED = frozenset({"shell", "program", "javascript_main"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
 CAN_STAND_IN = frozenset({"import", "file", "script", "test"})
 """Verbs that are tried again with stand-ins for missing packages."""
-READERS = frozenset({"script", "shell"})
+READERS = frozenset({"script", "shell", "javascript_main"})
 """Verbs that get a line of text as standard input, for code that asks before it acts."""
 
 
@@ -93,7 +99,7 @@ def run(
     atexit.register(channel.say, "end")
     roots = _prepare(item.get("roots") or job.get("roots") or ["."], startup)
     seen = driver_seen.Seen(job.get("lines") or {})
-    context = Context(channel, seen, job, roots, start, 0.6 * (until - time.monotonic()))
+    context = Context(channel, seen, job, roots, start, until)
     seen.start(lambda: channel.say("seen", **seen.news()))
     _tell_before_exit(channel, seen)
     if item.get("stand_in"):
@@ -104,7 +110,7 @@ def run(
         # Tests wait for things of their own: half a second is left to them.
         shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] == "test" else 0.0))
     try:
-        report = VERBS[item["do"]](item, context)
+        report = _dependencies() or VERBS[item["do"]](item, context)
     except BaseException as error:
         report = describe(error, roots)
     if os.getpid() != channel.pid:
@@ -133,7 +139,7 @@ def _tell_before_exit(channel: Channel, seen: driver_seen.Seen) -> None:
 
 class Context:
     """What the verbs share: the channel, the recorder, the job, sys.path roots, the call to start at,
-    and the seconds there are for all calls.
+    when the item must be done (monotonic), and the seconds there are for all calls.
     """
 
     def __init__(
@@ -143,14 +149,15 @@ class Context:
         job: dict[str, Any],
         roots: list[str],
         start: int,
-        total: float,
+        until: float,
     ) -> None:
         self.channel = channel
         self.seen = seen
         self.job = job
         self.roots = roots
         self.start = start
-        self.total = total
+        self.until = until
+        self.total = 0.6 * (until - time.monotonic())
 
 
 def describe(error: BaseException, roots: list[str]) -> Report:
@@ -210,6 +217,29 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
     _KEPT.append(sys.modules["__main__"])
     sys.modules["__main__"] = types.ModuleType("__main__")
     return roots
+
+
+def _dependencies() -> Report:
+    """Make the installed dependencies importable as an interpreter does at its start, ``.pth`` files and all:
+    after the standard library, before what the image has. Empty when that went well.
+    """
+    for folder in DEPENDENCIES:
+        import site
+
+        os.environ["PYTHONUSERBASE"] = folder  # for interpreters that the code starts
+        os.environ["PATH"] = f"{folder}/bin:{os.environ.get('PATH', '')}"
+        place = f"{folder}/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+        before = list(sys.path)
+        try:
+            site.addsitedir(place)
+        except SystemExit:
+            return {"outcome": "ended", "exception": "SystemExit"}  # and so would every interpreter
+        added = [entry for entry in sys.path if entry not in before]
+        at = next(
+            (n for n, e in enumerate(before) if e.endswith(("site-packages", "dist-packages"))), len(before)
+        )
+        sys.path[:] = [*before[:at], *added, *before[at:]]
+    return {}
 
 
 _KEPT: list[types.ModuleType] = []
@@ -362,6 +392,18 @@ def _program(item: Item, context: Context) -> Report:
     return driver_programs.program(item) if _exists(item) else {"outcome": "absent"}
 
 
+def _javascript(item: Item, context: Context) -> Report:
+    driver_javascript.become(item, context, until=context.until)
+    raise AssertionError("exec came back")
+
+
+def _javascript_main(item: Item, context: Context) -> Report:
+    if not _exists(item):
+        return {"outcome": "absent"}
+    driver_javascript.become_main(item)
+    raise AssertionError("exec came back")
+
+
 def _lifecycle(item: Item, context: Context) -> Report:
     return driver_programs.lifecycle(item) if _exists(item) else {"outcome": "absent"}
 
@@ -385,5 +427,7 @@ VERBS = {
     "pth": _pth,
     "shell": _shell,
     "program": _program,
+    "javascript": _javascript,
+    "javascript_main": _javascript_main,
     "lifecycle": _lifecycle,
 }

@@ -17,7 +17,6 @@ from gate.sandbox.planning.source import Facts
 
 _RUNNABLE_LATER: Final = frozenset(
     {
-        "typescript",
         "notebook",
         "c",
         "cpp",
@@ -53,6 +52,10 @@ _RUNNABLE_LATER: Final = frozenset(
 _NATIVE_PYTHON: Final = (".so", ".pyc", ".pyd")
 _LIFECYCLE: Final = re.compile(rb'"(pre|post)?(install|prepare|pack|publish)"\s*:')
 _BACKEND: Final = re.compile(rb"^\s*backend-path\s*=", re.MULTILINE)
+_PROGRAM: Final = re.compile(
+    rb"\A#!|\brequire\.main\b|\bimport\.meta\.main\b|\bprocess\.argv\b|\bDeno\.args\b"
+)
+_BIGGEST_SCRIPT: Final = 1 << 20
 _RISK_BASE: Final = {"install": 50, "script": 10, "import": 30, "test": 0, "call": 20, "idle": 0}
 
 Outcome = Wanted | NotExercised
@@ -103,9 +106,8 @@ def items_for(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[O
         yield _wanted(file, around, "install", f"lines of {file.path}", {"do": "pth", "path": file.path})
     elif file.language == "shell":
         yield _wanted(file, around, "script", f"sh {file.path}", {"do": "shell", "path": file.path})
-    elif file.language == "javascript":
-        item = {"do": "program", "path": file.path, "argv": ["node", file.path]}
-        yield _wanted(file, around, "script", f"node {file.path}", item, groupable=True)
+    elif file.language in ("javascript", "typescript"):
+        yield from _javascript(file, head, around)
     elif PurePosixPath(file.path).name == "package.json":
         if _LIFECYCLE.search(head.read(file.path)):
             item = {"do": "lifecycle", "path": file.path}
@@ -116,6 +118,22 @@ def items_for(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[O
             yield _wanted(file, around, "install", f"build backend of {file.path}", item)
     elif file.language in _RUNNABLE_LATER:
         yield NotExercised(path=file.path, target=file.path, reason=f"no probe runs {file.language} files")
+
+
+def _javascript(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
+    """A module that is imported and whose exports are called; a program where it looks like one."""
+    if file.path.endswith(".d.ts"):
+        return
+    typed = {"typed": True} if file.language == "typescript" else {}
+    item: dict[str, Any] = {"do": "javascript", "path": file.path, **typed}
+    yield _wanted(file, around, "import", f"import {file.path}", item, risk=1, groupable=True)
+    called = {**item, "call": True}
+    yield _wanted(file, around, "call", f"call {file.path}", called, risk=1, groupable=True)
+    if file.size <= _BIGGEST_SCRIPT and _PROGRAM.search(head.read(file.path)):
+        for argv in ([], ["--help"]):
+            words = " ".join([file.path, *argv])
+            main = {"do": "javascript_main", "path": file.path, "argv": argv, **typed}
+            yield _wanted(file, around, "script", f"node {words}", main, groupable=True)
 
 
 def _python(file: ChangedFile, around: Surroundings) -> Iterator[Outcome]:

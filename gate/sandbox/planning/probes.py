@@ -81,13 +81,18 @@ def job_of(probe: Probe) -> dict[str, Any]:
     return job
 
 
-def idle_probe(deadline: float, sides: tuple[Side, ...]) -> Probe:
-    """The driver doing nothing: what it does by itself is subtracted from every probe."""
-    job = {"seconds": max(2.0, deadline - MARGIN), "items": [{"do": "idle"}]}
+def idle_probe(deadline: float, sides: tuple[Side, ...], item: Mapping[str, Any] | None = None) -> Probe:
+    """The driver doing nothing: what it does by itself is subtracted from every probe. With ``item`` what a
+    runtime does by itself, which has an id and a target of its own.
+    """
+    job = {"seconds": max(2.0, deadline - MARGIN), "items": [dict(item or {"do": "idle"})]}
+    name = f"-{item['do']}" if item else ""
+    if item and item.get("typed"):
+        name += "-typed"
     return Probe(
-        id="idle",
+        id=f"idle{name}",
         phase="idle",
-        target="nothing",
+        target=f"nothing, by {item['do']}" if item else "nothing",
         path=None,
         argv=("python3", DRIVER, json.dumps(job, sort_keys=True)),
         env=dict(ENV),

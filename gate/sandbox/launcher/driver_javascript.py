@@ -1,0 +1,75 @@
+"""Hands a JavaScript or TypeScript module to Node or Deno: the child of the driver becomes that program.
+
+Node is taken where it is (it is what such code is written for), Deno for TypeScript and where there is no
+Node. What the program itself does at its start is learned by an item without a path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import time
+from typing import Any
+
+import driver_arguments
+import driver_programs
+
+RUNNER = "driver_javascript.mjs"
+DENO = "/opt/runtime/deno"
+"""Where the wall shows Deno when it is not part of its image."""
+DENO_OPTIONS = (
+    "run", "--allow-all", "--no-prompt", "--no-remote", "--no-lock", "--cached-only", "--quiet",
+    "--unstable-sloppy-imports", "--unstable-detect-cjs", "--node-modules-dir=manual",
+)  # fmt: skip
+_TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
+_CPU = 6
+"""Seconds of processor time: a loop without end in the one thread there is can be ended by nobody inside."""
+
+
+def become(item: dict[str, Any], context: Any, *, until: float) -> None:
+    """Execute the runtime with our runner; comes back only by NoProgram when there is none."""
+    path = item.get("path")
+    words = command(str(path or ""), bool(item.get("typed")))
+    job = {
+        "fd": context.channel.fd,
+        "path": os.path.abspath(path) if path else None,
+        "call": bool(item.get("call")),
+        "start": context.start,
+        "nap": context.job.get("nap") or 0,
+        "each": float(context.job.get("each", 1.0)),
+        "grace": float(context.job.get("grace", 1.0)),
+        "words": driver_arguments.plain_words(),
+    }
+    inlet, outlet = os.pipe()
+    os.write(outlet, json.dumps(job).encode("ascii"))
+    os.close(outlet)
+    os.dup2(inlet, 0)
+    os.close(inlet)
+    os.set_inheritable(context.channel.fd, True)
+    driver_arguments.lay_out()
+    cpu = max(1, min(_CPU, int(until - time.monotonic())))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+    os.environ.pop("PYTHONPATH", None)
+    here = os.path.dirname(os.path.abspath(__file__))
+    os.execv(words[0], [*words, os.path.join(here, RUNNER)])
+
+
+def become_main(item: dict[str, Any]) -> None:
+    """Execute the runtime with the file as its main program."""
+    words = command(item["path"], bool(item.get("typed")))
+    os.execv(words[0], [*words, item["path"], *item.get("argv", [])])
+
+
+def command(path: str, typed: bool) -> list[str]:
+    """The runtime's command line without a file. Raises NoProgram."""
+    node = shutil.which("node")
+    deno = DENO if os.access(DENO, os.X_OK) else shutil.which("deno")
+    if deno and (typed or path.endswith(_TYPED) or not node):
+        for name, value in (("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1"), ("DENO_DIR", "/tmp/gate-deno")):
+            os.environ[name] = value
+        return [deno, *DENO_OPTIONS]
+    if node:
+        return [node]
+    raise driver_programs.NoProgram("node or deno")

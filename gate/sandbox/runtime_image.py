@@ -1,0 +1,70 @@
+"""An image with the host's language runtimes on top of the sandbox's, for the checks that need them.
+
+The sandbox image stays small: a check of Python alone never meets this layer. Nothing is downloaded: the
+runtime is the program that the host has (runtimes.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from docker import DockerClient
+from docker.errors import ImageNotFound
+
+from gate.errors import CouldNotLook
+from gate.sandbox import images, runtimes
+
+_BUILD_SECONDS: Final = 300
+_UNSAFE: Final = re.compile(r"[^a-z0-9.-]+")
+
+
+def ensure(client: DockerClient, image: str, wanted: tuple[str, ...]) -> str:
+    """The id of ``image`` with these runtimes in it; ``image`` itself where the host has none of them.
+
+    Raises CouldNotLook, API_ERRORS.
+    """
+    shown = runtimes.shown(wanted)
+    if not shown:
+        return image
+    versions = "-".join(_UNSAFE.sub("-", Path(source).name.lower()) for source, _ in shown)
+    name = f"gate-sandbox-javascript:{versions}-{image.removeprefix('sha256:')[:12]}-{images.digest()}"
+    with contextlib.suppress(ImageNotFound):
+        return str(client.api.inspect_image(name)["Id"])
+    with tempfile.TemporaryFile() as context:
+        with tarfile.open(fileobj=context, mode="w") as tar:
+            recipe = [f"FROM {image}"]
+            for number, (source, place) in enumerate(shown):
+                recipe.append(f"COPY runtime{number} {place}")
+                member = tar.gettarinfo(source, f"runtime{number}")
+                member.mode, member.uid, member.gid, member.uname, member.gname = 0o755, 0, 0, "", ""
+                with Path(source).open("rb") as content:
+                    tar.addfile(member, content)
+            text = "\n".join(recipe).encode()
+            member = tarfile.TarInfo("Dockerfile")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text))
+        context.seek(0)
+        for line in client.api.build(
+            fileobj=context,
+            custom_context=True,
+            tag=name,
+            labels={images.LABEL: "image"},
+            network_mode="none",
+            rm=True,
+            forcerm=True,
+            decode=True,
+            timeout=_BUILD_SECONDS,
+        ):
+            if "error" in line:
+                said = " ".join(str(line["error"]).split())[:300]
+                raise CouldNotLook(
+                    f"cannot make an image with a JavaScript runtime: {said}",
+                    advice="Is the disk full? `docker system df` and `gate doctor` tell.",
+                )
+    return str(client.api.inspect_image(name)["Id"])
