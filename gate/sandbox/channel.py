@@ -12,14 +12,14 @@ import hmac
 import json
 import secrets
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from gate.trace import seccheck_guard
+from gate.trace import seccheck_guard, strace
 from gate.trace.unotify import filter_program
 
 MAGIC: Final = b"GATE1\n"
@@ -43,13 +43,15 @@ class Tracing:
     token: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     look: bool = True
     arch: str | None = None
-    kind: Literal["unotify", "guard", "none"] = "unotify"
+    kind: Literal["unotify", "strace", "guard", "none"] = "unotify"
     """What the code runs on may report by itself: with ``guard`` the launcher only puts a filter on the
     code, with ``none`` nothing."""
     user: int | None = None
     """With ``guard``: the code's user and group; the launcher is started as root and keeps apart from it."""
     cover: tuple[str, ...] = ()
     """With ``guard``: paths that the launcher hides from the code."""
+    known: tuple[str, ...] = ()
+    """With ``strace``: the calls that it shows."""
 
     def as_json(self) -> dict[str, object]:
         """The job's ``tracer``. Raises CouldNotLook for an architecture without a table."""
@@ -59,8 +61,11 @@ class Tracing:
             program = seccheck_guard.program(self.arch)
             return {"kind": "guard", "filter": program.hex(), "user": self.user, "cover": list(self.cover)}
         where: dict[str, object] = {"fd": self.fd} if self.fd is not None else {"socket": self.socket}
-        program = filter_program(self.arch, look=self.look)
-        return {"kind": "unotify", **where, "token": self.token.hex(), "filter": program.hex()}
+        if self.kind == "strace":
+            program = strace.filter_program(self.known, self.arch)
+        else:
+            program = filter_program(self.arch, look=self.look)
+        return {"kind": self.kind, **where, "token": self.token.hex(), "filter": program.hex()}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,6 +92,12 @@ class Job:
     tracer: Tracing | None = None
     driver: bool = False
     deadline: float = 20.0
+    bridge: int = 0
+    """Loopback port inside whose connections are handed to the host; 0: none."""
+    collect: str = ""
+    """Folder inside whose files are sent home when the target ended with 0; empty: none."""
+    collect_most: int = 0
+    """Bytes after which that stops."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def head(self, tar_size: int) -> bytes:
@@ -110,6 +121,8 @@ class Job:
             "driver": self.driver,
             "deadline": self.deadline,
         }
+        if self.bridge or self.collect:
+            job |= {"bridge": self.bridge, "collect": self.collect, "collect_most": self.collect_most}
         text = json.dumps(job).encode("ascii")
         return MAGIC + struct.pack(">I", len(text)) + text + struct.pack(">Q", tar_size)
 
@@ -148,10 +161,18 @@ class Receiver:
 
     ``fault`` is set when the stream cannot be believed (bad MAC, gap, damage, no end) or the
     launcher reported that our side failed; then there is no result. ``stdout`` and ``stderr`` hold
-    at most ``output`` bytes each. Feed, then ``close()`` when the stream ended.
+    at most ``output`` bytes each. Feed, then ``close()`` when the stream ended. ``others`` takes the
+    payloads of frames of further kinds (``N``, ``A``) where such were asked for; an error ends in a fault.
     """
 
-    def __init__(self, key: bytes, *, output: int = 1 << 20) -> None:
+    def __init__(
+        self,
+        key: bytes,
+        *,
+        output: int = 1 << 20,
+        others: Mapping[bytes, Callable[[bytes], None]] | None = None,
+    ) -> None:
+        self._others = dict(others or {})
         self._key = key
         self._cap = output
         self._buffer = bytearray()
@@ -220,7 +241,15 @@ class Receiver:
             self.report = msgspec.json.decode(payload, type=dict[str, Any])
         elif kind == b"X":
             self.end = msgspec.json.decode(payload, type=End)
+        elif kind in self._others and self.started is not None:
+            self._other(kind, payload)
         elif kind == b"F":
             self._give_up(msgspec.json.decode(payload, type=_Fault).what)
         else:
             self._give_up(f"an unexpected frame {kind!r}")
+
+    def _other(self, kind: bytes, payload: bytes) -> None:
+        try:
+            self._others[kind](payload)
+        except (OSError, ValueError) as error:
+            self._give_up(f"{error}"[:300])

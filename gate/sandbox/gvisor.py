@@ -33,8 +33,10 @@ of the sandbox (in gVisor's kernel, not on the host) with these only, and the co
 last one is given up before the tree is unpacked: with it the launcher hides _COVERED."""
 _COVERED: Final = (
     *container.MASKED,  # runsc takes no notice of the engine's list
-    *(f"/proc/1/{name}" for name in ("environ", "auxv", "maps", "smaps")),  # anybody may read them in gVisor
+    # the launcher's own: anybody may read them in gVisor
+    *(f"/proc/1/{name}" for name in ("environ", "auxv", "maps", "smaps", "fd", "fdinfo", "task")),
     *("/proc/sentry-meminfo", "/proc/cgroups", "/sys/fs/cgroup"),
+    *("/dev/fuse", "/dev/net"),
 )
 _KERNEL_TASKS: Final = 512
 """Host threads of that kernel; the code's own processes are counted inside it."""
@@ -136,6 +138,11 @@ def refuse_what_is_missing(spec: SandboxSpec, wall: str) -> None:
     if spec.network != "none":
         raise CouldNotLook(
             f"{wall} has no {spec.network}", advice="Use --backend docker or bubblewrap for it."
+        )
+    if spec.layers:
+        raise CouldNotLook(
+            f"{wall} cannot show installed dependencies",
+            advice="Use --backend docker or bubblewrap for that.",
         )
     if deadly(spec):
         raise CouldNotLook(

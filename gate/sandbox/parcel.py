@@ -10,6 +10,7 @@ from typing import Final
 from gate.errors import CouldNotLook
 from gate.model.change import Side, Tree, TreeEntry
 from gate.model.run import Limits, Probe, SandboxSpec
+from gate.sandbox import layers
 from gate.sandbox.channel import Job, Tracing
 
 WORK: Final = "/work"
@@ -86,7 +87,9 @@ def with_tree(limits: Limits, parcels: Mapping[Side, Parcel]) -> Limits:
     return replace(limits, memory=limits.memory + extra, scratch=limits.scratch + extra)
 
 
-def job_for(probe: Probe, spec: SandboxSpec, *, tracer: Tracing, in_cgroup: bool) -> Job:
+def job_for(
+    probe: Probe, spec: SandboxSpec, side: Side = "head", *, tracer: Tracing, in_cgroup: bool
+) -> Job:
     """The job of one run. ``in_cgroup``: a control group holds memory and processes for all of it.
     Without one, each process may have twice the memory: the backend's poll, which sees the sum, acts
     first and can tell what happened; the rlimit only bounds what fits between two polls.
@@ -97,9 +100,10 @@ def job_for(probe: Probe, spec: SandboxSpec, *, tracer: Tracing, in_cgroup: bool
     if inside.is_absolute() or ".." in inside.parts:
         raise ValueError(f"probe {probe.id}: cwd {probe.cwd!r} leaves the tree")
     limits = spec.limits
+    installed = layers.environment(spec, side, driver=probe.driver)
     return Job(
         argv=probe.argv,
-        env=_ENVIRONMENT | dict(spec.env) | dict(probe.env),
+        env=_ENVIRONMENT | installed | dict(spec.env) | dict(probe.env),
         cwd=str(PurePosixPath(TREE) / inside),
         tree_root=TREE,
         files=spec.files,

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
+from gate.sandbox.bridge import Bridge
+
 Ending = Literal["said", "closed", "deadline", "stopped"]
 STDOUT: Final = 1
 _CHUNK: Final = 1 << 16
@@ -36,15 +38,17 @@ class Wire(Protocol):
 class _Sender:
     """Feeds one descriptor as fast as the other side takes it."""
 
-    def __init__(self, fd: int, payload: Iterator[bytes]) -> None:
+    def __init__(self, fd: int, payload: Iterator[bytes], bridge: Bridge | None) -> None:
         self._fd = fd
         self._payload = payload
+        self._bridge = bridge
         self._rest = memoryview(b"")
 
     def push(self) -> bool:
         """Write once; False when all is sent, or nobody listens any more (its end will tell why)."""
         if not self._rest:
-            self._rest = memoryview(next(self._payload, b""))
+            more = next(self._payload, b"")
+            self._rest = memoryview(more or (self._bridge.take() if self._bridge else b""))
             if not self._rest:
                 return False
         try:
@@ -70,21 +74,21 @@ class Watch:
     stopped: Callable[[], bool]
 
 
-def converse(wire: Wire, payload: Iterator[bytes], watch: Watch) -> Ending:
+def converse(wire: Wire, payload: Iterator[bytes], watch: Watch, bridge: Bridge | None = None) -> Ending:
     """Send ``payload`` (no empty parts) while listening, and return how it ended.
 
     ``said``: through; ``closed``: the launcher fell silent before; ``deadline``; ``stopped``.
-    A launcher that closes its stdin early is heard to its end all the same.
+    A launcher that closes its stdin early is heard to its end all the same. What ``bridge`` has to say is
+    sent after the payload, as it comes up.
     """
     os.set_blocking(wire.read_fd, False)
     os.set_blocking(wire.write_fd, False)
-    sender = _Sender(wire.write_fd, payload)
-    reading, writing = selectors.EVENT_READ, selectors.EVENT_WRITE
-    shared = wire.read_fd == wire.write_fd
+    sender = _Sender(wire.write_fd, payload, bridge)
     with selectors.DefaultSelector() as selector:
-        selector.register(wire.read_fd, reading | writing if shared else reading)
-        if not shared:
-            selector.register(wire.write_fd, writing)
+        writing = _Writing(selector, wire)
+        writing.on()
+        if bridge is not None:
+            bridge.join(selector)
         while True:
             left = watch.until() - time.monotonic()
             if left <= 0:
@@ -92,15 +96,42 @@ def converse(wire: Wire, payload: Iterator[bytes], watch: Watch) -> Ending:
             if watch.stopped():
                 return "stopped"
             for key, ready in selector.select(min(left, _TICK)):
-                if ready & writing and not sender.push():
-                    if shared:
-                        selector.modify(key.fd, reading)
-                    else:
-                        selector.unregister(key.fd)
-                if ready & reading:
+                if callable(key.data):
+                    key.data()
+                    continue
+                if ready & selectors.EVENT_WRITE and not sender.push():
+                    writing.off()
+                if ready & selectors.EVENT_READ:
                     ending = _listen(wire, watch)
                     if ending:
                         return ending
+            if bridge is not None and bridge.owes:
+                writing.on()
+
+
+class _Writing:
+    """Whether a selector waits for the launcher's stdin; it always waits for its stdout."""
+
+    def __init__(self, selector: selectors.BaseSelector, wire: Wire) -> None:
+        self._selector, self._wire, self._on = selector, wire, False
+        self._shared = wire.read_fd == wire.write_fd
+        selector.register(wire.read_fd, selectors.EVENT_READ)
+
+    def on(self) -> None:
+        if not self._on:
+            self._on = True
+            if self._shared:
+                self._selector.modify(self._wire.read_fd, selectors.EVENT_READ | selectors.EVENT_WRITE)
+            else:
+                self._selector.register(self._wire.write_fd, selectors.EVENT_WRITE)
+
+    def off(self) -> None:
+        if self._on:
+            self._on = False
+            if self._shared:
+                self._selector.modify(self._wire.read_fd, selectors.EVENT_READ)
+            else:
+                self._selector.unregister(self._wire.write_fd)
 
 
 def _listen(wire: Wire, watch: Watch) -> Ending | None:

@@ -1,9 +1,9 @@
 """The first process inside every sandbox: unpacks the tree, starts the code, tells the host what came of it.
 
 Trusted, standard library only, Python 3.9 and later; started as ``python3 -I -S /opt/gate/launch.py``
-with launch_tree.py and launch_child.py beside it. Protocol: docs/launcher-protocol.md. The code under
-test never holds this process's stdin or stdout, cannot read its memory (not dumpable) and is killed
-with all its descendants when its main process has ended.
+with launch_tree.py, launch_child.py and launch_bridge.py beside it. Protocol: docs/launcher-protocol.md.
+The code under test never holds this process's stdin or stdout, cannot read its memory (not dumpable) and is
+killed with all its descendants when its main process has ended.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Dict, List, Optional, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 
+import launch_bridge
 import launch_child
 from launch_child import close_others, high, prctl
 from launch_tree import CHUNK, Fault, Unpacker, exactly, write_files
@@ -91,7 +92,7 @@ class Run:
         tracer = self.job["tracer"]
         if tracer["kind"] in ("none", "guard"):  # what we run on reports by itself
             return None
-        if tracer["kind"] != "unotify":
+        if tracer["kind"] not in ("unotify", "strace"):
             raise Fault(f"this launcher has no tracer {tracer['kind']!r}")
         try:
             if "fd" in tracer:
@@ -114,6 +115,7 @@ class Run:
             ours, theirs = socket.socketpair()
             driver = (socket.socket(fileno=high(ours.detach())), high(theirs.detach()))
         null = high(os.open("/dev/null", os.O_RDONLY))
+        bridge = launch_bridge.Bridge(self.job["bridge"], high) if self.job.get("bridge") else None
         wake = tuple(high(fd) for fd in os.pipe())
         for fd in wake:
             os.set_blocking(fd, False)
@@ -137,10 +139,16 @@ class Run:
             self.selector.register(driver[0], selectors.EVENT_READ, "driver")
         if link is not None:
             self.selector.register(link, selectors.EVENT_READ, "link")
+        if bridge is not None:
+            bridge.begin(self.selector, self.frames.send)
         killed = self._until_main_ends(start + float(self.job.get("deadline") or 1e9))
         leftover = self._kill_all()
+        if bridge is not None:
+            bridge.close()
         self._drain()
         seconds = time.monotonic() - start
+        if self.job.get("collect") and self.code == 0 and not killed:
+            launch_bridge.collect(self.job["collect"], self.frames.send, int(self.job["collect_most"]))
         report, done = self._driver_report()
         if report is not None:
             self.frames.say(b"D", report)
@@ -201,6 +209,8 @@ class Run:
                 self._hear_driver(key.fileobj)
             elif what == "link":
                 self._hear_observer(key.fileobj)
+            elif callable(what):
+                what()
             else:
                 moved = True
                 data = os.read(key.fd, CHUNK)

@@ -1,0 +1,132 @@
+"""Which package index an installation asks: the one of this machine's pip configuration, never the tree's.
+
+Read by pip itself, isolated, in ``/``: its global, user and environment configuration, in its own order.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from gate import proc
+from gate.errors import CouldNotLook, UsageError
+from gate.sandbox.egress_rules import Own, RefusedError
+
+USUAL: Final = "https://pypi.org/simple"
+_SECONDS: Final = 20.0
+_LINE: Final = re.compile(r"^(?P<table>[\w:-]+)\.(?P<key>[\w-]+)=(?P<value>'.*'|\".*\")$")
+_ORDER: Final = ("global", "install", ":env:")
+"""What pip prefers comes later (pip's documentation, "Configuration")."""
+_MOST_CERTIFICATES: Final = 4 << 20
+_KEPT: Final = ("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Index:
+    """``url`` and ``more``: simple-repository addresses. ``certificates``: PEM that the index's certificate
+    is checked with instead of pip's own, empty for those.
+    """
+
+    url: str = USUAL
+    more: tuple[str, ...] = ()
+    certificates: bytes = b""
+
+    def places(self) -> tuple[Own, ...]:
+        """Hosts and ports of all addresses. Raises UsageError for one that cannot be used."""
+        return tuple(own(address, inside=False) for address in (self.url, *self.more))
+
+    @property
+    def told(self) -> str:
+        """The addresses without what may be secret in them, for a digest and for people."""
+        return " ".join(f"{p.host}:{p.port}" for p in self.places())
+
+    @property
+    def has_secret(self) -> bool:
+        """True where an address holds a name and password."""
+        return any("@" in urlsplit(address).netloc for address in (self.url, *self.more))
+
+
+def own(text: str, *, inside: bool) -> Own:
+    """A place of this machine's configuration. Raises UsageError where that is none."""
+    try:
+        return Own.of(text, inside=inside)
+    except RefusedError as error:
+        raise UsageError(
+            f"cannot install from {re.sub('//[^/@]*@', '//', text)}: {error}",
+            advice="Give a host name or address, with a port where it is not 443.",
+        ) from error
+
+
+def read(environ: Mapping[str, str] | None = None) -> Index:
+    """The index of this machine. ``environ``: whose variables count (the process's own).
+
+    Addresses that no network leads to (``file:`` indexes, find-links) are left out. Raises CouldNotLook.
+    """
+    environ = os.environ if environ is None else environ
+    kept = {name: value for name, value in environ.items() if name in _KEPT or name.startswith("PIP_")}
+    return from_lines(_config(tuple(sorted(kept.items()))).splitlines(), environ)
+
+
+@cache
+def _config(environ: tuple[tuple[str, str], ...]) -> str:
+    done = proc.run(
+        [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check", "config", "list"],
+        deadline=_SECONDS,
+        cwd=Path("/"),
+        env=dict(environ),
+    )
+    if not done.ok:
+        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise CouldNotLook(
+            f"pip cannot tell its configuration: {said}",
+            advice="sandbox.setup needs pip beside gate: python3 -m pip install pip",
+        )
+    return done.stdout.decode(errors="replace")
+
+
+def from_lines(lines: Iterable[str], environ: Mapping[str, str]) -> Index:
+    """From what ``pip config list`` says (``global.index-url='https://...'``)."""
+    found: dict[str, dict[str, str]] = {}
+    for line in lines:
+        match = _LINE.match(line.strip())
+        if match is not None:
+            found.setdefault(match["table"], {})[match["key"]] = str(ast.literal_eval(match["value"]))
+    merged: dict[str, str] = {}
+    for table in _ORDER:
+        merged |= found.get(table, {})
+    more = [address for address in merged.get("extra-index-url", "").split() if _reachable(address)]
+    url = merged.get("index-url", USUAL)
+    if not _reachable(url):
+        raise CouldNotLook(
+            "the package index of this machine's pip configuration is no http(s) one",
+            advice="Set PIP_INDEX_URL for gate to one that is.",
+        )
+    certificates = merged.get("cert") or environ.get("PIP_CERT") or environ.get("REQUESTS_CA_BUNDLE") or ""
+    return Index(url=url, more=tuple(more), certificates=_read(certificates) if certificates else b"")
+
+
+def _reachable(address: str) -> bool:
+    return address.startswith(("https://", "http://"))
+
+
+def _read(path: str) -> bytes:
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise CouldNotLook(
+            f"cannot read the certificates that pip is configured with: {error.strerror}",
+            advice="Correct `cert` in pip's configuration.",
+        ) from error
+    if len(data) > _MOST_CERTIFICATES:
+        raise CouldNotLook(
+            "the certificates that pip is configured with are too many", advice="Give a bundle of its own."
+        )
+    return data

@@ -1,0 +1,129 @@
+"""Shows layers of installed dependencies to sandboxes: as an image on top of the sandbox's, or as a folder.
+
+A layer's tar was made by us from what a sandbox sent home (installing/home.py): plain files and folders,
+names that stay inside. Nothing in it is ever run or imported here.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from docker import DockerClient
+from docker.errors import ImageNotFound
+
+from gate.errors import CouldNotLook
+from gate.model.run import SandboxSpec
+from gate.sandbox import layers
+
+_NAME: Final = "gate-deps"
+_BUILD_SECONDS: Final = 300
+_ADVICE: Final = "Is the disk full? `docker system df` and `gate doctor` tell."
+
+
+def ensure(client: DockerClient, image: str, spec: SandboxSpec) -> str:
+    """The image's id with the spec's layers on top; ``image`` itself where there are none.
+
+    Raises CouldNotLook, API_ERRORS.
+    """
+    wanted = list(layers.places(spec))
+    if not wanted:
+        return image
+    name = f"{_NAME}:{_tag(image, wanted)}"
+    try:
+        return str(client.api.inspect_image(name)["Id"])
+    except ImageNotFound:
+        pass
+    with tempfile.TemporaryFile() as context:
+        with tarfile.open(fileobj=context, mode="w") as tar:
+            recipe = [f"FROM {image}"]
+            for number, (folder, path) in enumerate(wanted):
+                recipe.append(f"ADD layer{number}.tar {folder}/")
+                tar.add(path, f"layer{number}.tar", recursive=False)
+            _put(tar, "Dockerfile", "\n".join(recipe).encode())
+        context.seek(0)
+        try:
+            lines: Any = client.api.build(
+                fileobj=context,
+                custom_context=True,
+                tag=name,
+                labels={"gate": "image"},
+                network_mode="none",
+                rm=True,
+                forcerm=True,
+                decode=True,
+                timeout=_BUILD_SECONDS,
+            )
+            for line in lines:
+                if "error" in line:
+                    raise CouldNotLook(
+                        f"cannot make an image of the dependencies: {_line(line['error'])}", advice=_ADVICE
+                    )
+        except OSError as error:
+            raise CouldNotLook(
+                f"cannot make an image of the dependencies: {_line(error)}", advice=_ADVICE
+            ) from error
+    return str(client.api.inspect_image(name)["Id"])
+
+
+def _tag(image: str, wanted: list[tuple[str, Path]]) -> str:
+    parts = [image, *(f"{folder} {layers.digest(path)}" for folder, path in wanted)]
+    return layers.name_of("\n".join(parts))
+
+
+def _put(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(content), 0o644
+    tar.addfile(member, io.BytesIO(content))
+
+
+def unpacked(layer: Path) -> Path:
+    """A folder beside the tar with its files, readable for everybody; made once, whole or not at all.
+
+    Raises CouldNotLook when there is no room.
+    """
+    folder = layer.with_suffix("")
+    if folder.is_dir():
+        return folder
+    part = Path(tempfile.mkdtemp(prefix="part-", dir=layer.parent))
+    try:
+        part.chmod(0o755)
+        _unpack(layer, part)
+        try:
+            part.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another gate was quicker
+                raise
+    except (OSError, tarfile.TarError) as error:
+        raise CouldNotLook(f"cannot unpack the dependencies: {_line(error)}", advice=_ADVICE) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return folder
+
+
+def _unpack(layer: Path, folder: Path) -> None:
+    with tarfile.open(layer) as tar:
+        for member in tar:
+            path = folder / member.name
+            if ".." in path.parts or not path.is_relative_to(folder):
+                raise tarfile.TarError("a name that leaves the layer")
+            if member.isdir():  # each folder comes before what is in it
+                path.mkdir()
+                path.chmod(0o755)
+                continue
+            source = tar.extractfile(member) if member.isreg() else None
+            if source is None:
+                raise tarfile.TarError("not a plain file")
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            with source, open(os.open(path, flags, 0o644), "wb") as out:  # noqa: PTH123  # flags
+                shutil.copyfileobj(source, out)
+                os.fchmod(out.fileno(), 0o755 if member.mode & 0o100 else 0o644)
+
+
+def _line(error: object) -> str:
+    return " ".join(str(error).split())[:300]
