@@ -7,6 +7,7 @@ be the list asked for; a file it skipped makes the stage degraded and is named.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from gate.model.finding import Finding
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
 from gate.prescreen.bandit_rules import bandit_meta, settled
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
-from gate.prescreen.limits import FEW, FileResult, scan_isolated
+from gate.prescreen.limits import FEW, FileResult, scan_isolated, too_large
 from gate.prescreen.outcome import ended
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
@@ -100,10 +101,12 @@ def _scan(views: list[View], deadline: float) -> list[FileResult[Scanned]]:
 
 def look(path: str, data: bytes, options: Mapping[str, Any]) -> Scanned:
     """Inside the child: one file through Bandit's manager. ``data`` is the neutral file's name."""
-    from bandit.core.metrics import Metrics
-
     del path
     name = data.decode()
+    if refused := too_large(os.stat(name).st_size):  # noqa: PTH116 - the child has no use for pathlib
+        return Scanned(issues=(), skipped=refused)
+    from bandit.core.metrics import Metrics
+
     manager = _manager(str(options["config"]))
     manager.results.clear()
     manager.skipped.clear()

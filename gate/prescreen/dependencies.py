@@ -6,8 +6,9 @@ Names are compared with data shipped here; nothing is looked up on a network.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -132,6 +133,9 @@ _ADDRESS: Final = re.compile(
     r"^@?\s*(?:git\+|hg\+|svn\+|bzr\+|git:|git@|ssh:|https?:|github:|gitlab:|bitbucket:|[\w.-]+/[\w.-]+(?:#|$))"
 )
 _PINNED: Final = re.compile(r"(?:@|#|commit=|rev=)[0-9a-f]{40}\b|sha256[:=-]|#sha512=")
+_WORDS: Final = re.compile(r"[\w-]+")
+_SEPARATORS: Final = str.maketrans("_.", "--")
+_SEARCHES: Final = 300
 _HOST_RUNS: Final = re.compile(
     r"curl|wget|node\s+-e|python\d?\s+-c|\beval\b|base64|https?://|\bsh\b|bash|powershell|\.\./"
 )
@@ -296,9 +300,40 @@ def _mismatches(pairs: list[_Pair]) -> Iterator[Finding]:
 
 
 def _line(source: Source, needle: str) -> Location:
-    """The first changed line that holds the text, else the first that does, else the file."""
-    data = source.head.decode("utf-8", "replace")
-    pattern = re.compile(re.escape(needle).replace(r"\-", "[-_.]") if needle else r"(?!)", re.IGNORECASE)
-    lines = [n for n, text in enumerate(data.splitlines(), 1) if pattern.search(text)]
+    """The first changed line that names it, else the first that does, else the file."""
+    lines = _Lines.of(source.head).naming(needle) if needle else ()
     best = next((n for n in lines if source.changed.touches(n)), lines[0] if lines else None)
     return Location(path=source.path, line=best)
+
+
+class _Lines:
+    """The lines of a manifest by the words on them: a lock file has thousands of names to look up."""
+
+    def __init__(self, data: bytes) -> None:
+        self._text = _plain(data.decode("utf-8", "replace"))
+        self._words: dict[str, list[int]] = {}
+        self._searches = 0
+        for number, line in enumerate(self._text.split("\n"), 1):
+            for word in dict.fromkeys(_WORDS.findall(line)):
+                self._words.setdefault(word, []).append(number)
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def of(cls, data: bytes) -> _Lines:
+        """The lines of these bytes, read once."""
+        return cls(data)
+
+    def naming(self, needle: str) -> Sequence[int]:
+        """The lines with this word, or (for the first few hundred askings) with this text in them."""
+        plain = _plain(needle)
+        found = self._words.get(plain)
+        if found is not None:
+            return found
+        self._searches += 1
+        at = self._text.find(plain) if self._searches <= _SEARCHES else -1
+        return (self._text.count("\n", 0, at) + 1,) if at >= 0 else ()
+
+
+def _plain(text: str) -> str:
+    r"""Lower case, one separator, line ends as ``\n``: names are equal as the index compares them."""
+    return "\n".join(text.splitlines()).lower().translate(_SEPARATORS)

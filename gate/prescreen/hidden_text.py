@@ -26,7 +26,7 @@ _ZERO_WIDTH: Final = re.compile(
 _TAGS: Final = re.compile("[\U000e0000-\U000e007f]+")
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\x80-\x84\x86-\x9f]")
-_FAR: Final = re.compile(r"[ \t]{80}(?=\S)")
+_FAR: Final = re.compile(r"[ \t]{80,}+")
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 # Letters of other scripts that look like a Latin letter (from Unicode's confusables.txt).
 _LOOKALIKE: Final = dict(
@@ -195,10 +195,15 @@ def far_right(view: View) -> Iterator[TextHit]:
     """Code pushed out of sight by a long run of blanks, beyond what a diff view shows without scrolling."""
     if view.language not in CODE and view.language not in (None, "config"):
         return
+    start = end = -1
     for match in _FAR.finditer(view.text):
-        start = view.text.rfind("\n", 0, match.start()) + 1
-        end = view.text.find("\n", match.end())
-        tail = view.text[match.end() : min(end if end >= 0 else match.end() + 500, match.end() + 500)]
+        if match.start() > end:  # another line: looked for once a line, or one long line costs its square
+            start = view.text.rfind("\n", max(0, end), match.start()) + 1
+            end = view.text.find("\n", match.end())
+            end = len(view.text) if end < 0 else end
+        tail = view.text[match.end() : min(end, match.end() + 500)]
+        if not tail.strip():
+            continue
         before = view.text[start : min(match.start(), start + 500)].strip()
         column = match.end() - start
         # Aligned comments and tables stand in company; a payload follows something or holds a call.
@@ -393,5 +398,6 @@ class HiddenText:
     name: str = "hidden-text"
 
     def scan(self, request: PrescreenRequest) -> Prescreened:
-        """Run the rules; regular expressions here are linear, so no file can stall them."""
-        return ended(self.name, run_rules(RULES, request))
+        """Run the rules; what they could not get through in time is named."""
+        found, unlooked = run_rules(RULES, "gate.prescreen.hidden_text:RULES", request)
+        return ended(self.name, found, unlooked)

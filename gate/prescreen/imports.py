@@ -98,7 +98,7 @@ class Imports:
         views = make_views(request).of(("python",))
         files = [(view.path, view.text.encode("utf-8", "replace")) for view in views]
         results = scan_isolated(
-            "gate.prescreen.imports:look", files, list[Use], deadline=request.deadline
+            "gate.prescreen.imports:look", files, list[Use], deadline=request.deadline, parses=True
         ) if files else []  # fmt: skip
         head: list[Finding] = []
         base: list[Finding] = []

@@ -20,11 +20,14 @@ import msgspec
 
 from gate import proc
 
-FileOutcome = Literal["done", "timed-out", "out-of-memory", "crashed", "not-reached"]
+FileOutcome = Literal["done", "timed-out", "out-of-memory", "crashed", "not-reached", "too-large"]
 T = TypeVar("T")
 
-PER_FILE: Final = 4.0
-"""Seconds of wall time one file may cost one scanner."""
+PER_FILE: Final = 3.5
+"""Seconds of wall time one file may cost one scanner; with the child's start it stays below five."""
+PARSED: Final = 4 << 20
+"""Bytes of text given to a parser. More is refused unread: no parser here gets through it in its time, and
+trying would cost every check that time several times over."""
 FEW: Final = 40
 """Files up to which a scanner takes base and head in one go; beyond, base only where head has findings."""
 MEMORY: Final = 1 << 30
@@ -46,6 +49,11 @@ class FileResult(Generic[T]):
     reason: str = ""
 
 
+def too_large(size: int) -> str:
+    """Why a text of ``size`` bytes is not given to a parser; empty when it is."""
+    return f"larger than the {PARSED >> 20} MiB a parser is given" if size > PARSED else ""
+
+
 class Answer(msgspec.Struct, forbid_unknown_fields=True):
     """One line the child writes: a file is begun (``value`` unset), or ended."""
 
@@ -64,6 +72,7 @@ def scan_isolated(
     deadline: float = 120.0,
     per_file: float = PER_FILE,
     memory: int = MEMORY,
+    parses: bool = False,
 ) -> list[FileResult[Any]]:
     """Call ``function`` for every file, in a child process with limits, and return one result each.
 
@@ -72,12 +81,15 @@ def scan_isolated(
     ``result_type``, strictly. It may raise: that file's outcome is then ``crashed`` with the
     exception's type, and the other files go on. ``deadline`` bounds the whole call, ``per_file`` one
     file (both seconds of wall time), ``memory`` the child's address space in bytes. Results come in
-    the order of ``files``; what the deadline did not leave time for is ``not-reached``.
+    the order of ``files``; what the deadline did not leave time for is ``not-reached``. With ``parses``,
+    data past PARSED is ``too-large`` and never sent.
 
     Raises CouldNotLook when no child can be started.
     """
     until = time.monotonic() + deadline
     results: list[FileResult[Any] | None] = [None] * len(files)
+    if parses and any(too_large(len(data)) for _, data in files):
+        return _within_size(function, files, result_type, options, deadline, per_file, memory)
     start = 0
     while start < len(files):
         left = until - time.monotonic()
@@ -89,6 +101,36 @@ def scan_isolated(
     return [
         result or FileResult(path=path, outcome="not-reached", reason="the scanner's deadline had passed")
         for result, (path, _) in zip(results, files, strict=True)
+    ]
+
+
+def _within_size(
+    function: str,
+    files: Sequence[tuple[str, bytes]],
+    result_type: Any,
+    options: Mapping[str, Any] | None,
+    deadline: float,
+    per_file: float,
+    memory: int,
+) -> list[FileResult[Any]]:
+    """The files a parser is given through the child, the others refused, in the order they came."""
+    small = [file for file in files if not too_large(len(file[1]))]
+    looked = iter(
+        scan_isolated(
+            function,
+            small,
+            result_type,
+            options=options,
+            deadline=deadline,
+            per_file=per_file,
+            memory=memory,
+        )
+    )
+    return [
+        FileResult(path=path, outcome="too-large", reason=why)
+        if (why := too_large(len(data)))
+        else next(looked)
+        for path, data in files
     ]
 
 

@@ -135,7 +135,9 @@ class PyAst:
 def _look(views: Sequence[View], deadline: float) -> tuple[_ByView, list[tuple[str, str]]]:
     """What was found in each view that has anything, and the files that could not be parsed."""
     files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
-    results = scan_isolated("gate.prescreen.pyast:scan_text", files, list[Found], deadline=deadline)
+    results = scan_isolated(
+        "gate.prescreen.pyast:scan_text", files, list[Found], deadline=deadline, parses=True
+    )
     found: _ByView = []
     unlooked: list[tuple[str, str]] = []
     for view, result in zip(views, results, strict=True):

@@ -11,7 +11,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -29,6 +29,8 @@ from gate.prescreen.views import make_views
 
 _WINDOW: Final = 4000
 _OVERLAP: Final = 300
+_HERE: Final = 256 << 10
+"""Bytes up to which the lines worth a look are found in this process."""
 _MOST: Final = 200
 """Credentials told apart in one file; a file with more is a list of them, and said to be bad 200 times."""
 _REMEDY: Final = "Revoke the secret now (it is in the history), then read it from the environment or a vault."
@@ -114,8 +116,9 @@ class Secrets:
 
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Look at changed lines only; a value that the old version of the file already held is not new."""
-        work = [(view, lines) for view in make_views(request).of(side="head") if (lines := _worth(view))]
-        files = [(view.path, msgspec.json.encode(lines)) for view, lines in work]
+        packed = ((view, _packed(view)) for view in make_views(request).of(side="head"))
+        work = [(view, data) for view, data in packed if data is not None]
+        files = [(view.path, data) for view, data in work]
         results = scan_isolated(
             "gate.prescreen.secrets:look", files, list[Spotted], deadline=request.deadline
         ) if files else []  # fmt: skip
@@ -135,10 +138,20 @@ class Secrets:
 
 
 def look(path: str, data: bytes, options: Mapping[str, Any]) -> list[Spotted]:
-    """Inside the child: ``data`` is a JSON list of ``[line number, text]``."""
+    """Inside the child: ``data`` is a JSON list of ``[line number, text]``, or what _packed makes of more."""
     del path, options
+    head, _, text = data.partition(b"\n")
+    if text:
+        told = msgspec.json.decode(head, type=_Told)
+        lines = _worth(text.decode(), told.spans, told.lines)
+    else:
+        lines = msgspec.json.decode(head, type=list[tuple[int, str]])
+    return _spotted(lines)
+
+
+def _spotted(lines: list[tuple[int, str]]) -> list[Spotted]:
     out: list[Spotted] = []
-    for number, text in msgspec.json.decode(data, type=list[tuple[int, str]]):
+    for number, text in lines:
         told: list[str] = []
         for start in range(0, max(1, len(text)), _WINDOW):
             window = text[start : start + _WINDOW + _OVERLAP]
@@ -151,12 +164,37 @@ def look(path: str, data: bytes, options: Mapping[str, Any]) -> list[Spotted]:
     return out
 
 
-def _worth(view: View) -> list[tuple[int, str]]:
+class _Told(msgspec.Struct, frozen=True):
+    """Which lines of the file are changed (first, one past the last), and the view's map of lines."""
+
+    spans: tuple[tuple[int, int], ...]
+    lines: tuple[int, ...] | None
+
+
+def _packed(view: View) -> bytes | None:
+    """What the child is given of a view; None when it has nothing to look at.
+
+    In a short text the lines worth a look are found here, so that most changes need no child at all;
+    a long one is the child's business as a whole, under its deadline.
+    """
+    changed = view.source.changed
+    spans = tuple((h.new_start, h.new_start + h.new_count) for h in changed.hunks if h.new_count)
+    # a lone surrogate cannot travel as UTF-8, and is in no credential
+    text = view.text.encode("utf-8", "replace")
+    if len(text) > _HERE:
+        return msgspec.json.encode(_Told(spans=spans, lines=view.lines)) + b"\n" + text
+    lines = _worth(text.decode(), spans, view.lines)
+    return msgspec.json.encode(lines) if lines else None
+
+
+def _worth(
+    text: str, spans: Sequence[tuple[int, int]], mapped: tuple[int, ...] | None
+) -> list[tuple[int, str]]:
     """``(line, text)`` of the changed lines that the patterns are tried on."""
-    low = view.text.lower()
-    if len(low) != len(view.text):  # a few letters grow when lowered; then offsets would be wrong
-        low = view.text
-    starts = [0, *(match.end() for match in re.finditer("\n", view.text))]
+    low = text.lower()
+    if len(low) != len(text):  # a few letters grow when lowered; then offsets would be wrong
+        low = text
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     wanted: set[int] = set()
     for literal in _WORTH:
         at = low.find(literal)
@@ -164,13 +202,15 @@ def _worth(view: View) -> list[tuple[int, str]]:
             number = bisect_right(starts, at)
             wanted.add(number)
             at = low.find(literal, starts[number] if number < len(starts) else len(low))
-    changed = view.source.changed
-    # a lone surrogate cannot travel as JSON, and is in no credential
-    return [
-        (number, view.text_lines[number - 1].encode("utf-8", "replace").decode())
-        for number in sorted(wanted)
-        if changed.touches(view.line(number))
-    ]
+    starts.append(len(text) + 1)
+    firsts = [first for first, _ in spans]
+    out = []
+    for number in sorted(wanted):
+        line = mapped[min(number, len(mapped)) - 1] if mapped else number
+        at = bisect_right(firsts, line) - 1
+        if at >= 0 and line < spans[at][1]:
+            out.append((number, text[starts[number - 1] : starts[number] - 1]))
+    return out
 
 
 def _in_line(number: int, text: str) -> Iterator[Spotted]:

@@ -23,7 +23,7 @@ from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.prescreen.bandit_rules import in_tests
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
-from gate.prescreen.limits import FEW, PER_FILE, limited
+from gate.prescreen.limits import FEW, PER_FILE, limited, too_large
 from gate.prescreen.outcome import ended
 from gate.prescreen.scope import only_new
 from gate.prescreen.semgrep_rules import merged_rules, rule_languages, semgrep_rules
@@ -41,7 +41,12 @@ ANALYZERS: Final = {
 _ANY_TEXT: Final = ("generic", "regex")
 """Rules in these 'languages' are tried on every text file, as Semgrep's own front end does."""
 PER_RULE: Final = 1.5
-"""Seconds one rule may spend on one file; then the rest of the file is given up and the file named."""
+"""Seconds one rule may spend on one file among others; then the file is tried once more, alone."""
+PER_RULE_ALONE: Final = 3.0
+"""Seconds one rule may spend on a file that was given up once: a busy machine is not a hostile file."""
+_SECOND_TRIES: Final = 8
+"""Files tried a second time; more that are given up are no accident."""
+_TIMED_OUT: Final = "Semgrep gave up (Timeout)"
 LARGE: Final = 2 << 20
 """Bytes from which a file gets an engine run of its own."""
 MEMORY_MIB: Final = 500
@@ -139,14 +144,41 @@ def _apart(core: Path, targets: Sequence[Target], rules: Path, scratch: Path, de
     parts = [_by_core(core, small, rules, scratch, deadline)] if small else []
     for file, alone in large.items():
         left = until - time.monotonic()
-        if left <= 0:
+        refused = too_large(file.stat().st_size)
+        if refused and any(target.analyzer not in _ANY_TEXT for target in alone):
+            parts.append(Matches(matches=(), gave_up={str(file): refused}))
+        elif left <= 0:
             parts.append(Matches(matches=(), gave_up={str(file): "Semgrep's deadline passed"}))
         else:
             parts.append(_by_core(core, alone, rules, scratch, min(left, PER_FILE)))
+    return _again(core, _joined(parts), targets, rules, scratch, until)
+
+
+def _joined(parts: Sequence[Matches]) -> Matches:
     return Matches(
         matches=tuple(match for part in parts for match in part.matches),
         gave_up={file: why for part in parts for file, why in part.gave_up.items()},
     )
+
+
+def _again(
+    core: Path, first: Matches, targets: Sequence[Target], rules: Path, scratch: Path, until: float
+) -> Matches:
+    """The same, with the few files that a rule ran out of time on looked at once more, each alone."""
+    late = [file for file, why in first.gave_up.items() if why == _TIMED_OUT][:_SECOND_TRIES]
+    parts = [first]
+    for file in late:
+        left = until - time.monotonic()
+        if left <= 0:
+            break
+        alone = [target for target in targets if str(target.file) == file]
+        parts.append(_by_core(core, alone, rules, scratch, min(left, PER_FILE), per_rule=PER_RULE_ALONE))
+    told = dict.fromkeys(match for part in parts for match in part.matches)
+    gave_up = {**first.gave_up}
+    for file, part in zip(late, parts[1:], strict=False):
+        del gave_up[file]
+        gave_up |= part.gave_up
+    return Matches(matches=tuple(told), gave_up=gave_up)
 
 
 def core_path() -> Path | None:
@@ -193,7 +225,15 @@ def _targets(view: View) -> list[Target]:
     return [Target(file=view.file, project_path=f"/{view.path}", analyzer=name) for name in chosen]
 
 
-def _by_core(core: Path, targets: Sequence[Target], rules: Path, scratch: Path, deadline: float) -> Matches:
+def _by_core(
+    core: Path,
+    targets: Sequence[Target],
+    rules: Path,
+    scratch: Path,
+    deadline: float,
+    *,
+    per_rule: float | None = None,
+) -> Matches:
     """One engine run; when it dies, halves, until the file that kills it stands alone."""
     listing = scratch / f"semgrep-targets-{len(targets)}-{abs(hash(targets[0])):x}.json"
     rows = [
@@ -210,7 +250,14 @@ def _by_core(core: Path, targets: Sequence[Target], rules: Path, scratch: Path, 
     listing.write_text(json.dumps(["Targets", rows]))
     home = scratch / "home"
     home.mkdir(exist_ok=True, mode=0o700)
-    limits = ("-timeout", str(PER_RULE), "-timeout_threshold", "1", "-max_memory", str(MEMORY_MIB))
+    limits = (
+        "-timeout",
+        str(per_rule or PER_RULE),
+        "-timeout_threshold",
+        "1",
+        "-max_memory",
+        str(MEMORY_MIB),
+    )
     done = proc.run(
         [core, "-json_nodots", "-rules", rules, "-targets", listing, "-fast", "-j", "2", *limits],
         deadline=deadline,
@@ -235,7 +282,7 @@ def _by_core(core: Path, targets: Sequence[Target], rules: Path, scratch: Path, 
         return Matches(matches=(), gave_up={str(file): "Semgrep's deadline passed" for file in files})
     one = _by_core(core, [t for t in targets if t.file in half], rules, scratch, left)
     two = _by_core(core, [t for t in targets if t.file not in half], rules, scratch, left)
-    return Matches(matches=one.matches + two.matches, gave_up={**one.gave_up, **two.gave_up})
+    return _joined((one, two))
 
 
 def _read(answer: Mapping[str, Any], targets: Sequence[Target]) -> Matches:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
 
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
+from gate.prescreen.decode import Problem
 from gate.prescreen.interface import PrescreenRequest, View
+from gate.prescreen.limits import scan_isolated
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
 
@@ -18,6 +26,8 @@ CODE: Final = frozenset(
     {"python", "javascript", "typescript", "shell", "dockerfile", "makefile", "yaml", "other"}
 )
 """Languages whose text a machine acts upon."""
+_HERE: Final = 256 << 10
+"""Characters up to which a text is looked at in this process: too few to cost a tenth of a second."""
 _PER_FILE: Final = 20
 """Findings of one rule in one file that are told apart; the rest says nothing new."""
 
@@ -105,34 +115,100 @@ def finding(
     )
 
 
-def run_rules(rules: Iterable[TextRule], request: PrescreenRequest) -> tuple[Finding, ...]:
-    """Every rule over every view, head and base; what head has more."""
-    rules = tuple(rules)
-    head: list[Finding] = []
-    base: list[Finding] = []
+Unlooked = list[tuple[str, str]]
+"""Paths that could not be looked at, each with the reason."""
+
+
+def run_rules(
+    rules: Sequence[TextRule], door: str, request: PrescreenRequest
+) -> tuple[tuple[Finding, ...], Unlooked]:
+    """Every rule over every view, head and base: what head has more, and what took too long.
+
+    ``door`` is where a child finds the same rules (``"package.module:NAME"``): large texts are looked at
+    there, under a deadline, one after another.
+    """
+    until = time.monotonic() + request.deadline
     views = make_views(request)
-    for view in views.of(side="head"):
-        head += _look(rules, view)
+    head, unlooked = _look(rules, door, views.of(side="head"), until)
     suspects = {f.primary.path for f in head}
-    for view in views.of(side="base"):
-        if view.source.path in suspects:
-            base += _look(rules, view)
-    return only_new(head, base, request.change)
+    old = [view for view in views.of(side="base") if view.source.path in suspects]
+    base, _ = _look(rules, door, old, until)
+    return only_new(head, base, request.change), unlooked
 
 
-def _look(rules: Iterable[TextRule], view: View) -> Iterator[Finding]:
-    for rule in rules:
-        for number, hit in enumerate(rule.check(view)):
-            if number >= _PER_FILE:
-                break
-            place = view.place(hit.first, hit.last) if hit.first else Location(path=view.path)
-            shape = hit.shape if hit.shape is not None else view.quote(hit.first or 1)[:500]
-            yield finding(
-                rule.meta,
-                hit.message,
-                place,
-                shape=shape,
-                evidence=hit.evidence,
-                severity=hit.severity,
-                confidence=hit.confidence,
-            )
+def _look(
+    rules: Sequence[TextRule], door: str, views: Sequence[View], until: float
+) -> tuple[list[Finding], Unlooked]:
+    found: list[Finding] = []
+    unlooked: Unlooked = []
+    large = [view for view in views if len(view.text) > _HERE]
+    for view in views:
+        if len(view.text) <= _HERE:
+            found += _findings(rules, view, hits(rules, view))
+    results = scan_isolated(
+        "gate.prescreen.text_rule:look",
+        [(view.path, _packed(view)) for view in large],
+        list[tuple[int, TextHit]],
+        options={"rules": door},
+        deadline=until - time.monotonic(),
+    )
+    for view, result in zip(large, results, strict=True):
+        found += _findings(rules, view, result.value or ())
+        if result.value is None:
+            unlooked.append((view.path, result.reason))
+    return found, unlooked
+
+
+def hits(rules: Sequence[TextRule], view: View) -> Iterator[tuple[int, TextHit]]:
+    """The first hits of each rule, with the rule's place in the row."""
+    for index, rule in enumerate(rules):
+        for hit in islice(rule.check(view), _PER_FILE):
+            yield index, hit
+
+
+def _findings(
+    rules: Sequence[TextRule], view: View, found: Iterable[tuple[int, TextHit]]
+) -> Iterator[Finding]:
+    for index, hit in found:
+        yield finding(
+            rules[index].meta,
+            hit.message,
+            view.place(hit.first, hit.last) if hit.first else Location(path=view.path),
+            shape=hit.shape if hit.shape is not None else view.quote(hit.first or 1)[:500],
+            evidence=hit.evidence,
+            severity=hit.severity,
+            confidence=hit.confidence,
+        )
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """What a rule may ask of a view besides its text."""
+
+    language: str | None
+    problems: tuple[Problem, ...]
+    encoding: str
+    lines: tuple[int, ...] | None
+
+
+def _packed(view: View) -> bytes:
+    told = _Told(language=view.language, problems=view.problems, encoding=view.encoding, lines=view.lines)
+    return msgspec.json.encode(told) + b"\n" + view.text.encode("utf-8", "surrogatepass")
+
+
+def look(path: str, data: bytes, options: Mapping[str, Any]) -> list[tuple[int, TextHit]]:
+    """Inside the child: the rules over one text, packed with what they ask besides it."""
+    head, _, text = data.partition(b"\n")
+    told = msgspec.json.decode(head, type=_Told)
+    module, _, name = str(options["rules"]).partition(":")
+    view = View(
+        path=path,
+        side="head",
+        language=told.language,
+        source=None,  # type: ignore[arg-type]  # no rule looks at the bytes
+        text=text.decode("utf-8", "surrogatepass"),
+        file=Path(),
+        problems=told.problems,
+        encoding=told.encoding,
+        lines=told.lines,
+    )
+    return list(hits(getattr(importlib.import_module(module), name), view))

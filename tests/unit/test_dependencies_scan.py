@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -213,3 +214,14 @@ def test_slips(name: str) -> None:
 @pytest.mark.parametrize("name", ["gate-ci", "acme-internal-tools", "shop", "zzz", "mylib"])
 def test_own_names(name: str) -> None:
     assert imitates(name, "pypi") is None
+
+
+def test_a_lock_file_of_thousands_is_read_in_its_length() -> None:
+    """Every name was searched in every line: 4,000 entries took more than a minute."""
+    rows = [(f"some-package-{n}", NPM, True) for n in range(4000)]
+    start = time.process_time()
+    found = scan(({"package-lock.json": lock(*rows, ("lodahs", NPM, True))}, {})).findings
+    assert time.process_time() - start < 10
+    (typo,) = [f for f in found if f.rule_id == "dependency.lookalike"]
+    text = lock(*rows, ("lodahs", NPM, True)).splitlines()
+    assert "lodahs" in text[(typo.primary.line or 0) - 1]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import time
+
 import pytest
 
 from gate.model.finding import Finding
 from gate.prescreen.hidden_text import RULES, HiddenText
+from gate.prescreen.limits import scan_isolated
 from tests.prescreen_support import make_request
 
 FAR = " " * 220
@@ -133,3 +137,29 @@ def test_a_page_of_russian_prose_in_code_says_nothing() -> None:
     text = "cop = c = 1\n"
     text += "# \u044d\u0442\u043e \u0442\u0435\u043a\u0441\u0442 \u0441 API \u0438 \u0441\u043e\u0440\n" * 50
     assert found(text) == []
+
+
+def test_a_long_text_is_looked_at_in_a_child_and_says_the_same() -> None:
+    bad = "is_\u200badmin = 1\nx = 1\r\u202ey = 2\n"
+    short = [(f.rule_id, f.severity, f.evidence) for f in found(bad)]
+    long = [(f.rule_id, f.severity, f.evidence) for f in found(bad + "value = 12\n" * 40_000)]
+    assert short
+    assert long == short
+
+
+def test_one_endless_line_costs_no_more_than_its_length() -> None:
+    text = "x = [" + ("1," + " " * 90) * 200_000 + "]\n"
+    start = time.process_time()
+    assert {f.rule_id for f in found(text)} <= {"hidden.far-right"}
+    assert time.process_time() - start < 10
+
+
+def test_a_text_that_cannot_be_got_through_in_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "gate.prescreen.text_rule.scan_isolated", functools.partial(scan_isolated, per_file=0.01)
+    )
+    request = make_request({"a.py": "x = 1\n" * 900_000, "b.py": "is_\u200badmin = 1\n"})
+    result = HiddenText().scan(request)
+    assert not result.stages[0].looked
+    assert "a.py: took longer" in result.stages[0].reason
+    assert [f.primary.path for f in result.findings if f.rule_id == "hidden.invisible"] == ["b.py"]

@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 import time
 
-from gate.prescreen.limits import scan_isolated
+from gate.prescreen.bandit import Bandit
+from gate.prescreen.limits import PARSED, scan_isolated
+from gate.prescreen.pyast import PyAst
+from gate.prescreen.semgrep import Semgrep
+from tests.prescreen_support import make_request
 
 HERE = "gate.prescreen.limits_selftest"
 
@@ -42,3 +46,22 @@ def test_cpythons_own_nesting_bomb_is_an_outcome() -> None:
     (first, second) = scan_isolated(f"{HERE}:parse", [("bomb.py", bomb), ("fine.py", b"x = 1\n")], str)
     assert first.outcome in ("crashed", "out-of-memory")
     assert second.value == type(ast.parse("x = 1")).__name__
+
+
+def test_a_text_too_large_for_a_parser_is_refused_unread_and_the_rest_goes_on() -> None:
+    large = b"x = 1\n" * (PARSED // 6 + 1)
+    files = [("a", b"x"), ("large", large), ("b", b"y")]
+    results = scan_isolated(f"{HERE}:parse", files, str, parses=True)
+    assert [r.outcome for r in results] == ["done", "too-large", "done"]
+    assert [r.path for r in results] == ["a", "large", "b"]
+    assert "MiB" in results[1].reason
+
+
+def test_every_parser_names_a_file_too_large_for_it() -> None:
+    text = "import os\nos.system(input())\n" + "x = 1\n" * (PARSED // 6 + 1)
+    request = make_request({"a.py": text, "b.py": "import os\nos.system(input())\n"})
+    for scanner in (Semgrep(), Bandit(), PyAst()):
+        result = scanner.scan(request)
+        assert not result.stages[0].looked
+        assert "a.py: larger than" in result.stages[0].reason
+        assert ("a.py", "unscanned-file") in {(f.primary.path, f.rule_id) for f in result.findings}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import string
+from dataclasses import replace
 
 import pytest
 
+from gate.model.change import Hunk
 from gate.prescreen import secrets
 from gate.prescreen.interface import Prescreened
 from gate.prescreen.run import prescreen
@@ -104,3 +106,13 @@ def test_no_finding_of_any_scanner_shows_the_value() -> None:
 def test_a_megabyte_on_one_line_is_looked_at_to_its_end() -> None:
     text = "token " * 100_000 + GITHUB + " token" * 1000
     assert "secret.known-format" in {f.rule_id for f in scan(text).findings}
+
+
+def test_a_long_text_is_searched_in_a_child_on_changed_lines_only() -> None:
+    filler = "".join(f"value = {n}\n" for n in range(40_000))
+    request = make_request({"a.py": filler + f"key = '{GITHUB}'\n"})
+    (new,) = Secrets().scan(request).findings
+    assert (new.rule_id, new.primary.line) == ("secret.known-format", 40_001)
+    file = replace(request.change.files[0], hunks=(Hunk(old_start=1, old_count=1, new_start=2, new_count=9),))
+    elsewhere = replace(request, change=replace(request.change, files=(file,)), views=None, sources=None)
+    assert Secrets().scan(elsewhere).findings == ()

@@ -110,6 +110,7 @@ def test_a_file_the_engine_gives_up_is_named_and_costs_nothing_else(
     own_rules: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(semgrep, "PER_RULE", 0.2)
+    monkeypatch.setattr(semgrep, "PER_RULE_ALONE", 0.2)
     head = {"slow.py": "eval(1)\nx = " + "[" * 60_000 + "\n", "a.py": "eval(x)\n"}
     result = Semgrep().scan(make_request(head))
     assert {(f.rule_id, f.primary.path) for f in result.findings} == {
@@ -119,6 +120,21 @@ def test_a_file_the_engine_gives_up_is_named_and_costs_nothing_else(
     (stage,) = result.stages
     assert not stage.looked
     assert "slow.py" in stage.reason
+
+
+def test_a_file_given_up_on_a_busy_machine_is_looked_at_once_more(
+    own_rules: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(semgrep, "PER_RULE", 0.02)
+    monkeypatch.setattr(semgrep, "PER_RULE_ALONE", 20.0)
+    monkeypatch.setattr(semgrep, "PER_FILE", 20.0)
+    slow = "eval(1)\n" + "".join(f"x = f({n})\n" for n in range(8_000))
+    result = Semgrep().scan(make_request({"slow.py": slow, "a.py": "eval(x)\n"}))
+    assert {(f.rule_id, f.primary.path) for f in result.findings} == {
+        ("t.eval", "a.py"),
+        ("t.eval", "slow.py"),
+    }
+    assert all(stage.looked for stage in result.stages)
 
 
 def targets(folder: Path, files: dict[str, str]) -> list[Target]:
