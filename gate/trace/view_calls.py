@@ -35,6 +35,9 @@ _BIN = re.compile(r"(?:.*/)?s?bin/[^/]+\Z")
 _NAMESPACES = re.compile(r"CLONE_NEW[A-Z]+")
 _COMMANDS: Final = 2_000
 _ITEMS: Final = ("script", "test", "install")
+_MANY: Final = 100
+"""Processes and threads, beyond those that became another program, that a run starts before it counts as a
+flood; a sandbox holds 128 at a time by default, and a start that is refused raises an error and no alarm."""
 
 
 class CallView:
@@ -47,10 +50,15 @@ class CallView:
         self._phase = phase
         self._commands: set[str] = set()
         self._started: set[int] = set()
+        self._forks = 0
+        self._became: set[int] = set()
 
     def exec(self, event: Exec) -> None:
         """A program is executed, or looked for along PATH."""
         self._actors.asked(event)
+        if event.pid not in self._became:
+            self._became.add(event.pid)
+            self._forks -= 1
         if self._is_the_probe(event.pid):
             return
         chain = self._actors.chain(event.pid)
@@ -102,7 +110,10 @@ class CallView:
         return ours
 
     def fork(self, event: Fork) -> None:
-        """New namespaces by clone; ordinary forks are no behaviour."""
+        """New namespaces by clone, and a flood of processes; ordinary forks are no behaviour."""
+        self._forks += 1
+        if self._forks == _MANY:
+            self._cells.add(Kind.LIMIT, "processes", self._actors.chain(event.pid))
         spaces = " ".join(_NAMESPACES.findall(event.flags))
         if spaces:
             self._cells.add(

@@ -45,6 +45,17 @@ def test_long_and_odd_command_lines(tmp_path: Path) -> None:
     assert len(longest) == 200
 
 
+def test_a_flood_of_processes_is_a_limit_and_many_programs_are_not(tmp_path: Path) -> None:
+    bomb = Trace()
+    for _ in range(120):
+        bomb.fork("SIGCHLD")
+    assert [(b.kind.value, b.subject) for b in bomb.seen(tmp_path)] == [("limit", "processes")]
+    build = Trace()
+    for pid in range(200, 400):
+        build.fork("CLONE_VM|CLONE_VFORK").exec("/usr/bin/git", "git", "status", pid=pid)
+    assert {b.kind.value for b in build.seen(tmp_path)} == {"exec"}
+
+
 def test_chains(tmp_path: Path) -> None:
     trace = (
         Trace().exec("/bin/sh", "sh", "-c", "curl x").exec("/usr/bin/curl", "curl", "x", pid=103, ppid=102)
