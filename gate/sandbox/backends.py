@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from gate.errors import CouldNotLook, UsageError
@@ -36,11 +37,12 @@ _HESITATES: Final[dict[str, Callable[[], str]]] = {"microvm": microvm.hesitates,
 _STRENGTH: Final = {"none": 0, "process": 1, "container": 2, "user-kernel": 3, "vm": 4}
 
 
-def choose(name: str, minimum: str) -> tuple[Backend, Capability, list[Capability]]:
+def choose(name: str, minimum: str, tracer: str = "auto") -> tuple[Backend, Capability, list[Capability]]:
     """The backend to use, what its trial start found, and what every tried backend's found.
 
     ``name`` is a backend or ``auto``. ``minimum`` is the weakest isolation accepted (``process``,
-    ``container``, ``user-kernel``, ``vm``).
+    ``container``, ``user-kernel``, ``vm``). ``tracer`` other than ``auto`` (``unotify``, ``strace``):
+    only walls that are traced so.
 
     The rule of ``auto``: the strongest wall that works *well*, that is, one with no ``reserve`` (a machine
     without KVM is slow; gVisor's tracer sees less). Where none of those is strong enough, the strongest
@@ -59,7 +61,14 @@ def choose(name: str, minimum: str) -> tuple[Backend, Capability, list[Capabilit
     second: tuple[Backend, Capability] | None = None
     for candidate in _order() if name == "auto" else (name,):
         backend = known[candidate]()
+        if isinstance(backend, BubblewrapBackend) and tracer in ("unotify", "strace"):
+            backend.tracer = tracer
+        elif tracer == "strace":
+            tried.append(_untraced_so(candidate))
+            continue
         found = backend.probe()
+        if found.available and tracer not in ("auto", found.tracer):
+            found = replace(found, available=False, reason=f"it is traced by {found.tracer}, not {tracer}")
         tried.append(found)
         if not found.available or _STRENGTH[found.isolation] < _STRENGTH[minimum]:
             continue
@@ -71,6 +80,16 @@ def choose(name: str, minimum: str) -> tuple[Backend, Capability, list[Capabilit
     raise CouldNotLook(
         f"no sandbox of isolation {minimum!r} or stronger works here: {'; '.join(map(_why, tried))}",
         advice="`gate doctor` lists what is missing and how to get it.",
+    )
+
+
+def _untraced_so(name: str) -> Capability:
+    return Capability(
+        backend=name,
+        available=False,
+        isolation="none",
+        tracer="none",
+        reason="strace traces only bubblewrap: set sandbox.tracer to auto for this wall",
     )
 
 

@@ -28,11 +28,11 @@ from gate import proc
 from gate.errors import CouldNotLook
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, SandboxSpec
-from gate.sandbox import cgroup, layered, layers, reap, runtimes, sinking, usage
+from gate.sandbox import cgroup, layered, layers, reap, runtimes, sinking, stracing, usage
 from gate.sandbox.bwrap_options import Layout, arguments, contents, layouts
 from gate.sandbox.canaries import deadly
 from gate.sandbox.channel import Tracing
-from gate.sandbox.parcel import Parcel, pack, with_tree
+from gate.sandbox.parcel import PATH, Parcel, pack, with_tree
 from gate.sandbox.session import Aftermath, Box, BoxSession
 from gate.sandbox.talk import STDOUT, Ending
 
@@ -211,6 +211,8 @@ class BubblewrapBox:
                 with contextlib.suppress(OSError):
                     process.kill()
                 process.wait()
+        if self._fifo is not None:
+            self._fifo.unlink(missing_ok=True)
         fds, self._fds, self._inner, self._outer = self._fds, [], -1, -1
         for fd in fds:
             os.close(fd)
@@ -225,11 +227,13 @@ class BubblewrapBackend:
     isolation: Isolation = "process"
     shared: tuple[tuple[str, str], ...] = ()
     """What a runtime inside needs, shown read-only: (host path, path inside)."""
+    tracer: Literal["auto", "unotify", "strace"] = "auto"
+    """``auto``: strace only where user notification fails its trial."""
 
     def probe(self) -> Capability:
         """Make the namespaces for real, with Python inside."""
         try:
-            layout, version = _working_layout()
+            layout, version, tracer, why = _working(self.tracer)
         except CouldNotLook as error:
             return Capability(
                 backend=self.name,
@@ -247,17 +251,25 @@ class BubblewrapBackend:
             backend=self.name,
             available=True,
             isolation=self.isolation,
-            tracer="unotify",
+            tracer=tracer,
+            reserve=f"traced by strace, which is slow: {why}" if why else "",
             networks=("none", "sinkhole"),
             layers=True,
             version=f"{version}, memory held by {held}{as_root}",
         )
 
+    def ground(self) -> str:
+        """What an installation here is made for: the interpreter that sandboxes see."""
+        python = Path(shutil.which("python3", path=PATH) or sys.executable).resolve()
+        found = python.stat()
+        return f"{python} {found.st_size} {found.st_mtime_ns}"
+
     @contextlib.contextmanager
     def open(self, spec: SandboxSpec, base: Tree, head: Tree) -> Iterator[BoxSession]:
         """See interface.Backend."""
         shown = tuple((str(layered.unpacked(tar)), place) for place, tar in layers.places(spec))
-        layout = replace(_working_layout()[0], shared=(*self.shared, *runtimes.shown(spec.runtimes), *shown))
+        layout, _, tracer, _ = _working(self.tracer)
+        layout = replace(layout, shared=(*self.shared, *runtimes.shown(spec.runtimes), *shown))
         cgroup.sweep()
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(reap.run_folder())
@@ -273,15 +285,31 @@ class BubblewrapBackend:
             wanted, around = stack.enter_context(sinking.beside_gate(wanted, folder))
 
             def make() -> Box:
-                return around(BubblewrapBox(layout, wanted, folder / f"{next(numbers)}.jsonl"))
+                return around(BubblewrapBox(layout, wanted, folder / f"{next(numbers)}.jsonl", tracer))
 
             session = BoxSession(make, wanted, parcels, in_cgroup=group is not None)
             stack.callback(session.close)
             yield session
 
 
+def _working(wanted: str) -> tuple[Layout, str, Tracer, str]:
+    """The layout, bubblewrap's version, the tracer, and why it is not the better one. Raises CouldNotLook."""
+    if wanted == "strace":
+        return *_working_layout("strace"), "strace", ""
+    try:
+        return *_working_layout("unotify"), "unotify", ""
+    except CouldNotLook as error:
+        if wanted == "unotify":
+            raise
+        try:
+            return *_working_layout("strace"), "strace", error.message
+        except CouldNotLook as further:
+            said = f"{error.message}; by strace: {further.message}"
+            raise CouldNotLook(said, advice=error.advice) from further
+
+
 @cache
-def _working_layout() -> tuple[Layout, str]:
+def _working_layout(tracer: Tracer) -> tuple[Layout, str]:
     """The strongest way of starting bubblewrap that works here, and its version. Raises CouldNotLook."""
     program = shutil.which("bwrap")
     if program is None:
@@ -291,7 +319,7 @@ def _working_layout() -> tuple[Layout, str]:
     why = ""
     for layout in layouts(program, numbers):
         try:
-            _trial(layout)
+            _trial(layout, tracer)
         except CouldNotLook as error:
             why = error.message
             continue
@@ -299,7 +327,7 @@ def _working_layout() -> tuple[Layout, str]:
     raise CouldNotLook(f"bubblewrap cannot make a sandbox here: {why}", advice=HOW_TO_GET)
 
 
-def _trial(layout: Layout) -> None:
+def _trial(layout: Layout, tracer: Tracer) -> None:
     """Run Python in one sandbox, traced. Raises CouldNotLook when that does not come out right."""
     spec = SandboxSpec()
     idle = Probe(id="trial", phase="idle", target="nothing", path=None, argv=_IDLE, driver=False, deadline=5)
@@ -307,7 +335,7 @@ def _trial(layout: Layout) -> None:
         (folder / "empty.tar").write_bytes(bytes(1024))
         empty = Parcel(path=folder / "empty.tar", size=1024)
         session = BoxSession(
-            lambda: BubblewrapBox(layout, spec, folder / "trace.jsonl"),
+            lambda: BubblewrapBox(layout, spec, folder / "trace.jsonl", tracer),
             spec,
             {"base": empty, "head": empty},
             in_cgroup=True,
@@ -316,8 +344,10 @@ def _trial(layout: Layout) -> None:
             record = session.run(idle, "base")
         finally:
             session.close()
-    if record.fault or record.exit_code != 0:
-        raise CouldNotLook(record.fault or f"Python ended with {record.exit_code}", advice=HOW_TO_GET)
+    if record.fault or record.exit_code != 0 or not record.completeness.whole:
+        raise CouldNotLook(
+            record.fault or f"Python ended with {record.exit_code}, {record.completeness}", advice=HOW_TO_GET
+        )
 
 
 def _memory_file(data: bytes) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from gate.errors import CouldNotLook
@@ -20,7 +20,7 @@ RET_ALLOW: Final = 0x7FFF0000
 RET_NOTIFY: Final = 0x7FC00000
 RET_ENOSYS: Final = 0x00050000 | 38
 
-_LOAD, _JEQ, _JGE, _JSET, _JA, _RET = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06
+LOAD, JEQ, _JGE, JSET, _JA, _RET = 0x20, 0x15, 0x35, 0x45, 0x05, 0x06
 _NR, _ARCH, _ARGS = 0, 4, 16
 _AT_EMPTY_PATH = 0x1000
 PR_HARMLESS: Final = (2, 3, 7, 9, 11, 13, 16, 19, 21, 23, 25, 27, 29, 30, 34, 37, 39, 40, 42, 52, 0x53564D41)
@@ -29,35 +29,37 @@ PR_HARMLESS: Final = (2, 3, 7, 9, 11, 13, 16, 19, 21, 23, 25, 27, 29, 30, 34, 37
 Code = list[tuple[int, int, int, int]]
 
 
-def _ret(value: int) -> Code:
+def ret(value: int) -> Code:
+    """Return this action."""
     return [(_RET, 0, 0, value)]
 
 
-def _low(arg: int) -> int:
+def low(arg: int) -> int:
+    """Where the low half of an argument lies in ``struct seccomp_data``."""
     return _ARGS + 8 * arg  # little endian, as both architectures we know
 
 
 def _if_zero(arg: int) -> Code:
     """Allow when the 64-bit argument is 0, else notify."""
     return [
-        (_LOAD, 0, 0, _low(arg)),
-        (_JEQ, 0, 3, 0),
-        (_LOAD, 0, 0, _low(arg) + 4),
-        (_JEQ, 0, 1, 0),
-        *_ret(RET_ALLOW),
-        *_ret(RET_NOTIFY),
+        (LOAD, 0, 0, low(arg)),
+        (JEQ, 0, 3, 0),
+        (LOAD, 0, 0, low(arg) + 4),
+        (JEQ, 0, 1, 0),
+        *ret(RET_ALLOW),
+        *ret(RET_NOTIFY),
     ]
 
 
 def _if_bits(arg: int, bits: int) -> Code:
     """Allow when any of the bits is set in the low half, else notify."""
-    return [(_LOAD, 0, 0, _low(arg)), (_JSET, 0, 1, bits), *_ret(RET_ALLOW), *_ret(RET_NOTIFY)]
+    return [(LOAD, 0, 0, low(arg)), (JSET, 0, 1, bits), *ret(RET_ALLOW), *ret(RET_NOTIFY)]
 
 
 def _if_one_of(arg: int, values: tuple[int, ...]) -> Code:
     """Allow when the low half is one of the values, else notify."""
-    tests = [(_JEQ, len(values) - i, 0, value) for i, value in enumerate(values)]
-    return [(_LOAD, 0, 0, _low(arg)), *tests, *_ret(RET_NOTIFY), *_ret(RET_ALLOW)]
+    tests = [(JEQ, len(values) - i, 0, value) for i, value in enumerate(values)]
+    return [(LOAD, 0, 0, low(arg)), *tests, *ret(RET_NOTIFY), *ret(RET_ALLOW)]
 
 
 _SPECIAL: Final[dict[str, Callable[[], Code]]] = {
@@ -76,44 +78,45 @@ def filter_program(arch: str | None = None, *, look: bool = True) -> bytes:
     ``arch`` is a machine name as `uname -m` gives it (default: this machine's). With ``look`` False
     questions about paths (stat and the like) stay silent. Raises CouldNotLook where we have no table.
     """
+    arch = known_arch(arch)
+    silent = table.SILENT if look else table.SILENT | table.LOOK
+    by_number: dict[int, Code] = {}
+    for name, number in numbers(arch).items():
+        if name in table.UNSUPPORTED:
+            by_number[number] = ret(RET_ENOSYS)
+        elif name in silent:
+            by_number[number] = ret(RET_ALLOW)
+        elif name in _SPECIAL:
+            by_number[number] = _SPECIAL[name]()
+    return assemble(arch, by_number, RET_NOTIFY)
+
+
+def known_arch(arch: str | None) -> str:
+    """A machine name that we have a table for; None: this machine's. Raises CouldNotLook."""
     arch = arch or platform.machine()
     if arch not in NAMES:
         raise CouldNotLook(
             f"no system call table for {arch}",
             advice="Tracing by seccomp works on x86_64 and aarch64; choose another backend.",
         )
-    actions = _actions(arch, look)
-    head: Code = [
-        (_LOAD, 0, 0, _ARCH),
-        (_JEQ, 1, 0, AUDIT_ARCH[arch]),
-        *_ret(RET_NOTIFY),
-        (_LOAD, 0, 0, _NR),
-    ]
+    return arch
+
+
+def assemble(arch: str, by_number: Mapping[int, Code], other: int) -> bytes:
+    """A filter that runs each number's code, and returns ``other`` for all other numbers and for
+    every foreign architecture. The accumulator is the code's own; x32 numbers are among the others.
+    """
+    rest = ret(other)
+    actions: list[tuple[int, Code]] = []
+    for number in range(max(by_number) + 2):
+        code = by_number.get(number, rest)
+        if not actions or actions[-1][1] != code:
+            actions.append((number, code))
+    head: Code = [(LOAD, 0, 0, _ARCH), (JEQ, 1, 0, AUDIT_ARCH[arch]), *rest, (LOAD, 0, 0, _NR)]
     code = head + _tree(actions)
     if len(code) > 4096:  # BPF_MAXINSNS
         raise AssertionError("filter too long")
     return b"".join(struct.pack("<HBBI", *line) for line in code)
-
-
-def _actions(arch: str, look: bool) -> list[tuple[int, Code]]:
-    """(first number, what to do from there on), sorted; the last goes on for ever."""
-    known = numbers(arch)
-    silent = table.SILENT if look else table.SILENT | table.LOOK
-    by_number: dict[int, Code] = {}
-    for name, number in known.items():
-        if name in table.UNSUPPORTED:
-            by_number[number] = _ret(RET_ENOSYS)
-        elif name in silent:
-            by_number[number] = _ret(RET_ALLOW)
-        elif name in _SPECIAL:
-            by_number[number] = _SPECIAL[name]()
-    notify = _ret(RET_NOTIFY)
-    out: list[tuple[int, Code]] = []
-    for number in range(max(by_number) + 2):
-        code = by_number.get(number, notify)
-        if not out or out[-1][1] != code:
-            out.append((number, code))
-    return out
 
 
 def _tree(actions: list[tuple[int, Code]]) -> Code:

@@ -16,6 +16,8 @@ from gate.model.finding import Finding
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox import canaries
 from gate.sandbox.backends import BACKENDS
+from gate.sandbox.bubblewrap import BubblewrapBackend
+from gate.sandbox.interface import Backend
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
 from gate.trace.diff import compare
@@ -32,6 +34,15 @@ for file in json.load(open("/work/tree/order.json")):
     try: child.wait(6)
     except subprocess.TimeoutExpired: child.kill(); child.wait(); print("slow", file, flush=True)
 """
+
+
+def wall(name: str) -> Backend:
+    """A backend by its name; ``bubblewrap-strace``: the process wall with the last resort of a tracer."""
+    if name != "bubblewrap-strace":
+        return BACKENDS[name]()
+    backend = BubblewrapBackend()
+    backend.tracer = "strace"
+    return backend
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,7 @@ def run(cases: Sequence[Case], backend: str, folder: Path) -> dict[str, Did]:
     files |= {f"order{n}.json": json.dumps([c.file for c in part]) for n, part in enumerate(parts)}
     tree = DictTree(files=files)
     done: dict[str, Did] = {}
-    with BACKENDS[backend]().open(spec, tree, tree) as session:
+    with wall(backend).open(spec, tree, tree) as session:
         session.expect(len(parts))
         with ThreadPoolExecutor(2) as pool:
             records = list(pool.map(lambda n: session.run(_probe(n), "head"), range(len(parts))))

@@ -11,18 +11,17 @@ from pathlib import Path
 import pytest
 
 from gate.model.run import Capability
-from gate.sandbox.backends import BACKENDS
-from tests.behaviours import table
+from tests.behaviours import running, table
 from tests.behaviours.cases import Case, cases
 from tests.behaviours.running import Did, run
 
 CASES = cases()
-WALLS = ("bubblewrap", "docker", "gvisor", "microvm")
+WALLS = ("bubblewrap", "bubblewrap-strace", "docker", "gvisor", "microvm")
 
 
 @functools.cache
-def _capability(name: str) -> Capability | None:
-    return BACKENDS[name]().probe() if name in BACKENDS else None
+def _capability(name: str) -> Capability:
+    return running.wall(name).probe()
 
 
 @functools.cache
@@ -34,13 +33,13 @@ def _done(wall: str) -> dict[str, Did]:
 
 @pytest.fixture(
     scope="module",
-    params=[w if w == "bubblewrap" else pytest.param(w, marks=pytest.mark.engine) for w in WALLS],
+    params=[w if w.startswith("bubblewrap") else pytest.param(w, marks=pytest.mark.engine) for w in WALLS],
 )
 def wall(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     found = _capability(name)
-    if found is None or not found.available:
-        pytest.skip(f"{name}: {found.reason if found else 'no such backend'}")
+    if not found.available:
+        pytest.skip(f"{name}: {found.reason}")
     if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
         pytest.skip(f"{name}: {found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
     return name

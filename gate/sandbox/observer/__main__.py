@@ -1,4 +1,5 @@
-"""Start one supervisor: ``python3 -I <folder> (--fd N | --socket PATH) --token HEX [--out FILE] ...``.
+"""Start one supervisor: ``python3 -I <folder> (--fd N | --socket PATH) --token HEX [--out FILE] ...``,
+or, with ``--strace FIFO``, one reader of what strace writes.
 
 Writes the trace to stdout or a file. Exit 0: the sandbox ended and the trace has its summary;
 1: it has a summary that says otherwise; 2: no launcher came.
@@ -14,11 +15,12 @@ import socket
 import sys
 
 if __package__:
-    from . import supervisor
+    from . import strace_reader, supervisor
 else:  # started as a folder, outside the project
     _here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, os.path.dirname(_here))
     supervisor = importlib.import_module(os.path.basename(_here) + ".supervisor")
+    strace_reader = importlib.import_module(os.path.basename(_here) + ".strace_reader")
 
 
 def main(argv: list[str]) -> int:
@@ -32,6 +34,8 @@ def main(argv: list[str]) -> int:
         if options.out != "-":
             out = os.open(options.out, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         link = _link(options)
+        if options.strace:
+            return _read_strace(options, link, out)
         listener = supervisor.receive_listener(link, bytes.fromhex(options.token))
     except (OSError, supervisor.Stopped) as error:
         print(f"observer: {error or 'stopped'}", file=sys.stderr)
@@ -39,6 +43,14 @@ def main(argv: list[str]) -> int:
     link.settimeout(None)
     watch = supervisor.Supervisor(listener, out, link=link, events=options.events, canaries=options.canary)
     return 0 if watch.run(options.deadline) == "exited" else 1
+
+
+def _read_strace(options: argparse.Namespace, link: socket.socket, out: int) -> int:
+    """Turn what strace writes into the trace. The FIFO opens when strace opens it."""
+    source = os.open(options.strace, os.O_RDONLY | os.O_CLOEXEC)
+    token = bytes.fromhex(options.token)
+    reader = strace_reader.Reader(out, link=link, token=token, events=options.events, canaries=options.canary)
+    return 0 if reader.run(source) == "exited" else 1
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
@@ -50,6 +62,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", default="-", help="a new file for the trace; - is stdout")
     parser.add_argument("--events", type=int, default=1_000_000, help="lines of each cheap kind kept")
     parser.add_argument("--canary", action="append", default=[], help="a path whose reading ends the run")
+    parser.add_argument("--strace", default="", help="read strace's output from this FIFO instead")
     parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for the launcher")
     parser.add_argument("--deadline", type=float, default=None, help="seconds after which to stop")
     return parser.parse_args(argv)

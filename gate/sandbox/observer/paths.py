@@ -7,7 +7,7 @@ from typing import Any
 
 from . import flags
 from .links import Links
-from .target import AT_FDCWD, Memory, Unreadable, directory, resolve
+from .target import AT_FDCWD, Memory, Unreadable
 from .text import text_of
 
 Fields = dict[str, Any]
@@ -89,14 +89,14 @@ def path_at(memory: Memory, tid: int, args: Args, where: Where, links: Links | N
     """
     base, at = where
     if base == _FD:
-        found = directory(tid, signed(args[at]))
+        found = memory.directory(tid, signed(args[at]))
         if not found:
             raise Unreadable("descriptor")
         return found
     fd = AT_FDCWD if base is None else signed(args[base])
     if args[at] == 0:  # NULL: the directory descriptor itself (utimensat), or a bad call
-        return directory(tid, fd) if fd >= 0 else ""
-    path = resolve(tid, fd, memory.string(tid, args[at]))
+        return memory.directory(tid, fd) if fd >= 0 else ""
+    path = memory.resolve(tid, fd, memory.string(tid, args[at]))
     real = None if links is None else links.real(tid, path, follow=follow)
     return text_of(real or path)
 
@@ -124,7 +124,7 @@ def open_fields(memory: Memory, links: Links, tid: int, name: str, args: Args) -
         raw = memory.string(tid, at)
         if resolve_in & _RESOLVE_IN_ROOT:
             raw = raw.lstrip(b"/")
-        asked = resolve(tid, fd, raw)
+        asked = memory.resolve(tid, fd, raw)
         real = links.real(tid, asked, follow=not bits & _O_NOFOLLOW)
         if real is not None:
             fields["asked"] = text_of(asked)

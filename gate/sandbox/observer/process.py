@@ -12,7 +12,7 @@ from collections.abc import Callable
 from . import flags
 from .links import Links
 from .paths import Args, Fields, signed
-from .target import AT_FDCWD, Memory, Process, Unreadable, directory, inner_children, resolve
+from .target import AT_FDCWD, Memory, Process, Unreadable, inner_children
 from .text import text_of
 
 ARGV_WORDS = 64
@@ -43,9 +43,9 @@ def exec_fields(memory: Memory, links: Links, tid: int, name: str, args: Args) -
     else:
         fd, at, argv, env, bits = signed(args[0]), args[1], args[2], args[3], args[4]
     raw = memory.string(tid, at) if at else b""
-    path = resolve(tid, fd, raw) if raw or bits & 0x1000 else b""
+    path = memory.resolve(tid, fd, raw) if raw or bits & 0x1000 else b""
     real = links.real(tid, path) if path else None
-    fields: Fields = {"path": text_of(real or path), "cwd": directory(tid, AT_FDCWD)}
+    fields: Fields = {"path": text_of(real or path), "cwd": memory.directory(tid, AT_FDCWD)}
     if real is not None:
         fields["asked"] = text_of(path)
     if argv:

@@ -67,6 +67,14 @@ class Memory:
             end = self._buffer.find(0, 0, got)
         return bytes(self._buffer[: got if end < 0 else end])
 
+    def directory(self, tid: int, fd: int) -> str:
+        """See the function of that name; another way of looking may know it from elsewhere."""
+        return directory(tid, fd)
+
+    def resolve(self, tid: int, fd: int, path: bytes) -> bytes:
+        """See the function of that name. Raises Unreadable."""
+        return resolve(tid, fd, path)
+
     def words(self, tid: int, address: int, most: int) -> list[int]:
         """A NULL-terminated array of pointers, without the NULL, at most ``most``."""
         out: list[int] = []

@@ -1,13 +1,14 @@
-"""Bytes of the watched program as trace text: the rule stands in gate/trace/events.py (``text_of``).
+"""Bytes of the watched program as trace text: the rule stands in gate/trace/events.py (``text_of`` and back).
 
-Twin of that function, because this folder must run without the rest of the project; a test holds the
-two together. Standard library only.
+Twins of those functions, because this folder must run without the rest of the project; a test holds
+them together. Standard library only.
 """
 
 from __future__ import annotations
 
 import re
 
+_ESCAPE = re.compile(r"\\\\|\\x([0-9a-f]{2})")
 _SAFE = re.compile(rb"[\x20-\x5b\x5d-\x7e]*\Z")
 
 
@@ -17,3 +18,16 @@ def text_of(raw: bytes) -> str:
         return raw.decode("ascii")
     out = raw.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
     return "".join(f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else c for c in out)
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes that ``text_of`` was given."""
+    if "\\" not in text:
+        return text.encode("utf-8", "surrogatepass")
+    out = bytearray()
+    last = 0
+    for match in _ESCAPE.finditer(text):
+        out += text[last : match.start()].encode("utf-8", "surrogatepass")
+        out += bytes([int(match[1], 16)]) if match[1] else b"\\"
+        last = match.end()
+    return bytes(out + text[last:].encode("utf-8", "surrogatepass"))

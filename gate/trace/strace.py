@@ -1,0 +1,100 @@
+"""strace as the last resort: where the kernel has no user notification, or refuses it.
+
+strace runs outside, starts the wall itself (``--seccomp-bpf``: calls that nobody asked for run at native
+speed) and prints every byte of the code's as hex, every constant as a number; the observer reads that
+(gate/sandbox/observer/strace_reader.py). What our supervisor refuses by number, strace refuses (``inject``);
+what strace cannot refuse, or would not see, a filter of the launcher stops with SIGSYS, which strace shows.
+Sources: strace(1); seccomp(2) on the order of actions (TRAP comes before TRACE: such a call is never made).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from gate.sandbox.observer import table
+from gate.sandbox.observer.numbers import numbers
+from gate.trace.unotify import (
+    JEQ,
+    JSET,
+    LOAD,
+    RET_ALLOW,
+    RET_ENOSYS,
+    Code,
+    assemble,
+    known_arch,
+    low,
+    ret,
+)
+
+RET_TRAP: Final = 0x00030000
+STRING: Final = 4096
+"""Bytes of a text that strace prints: as long as a path can be."""
+WALLS_OWN: Final = frozenset(("mount", "umount2", "pivot_root", "unshare", "setns", "sethostname"))
+"""Calls of bubblewrap while it builds the wall: refused not by strace but by the wall (no privileges)."""
+_FAMILIES: Final = (1, 2, 10, 16)
+"""As in supervisor.py: unix, inet, inet6, netlink."""
+_CLONE_UNTRACED: Final = 0x00800000
+_NEW_LISTENER: Final = 8
+_AND, _OR, _RET_A = 0x54, 0x44, 0x16
+
+
+def _trap_bits(arg: int, bits: int) -> Code:
+    return [(LOAD, 0, 0, low(arg)), (JSET, 0, 1, bits), *ret(RET_TRAP), *ret(RET_ALLOW)]
+
+
+def _trap_others(arg: int, values: tuple[int, ...]) -> Code:
+    """Trap with the argument's low byte as the signal's ``si_errno``, so that strace shows it."""
+    tests = [(JEQ, len(values) - i + 2, 0, value) for i, value in enumerate(values)]
+    return [
+        (LOAD, 0, 0, low(arg)),
+        *tests,
+        (_AND, 0, 0, 0xFF),
+        (_OR, 0, 0, RET_TRAP),
+        (_RET_A, 0, 0, 0),
+        *ret(RET_ALLOW),
+    ]
+
+
+_SPECIAL: Final[dict[str, Code]] = {
+    "clone": _trap_bits(0, _CLONE_UNTRACED),  # a child that strace would not follow
+    "seccomp": _trap_bits(1, _NEW_LISTENER),  # the code's own answers would come before strace's
+    "socket": _trap_others(0, _FAMILIES),
+}
+
+
+def filter_program(known: Collection[str], arch: str | None = None) -> bytes:
+    """The launcher's filter, for a strace that knows the calls ``known``. What strace cannot show is not
+    carried out: ENOSYS for what a C library has another way for, else SIGSYS. Raises CouldNotLook.
+    """
+    arch = known_arch(arch)
+    by_number: dict[int, Code] = {}
+    for name, number in numbers(arch).items():
+        if name in table.UNSUPPORTED:
+            by_number[number] = ret(RET_ENOSYS)
+        elif name in table.SILENT:
+            by_number[number] = ret(RET_ALLOW)
+        elif name not in known:
+            by_number[number] = ret(RET_ENOSYS if name in table.OBSERVED else RET_TRAP)
+        else:
+            by_number[number] = _SPECIAL.get(name, ret(RET_ALLOW))
+    return assemble(arch, by_number, RET_TRAP)
+
+
+def shown(arch: str | None = None) -> tuple[str, ...]:
+    """The calls that strace is to print, as far as it knows them. Raises CouldNotLook."""
+    there = numbers(known_arch(arch))
+    return tuple(sorted(name for name in table.OBSERVED | table.REFUSED if name in there))
+
+
+def command(strace: str, known: Collection[str], fifo: str) -> list[str]:
+    """The command line up to the program; ``fifo`` is where it writes."""
+    refused = sorted(table.REFUSED & set(known) - WALLS_OWN)
+    return [
+        *(strace, "-f", "--seccomp-bpf", "-q", "-y", "-xx", "-X", "raw", "-s", str(STRING)),
+        "--pidns-translation",
+        *("-e", "signal=SIGSYS", "-e", "abbrev=!execve,execveat"),
+        *("-e", "trace=" + ",".join(sorted(known))),
+        *("-e", "inject=" + ",".join(refused) + ":error=EPERM"),
+        *("-o", fifo, "--"),
+    ]
