@@ -24,20 +24,6 @@ _NOT_CLAIMED: Final[dict[str, dict[str, str]]] = {
     "gvisor": {
         "command.inodes": "gVisor's memory file systems have a size but no inode limit",
         "write.scratch-flags": "gVisor leaves nosuid and nodev out; no_new_privs and a refused mknod do it",
-        **dict.fromkeys(
-            (
-                "privilege.unshare",
-                "privilege.clone-namespace",
-                "privilege.keyrings",
-                "privilege.kernel-ring",
-                "privilege.devices",
-                "privilege.priority",
-                "privilege.setns",
-                "network.change-it",
-                "leak.kernel-ring",
-            ),
-            "gVisor's own kernel grants this inside itself; the host's kernel is not asked",
-        ),
     },
 }
 _POLLED: Final = {"command.cpu": "this user may make no control group, so processor time is not limited"}

@@ -21,7 +21,6 @@ from tests.contract.backend_contract import (
     flooded_in_part,
     probe,
     run_case,
-    trace_lines,
     working,
 )
 from tests.contract.leftovers import snapshot
@@ -169,13 +168,7 @@ def test_the_code_cannot_reach_its_launcher(backend: Backend) -> None:
     tree = DictTree(files={"main.py": code})
     with backend.open(SandboxSpec(), tree, tree) as session:
         record = session.run(probe("python3", "main.py"), "head")
-        told = trace_lines(record)
     # a signal to its own init is accepted by the kernel and dropped (pid_namespaces(7)): the run went on
-    if backend.name == "gvisor" and record.outcome is Outcome.KILLED:
-        # gVisor lets a process kill its init: then there is no clean look, and the trace says who did it
-        assert record.fault
-        assert any(line["ev"] == "signal" and line["target"] == 1 for line in told)
-        return
     assert record.outcome is Outcome.COMPLETED, (record.outcome, record.stderr, record.fault)
     assert set(eval(record.stdout)) <= {"kill", "stop"}, record.stdout
     assert record.fault is None

@@ -13,10 +13,6 @@ from gate.sandbox import container
 from gate.sandbox.backends import BACKENDS, SCRIPTED
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
-KNOWN_HOLES: dict[str, set[str]] = {
-    # gVisor lets one process of a user open and kill another, its first one too: a run ends with a fault then
-    "gvisor": {"command.fork-bomb", "leak.launcher", "write.launcher-channel", "command.kill-launcher"},
-}
 
 
 @pytest.mark.parametrize("name", [*BACKENDS, *SCRIPTED])
@@ -32,7 +28,7 @@ def test_isolation_of_every_wall_holds_what_it_claims(name: str) -> None:
         for result in found.results
         if result.outcome in (Outcome.BROKEN, Outcome.NOT_TRIED)
     }
-    assert not {check: why for check, why in bad.items() if check not in KNOWN_HOLES.get(name, set())}
+    assert not bad
 
 
 def test_isolation_finds_holes_that_were_made_on_purpose(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,19 +88,26 @@ def drop_capabilities() -> None:
 
 
 def cover(paths: List[str]) -> None:
-    """Hide these, as an engine does with paths that it masks: nothing to read in a file, an empty folder.
-    Those that are not there are left out. Raises Fault.
+    """Hide these, as an engine does with paths that it masks: nothing to read in a file, an empty folder, no
+    device; what is the first process's own cannot even be opened. Those that are not there are left out.
+    Raises Fault.
     """
+    closed = b"/dev/.closed"
+    os.close(os.open(closed, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0))
     for path in paths:
-        name = path.encode()
-        if os.path.isdir(path):
-            failed = libc.mount(b"none", name, b"tmpfs", MS_RDONLY, b"size=4096")
-        elif os.path.exists(path):
-            failed = libc.mount(b"/dev/null", name, None, MS_BIND, None)
-        else:
+        name, own = path.encode(), path.startswith("/proc/1/")
+        if not os.path.exists(path):
             continue
+        failed = 0
+        if os.path.isdir(path):
+            failed = libc.mount(b"none", name, b"tmpfs", MS_RDONLY, b"mode=0700" if own else b"mode=0755")
+        elif path.startswith("/dev/"):
+            os.unlink(path)
+        else:
+            failed = libc.mount(closed if own else b"/dev/null", name, None, MS_BIND, None)
         if failed:
             raise Fault(f"cannot hide {path}: {os.strerror(ctypes.get_errno())}")
+    os.unlink(closed)
 
 
 def keep_capabilities(kept: int) -> None:
