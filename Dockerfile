@@ -1,8 +1,10 @@
-# The images that gate runs code in and watches it from. gate builds them itself on first use;
-# by hand: docker build --target sandbox --build-arg BASE=python:3.12-slim .
+# The images that gate runs code in (sandbox) and watches it from (observer): gate builds them itself on first
+# use; by hand: docker build --target sandbox --build-arg BASE=python:3.12-slim .
+# And gate itself (gate, gate-action): scripts/image.py, or docker build --target gate .
 # BASE is any Debian or Ubuntu image with Python 3.9+. What it lacks of the tools below is added from the
 # network; the base that gate makes itself from Debian packages (no registry needed) has them all.
 ARG BASE=python:3.12-slim
+ARG GATE_BASE=${BASE}
 
 # --- what a probe runs in: Python, pytest, the trusted launcher, and the tools that payloads reach for, so
 #     that a second stage shows itself (nothing leaves: the wall has no network); no setuid file, no root
@@ -38,3 +40,51 @@ COPY gate/sandbox/sinkhole/ /opt/gate/sinkhole/
 RUN chmod -R a+rX,go-w /opt/gate
 WORKDIR /
 ENTRYPOINT ["python3", "-I", "-B", "/opt/gate/observer/many.py", "/run/gate"]
+
+# --- gate itself, for people who would rather run an image than install Python packages. Needs the engine's
+#     socket: docker run --rm --group-add "$(stat -c %g /var/run/docker.sock)" \
+#         -v /var/run/docker.sock:/var/run/docker.sock -v "$PWD:/src:ro" gate check --base main --head HEAD
+#     Every package is one of requirements-image.txt, by hash. Wheels in wheels/ (scripts/image.py puts them
+#     there) make the build need no network; without them pip fetches the same ones.
+FROM ${GATE_BASE} AS gate-build
+COPY requirements-image.txt wheel[s]/*.whl /wheels/
+RUN set -eu; \
+    python3 -m venv --without-pip --symlinks /opt/gate; \
+    pip=$(find /wheels -name 'pip-*.whl'); \
+    if [ -n "$pip" ]; then set -- "$pip/pip" --python /opt/gate/bin/python install --no-index -f /wheels; \
+    else set -- -m pip --python /opt/gate/bin/python install; fi; \
+    python3 "$@" -q --no-compile --no-cache-dir --disable-pip-version-check --root-user-action=ignore \
+        --require-hashes --only-binary :all: -r /wheels/requirements-image.txt; \
+    rm -rf /opt/gate/lib/python3*/site-packages/pip /opt/gate/bin/pip*
+COPY gate/ /tmp/src/gate/
+COPY rules/ /tmp/src/gate/_rules/
+COPY Dockerfile /tmp/src/gate/_image/Dockerfile
+RUN set -eu; \
+    cp -r /tmp/src/gate /opt/gate/lib/python3*/site-packages/; \
+    printf '#!/opt/gate/bin/python -I\nfrom gate.cli import entry\nentry()\n' >/opt/gate/bin/gate; \
+    chmod 755 /opt/gate/bin/gate; \
+    chmod -R a+rX,go-w /opt/gate; \
+    /opt/gate/bin/python -I -m compileall -q --invalidation-mode unchecked-hash /opt/gate || true
+
+FROM ${GATE_BASE} AS gate
+RUN set -eu; \
+    command -v git >/dev/null || { \
+        apt-get -qq update; \
+        apt-get -qq install -y --no-install-recommends git >/dev/null; \
+        rm -rf /var/lib/apt/lists/*; }; \
+    find / -xdev -type f -perm /6000 -exec chmod a-s {} +; \
+    echo 'gate:x:65532:65532:gate:/home/gate:/bin/sh' >>/etc/passwd; \
+    echo 'gate:x:65532:' >>/etc/group; \
+    mkdir -m 1777 /home/gate; \
+    mkdir /src
+COPY --from=gate-build /opt/gate /opt/gate
+ENV PATH=/opt/gate/bin:/usr/local/bin:/usr/bin:/bin HOME=/home/gate
+USER 65532:65532
+WORKDIR /src
+ENTRYPOINT ["gate"]
+
+# --- the same as a container action (`uses: docker://...`). GitHub starts those as root and gives the work
+#     space to another user: the entry point becomes that user before it reads a byte of the change.
+FROM gate AS gate-action
+USER 0:0
+ENTRYPOINT ["/opt/gate/bin/python", "-I", "-m", "gate.publishing.contained"]

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo test lint format bench bench-attribution bench-prescreen rule-pages clean
+.PHONY: help venv setup demo test lint format bench bench-attribution bench-prescreen rule-pages image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -56,6 +56,9 @@ bench-prescreen: venv ## the static look on public corpora and in time, beside B
 
 rule-pages: venv ## write docs/rules/ anew from the rules
 	@$(BIN)/python scripts/rule_pages.py
+
+image: setup ## the container image that holds gate itself, and its size
+	@$(BIN)/python scripts/image.py
 
 clean: ## remove what tests and tools left behind (not .venv, not the images)
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage* build dist demo-out

@@ -162,7 +162,7 @@ def _base(client: DockerClient, say: Say) -> str:
     """A base image that is on this engine in the end: the public one, or ours of Debian packages."""
     if _has(client, PUBLIC_BASE):
         return PUBLIC_BASE
-    own = f"{_OWN_BASE}{_codename()}-{hashlib.sha256(_PACKAGES.encode()).hexdigest()[:8]}"
+    own = f"{_OWN_BASE}{codename()}-{hashlib.sha256(_PACKAGES.encode()).hexdigest()[:8]}"
     if _has(client, own):
         return own
     say(f"asking the registry for {PUBLIC_BASE}")
@@ -175,7 +175,7 @@ def _base(client: DockerClient, say: Say) -> str:
         else:
             return PUBLIC_BASE
     say(f"no registry: making {own} from Debian packages with mmdebstrap (about half a minute)")
-    _bootstrap(client, own)
+    bootstrap(client, own, _PACKAGES)
     return own
 
 
@@ -206,7 +206,7 @@ def _os_release() -> dict[str, str]:
     return {}
 
 
-def _codename() -> str:
+def codename() -> str:
     """The Debian or Ubuntu release to take packages from: this machine's own where it is one."""
     system = _os_release()
     if system.get("ID") in ("debian", "ubuntu"):
@@ -214,8 +214,11 @@ def _codename() -> str:
     return "bookworm"
 
 
-def _bootstrap(client: DockerClient, name: str) -> None:
-    """Make a small root file system of distribution packages and import it under ``name``."""
+def bootstrap(client: DockerClient, name: str, packages: str) -> None:
+    """Make a small root file system of distribution packages (comma-separated) and import it as ``name``.
+
+    Raises CouldNotLook when mmdebstrap cannot.
+    """
     components = "main,universe" if _os_release().get("ID") == "ubuntu" else "main"
     with tempfile.TemporaryDirectory(prefix="gate-base-", dir=_cache()) as folder:
         archive = Path(folder) / "root.tar"
@@ -224,10 +227,10 @@ def _bootstrap(client: DockerClient, name: str) -> None:
                 "mmdebstrap",
                 "--quiet",
                 "--variant=minbase",
-                f"--include={_PACKAGES}",
+                f"--include={packages}",
                 f"--components={components}",
                 *(f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("man", "doc", "locale", "info")),
-                _codename(),
+                codename(),
                 archive,
             ],
             deadline=_BUILD_SECONDS,

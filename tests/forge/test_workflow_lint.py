@@ -59,8 +59,13 @@ def _actionlint(*files: Path) -> list[str]:
     done = proc.run(words, deadline=120)
     assert done.ok, done.stderr.decode()
     found: list[str] = json.loads(done.stdout)
-    # the npm build is older than this image
-    return [line for line in found if 'label "ubuntu-24.04" is unknown' not in line]
+    # the npm build is older than these
+    younger = (
+        'label "ubuntu-24.04" is unknown',
+        'unknown permission scope "attestations"',
+        'undefined variable "vars"',
+    )
+    return [line for line in found if not any(words in line for words in younger)]
 
 
 def test_actionlint() -> None:
