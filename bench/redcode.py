@@ -30,6 +30,7 @@ from gate.change.files import open_paths
 from gate.model.run import RunRecord, SandboxSpec
 from gate.sandbox import canaries
 from gate.sandbox.backends import BACKENDS
+from gate.sandbox.belongings import belongings
 from gate.sandbox.execute import execute
 from gate.sandbox.plan import make_plan
 from gate.signals.interface import SignalContext
@@ -65,7 +66,9 @@ def judged(program: dict[str, str], backend: str) -> list[Shown]:
             plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
             planted = canaries.plant()
             spec = SandboxSpec(
-                canaries=planted, files=canaries.as_files(planted), env=canaries.as_environment(planted)
+                canaries=planted,
+                files=belongings() | canaries.as_files(planted),
+                env=canaries.as_environment(planted),
             )
             with BACKENDS[backend]().open(spec, opened.base, opened.head) as session:
                 runs = execute(session, plan, budget=120, workers=1)

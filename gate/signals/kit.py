@@ -119,6 +119,10 @@ def found(
         "times": str(sum(b.count for b in (behaviour, *more))),
         "denied": "yes" if behaviour.denied else "",
     }
+    package = _dependency(context, behaviour)
+    if package:
+        evidence["dependency"] = package
+        message = f"{message.removesuffix('.')}: a dependency that the change brings does it."
     evidence |= {name: text for name, text in behaviour.detail.items() if name not in evidence}
     return Finding(
         rule_id=meta.id,
@@ -154,5 +158,12 @@ def together(
 
 
 def _target(context: SignalContext, behaviour: Behaviour) -> str:
-    targets = (run.probe.target for run in context.runs if run.probe.id in behaviour.probes)
-    return next(targets, "")
+    runs = [run for run in context.runs if run.probe.id in behaviour.probes]
+    runs.sort(key=lambda run: not run.probe.dependency)  # stable: a package's own probe tells most
+    return next((run.probe.target for run in runs), "")
+
+
+def _dependency(context: SignalContext, behaviour: Behaviour) -> str:
+    """Name and version of the installed package that does this when imported alone; empty: none does."""
+    named = (run.probe.dependency for run in context.runs if run.probe.id in behaviour.probes)
+    return next(filter(None, named), "")

@@ -56,9 +56,17 @@ def _groups() -> dict[str, tuple[tuple[str, re.Pattern[str]], ...]]:
     }
 
 
+_PERSONAL: Final = re.compile(r"~/(Documents|Desktop|Downloads|Pictures|Music|Videos|Movies)(/|$)")
+
+
 def credential(path: str) -> str | None:
     """What secret lies at a path (its stable name, ``~/.ssh/id_rsa``), or None."""
     return _match("credential", path.rstrip("/"))
+
+
+def personal(path: str) -> bool:
+    """True for what a person keeps in a home (``~/Documents/notes.txt``), where no program has business."""
+    return _PERSONAL.match(path) is not None
 
 
 def persistence(path: str) -> str | None:

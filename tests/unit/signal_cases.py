@@ -182,6 +182,8 @@ HITS: Final[tuple[Hit, ...]] = (
         "high/high",
     ),
     ("destructive-delete", (b("delete", "~/.ssh/id_rsa", place="home"),), "call", "high/medium"),
+    ("destructive-delete", (b("delete", "~/Documents/notes.txt", place="home"),), "call", "high/high"),
+    ("destructive-delete", (b("delete", "~/.cache/app/x", place="home"),), "call", "low/medium"),
     ("destructive-delete", (b("delete", "tree:a.txt"), b("delete", "tree:b.txt")), "call", "low/medium"),
     ("history-tampering", (b("delete", "~/.bash_history"),), "import", "high/high"),
     ("history-tampering", (b("write", "/var/log/syslog", how="empties"),), "import", "high/high"),

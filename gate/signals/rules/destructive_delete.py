@@ -28,7 +28,7 @@ from gate.signals.kit import (
     phase_of,
     together,
 )
-from gate.signals.sensitive import credential
+from gate.signals.sensitive import credential, personal
 
 META: Final = about(
     "destructive-delete",
@@ -47,6 +47,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for a mass deletion, one for each system file, one for the rest of a place."""
     small: list[Behaviour] = []
     secret: list[Behaviour] = []
+    persons: list[Behaviour] = []
     for behaviour in new(context, BehaviourKind.DELETE, BehaviourKind.RENAME):
         test = phase_of(context, behaviour) == "test"
         old = behaviour.detail.get("old", behaviour.subject)
@@ -63,9 +64,12 @@ def check(context: SignalContext) -> Iterator[Finding]:
             )
         elif credential(old):
             secret.append(behaviour)
+        elif personal(old):
+            persons.append(behaviour)
         else:
             small.append(behaviour)
     yield from together(META, context, secret, "Removes credential files.", confidence=LIKELY)
+    yield from together(META, context, persons, "Removes a person's files.", confidence=SURE)
     message = "Removes files that the run did not make."
     yield from together(META, context, small, message, severity=LOW, confidence=LIKELY)
 
