@@ -43,6 +43,7 @@ from gate.prescreen.run import prescreen
 from gate.progress import Silent, Watch
 from gate.sandbox import canaries
 from gate.sandbox.backends import choose
+from gate.sandbox.belongings import belongings
 from gate.sandbox.plan import make_plan, runtimes_of
 from gate.settings import Settings
 from gate.textsafe import shorten
@@ -236,7 +237,7 @@ def _sandbox(
         spec = SandboxSpec(
             limits=Limits(memory=wanted.memory_mb << 20, pids=wanted.pids, cpus=wanted.cpus),
             canaries=planted,
-            files=canaries.as_files(planted),
+            files=belongings() | canaries.as_files(planted),
             env=canaries.as_environment(planted),
             on_canary=wanted.on_canary,
             network=_network(settings, wall, looks),
