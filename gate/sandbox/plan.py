@@ -13,11 +13,13 @@ from gate.model.change import Change, ChangedFile, Side, Tree
 from gate.model.run import ExecutionPlan, NotExercised, Probe, RunRecord
 from gate.sandbox.planning import deeper, reached
 from gate.sandbox.planning.behind import acted_on
-from gate.sandbox.planning.items import Surroundings, changed_spans, items_for
+from gate.sandbox.planning.items import items_for
 from gate.sandbox.planning.layout import is_test, module_of
 from gate.sandbox.planning.probes import Wanted, idle_probe, job_of, probe_of
+from gate.sandbox.planning.programs import entry_items
 from gate.sandbox.planning.related import related_tests
 from gate.sandbox.planning.source import BIGGEST, Facts, read_facts
+from gate.sandbox.planning.surroundings import Surroundings, changed_spans
 
 ALONE: Final = {"import": 2, "call": 4}
 """Up to this many items of a phase get a sandbox each; more share one by groups of GROUP. Each still
@@ -62,6 +64,11 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
                 wanted.append(outcome)
             else:
                 left.append(outcome)
+    for outcome in entry_items(files, base, head, around):
+        if isinstance(outcome, Wanted):
+            wanted.append(outcome)
+        else:
+            left.append(outcome)
     wanted += _tests(files, head, around, deep=deep)
     probes = _probes(wanted, deadline)
     most = MOST_DEEP if deep else MOST_LIGHT

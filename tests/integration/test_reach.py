@@ -17,7 +17,7 @@ from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
 from gate.model.run import ExecutionPlan, Outcome, RunRecord, SandboxSpec
 from gate.sandbox.backends import BACKENDS
 from gate.sandbox.execute import execute
-from gate.sandbox.plan import deepen, make_plan, unreached
+from gate.sandbox.plan import deepen, make_plan, runtimes_of, unreached
 from gate.trace.diff import compare
 from tests.e2e.pulls import FileMap, Pull, build
 from tests.integration.launching import why_no_bwrap
@@ -90,7 +90,7 @@ def look(
     repo = build(Pull(name="x", head=head, base=base or {}, verdicts=()), folder)
     with open_range(repo, "main", "head") as opened:
         plan = make_plan(opened.change, opened.base, opened.head, deadline=deadline, deep=False)
-        with BACKENDS[backend]().open(SandboxSpec(), opened.base, opened.head) as session:
+        with BACKENDS[backend]().open(SandboxSpec(runtimes=runtimes_of(plan)), opened.base, opened.head) as session:
             runs = execute(session, plan, budget=200)
             diff = compare(runs)
             second = compare(execute(session, deepen(plan, ()), budget=200)) if deeper else None

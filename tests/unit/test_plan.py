@@ -9,7 +9,7 @@ import pytest
 
 from gate.change.git import open_range
 from gate.model.run import ExecutionPlan, Probe
-from gate.sandbox.plan import ALONE, GROUP, MOST_LIGHT, deepen, make_plan
+from gate.sandbox.plan import ALONE, GROUP, MOST_LIGHT, deepen, make_plan, runtimes_of
 from gate.sandbox.planning.names import MOST
 from gate.sandbox.planning.probes import job_of
 from tests.e2e.pulls import FileMap, Pull, build, git
@@ -113,7 +113,6 @@ def test_scripts(tmp_path: Path) -> None:
         "bin/go": "#!/usr/bin/env python3\nprint(1)\n",
         "bin/run.sh": "echo hi\n",
         "src/pricing/__main__.py": "print(1)\n",
-        "web/app.js": "console.log(1)\n",
     }
     shown = targets(planned(tmp_path, head))
     assert set(shown) == {
@@ -126,8 +125,126 @@ def test_scripts(tmp_path: Path) -> None:
         "run bin/go",
         "sh bin/run.sh",
         "run -m pricing",
-        "node web/app.js",
     }
+
+
+def test_javascript(tmp_path: Path) -> None:
+    plan = planned(
+        tmp_path,
+        {"web/app.js": "exports.a = 1\n", "web/cli.ts": "console.log(process.argv)\n", "web/a.d.ts": "x"},
+    )
+    assert targets(plan) == [
+        "nothing",
+        "nothing, by javascript",
+        "nothing, by javascript",
+        "import web/app.js",
+        "import web/cli.ts",
+        "call web/app.js",
+        "call web/cli.ts",
+        "node web/cli.ts",
+        "node web/cli.ts --help",
+    ]
+    assert [p.id for p in plan.probes if p.phase == "idle"] == [
+        "idle", "idle-javascript", "idle-javascript-typed",
+    ]  # fmt: skip
+    assert runtimes_of(plan) == ("javascript",)
+    (item,) = job_of(by_target(plan)["call web/cli.ts"])["items"]
+    assert item == {"do": "javascript", "path": "web/cli.ts", "typed": True, "call": True}
+
+
+MAKEFILE = """
+VERSION = $(shell git describe)
+FLAGS := -q
+
+all: lint test
+
+lint:
+\truff check $(FLAGS) .
+
+test: lint
+\tpytest $(FLAGS) \\
+\t  tests
+
+%.o: %.c
+\tcc $<
+
+.PHONY: all lint test
+docs:
+\techo docs
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("\truff check", "\truff check --fix", ["lint"]),
+        ("\t  tests", "\t  tests -x", ["test"]),
+        ("FLAGS := -q", "FLAGS := -v", ["lint", "test"]),
+        ("git describe", "git rev-parse HEAD", ["all"]),
+        ("docs:", "docs: all", ["docs"]),
+        ("\tcc $<", "\tgcc $<", []),
+        ("echo docs\n", "echo docs\ninclude $(wildcard *.mk)\n", ["all"]),
+    ],
+)
+def test_makefile_targets(tmp_path: Path, old: str, new: str, wanted: list[str]) -> None:
+    plan = planned(tmp_path, {"Makefile": MAKEFILE.replace(old, new)}, {"Makefile": MAKEFILE})
+    made = [probe for probe in plan.probes if probe.phase == "script"]
+    assert [job_of(probe)["items"][0]["target"] for probe in made] == wanted
+    assert all(probe.sides == ("base", "head") for probe in made)
+    assert bool(made) or left(plan) == {"Makefile": "no target of it changed"}
+
+
+def test_a_makefile_of_many_targets(tmp_path: Path) -> None:
+    text = "".join(f"t{n}:\n\techo {n}\n" for n in range(12))
+    plan = planned(tmp_path, {"Makefile": text})
+    assert sum(probe.target.startswith("make ") for probe in plan.probes) == 8
+    assert left(plan) == {"4 more targets (t8, t9, t10 ...)": "too many in one file"}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "planned_"),
+    [
+        ("a.pkl", "cos\nsystem\n(S'true'\ntR.", True),
+        ("a.npy", "x", True),
+        ("w.pth", b"PK\x03\x04" + bytes(300), True),
+        ("w.pth", "import os\n", False),
+        ("rates.bin", b"\x80\x04\x95" + bytes(40), True),
+        ("rates.bin", bytes(60), False),
+        ("photo.png", b"\x89PNG\r\n\x1a\n" + bytes(60), False),
+    ],
+)
+def test_pickles_are_told_by_name_and_content(
+    tmp_path: Path, path: str, content: str | bytes, planned_: bool
+) -> None:
+    shown = by_target(planned(tmp_path, {path: content}))
+    assert (f"unpickle {path}" in shown) is planned_
+    if planned_:
+        assert shown[f"unpickle {path}"].phase == "call"
+
+
+def test_console_commands(tmp_path: Path) -> None:
+    base = {
+        "pyproject.toml": '[project]\nname = "x"\n[project.scripts]\nold = "pricing.cli:main"\n',
+        "src/pricing/cli.py": "def main(): ...\ndef other(): ...\n",
+    }
+    head = {
+        "pyproject.toml": base["pyproject.toml"] + 'new = "pricing.cli:other"\nbad = "x y z"\n',
+        "setup.cfg": "[options.entry_points]\nconsole_scripts =\n  third = pricing.tax:with_tax\n",
+    }
+    shown = by_target(planned(tmp_path, head, base))
+    assert {t for t in shown if t.startswith("command")} == {"command new", "command third"}
+    (item,) = job_of(shown["command new"])["items"]
+    assert (item["module"], item["attr"], item["path"]) == ("pricing.cli", "other", "src/pricing/cli.py")
+    assert shown["command new"].sides == ("base", "head")
+
+
+def test_a_command_whose_module_changed(tmp_path: Path) -> None:
+    base = {
+        "pyproject.toml": '[project.scripts]\nshop = "pricing.cli:main"\nelse = "pricing.tax:with_tax"\n',
+        "src/pricing/cli.py": "def main(): ...\n",
+    }
+    shown = by_target(planned(tmp_path, {"src/pricing/cli.py": "def main(): return 0\n"}, base))
+    assert {t for t in shown if t.startswith("command")} == {"command shop"}
 
 
 def test_module_that_begins_to_end_its_importers_is_no_script(tmp_path: Path) -> None:
@@ -169,12 +286,12 @@ def test_nothing_for_deleted_files_documents_and_data(tmp_path: Path) -> None:
 
 
 def test_code_nobody_runs_is_said(tmp_path: Path) -> None:
-    plan = planned(tmp_path, {"a.go": "package a\n", "Makefile": "all:\n\ttrue\n", "b.ts": "let x = 1\n"})
+    plan = planned(tmp_path, {"a.go": "package a\n", "justfile": "all:\n\ttrue\n", "b.rs": "fn a() {}\n"})
     assert plan.probes == ()
     assert left(plan) == {
         "a.go": "no probe runs go files",
-        "Makefile": "no probe runs makefile files",
-        "b.ts": "no probe runs typescript files",
+        "justfile": "no probe runs makefile files",
+        "b.rs": "no probe runs rust files",
     }
 
 

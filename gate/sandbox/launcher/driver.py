@@ -39,6 +39,7 @@ Result = dict[str, Any]
 REPORT_BYTES = 250_000
 MESSAGE_BYTES = 1_000_000
 RESTARTS = 8
+_LIMITS = {-signal.SIGXCPU: "timed-out", -signal.SIGABRT: "out of memory", -signal.SIGTRAP: "out of memory"}
 COMPLETE = frozenset({"completed", "exception", "missing", "absent", "exited", "stopped"})
 
 
@@ -113,11 +114,12 @@ def _run_to_the_end(item: Job, job: Job, until: float) -> Result:
         if call is None or part["outcome"] not in ("ended", "timed-out"):
             break
         # A function that ends its process is ordinary (`die()`, `main()`); the calls after it still count.
-        overtime = item["do"] == "javascript" and part.get("exit_code") == -signal.SIGXCPU
-        told = "timed-out" if overtime else part["outcome"]
+        # Where nothing inside can end a loop or refuse memory, the kernel and the engine end the process.
+        limit = _LIMITS.get(part.get("exit_code", 0), "") if item["do"] == "javascript" else ""
+        told = limit or part["outcome"]
         merged.setdefault("calls", []).append([call["name"], told])
         start = call["index"] + 1
-        if part["outcome"] == "ended" and (part.get("exit_code", -1) >= 0 or overtime) and not broken:
+        if part["outcome"] == "ended" and (part.get("exit_code", -1) >= 0 or limit) and not broken:
             merged["outcome"] = "completed"
         else:
             broken = True

@@ -14,6 +14,9 @@ Items by ``do``:
   javascript       path, call, typed            import by node or deno; with ``call`` call what it exports
   javascript_main  path, argv                   run by node or deno as the main program
   lifecycle path, hooks                         scripts of a package.json, by sh
+  make      path, target                        one target of a Makefile, by make, else its recipe by sh
+  entry     name, module, attr, argv [[...]]    a console entry point, as its installed command runs it
+  pickle    path                                a data file, as the code that loads it unpickles it
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
 that an item had before a rename, used where the new path does not exist. Nothing here decides anything: what
 it reports is a hint.
@@ -37,7 +40,10 @@ from typing import Any, NoReturn
 
 import driver_calls
 import driver_clock
+import driver_entry
 import driver_javascript
+import driver_make
+import driver_pickle
 import driver_programs
 import driver_seen
 import driver_setup
@@ -53,11 +59,11 @@ TO_CLOSE: list[int] = []
 DEPENDENCIES: list[str] = []
 """The folder of the installed dependencies, where there are any (gate/sandbox/layers.py)."""
 
-REPLACED = frozenset({"shell", "program", "javascript_main"})
+REPLACED = frozenset({"shell", "program", "javascript_main", "make"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
-CAN_STAND_IN = frozenset({"import", "file", "script", "test"})
+CAN_STAND_IN = frozenset({"import", "file", "script", "test", "entry"})
 """Verbs that are tried again with stand-ins for missing packages."""
 READERS = frozenset({"script", "shell", "javascript_main"})
 """Verbs that get a line of text as standard input, for code that asks before it acts."""
@@ -404,6 +410,21 @@ def _javascript_main(item: Item, context: Context) -> Report:
     raise AssertionError("exec came back")
 
 
+def _make(item: Item, context: Context) -> Report:
+    if not _exists(item):
+        return {"outcome": "absent"}
+    driver_make.become(item, context)
+    raise AssertionError("exec came back")
+
+
+def _entry(item: Item, context: Context) -> Report:
+    return driver_entry.run(item, context, describe) if _exists(item) else {"outcome": "absent"}
+
+
+def _pickle(item: Item, context: Context) -> Report:
+    return driver_pickle.run(item, context, describe) if _exists(item) else {"outcome": "absent"}
+
+
 def _lifecycle(item: Item, context: Context) -> Report:
     return driver_programs.lifecycle(item) if _exists(item) else {"outcome": "absent"}
 
@@ -430,4 +451,7 @@ VERBS = {
     "javascript": _javascript,
     "javascript_main": _javascript_main,
     "lifecycle": _lifecycle,
+    "make": _make,
+    "entry": _entry,
+    "pickle": _pickle,
 }

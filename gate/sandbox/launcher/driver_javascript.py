@@ -24,7 +24,9 @@ DENO_OPTIONS = (
     "--unstable-sloppy-imports", "--unstable-detect-cjs", "--node-modules-dir=manual",
 )  # fmt: skip
 _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
-_CPU = 6
+_HEAP = "--max-old-space-size=192"
+"""MiB. Beyond it the engine ends the process by a signal, before the wall would end everything."""
+_CPU = 3
 """Seconds of processor time: a loop without end in the one thread there is can be ended by nobody inside."""
 
 
@@ -51,6 +53,9 @@ def become(item: dict[str, Any], context: Any, *, until: float) -> None:
     driver_arguments.lay_out()
     cpu = max(1, min(_CPU, int(until - time.monotonic())))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+    # Its own limit on the heap is what holds it; a soft limit of ours keeps Deno from starting.
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     os.environ.pop("PYTHONPATH", None)
     here = os.path.dirname(os.path.abspath(__file__))
     os.execv(words[0], [*words, os.path.join(here, RUNNER)])
@@ -69,7 +74,7 @@ def command(path: str, typed: bool) -> list[str]:
     if deno and (typed or path.endswith(_TYPED) or not node):
         for name, value in (("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1"), ("DENO_DIR", "/tmp/gate-deno")):
             os.environ[name] = value
-        return [deno, *DENO_OPTIONS]
+        return [deno, *DENO_OPTIONS, f"--v8-flags={_HEAP}"]
     if node:
-        return [node]
+        return [node, _HEAP]
     raise driver_programs.NoProgram("node or deno")

@@ -98,9 +98,9 @@ def script(item: dict[str, Any], context: Any, describe: Describe) -> dict[str, 
 
     def more() -> None:
         # Only now is the parser known; its variants are further steps.
-        steps.extend((f"script {' '.join(argv)}"[:200], once(argv)) for argv in _variants())
+        steps.extend((f"script {' '.join(argv)}"[:200], once(argv)) for argv in variants())
 
-    _watch_parsers()
+    watch_parsers()
     driver_arguments.lay_out()
     steps.extend((f"script {' '.join(argv)}".strip(), once(argv)) for argv in item.get("argv") or [[]])
     steps.append(("script variants", more))
@@ -119,7 +119,7 @@ def _as_main(item: dict[str, Any], argv: list[str]) -> None:
     runpy.run_path(path, run_name="__main__")
 
 
-def _watch_parsers() -> None:
+def watch_parsers() -> None:
     """Remember the parser that the code asks to read its arguments."""
     original = argparse.ArgumentParser.parse_known_args
 
@@ -133,7 +133,7 @@ def _watch_parsers() -> None:
     argparse.ArgumentParser.parse_known_args = parse  # type: ignore[method-assign]
 
 
-def _variants() -> list[list[str]]:
+def variants() -> list[list[str]]:
     """Argument lists that satisfy the parsers seen: what is required, then all switches, for each
     subcommand.
     """
@@ -181,7 +181,7 @@ def _words_for(action: argparse.Action) -> list[str]:
 
 def main_acts(function: Callable[..., Any]) -> list[Callable[[], Any]]:
     """Calls of a command-line entry point: help, and arguments from its own parser."""
-    _watch_parsers()
+    watch_parsers()
 
     def with_argv(argv: list[str]) -> Any:
         sys.argv = ["gate", *argv]
@@ -190,11 +190,11 @@ def main_acts(function: Callable[..., Any]) -> list[Callable[[], Any]]:
         except SystemExit:
             return None
 
-    def variants() -> None:
-        for argv in _variants():
+    def with_each() -> None:
+        for argv in variants():
             with_argv(argv)
 
-    return [lambda: with_argv(["--help"]), variants]
+    return [lambda: with_argv(["--help"]), with_each]
 
 
 def click_acts(command: Any) -> list[Callable[[], Any]]:
@@ -203,7 +203,14 @@ def click_acts(command: Any) -> list[Callable[[], Any]]:
     def run(argv: list[str]) -> Callable[[], Any]:
         return lambda: command.main(args=argv, prog_name="gate", standalone_mode=False)
 
-    return [run(argv) for argv in _click_argv(command, 0)[:_MOST]]
+    return [run(argv) for argv in click_argv(command)]
+
+
+def click_argv(command: Any) -> list[list[str]]:
+    """Argument lists for a click command or group; empty for anything else."""
+    if not hasattr(command, "params") or not callable(getattr(command, "main", None)):
+        return []
+    return _click_argv(command, 0)[:_MOST]
 
 
 def _click_argv(command: Any, depth: int) -> list[list[str]]:

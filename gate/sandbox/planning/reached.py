@@ -15,6 +15,8 @@ _TOLD: Final = {
     "timed-out": "was stopped after its share of the time",
     "out of time": "the time for calls was used up",
     "no way to call it": "nothing there that can be called",
+    "out of memory": "needed more memory than a call gets",
+    "MemoryError": "needed more memory than a call gets",
 }
 
 
@@ -87,6 +89,10 @@ def _of_item(run: RunRecord, item: Mapping[str, Any]) -> Iterator[NotExercised]:
     if item.get("left_running") is True or item.get("threads"):
         yield NotExercised(
             path=path, target=f"the rest of {target}", reason="still running when the look was over"
+        )
+    if item.get("by") == "sh":
+        yield NotExercised(
+            path=path, target=f"make for {target}", reason="needs make (its recipe was run by sh)"
         )
     if item.get("outcome") == "stopped":
         yield NotExercised(

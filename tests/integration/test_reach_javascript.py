@@ -1,0 +1,89 @@
+"""JavaScript and TypeScript in real sandboxes: what a module does shows itself, what its runtime does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gate.model.behaviour import BehaviourKind
+from gate.model.run import Outcome
+from gate.sandbox.backends import BACKENDS
+from gate.sandbox.plan import unreached
+from tests.integration.test_reach import Look, look
+
+ACT: Final = 'require("net").connect({{host: "203.0.113.{n}", port: 4444}}).on("error", () => {{}});'
+PLACES: Final = {
+    "web/at_import.js": ACT.format(n=1),
+    "web/function.js": "module.exports = function (url, options) { " + ACT.format(n=2) + " };",
+    "web/named.cjs": "exports.send = (data) => { " + ACT.format(n=3) + " };",
+    "web/method.js": "class Cart { add(item) { " + ACT.format(n=4) + " } }\nmodule.exports = { Cart };",
+    "web/later.js": "exports.a = async () => { await null; " + ACT.format(n=5) + " };",
+    "web/generator.js": "exports.a = async function* () { yield 1; " + ACT.format(n=6) + " };",
+    "web/timer.js": "setTimeout(() => { " + ACT.format(n=7) + " }, 3600000);",
+    "web/word.js": 'exports.a = (mode) => { if (mode === "unlock") { ' + ACT.format(n=8) + " } };",
+    "web/module.mjs": 'import net from "node:net";\nexport const a = () => '
+    'net.connect({host: "203.0.113.9", port: 4444}).on("error", () => {});',
+    "web/typed.ts": 'import net from "node:net";\nenum Mode { A }\nexport function a(n: number): void {\n'
+    '  net.connect({host: "203.0.113.10", port: 4444}).on("error", () => {});\n}',
+    "web/dependency.js": 'const x = require("left-pad-of-nobody");\n' + ACT.format(n=11),
+    "web/program.js": "if (require.main === module) { " + ACT.format(n=12) + " }",
+    "web/after_a_loop.js": "exports.a = () => { for (;;); };\nexports.b = () => { "
+    + ACT.format(n=13)
+    + " };",
+}
+HARMLESS: Final = {
+    "web/price.js": 'const fs = require("fs");\nconst path = require("path");\n'
+    "exports.total = (items, rate = 0.19) => items.length * (1 + rate);\n"
+    'exports.table = () => JSON.parse(fs.readFileSync(path.join(__dirname, "table.json"), "utf8"));\n'
+    "exports.later = async (ms) => { await new Promise((r) => setTimeout(r, ms)); return 1; };\n",
+    "web/table.json": '{"DE": 0.19}\n',
+    "web/cart.mjs": 'import crypto from "node:crypto";\nexport class Cart {\n  #items = [];\n'
+    "  add(item) { this.#items.push(item); return this; }\n  get size() { return this.#items.length; }\n}\n"
+    'export const digest = (text) => crypto.createHash("sha256").update(String(text)).digest("hex");\n',
+    "web/rates.ts": "export interface Rate { country: string; value: number }\n"
+    "export const find = (rates: Rate[], country: string): number =>\n"
+    "  rates.find((r) => r.country === country)?.value ?? 0;\n",
+    "web/cli.js": '#!/usr/bin/env node\nconsole.log(process.argv.slice(2).join(" "));\nprocess.exit(0);\n',
+}
+
+WALLS: Final = [
+    pytest.param("bubblewrap"),
+    pytest.param("docker", marks=pytest.mark.engine),
+]
+
+
+def wall(name: str) -> str:
+    found = BACKENDS[name]().probe()
+    if not found.available:
+        pytest.skip(found.reason)
+    return name
+
+
+@pytest.fixture(scope="module", params=WALLS)
+def everywhere(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Look:
+    folder = tmp_path_factory.mktemp("javascript")
+    return look(folder, dict(PLACES), backend=wall(request.param), deadline=30)
+
+
+@pytest.mark.parametrize("number", range(1, len(PLACES) + 1))
+def test_every_placement_is_reached(everywhere: Look, number: int) -> None:
+    shown = everywhere.new(BehaviourKind.CONNECT)
+    assert f"203.0.113.{number}:4444" in shown, (sorted(shown), unreached(everywhere.runs))
+
+
+def test_the_runtime_itself_is_not_told(everywhere: Look) -> None:
+    assert [b for b in everywhere.diff.new if b.kind is not BehaviourKind.CONNECT] == []
+    assert {run.outcome for run in everywhere.runs} == {Outcome.COMPLETED}
+    assert [e.reason for e in unreached(everywhere.runs) if "needs" in e.reason] == [
+        "needs left-pad-of-nobody (tried with a stand-in)"
+    ]
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_harmless_modules_are_quiet(tmp_path: Path, name: str) -> None:
+    seen = look(tmp_path, dict(HARMLESS), backend=wall(name), deadline=30)
+    assert seen.diff.new == ()
+    assert all(run.completed for run in seen.runs)
+    assert [e for e in unreached(seen.runs) if "needs" in e.reason] == []
