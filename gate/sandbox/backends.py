@@ -9,7 +9,7 @@ from typing import Final
 from gate.errors import CouldNotLook, UsageError
 from gate.model.run import Capability
 from gate.sandbox import gvisor, microvm
-from gate.sandbox.bubblewrap import BubblewrapBackend
+from gate.sandbox.bubblewrap import BubblewrapBackend, Wish
 from gate.sandbox.deno import DenoBackend
 from gate.sandbox.docker import DockerBackend
 from gate.sandbox.gvisor import GvisorBackend
@@ -37,7 +37,7 @@ _HESITATES: Final[dict[str, Callable[[], str]]] = {"microvm": microvm.hesitates,
 _STRENGTH: Final = {"none": 0, "process": 1, "container": 2, "user-kernel": 3, "vm": 4}
 
 
-def choose(name: str, minimum: str, tracer: str = "auto") -> tuple[Backend, Capability, list[Capability]]:
+def choose(name: str, minimum: str, tracer: Wish = "auto") -> tuple[Backend, Capability, list[Capability]]:
     """The backend to use, what its trial start found, and what every tried backend's found.
 
     ``name`` is a backend or ``auto``. ``minimum`` is the weakest isolation accepted (``process``,
@@ -61,7 +61,7 @@ def choose(name: str, minimum: str, tracer: str = "auto") -> tuple[Backend, Capa
     second: tuple[Backend, Capability] | None = None
     for candidate in _order() if name == "auto" else (name,):
         backend = known[candidate]()
-        if isinstance(backend, BubblewrapBackend) and tracer in ("unotify", "strace"):
+        if isinstance(backend, BubblewrapBackend):
             backend.tracer = tracer
         elif tracer == "strace":
             tried.append(_untraced_so(candidate))

@@ -50,6 +50,7 @@ HOW_TO_GET: Final = (
 )
 Isolation = Literal["vm", "user-kernel", "container", "process", "none"]
 Tracer = Literal["unotify", "strace"]
+Wish = Literal["auto", "unotify", "strace"]
 
 
 class BubblewrapBox:
@@ -227,7 +228,7 @@ class BubblewrapBackend:
     isolation: Isolation = "process"
     shared: tuple[tuple[str, str], ...] = ()
     """What a runtime inside needs, shown read-only: (host path, path inside)."""
-    tracer: Literal["auto", "unotify", "strace"] = "auto"
+    tracer: Wish = "auto"
     """``auto``: strace only where user notification fails its trial."""
 
     def probe(self) -> Capability:
@@ -292,7 +293,7 @@ class BubblewrapBackend:
             yield session
 
 
-def _working(wanted: str) -> tuple[Layout, str, Tracer, str]:
+def _working(wanted: Wish) -> tuple[Layout, str, Tracer, str]:
     """The layout, bubblewrap's version, the tracer, and why it is not the better one. Raises CouldNotLook."""
     if wanted == "strace":
         return *_working_layout("strace"), "strace", ""

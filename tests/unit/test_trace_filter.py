@@ -34,6 +34,10 @@ def answer(program: bytes, number: int, arch: int, args: tuple[int, ...] = ()) -
             return int(k)
         if op == 0x20:
             (held,) = struct.unpack_from("<I", data, k)
+        elif op == 0x16:
+            return held
+        elif op in (0x44, 0x54):
+            held = held | k if op == 0x44 else held & k
         elif op == 0x05:
             at += k
         else:

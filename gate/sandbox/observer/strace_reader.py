@@ -1,7 +1,7 @@
 """Reads strace's output as it comes and writes the trace (format: gate/trace/events.py).
 
 Runs outside the sandbox, as whoever runs gate. What bubblewrap and the launcher do before the launcher puts
-its own filter on the code is left out: from that call on every thread that was not known before is the code's.
+its own filter on the code is left out: from that call on, every thread not known before is the code's.
 
 Bounded as the supervisor is. What is not understood is counted (``unparsed``) and never guessed: such a
 trace is not whole. Standard library only.
@@ -140,14 +140,19 @@ class Reader:
         """One line of strace's; never raises for what it holds."""
         try:
             tid, rest = strace_line.head(line)
-            if not self.begun:
-                self._before(tid, rest)
-                return
-            if tid in self.outside:
-                return
-            found = strace_line.what(rest, self.halves.pop(tid, None) if rest[:4] != "--- " else None)
         except Strange:
             self.unparsed += self.begun
+            return
+        if not self.begun:
+            self._before(tid, rest)
+            return
+        if tid in self.outside:
+            return
+        try:
+            found = strace_line.what(rest, self.halves.get(tid))
+        except Strange:
+            self.halves.pop(tid, None)
+            self.unparsed += 1
             return
         if isinstance(found, Begun):
             if len(self.halves) >= _HALVES:
@@ -160,6 +165,7 @@ class Reader:
         elif isinstance(found, Trapped):
             self._trapped(tid, found)
         elif found is not None:
+            self.halves.pop(tid, None)
             self._call(tid, found)
 
     def _before(self, tid: int, rest: str) -> None:
