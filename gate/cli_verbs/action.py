@@ -24,6 +24,10 @@ def _run(_arguments: argparse.Namespace) -> int:
     wanted = inputs(os.environ)
     if wanted.mode == "publish":
         return run_publish(Step(inputs=wanted, event=None, around=around))
+    if wanted.mode == "deploy":
+        from gate.publishing.deployed import run_deploy
+
+        return run_deploy(Step(inputs=wanted, event=None, around=around))
     event = None
     named = os.environ.get("GITHUB_EVENT_PATH")
     if named:

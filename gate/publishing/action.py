@@ -23,7 +23,7 @@ from gate.model.report import Report
 from gate.model.score import Verdict
 from gate.pipeline import check
 from gate.progress import Silent
-from gate.publishing.publish import ARTIFACT, WORKFLOW, Wanted, publish, told
+from gate.publishing.publish import ARTIFACT, WORKFLOW, Wanted, publish, told, told_commit
 from gate.publishing.surroundings import Surroundings
 from gate.publishing.tell import Outcome
 from gate.report.annotations import annotate, step_summary
@@ -49,10 +49,13 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     deep: Literal["", "true", "false"] = ""
     repository: str = "."
     output: str = "gate-report"
-    mode: Literal["", "check", "publish"] = ""
+    mode: Literal["", "check", "publish", "deploy"] = ""
     workflow: str = WORKFLOW
     artifact: str = ARTIFACT
     audit: str = ""
+    environment: str = ""
+    sha: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +95,13 @@ def run(step: Step) -> int:
     sys.stdout.write(without_commands(TerminalReporter(color=False).render(report)))
     outcome = Outcome()
     request = event.pull_request if event is not None else None
-    if request is None:
-        step.around.summarise(step_summary(report))
-    elif step.around.token is None:
+    if step.around.token is None:
         note = "> There is no token, so there is no comment and no check: this summary is all."
         step.around.summarise(step_summary(report, note=note))
+    elif request is None and (event is None or report.change.head != event.head):
+        step.around.summarise(step_summary(report))  # a range of the caller's own: whose check would it be?
+    elif request is None:
+        outcome = _tell_commit(step, report, settings, raw, (event.branch if event is not None else "") or "")
     else:
         report, outcome = _tell(step, report, settings, raw, request.number)
         _write(folder, report)
@@ -182,6 +187,14 @@ def _tell(step: Step, report: Report, settings: Settings, raw: bytes, number: in
         outcome = Outcome(failed=[f"{error.message} {error.advice}".strip()])
     around.summarise(step_summary(report, note="> Nothing could be told on the pull request; see the log."))
     return report, outcome
+
+
+def _tell_commit(step: Step, report: Report, settings: Settings, raw: bytes, branch: str) -> Outcome:
+    try:
+        return told_commit(step.around.api(), step.around, settings, report, branch=branch, raw=raw)
+    except GateError as error:
+        step.around.summarise(step_summary(report, note="> The check could not be written; see the log."))
+        return Outcome(failed=[f"{error.message} {error.advice}".strip()])
 
 
 def _write(folder: Path, report: Report) -> bytes:

@@ -23,7 +23,7 @@ from gate.publishing import people
 from gate.publishing.base import ApiTree
 from gate.publishing.believe import doubted, judged_by, received, recomputed
 from gate.publishing.surroundings import Surroundings, read_report
-from gate.publishing.tell import Outcome, Where, tell
+from gate.publishing.tell import Outcome, Where, at_pull, tell
 from gate.report.annotations import step_summary
 from gate.report.v1 import MAX_BYTES
 from gate.settings import Settings, load
@@ -86,12 +86,37 @@ def told(
     report = _overridden(api, target, settings, report, me, now)
     if log is not None:
         record(log, report, target, before, now=int(now))
-    where = Where(pull=target, server=around.server, run=around.run, attempt=around.attempt, now=int(now))
+    where = at_pull(target, server=around.server, run=around.run, attempt=around.attempt, now=int(now))
     policy = judged_by(report, settings)
     outcome = tell(api, report, where, settings.config.github, me=me, policy=policy, before=before, raw=raw)
     note = "" if not (outcome.refused or outcome.failed) else outcome.words()
     around.summarise(step_summary(report, blob_url=where.blob_url, note=_quoted(note)))
     return report, outcome
+
+
+def told_commit(
+    api: Api, around: Surroundings, settings: Settings, report: Report, *, branch: str, raw: bytes
+) -> Outcome:
+    """The check (and SARIF) of a commit that was pushed or queued: without it no deployment could rest on it.
+
+    ``branch``: a branch's name or a whole ref. Overrides in comments have no place here.
+    """
+    ref = branch if branch.startswith("refs/") or not branch else f"refs/heads/{branch}"
+    where = Where(
+        repo=around.repo,
+        sha=report.change.head or "",
+        ref=ref,
+        pull=None,
+        server=around.server,
+        run=around.run,
+        attempt=around.attempt,
+        now=int(time.time()),
+    )
+    policy = judged_by(report, settings)
+    outcome = tell(api, report, where, settings.config.github, me="", policy=policy, raw=raw)
+    note = "" if not (outcome.refused or outcome.failed) else outcome.words()
+    around.summarise(step_summary(report, blob_url=where.blob_url, note=_quoted(note)))
+    return outcome
 
 
 def _quoted(note: str) -> str:

@@ -39,9 +39,15 @@ _LEVELS: Final[dict[Severity, Literal["notice", "warning", "failure"]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """Where things are told. ``server`` as GITHUB_SERVER_URL; ``run``, ``attempt`` name this run."""
+    """Where things are told: a commit, and (None: it has none) the pull request whose head it is.
 
-    pull: PullNow
+    ``ref`` as ``refs/heads/main``; ``server`` as GITHUB_SERVER_URL; ``run``, ``attempt`` name this run.
+    """
+
+    repo: str
+    sha: str
+    ref: str
+    pull: PullNow | None
     server: str
     run: str
     attempt: str = "1"
@@ -50,12 +56,26 @@ class Where:
     @property
     def blob_url(self) -> str:
         """Permalinks to the analysed commit start with this."""
-        return f"{self.server}/{self.pull.repo}/blob/{self.pull.head_sha}"
+        return f"{self.server}/{self.repo}/blob/{self.sha}"
 
     @property
     def run_url(self) -> str:
         """The page of this run; empty outside Actions."""
-        return f"{self.server}/{self.pull.repo}/actions/runs/{self.run}" if self.run.isdigit() else ""
+        return f"{self.server}/{self.repo}/actions/runs/{self.run}" if self.run.isdigit() else ""
+
+
+def at_pull(pull: PullNow, *, server: str, run: str, attempt: str, now: int) -> Where:
+    """The head of a pull request."""
+    return Where(
+        repo=pull.repo,
+        sha=pull.head_sha,
+        ref=f"refs/pull/{pull.number}/head",
+        pull=pull,
+        server=server,
+        run=run,
+        attempt=attempt,
+        now=now,
+    )
 
 
 @dataclass
@@ -91,31 +111,41 @@ def tell(
 ) -> Outcome:
     """Write check, comment and what else the settings want. Raises nothing for what GitHub refuses.
 
+    A commit without a pull request gets its check and its findings, nothing of a conversation.
+
     ``policy``: the digest to stamp (believe.judged_by). ``before``: the verdict before overrides.
     ``raw``: the report.json told about (default: made anew).
     """
     outcome = Outcome()
     text = MarkdownReporter(blob_url=where.blob_url).render(report)
     digest = hashlib.sha256(raw if raw is not None else JsonReporter().render(report).encode()).hexdigest()
-    pull, repo = where.pull, where.pull.repo
+    pull, repo = where.pull, where.repo
     if settings.check != "never":
         want = settings.check
         verdict = _verdict(report, where, text, digest, policy, before)
         _try(outcome, "check", lambda: _check_words(checks.tell(api, repo, verdict, want=want)))
+    if settings.sarif and where.ref:
+        log = SarifReporter().render(report)
+        _try(outcome, "SARIF", lambda: _sarif(api, repo, log, where.sha, where.ref))
+    if pull is not None:
+        _converse(api, report, pull, settings, outcome, text, me)
+    return outcome
+
+
+def _converse(
+    api: Api, report: Report, pull: PullNow, settings: GithubSettings, outcome: Outcome, text: str, me: str
+) -> None:
+    """What belongs to a pull request: comment, labels, reviewers."""
     if settings.comment != "never":
         create = settings.comment == "always" or report.verdict is not Verdict.PASS
-        _try(outcome, "comment", lambda: _comment(api, outcome, where, text, me, create=create))
-    if settings.sarif:
-        ref, log = f"refs/pull/{pull.number}/head", SarifReporter().render(report)
-        _try(outcome, "SARIF", lambda: _sarif(api, repo, log, pull.head_sha, ref))
+        _try(outcome, "comment", lambda: _comment(api, outcome, pull, text, me, create=create))
     is_ai = any(commit.is_ai for commit in report.commits)
     if settings.labels:
         blocked = report.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
         wanted = {extras.AI_LABEL: is_ai, extras.BLOCKED_LABEL: blocked}
-        _try(outcome, "labels", lambda: _labels(api, repo, pull.number, wanted))
+        _try(outcome, "labels", lambda: _labels(api, pull.repo, pull.number, wanted))
     if settings.reviewers and is_ai and report.verdict is not Verdict.PASS:
         _try(outcome, "reviewers", lambda: _reviewers(api, pull, settings.reviewers))
-    return outcome
 
 
 def _try(outcome: Outcome, what: str, act: Callable[[], str]) -> None:
@@ -132,8 +162,8 @@ def _check_words(told: checks.Told) -> str:
     return f"{'check run' if told.how == 'check' else 'commit status'} written{because}"
 
 
-def _comment(api: Api, outcome: Outcome, where: Where, text: str, me: str, *, create: bool) -> str:
-    told = comment.tell(api, where.pull.repo, where.pull.number, text, me=me, create=create)
+def _comment(api: Api, outcome: Outcome, pull: PullNow, text: str, me: str, *, create: bool) -> str:
+    told = comment.tell(api, pull.repo, pull.number, text, me=me, create=create)
     outcome.comment_url = told.url
     return f"comment {told.what}" + (f": {told.url}" if told.url else "")
 
@@ -160,7 +190,7 @@ def _verdict(
     stamp = checks.Stamp(
         verdict=report.verdict.value,
         score=report.score.value,
-        head=where.pull.head_sha,
+        head=where.sha,
         base=report.change.base,
         report=digest,
         policy=policy,
@@ -171,12 +201,12 @@ def _verdict(
     )
     word = summary.VERDICT_WORDS[report.verdict][0]
     return checks.Verdict(
-        sha=where.pull.head_sha,
+        sha=where.sha,
         conclusion=_CONCLUSIONS[report.verdict],
         title=f"{word}: score {report.score.value} of 100",
         summary=text,
         stamp=stamp,
-        run=f"gate:{where.run}:{where.attempt}:{where.pull.head_sha[:12]}:{digest[:12]}:{where.now}",
+        run=f"gate:{where.run}:{where.attempt}:{where.sha[:12]}:{digest[:12]}:{where.now}",
         annotations=tuple(_annotations(report)),
         details_url=where.run_url or None,
     )

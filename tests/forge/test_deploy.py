@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -212,6 +213,52 @@ def test_what_publish_wrote_is_what_deploy_reads(shop: Shop, job: Job, policy: s
     assert (stamp.policy == shop.policy) is (policy == "same")
     assert stamp.policy != "f" * 64
     assert shop.deploy() == code
+
+
+@pytest.fixture
+def step(shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The action's step on a runner; the folder with its files."""
+    monkeypatch.setenv("GATE_INPUT_MODE", "deploy")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary"))
+    for name in ("GITHUB_EVENT_PATH", "GITHUB_EVENT_NAME", "GITHUB_SHA", "GITHUB_OUTPUT"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize("event", ["push", "deployment", "deployment_status"])
+def test_the_step_asks_about_what_the_event_names(
+    shop: Shop, step: Path, event: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_EVENT_NAME", event)
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(step / "event"))
+    told = {"deployment": {"sha": HEAD, "environment": "production"}} if event != "push" else {"after": HEAD}
+    (step / "event").write_text(json.dumps(told))
+    monkeypatch.setenv("GITHUB_SHA", HEAD if event == "push" else "f" * 40)
+    if event == "push":
+        monkeypatch.setenv("GATE_INPUT_ENVIRONMENT", "production")
+    assert main(["action"]) == 1
+    assert "::error title=gate blocks this deployment::production: no verdict" in capsys.readouterr().out
+    assert "blocked" in (step / "summary").read_text()
+    shop.judge()
+    assert main(["action"]) == 0
+    assert "may be deployed" in (step / "summary").read_text()
+    monkeypatch.setenv("GATE_INPUT_ENVIRONMENT", "staging")
+    assert main(["action"]) == 1, "the input beats the event; an environment without a table takes nothing"
+    monkeypatch.setenv("GATE_INPUT_ENVIRONMENT", "production")
+    shop.world.faults.append(Fault(status=403, body='{"message": "no"}', times=9))
+    assert main(["action"]) == 1, "what cannot be asked is blocked"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("SHA", "main"), ("SHA", HEAD[:12]), ("SINCE", "HEAD~3"), ("ENVIRONMENT", "")]
+)
+def test_the_step_wants_whole_names(
+    step: Path, name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_SHA", HEAD)
+    monkeypatch.setenv("GATE_INPUT_ENVIRONMENT", "production")
+    monkeypatch.setenv(f"GATE_INPUT_{name}", value)
+    assert main(["action"]) == 2
 
 
 # ---- signed statements and a clone -----------------------------------------------------------
