@@ -36,7 +36,8 @@ class Place:
 
 _TEMP_FILE: Final = Place("scratch", "/tmp/*")  # noqa: S108
 _ROOT_ALIAS = re.compile(r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:root|cwd(?=/work/|/etc/))(?=/)")
-_HOMES = re.compile(r"(?:/root|/home/[^/]+)(?=/|\Z)")
+_HOMES = re.compile(r"/root(?=/|\Z)|/home/[^/]+(?=/)")
+"""Homes other than the sandbox's own. What lies directly in /home is a file of the system."""
 _SCRATCH = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/run/user/\d+|/run/lock|/var/lock)(?=/|\Z)")
 _OWN = re.compile(
     r"(?:/usr(?:/local)?)?/lib(?:32|64|x32|exec)?/(?!systemd/|cron|rpm|sysctl|modules|udev|init/)"

@@ -36,6 +36,9 @@ HITS: Final[tuple[Hit, ...]] = (
     ("new-outbound-connection", (net("198.51.100.1:80", kind="send", proto="udp"),), "import", "high/high"),
     ("new-outbound-connection", (net("loopback:5432", "loopback"),), "import", "low/medium"),
     ("new-outbound-connection", (b("connect", "AF_VSOCK:2:1024"),), "import", "high/high"),
+    ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 45)), "import", "high/high"),
+    ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(1, 22)), "test", "medium/high"),
+    ("port-scan", tuple(net(f"10.0.0.{host}:22", "private") for host in range(1, 30)), "call", "high/high"),
     ("acts-only-when", (b("dns", "c2.example", probes=("p1~ci",)),), "import", "high/medium"),
     ("acts-only-when", (b("exec", "git status", probes=("p1~ci",)),), "import", "medium/medium"),
     (
@@ -277,6 +280,13 @@ CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
     ("program-spawned", (command("sh -c x"), command("python x.py")), "import"),
     ("suspicious-command", (command("git log"), command("x stratum+tcp://p.example")), "import"),
     ("crypto-miner", (command("git log"),), "import"),
+    ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 30)), "import"),
+    ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(40000, 40090)), "test"),
+    (
+        "port-scan",
+        tuple(net(f"198.18.0.{n}:443", host=f"h{n}.example") for n in range(1, 40)),
+        "call",
+    ),
     ("reverse-shell", (command("sh -i"), command("sh -c ls")), "import"),
     ("reverse-shell", (net("loopback:5432", "loopback"), command("bash")), "import"),
     ("reverse-shell", (b("connect", "203.0.113.7:1", "node", reach="outside"), command("bash")), "import"),

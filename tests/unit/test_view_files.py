@@ -70,6 +70,7 @@ def test_reading_this_is_nobodys_business(path: str, tmp_path: Path) -> None:
         ("/work/home/.ssh/id_ed25519", "read ~/.ssh/id_ed25519"),
         ("/root/.ssh/id_ed25519", "read ~/.ssh/id_ed25519"),
         ("/home/eve/.bashrc", "read ~/.bashrc"),
+        ("/home/payload.sh", "read /home/payload.sh"),
         ("/proc/7/environ", "read /proc/self/environ"),
         ("/proc/4711/environ", "read /proc/<pid>/environ"),
         ("/proc/4711/fd/12", "read /proc/<pid>/fd/<n>"),
