@@ -52,15 +52,17 @@ def look(
     suspects: Callable[[], set[str]],
     settled: Callable[[tuple[Finding, ...]], bool],
     note: Callable[[str], None],
+    before: tuple[RunRecord, ...] = (),
 ) -> Looked:
     """Run the plan, compare head with base, and look again where that gave a reason.
 
     ``budget`` is seconds for everything; ``deep`` is a reason for every probe; ``suspects`` waits
     for the static look and names the files that it gives a reason for; ``settled`` says
-    that these findings block already. Traces must exist until this returns.
+    that these findings block already. ``before``: runs that count, made already. Traces must exist until
+    this returns.
     """
     until = time.monotonic() + budget
-    runs = execute(session, plan, budget=budget, progress=note)
+    runs = before + execute(session, plan, budget=budget, progress=note)
     diff = compare(runs, planted)
     findings = signals(SignalContext(change=change, diff=diff, runs=runs))
     left = plan.not_exercised

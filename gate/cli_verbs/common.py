@@ -45,6 +45,12 @@ def add_looking(parser: argparse.ArgumentParser) -> None:
     look.add_argument(
         "--deep", action="store_true", default=None, help="run the deep probes whatever is found"
     )
+    look.add_argument(
+        "--egress-allow",
+        action="append",
+        metavar="PLACE",
+        help="let installations of dependencies reach HOST[:PORT], also at a private address (sandbox.setup)",
+    )
 
 
 def add_telling(parser: argparse.ArgumentParser) -> None:
@@ -95,6 +101,7 @@ def settings_flags(arguments: argparse.Namespace) -> dict[str, tuple[object, str
         "sandbox.enabled": (False if arguments.no_sandbox else None, "--no-sandbox"),
         "sandbox.backend": (arguments.backend, "--backend"),
         "sandbox.deep": (arguments.deep, "--deep"),
+        "sandbox.egress_allow": (arguments.egress_allow, "--egress-allow"),
     }
 
 

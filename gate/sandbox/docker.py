@@ -178,6 +178,11 @@ class DockerBackend:
             reason="" if image else "its images are built on first use",
         )
 
+    def ground(self) -> str:
+        """What an installation here is made for: the image's id. Raises CouldNotLook."""
+        with contextlib.closing(engine.connect()) as client:
+            return images.ensure(client, "sandbox")
+
     def _lacking(self, reason: str) -> Capability:
         return Capability(
             backend=self.name, available=False, isolation=self.isolation, tracer="none", reason=reason

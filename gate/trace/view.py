@@ -77,6 +77,10 @@ def behaviours(
         view.read(record.trace)
     view.channels.add("stdout", "", record.stdout)
     view.channels.add("stderr", "", record.stderr)
+    for refused in record.refused:
+        detail = {"reach": "outside", "proto": "tcp", "host": _host(refused.asked), "why": refused.why}
+        view.cells.add(BehaviourKind.CONNECT, refused.asked, "pip", detail, denied=True)
+        view.channels.add("net", refused.asked, refused.asked.encode("utf-8", "replace"), "pip")
     view.finish(matcher or Matcher(planted))
     outcome_behaviours(record, view.cells)
     hints = Hints(record.driver_report)
@@ -93,6 +97,10 @@ def behaviours(
         )
         for cell in sorted(view.cells, key=lambda c: (c.kind.value, c.subject, c.actor))
     )
+
+
+def _host(place: str) -> str:
+    return place.rpartition(":")[0] if ":" in place else place
 
 
 class View:

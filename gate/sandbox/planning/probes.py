@@ -99,3 +99,36 @@ def idle_probe(deadline: float, sides: tuple[Side, ...], item: Mapping[str, Any]
         deadline=deadline,
         sides=sides,
     )
+
+
+def dependency_probe(
+    named: str,
+    modules: Sequence[str],
+    *,
+    path: str,
+    deadline: float,
+    sides: tuple[Side, ...],
+    folder: str,
+    at_start: bool,
+) -> Probe:
+    """Imports an installed package by itself, so that what it does is told as its own.
+
+    ``named``: name and version; ``path``: the tree's file that asks for it; ``folder``: a place without
+    modules, to import from instead of the tree; ``at_start``: what it does at every interpreter's start counts.
+    """
+    items = [{"do": "import", "module": module, "roots": [folder]} for module in modules]
+    if at_start:
+        items.insert(0, {"do": "idle"})
+    job = {"seconds": max(2.0, deadline - MARGIN), "nap": 0.05, "hold": 60, "items": items}
+    target = f"import {modules[0]}" if modules else "start of Python"
+    return Probe(
+        id=probe_id("import", ["dependency", named]),
+        phase="import",
+        target=f"{target}, of the dependency {named}",
+        path=path,
+        argv=("python3", DRIVER, json.dumps(job, sort_keys=True)),
+        env=dict(ENV),
+        deadline=deadline,
+        sides=sides,
+        dependency=named,
+    )
