@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
@@ -45,6 +45,7 @@ from gate.sandbox import canaries
 from gate.sandbox.backends import choose
 from gate.sandbox.belongings import belongings
 from gate.sandbox.plan import make_plan, runtimes_of
+from gate.setting_up import SetUp, is_wanted, prepare, with_dependencies
 from gate.settings import Settings
 from gate.textsafe import shorten
 
@@ -138,7 +139,13 @@ def check(
             static = pool.submit(_prescreen, opened, settings, looks, Path(scratch))
             deep = _wants_depth(settings, commits)
             seen = _sandbox(
-                opened, settings, looks, deep=deep, suspects=lambda: _suspects(static.result()), keep=keep
+                opened,
+                settings,
+                looks,
+                deep=deep,
+                suspects=lambda: _suspects(static.result()),
+                keep=keep,
+                traces=Path(scratch, "installing"),
             )
             read = static.result()
     stages = tuple(looks.stages)
@@ -218,6 +225,7 @@ def _sandbox(
     deep: bool,
     suspects: Callable[[], set[str]],
     keep: Keeper | None,
+    traces: Path,
 ) -> _Seen:
     wanted = settings.config.sandbox
     seen = _Seen()
@@ -226,10 +234,10 @@ def _sandbox(
             stage.skipped("switched off by " + settings.origin.get("sandbox.enabled", "configuration"))
             return seen
         with ThreadPoolExecutor(1, thread_name_prefix="wall") as pool:
-            chosen = pool.submit(choose, wanted.backend, wanted.minimum)  # its trial start mostly waits
+            chosen = pool.submit(choose, wanted.backend, wanted.minimum, wanted.tracer)  # its trial start mostly waits
             plan = make_plan(opened.change, opened.base, opened.head, deadline=wanted.deadline, deep=deep)
         seen = _Seen(sandbox=SandboxReport(not_exercised=plan.not_exercised))
-        if not plan.probes:
+        if not plan.probes and not is_wanted(opened, wanted):
             stage.skipped("nothing in the change can be run")
             return seen
         backend, wall, _ = chosen.result()
@@ -243,6 +251,15 @@ def _sandbox(
             network=_network(settings, wall, looks),
             runtimes=runtimes_of(plan),
         )
+        ready = SetUp()
+        if wanted.setup != "none":
+            with looks.stage("setup") as told:
+                ready = prepare(opened, wanted, backend, wall, spec, traces=traces)
+                told.reason = ready.told
+                if ready.problems:
+                    told.degraded("; ".join(ready.problems))
+            plan = with_dependencies(plan, ready, wanted.deadline)
+            spec = replace(spec, layers=ready.layers)
         with backend.open(spec, opened.base, opened.head) as session:
             looked = look(
                 session,
@@ -254,6 +271,7 @@ def _sandbox(
                 suspects=suspects,
                 settled=lambda found: _blocks(found, settings),
                 note=lambda text: looks.watch.note("sandbox", text),
+                before=ready.runs,
             )
             if keep is not None:
                 keep.runs(looked.runs)

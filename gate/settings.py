@@ -45,6 +45,8 @@ class SandboxSettings(Struct, frozen=True):
     enabled: bool = True
     backend: str = "auto"
     minimum: Wall = "process"
+    tracer: Literal["auto", "unotify", "strace"] = "auto"
+    """``auto``: the wall's own, and strace only where that cannot be had."""
     deadline: Seconds = 20.0
     """Seconds of wall time for one probe."""
     budget: Seconds = 180.0
@@ -55,8 +57,20 @@ class SandboxSettings(Struct, frozen=True):
     deep: bool = False
     network: Literal["sinkhole", "none"] = "sinkhole"
     """``sinkhole``: a simulated network that answers everything and leads nowhere."""
-    setup: Literal["none", "requirements"] = "none"
-    """``requirements``: install the base commit's own dependencies into a cached image layer."""
+    setup: Literal["none", "requirements", "pyproject"] = "none"
+    """Install the project's own dependencies, named by requirements files or by pyproject.toml."""
+    setup_files: tuple[str, ...] = ()
+    """Requirements files to use; empty: ``requirements*.txt`` at the root."""
+    setup_head: bool = True
+    """Install what head adds, too, for head only."""
+    setup_builds: bool = False
+    """Let packages without a wheel be built (inside the sandbox): that runs their code."""
+    setup_deadline: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 300.0
+    """Seconds for one installation."""
+    setup_mb: Annotated[int, msgspec.Meta(ge=1, le=16384)] = 512
+    """MiB that one installation may fetch, and that what it installs may take."""
+    egress_allow: tuple[str, ...] = ()
+    """Places that installations may reach besides rules/egress.toml. Never from the tree: see ``load``."""
     on_canary: Literal["record", "kill"] = "record"
 
 
@@ -171,6 +185,11 @@ def load(
         table, source = _from_tree(base)
     else:
         table, source = {}, ""
+    if base is not None and file is None and "egress_allow" in table.get("sandbox", {}):
+        raise UsageError(
+            f"{source}: sandbox.egress_allow is for whoever runs gate, not for the tree",
+            advice="Give it as --egress-allow, GATE_SANDBOX_EGRESS_ALLOW, or in the file of --config.",
+        )
     merged, origin = _checked(table, source), dict.fromkeys(_leaves(table), source)
     for name, text in sorted((os.environ if environ is None else environ).items()):
         key = _environment_key(name)
@@ -187,11 +206,6 @@ def load(
         raise UsageError(
             f"policy.warn ({config.policy.warn}) is above policy.fail ({config.policy.fail})",
             advice="A score must reach warn before it can reach fail; lower policy.warn.",
-        )
-    if config.sandbox.setup != "none":
-        raise UsageError(
-            f"sandbox.setup = {config.sandbox.setup!r} is not built yet",
-            advice="Leave sandbox.setup at none: code behind a missing package runs with a stand-in for it.",
         )
     return Settings(config=config, origin=origin)
 
