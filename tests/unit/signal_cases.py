@@ -36,6 +36,7 @@ HITS: Final[tuple[Hit, ...]] = (
     ("new-outbound-connection", (net("198.51.100.1:80", kind="send", proto="udp"),), "import", "high/high"),
     ("new-outbound-connection", (net("loopback:5432", "loopback"),), "import", "low/medium"),
     ("new-outbound-connection", (b("connect", "AF_VSOCK:2:1024"),), "import", "high/high"),
+    ("input-capture", (b("read", "/dev/input/event0"), b("read", "/dev/video0")), "call", "high/high"),
     ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 45)), "import", "high/high"),
     ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(1, 22)), "test", "medium/high"),
     ("port-scan", tuple(net(f"10.0.0.{host}:22", "private") for host in range(1, 30)), "call", "high/high"),
@@ -280,6 +281,7 @@ CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
     ("program-spawned", (command("sh -c x"), command("python x.py")), "import"),
     ("suspicious-command", (command("git log"), command("x stratum+tcp://p.example")), "import"),
     ("crypto-miner", (command("git log"),), "import"),
+    ("input-capture", (b("read", "/dev/urandom"), b("write", "/dev/null")), "import"),
     ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 30)), "import"),
     ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(40000, 40090)), "test"),
     (
