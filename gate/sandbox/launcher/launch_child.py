@@ -234,7 +234,11 @@ def become_target(job: Job, fds: Dict[str, Any], link: Optional[socket.socket]) 
         set_limits(job["limits"])
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         drop_capabilities()
-        if link is not None:
+        if link is not None and job["tracer"]["kind"] == "strace":
+            install_guard(bytes.fromhex(job["tracer"]["filter"]))
+            if link.recv(1) != b"K":  # who reads strace's output saw that: the trace begins here
+                raise Fault("strace does not see this process")
+        elif link is not None:
             install_filter(bytes.fromhex(job["tracer"]["filter"]), link)
         elif job["tracer"]["kind"] == "guard":
             install_guard(bytes.fromhex(job["tracer"]["filter"]))
