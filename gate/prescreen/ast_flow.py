@@ -48,6 +48,11 @@ _ROUTES = frozenset({
     "route", "get", "post", "put", "delete", "patch", "api_route", "websocket", "view_config",
     "api_view", "expose", "endpoint",
 })  # fmt: skip
+_GIVEN = frozenset({
+    "request", "form", "obj", "instance", "user", "response", "queryset", "exception", "view", "view_func",
+    "template", "template_name", "messages", "serializer", "context", "model",
+})  # fmt: skip
+"""Parameters of a view that the program's own code gives, not the address."""
 _INJECTED = frozenset({"Depends", "Security", "BackgroundTasks"})
 _CALL_SOURCES: dict[str, str] = {
     "input": INPUT,
@@ -192,6 +197,8 @@ class Flow:
             plain = name not in ("request", "req", "db", "session", "response", "user", "current_user")
             return REQUEST if plain and not injected else None
         arguments = [arg.arg for arg in function.args.args]
+        if _django_view(module, function) and name not in _GIVEN:
+            return REQUEST
         if name == "event" and arguments[:2] == ["event", "context"]:
             return REQUEST
         return PARAMETER
@@ -368,6 +375,17 @@ def is_route(module: Module, function: FunctionNode) -> bool:
         if name in ("api_view", "view_config"):
             return True
     return False
+
+
+def _django_view(module: Module, function: FunctionNode) -> bool:
+    """``def page(request, slug)``, or a class's ``get(self, request, slug)``: the rest is the URL's."""
+    names = [arg.arg for arg in function.args.args]
+    if not module.imports_any("django"):
+        return False
+    if module.class_of(function) is None:
+        return names[:1] == ["request"]
+    verb = getattr(function, "name", "") in ("get", "post", "put", "patch", "delete")
+    return verb and names[:2] == ["self", "request"]
 
 
 def built_from(  # noqa: C901 - one case a way to build text

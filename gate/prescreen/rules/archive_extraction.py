@@ -26,6 +26,7 @@ META: Final = about(
     why="Names with ../ in the archive are written outside of the folder.",
     fix="Pass filter='data' to extractall, or check each member's path first.",
 )
+_LISTS = frozenset({"namelist", "infolist", "getmembers", "getnames"})
 _OPENERS = ("tarfile.open().", "tarfile.TarFile().", "tarfile.TarFile.open().")
 
 
@@ -50,9 +51,41 @@ def check(module: Module) -> Iterator[Hit]:
             message="A tar file is unpacked without a filter.",
             severity=Severity.LOW if known else None,
         )
+    for call, _ in module.calls("open", "io.open", "shutil.copyfileobj"):
+        mode = module.text_of(module.arg(call, 1, "mode")) or ""
+        if not call.args or "w" not in mode or not module.imports_any("zipfile", "tarfile"):
+            continue
+        if _member_name(module, call.args[0]) and not _names_tested(module, call):
+            yield Hit(node=call, message="A file is written under a name that an archive gives.")
     for call, _ in module.calls("shutil.unpack_archive"):
         if module.arg(call, 3, "filter") is None:
             yield Hit(node=call, message="An archive is unpacked without a filter.", severity=Severity.LOW)
+
+
+def _member_name(module: Module, path: ast.expr, depth: int = 4) -> bool:
+    """``join(folder, name)`` with ``name`` from ``namelist()``, ``infolist()`` or ``getmembers()``."""
+    if depth == 0 or "os.path.basename" in Flow(module).trace(path).calls:
+        return False
+    for name in module.within(path):
+        if not isinstance(name, ast.Name):
+            continue
+        for binding in module.bindings_of(name):
+            above = (up for up in module.above(binding.node) if isinstance(up, ast.For))
+            loop = next(above, binding.node)
+            source = loop.iter if isinstance(loop, ast.For) else None
+            called = source.func if isinstance(source, ast.Call) else None
+            listed = isinstance(called, ast.Attribute) and called.attr in _LISTS
+            if listed and name.id in _targets(loop):
+                return True
+            made = binding.value if binding.kind == "assign" and binding.value is not path else None
+            if isinstance(made, ast.Call) and _member_name(module, made, depth - 1):
+                return True
+    return False
+
+
+def _targets(loop: ast.AST) -> set[str]:
+    target = getattr(loop, "target", None)
+    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)} if target is not None else set()
 
 
 def _filter_set(module: Module) -> bool:

@@ -35,6 +35,7 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _KEYED = re.compile(r"(?:^|_)(?:secret_?key|jwt_?secret(?:_?key)?|signing_?key)$", re.IGNORECASE)
+_PASSWORD = re.compile(r"^(?:\w+_)?(?:password|passwd|pwd|passphrase)$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
     r"(?i)^(x+|\*+|\.+|<.*>|\{.*\}|\$.*|%.*|none|null|true|false|test.*|example.*|dummy.*|fake.*|mock.*|sample.*)$"
 )
@@ -55,6 +56,40 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=node, message="The application's secret key stands in the source.")
         elif _secret(text, name):
             yield Hit(node=node, message="A secret stands in the source.")
+
+    yield from _compared(module)
+    for call, _ in module.calls("jwt.encode", "jwt.decode", "jose.jwt.encode", "jose.jwt.decode"):
+        key = module.arg(call, 1, "key")
+        text = module.text_of(key)
+        if text and len(text) > 1 and not text.startswith("-----BEGIN PUBLIC"):
+            yield Hit(node=call, message="The key that signs tokens stands in the source.")
+
+
+def _compared(module: Module) -> Iterator[Hit]:
+    """``form["password"] == "admin123"``: the password stands in the source."""
+    for test in module.all(ast.Compare):
+        sides = [test.left, *test.comparators]
+        if len(sides) != 2 or not isinstance(test.ops[0], ast.Eq | ast.NotEq):
+            continue
+        for one, other in (sides, sides[::-1]):
+            text = other.value if isinstance(other, ast.Constant) else None
+            named = bool(_PASSWORD.search(words_of(_label(module, one))))
+            real = isinstance(text, str) and len(text) >= 4 and " " not in text
+            if named and real and not _PLACEHOLDER.match(str(text)):
+                yield Hit(node=test, message="A password stands in the source.")
+
+
+def _label(module: Module, expr: ast.expr) -> str:
+    match expr:
+        case ast.Name():
+            return expr.id
+        case ast.Attribute():
+            return expr.attr
+        case ast.Subscript():
+            return module.text_of(expr.slice) or ""
+        case ast.Call(func=ast.Attribute(attr="get"), args=[first, *_]):
+            return module.text_of(first) or ""
+    return ""
 
 
 def _named_values(module: Module) -> Iterator[tuple[ast.AST, str, ast.expr]]:

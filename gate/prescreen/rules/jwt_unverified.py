@@ -43,6 +43,8 @@ def check(module: Module) -> Iterator[Hit]:
         listed = algorithms if isinstance(algorithms, list) else [algorithms]
         if off or any(isinstance(item, str) and item.lower() == "none" for item in listed):
             yield Hit(node=call, message="A token is read without checking its signature.")
+    for call, _ in module.calls("jose.jwt.get_unverified_claims", "jose.jws.get_unverified_claims"):
+        yield Hit(node=call, message="A token's claims are read without checking its signature.")
     for call, _ in module.calls("jwt.encode"):
         if (module.text_of(module.arg(call, 2, "algorithm")) or "").lower() == "none":
             yield Hit(node=call, message="A token is made without a signature.")

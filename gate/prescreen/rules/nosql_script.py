@@ -42,6 +42,24 @@ def check(module: Module) -> Iterator[Hit]:
             query = call.args[0] if call.args else None
             if query is not None and not isinstance(query, ast.Dict) and REQUEST in flow.kinds(query):
                 yield Hit(node=call, message="A request is a whole database query.")
+            elif isinstance(query, ast.Dict) and any(_any_json(module, flow, v) for v in query.values):
+                yield Hit(node=call, message="A field is compared with whatever JSON a request holds.")
+
+
+def _any_json(module: Module, flow: Flow, value: ast.expr) -> bool:
+    """A value of a JSON body as it came: it can be ``{"$ne": null}``, where a form's is always text."""
+    trace = flow.trace(value)
+    if (
+        REQUEST not in trace.kinds
+        or trace.calls & {"str", "int"}
+        or flow.tested(value, value, calls_only=True)
+    ):
+        return False
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in ("json", "get_json")
+        for top in trace.nodes
+        for node in module.within(top)
+    )
 
 
 RULE: Final = AstRule(META, check, __doc__ or "")

@@ -44,6 +44,26 @@ def check(module: Module) -> Iterator[Hit]:
         if not flow.tested(call, target):
             yield Hit(node=call, message="A request decides where the browser is sent.")
 
+    for node in module.all(ast.Assign):
+        for place in node.targets:
+            if (
+                not isinstance(place, ast.Subscript)
+                or (module.text_of(place.slice) or "").lower() != "location"
+            ):
+                continue
+            foreign = REQUEST in flow.kinds(node.value) and not _own_path(module, node.value)
+            if foreign and not flow.tested(node, node.value):
+                yield Hit(node=node, message="A request decides where the browser is sent.")
+    for call in module.methods("send_header", "add_header", "set_header"):
+        if len(call.args) == 2 and (module.text_of(call.args[0]) or "").lower() == "location":
+            target = call.args[1]
+            if (
+                REQUEST in flow.kinds(target)
+                and not _own_path(module, target)
+                and not flow.tested(call, target)
+            ):
+                yield Hit(node=call, message="A request decides where the browser is sent.")
+
 
 def _own_path(module: Module, target: ast.expr) -> bool:
     """``"/user/" + name`` stays on the site."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.model.rule import Severity
 from gate.prescreen.ast_module import Module
 from gate.prescreen.ast_rule import AstRule, Hit, about
 
@@ -34,8 +33,8 @@ def check(module: Module) -> Iterator[Hit]:
     for call, _ in module.calls("open", "io.open"):
         path = module.text_of(call.args[0]) if call.args else None
         mode = module.text_of(module.arg(call, 1, "mode")) or ""
-        if path and path.startswith(_FOLDERS) and any(c in mode for c in "wa"):
-            yield Hit(node=call, message="A fixed name in a shared folder is written.", severity=Severity.LOW)
+        if path and path.startswith(_FOLDERS) and any(c in mode for c in "wax+"):
+            yield Hit(node=call, message="A fixed name in a shared folder is written.")
 
 
 RULE: Final = AstRule(META, check, __doc__ or "")

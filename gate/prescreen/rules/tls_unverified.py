@@ -29,19 +29,10 @@ META: Final = about(
 )
 _ATTRIBUTES = frozenset({"verify_mode", "check_hostname", "_create_default_https_context", "verify"})
 _CHOICE = re.compile(r"verify|insecure|check|cert|ssl|tls|trust", re.IGNORECASE)
-_OLD = (
-    "ssl.PROTOCOL_SSLv2",
-    "ssl.PROTOCOL_SSLv3",
-    "ssl.PROTOCOL_TLSv1",
-    "ssl.PROTOCOL_TLSv1_1",
-    "OpenSSL.SSL.SSLv3_METHOD",
-    "OpenSSL.SSL.TLSv1_METHOD",
-    "OpenSSL.SSL.SSLv2_METHOD",
-)
 
 
 def check(module: Module) -> Iterator[Hit]:  # noqa: C901 - one plain case each
-    """verify=False, CERT_NONE, check_hostname off, unverified contexts, old protocols."""
+    """verify=False, CERT_NONE, check_hostname off, unverified contexts."""
     for call, _ in module.calls(*HTTP_CALLS, "httpx.Client", "httpx.AsyncClient", "requests.Session"):
         if module.is_false(module.arg(call, None, "verify")):
             yield Hit(node=call, message="Certificates are not checked.")
@@ -72,9 +63,10 @@ def check(module: Module) -> Iterator[Hit]:  # noqa: C901 - one plain case each
                 and module.imports_any("requests", "httpx")
             ):
                 yield Hit(node=node, message="Certificates are not checked.")
-    for call, _ in module.calls("ssl.SSLContext", "OpenSSL.SSL.Context"):
-        if set(module.names_of(module.arg(call, 0, "protocol"))) & set(_OLD):
-            yield Hit(node=call, message="The protocol version is broken.")
+    if module.imports_any("aiohttp"):
+        for call in module.methods("get", "post", "put", "patch", "delete", "request", "ws_connect"):
+            if any(k.arg in ("ssl", "verify_ssl") and module.const(k.value) is False for k in call.keywords):
+                yield Hit(node=call, message="Certificates are not checked.")
 
 
 def _callers_choice(module: Module, node: ast.AST) -> bool:

@@ -33,11 +33,15 @@ _PATH = re.compile(
 _GUARD = re.compile(
     r"login|auth|require|permission|admin_only|protected|jwt|token|role|access|user_passes", re.IGNORECASE
 )
+_ADMIN = re.compile(r"^/(?:\w+/)?admin\b", re.IGNORECASE)
+_CHANGING = frozenset({"post", "put", "patch", "delete"})
+_CHANGED = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _SESSION = ("flask.session", "flask_login.current_user", "flask.g")
 
 
 def check(module: Module) -> Iterator[Hit]:
     """Routes with such paths in a file that uses sessions, without decorator or test."""
+    yield from _nobody_checks(module)
     if not module.is_web or not any(
         name.startswith(_SESSION)
         for kind in (ast.Name, ast.Attribute)
@@ -64,6 +68,22 @@ def check(module: Module) -> Iterator[Hit]:
             _GUARD.search(name) for name in called
         ):
             yield Hit(node=function, message="This page does not look who asks.")
+
+
+def _nobody_checks(module: Module) -> Iterator[Hit]:
+    """An ``/admin`` page that changes something, in a file that has no word about log-in anywhere."""
+    if not module.is_web or _GUARD.search(module.text) or "before_request" in module.text:
+        return
+    for function in response_functions(module):
+        for decorator in function.decorator_list:
+            if not isinstance(decorator, ast.Call) or not decorator.args:
+                continue
+            route = module.text_of(decorator.args[0]) or ""
+            methods = module.const(module.arg(decorator, None, "methods"))
+            verb = getattr(decorator.func, "attr", "")
+            changes = verb in _CHANGING or (isinstance(methods, list) and bool(_CHANGED & set(methods)))
+            if _ADMIN.match(route) and (changes or "delete" in route):
+                yield Hit(node=function, message="Nothing in this file looks who asks.")
 
 
 def _decorators(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, bool]:

@@ -14,3 +14,13 @@ def checked(path, folder):
             if member.name.startswith("/") or ".." in member.name:
                 continue
             tar.extract(member, folder)
+
+
+def by_hand(path, folder):
+    import os
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with open(os.path.join(folder, os.path.basename(name)), "wb") as out:
+                out.write(archive.read(name))

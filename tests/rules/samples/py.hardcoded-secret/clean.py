@@ -11,3 +11,11 @@ secret = "test-secret-123456"
 field = {"password": "Enter your password"}
 token = "access_token"
 SECRET_KEY_NAME = "SECRET_KEY"
+
+
+def login(form, key):
+    import jwt
+
+    if form["password"] == "" or form["password"] != form["again"]:
+        return jwt.encode({"user": "admin"}, key, algorithm="HS256")
+    return form["type"] == "password"

@@ -6,3 +6,10 @@ app.config["SECRET_KEY"] = "dev"  # HIT
 API_KEY = "p7YhXM3h6PSXapEl7Fy57neXuM33zUPB"  # HIT
 connect(password="Tr0ub4dor&3xy")  # HIT
 settings = {"auth_token": "a8f5f167f44f4964e6c998dee827110c"}  # HIT
+
+
+def login(form):
+    import jwt
+
+    if form["user"] == "admin" and form["password"] == "admin123":  # HIT
+        return jwt.encode({"user": "admin"}, "my-key", algorithm="HS256")  # HIT

@@ -5,3 +5,9 @@ def read(token, key):
     jwt.decode(token, key, options={"verify_signature": False})  # HIT[medium]
     jwt.decode(token, verify=False)  # HIT
     jwt.decode(token, key, algorithms=["none"])  # HIT
+
+
+def who(token):
+    from jose import jwt as other
+
+    return other.get_unverified_claims(token)["sub"]  # HIT

@@ -9,3 +9,8 @@ def find(db, name):
 
 def view(db):
     return db.users.find(request.get_json())  # HIT
+
+
+def login(db):
+    body = request.get_json()
+    return db.users.find_one({"user": body["user"], "password": body["password"]})  # HIT[medium]

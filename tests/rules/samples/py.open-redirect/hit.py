@@ -17,3 +17,8 @@ def b():
 
 def c(request):
     return HttpResponseRedirect(request.GET["next"])  # HIT
+
+
+def by_header(response):
+    response.headers["Location"] = request.args["to"]  # HIT
+    return response

@@ -3,4 +3,4 @@ from tempfile import mktemp
 
 name = tempfile.mktemp()  # HIT[medium]
 other = mktemp(".txt")  # HIT
-open("/tmp/state.json", "w")  # HIT[low]
+open("/tmp/state.json", "w")  # HIT[medium]

@@ -11,5 +11,11 @@ context.verify_mode = ssl.CERT_NONE  # HIT
 ssl._create_default_https_context = ssl._create_unverified_context  # HIT
 session = requests.Session()
 session.verify = False  # HIT
-ssl.SSLContext(ssl.PROTOCOL_TLSv1)  # HIT
 session.get("https://example.com", verify=False)  # HIT
+
+
+async def aio(url):
+    import aiohttp
+
+    async with aiohttp.ClientSession() as client, client.get(url, ssl=False) as answer:  # HIT
+        return answer

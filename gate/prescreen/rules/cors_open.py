@@ -1,0 +1,69 @@
+"""Every origin may use a user's session.
+
+Any page a user visits can then act in that user's name and read the answers.
+
+List the origins that may send credentials.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.rule import Severity
+from gate.prescreen.ast_flow import REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.cors-open",
+    "Every origin may use the session",
+    "medium",
+    "high",
+    topic="weak-check",
+    cwe=(942, 346),
+    why="Any site a user visits can act in that user's name.",
+    fix="List the origins that may send credentials.",
+)
+_HEADER = "access-control-allow-origin"
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Middleware with any origin and credentials; the request's own Origin sent back; a plain * as low."""
+    flow = Flow(module)
+    for call in module.all(ast.Call):
+        last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if last in ("CORS", "cross_origin"):
+            origins = module.arg(call, None, "origins")
+            resources = module.arg(call, None, "resources")
+            wide = _any(module, origins) or (
+                origins is None and (resources is None or _any(module, resources))
+            )
+            if wide and module.is_true(module.arg(call, None, "supports_credentials")):
+                yield Hit(node=call, message="Every origin may use the session.")
+        elif last in ("add_middleware", "CORSMiddleware", "Middleware"):
+            wide = _any(module, module.arg(call, None, "allow_origins")) or module.text_of(
+                module.arg(call, None, "allow_origin_regex")
+            ) in (".*", "^.*$")
+            if wide and module.is_true(module.arg(call, None, "allow_credentials")):
+                yield Hit(node=call, message="Every origin may use the session.")
+    for node in module.all(ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Subscript) and (module.text_of(target.slice) or "").lower() == _HEADER:
+                if REQUEST in flow.kinds(node.value) and not flow.tested(node, node.value):
+                    yield Hit(node=node, message="Whoever asks is told that they may.")
+                elif module.text_of(node.value) == "*":
+                    yield Hit(node=node, message="Every origin may read the answer.", severity=Severity.LOW)
+
+
+def _any(module: Module, expr: ast.expr | None) -> bool:
+    """``"*"`` alone, in a list, or as the origins of a table of resources."""
+    if isinstance(expr, ast.Dict):
+        return any(_any(module, v) for v in expr.values)
+    if isinstance(expr, ast.List | ast.Tuple | ast.Set):
+        return any(module.text_of(item) == "*" for item in expr.elts)
+    return module.text_of(expr) == "*"
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

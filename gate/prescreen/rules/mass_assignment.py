@@ -1,0 +1,93 @@
+"""A request decides which fields of an object are set.
+
+Whoever sends the request adds `is_admin` or `price` to it: every field of the object is theirs.
+
+Name the fields that may be set, one by one or in a form or schema.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.ast_flow import REQUEST, Flow
+from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_rule import AstRule, Hit, about
+
+META: Final = about(
+    "py.mass-assignment",
+    "Fields chosen by a request",
+    "medium",
+    "medium",
+    topic="weak-check",
+    cwe=(915,),
+    why="The sender adds fields that were not meant to be theirs, such as is_admin.",
+    fix="Name the fields that may be set, or let a form or schema pick them.",
+)
+_LOADERS = frozenset(
+    {"load", "loads", "validate", "parse_obj", "model_validate", "validated_data", "cleaned_data"}
+)
+
+
+def check(module: Module) -> Iterator[Hit]:
+    """Attributes set by a name from a request; its whole table given as keyword arguments to a class."""
+    flow = Flow(module, frozenset(f".{name}" for name in _LOADERS))
+    for call, _ in module.calls("setattr"):
+        name = call.args[1] if len(call.args) == 3 else None
+        chosen = name is not None and REQUEST in _kinds(module, flow, name)
+        if name is not None and chosen and not _tested(module, flow, call, name):
+            yield Hit(node=call, message="A request names the attribute that is set.")
+    for call in module.all(ast.Call):
+        if not _makes_record(call):
+            continue
+        for keyword in call.keywords:
+            if keyword.arg is None and _whole(flow, keyword.value):
+                yield Hit(node=call, message="Every field of a request goes into a new record.")
+
+
+def _kinds(module: Module, flow: Flow, name: ast.expr) -> frozenset[str]:
+    """Where a name comes from; ``for k, v in request.json.items()`` binds it to what is iterated."""
+    kinds = flow.kinds(name)
+    if isinstance(name, ast.Name):
+        for binding in module.bindings_of(name):
+            loop = next((up for up in module.above(binding.node) if isinstance(up, ast.For)), None)
+            target = binding.node if isinstance(binding.node, ast.For) else loop
+            if isinstance(target, ast.For) and any(
+                isinstance(n, ast.Name) and n.id == name.id for n in module.within(target.target)
+            ):
+                kinds |= flow.kinds(target.iter)
+    return kinds
+
+
+def _tested(module: Module, flow: Flow, call: ast.Call, name: ast.expr) -> bool:
+    """``if key in ALLOWED`` around or before it."""
+    if not isinstance(name, ast.Name):
+        return flow.tested(call, name)
+    function = module.function_of(call)
+    return any(
+        isinstance(node, ast.Name) and node.id == name.id
+        for test in module.all(ast.If, ast.Assert)
+        if module.function_of(test) is function
+        for node in module.within(test.test)
+    )
+
+
+def _makes_record(call: ast.Call) -> bool:
+    """``User(**...)``, ``User.objects.create(**...)``, ``....values(**...)``."""
+    func = call.func
+    if isinstance(func, ast.Name):
+        return func.id[:1].isupper()
+    return isinstance(func, ast.Attribute) and (
+        func.attr in ("create", "get_or_create", "update_or_create", "values", "update")
+        or func.attr[:1].isupper()
+    )
+
+
+def _whole(flow: Flow, value: ast.expr) -> bool:
+    """The request's own table, not one that was put together from named parts of it."""
+    trace = flow.trace(value)
+    return REQUEST in trace.kinds and not any(isinstance(n, ast.Dict | ast.DictComp) for n in trace.nodes)
+
+
+RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,0 +1,13 @@
+import importlib
+
+from flask import request
+
+import handlers
+
+
+def view():
+    importlib.import_module(request.args["module"])  # HIT[medium]
+    getattr(handlers, request.args["name"])()  # HIT
+    action = getattr(handlers, request.args["name"])  # HIT
+    action()
+    return globals()[request.args["name"]]()  # HIT

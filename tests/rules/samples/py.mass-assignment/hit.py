@@ -1,0 +1,15 @@
+from flask import request
+
+from models import User, db
+
+
+def update(user):
+    for key, value in request.json.items():
+        setattr(user, key, value)  # HIT[medium]
+    db.session.commit()
+
+
+def create():
+    User(**request.get_json()).save()  # HIT
+    data = request.get_json()
+    User.objects.create(**data)  # HIT
