@@ -74,7 +74,7 @@ def look(
             diff = compare(runs, planted)
             findings = signals(SignalContext(change=change, diff=diff, runs=runs))
         left += again.not_exercised
-    return Looked(runs=runs, diff=diff, findings=findings, not_exercised=left + unreached(runs))
+    return Looked(runs=runs, diff=diff, findings=findings, not_exercised=left + unreached(runs, plan))
 
 
 def _reasons(

@@ -57,6 +57,10 @@ class ExecutionPlan:
 
     probes: tuple[Probe, ...]
     not_exercised: tuple[NotExercised, ...] = ()
+    acts: Mapping[str, tuple[tuple[int, int, str], ...]] = field(default_factory=dict)
+    """Changed lines of head with a call that can do more than compute, by path: first line, last line,
+    what it can do (``start a process``). Told where no probe reaches them.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,6 +142,17 @@ class Refused:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Touched:
+    """A file inside the sandbox that changed while the code ran, as the file system tells it. ``path`` as in
+    a trace (gate/trace/events.py): untrusted. Names of one file have the same ``device`` and ``inode``.
+    """
+
+    path: str
+    device: int
+    inode: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RunRecord:
     """One probe on one side, run once.
 
@@ -171,6 +186,8 @@ class RunRecord:
     """What the way out of an installation did not let through, each attempt."""
     stopped: str = ""
     """Why we ended it on purpose before its time (``a canary was opened``); empty: we did not."""
+    touched: tuple[Touched, ...] | None = None
+    """Every file that changed in the writable places; None: nobody looked, or not at everything."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -80,11 +80,12 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
         for p in probes
         if p not in kept
     ]
+    acts = _acts(files, around)
     if not kept:
-        return ExecutionPlan(probes=(), not_exercised=tuple(left))
+        return ExecutionPlan(probes=(), not_exercised=tuple(left), acts=acts)
     # At base always: what it does is subtracted from everybody's, so nothing of head may come near it.
     idle = [idle_probe(deadline, ("base",)), *_idle_runtimes(kept, deadline)]
-    return ExecutionPlan(probes=(*idle, *kept), not_exercised=tuple(left))
+    return ExecutionPlan(probes=(*idle, *kept), not_exercised=tuple(left), acts=acts)
 
 
 def runtimes_of(plan: ExecutionPlan) -> tuple[str, ...]:
@@ -122,11 +123,23 @@ def deepen(plan: ExecutionPlan, reasons: Collection[str]) -> ExecutionPlan:
     return deeper.second_look(plan, reasons)
 
 
-def unreached(runs: Iterable[RunRecord]) -> tuple[NotExercised, ...]:
+def unreached(runs: Iterable[RunRecord], plan: ExecutionPlan | None = None) -> tuple[NotExercised, ...]:
     """What the runs show not to have been exercised: missing dependencies, calls cut short, dark
-    lines. Belongs behind ``plan.not_exercised`` in the report.
+    lines, and first those of them that the plan knows to be able to act. Belongs behind
+    ``plan.not_exercised`` in the report.
     """
-    return reached.unreached(runs)
+    return reached.unreached(runs, plan.acts if plan else {})
+
+
+def _acts(files: Sequence[ChangedFile], around: Surroundings) -> dict[str, tuple[tuple[int, int, str], ...]]:
+    """Changed lines that can act, by path."""
+    found = {}
+    for file in files:
+        facts = around.facts.get(file.path)
+        acts = tuple(act for act in facts.acts if file.touches(act[0], act[1])) if facts else ()
+        if acts:
+            found[file.path] = acts
+    return found
 
 
 def _facts(files: Sequence[ChangedFile], head: Tree) -> dict[str, Facts | None]:

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.change.git import open_range
 from gate.model.change import Side
-from gate.model.run import Completeness, NotExercised, Outcome, Probe, RunRecord
-from gate.sandbox.plan import unreached
+from gate.model.run import Completeness, ExecutionPlan, NotExercised, Outcome, Probe, RunRecord
+from gate.sandbox.plan import make_plan, unreached
 from gate.sandbox.planning.reached import unreached_lines
+from tests.e2e.pulls import Pull, build
 from tests.unit.driver_harness import imported, lay_tree
 
 
@@ -125,3 +127,52 @@ JSON = st.recursive(
 def test_no_report_breaks_the_reader(items: list[Any]) -> None:
     for entry in unreached([record({"items": items})]):
         assert isinstance(entry.path + entry.target + entry.reason, str)
+
+
+def test_lines_that_can_act_come_first_and_say_what() -> None:
+    acts = {"a.py": ((3, 5, "start a process"), (9, 9, "reach the network"), (9, 9, "delete files"))}
+    report = {"items": [{"code": {"a.py": [1, 3, 9, 11]}, "lines": {"a.py": [1, 4]}}]}
+    assert unreached([record(report)], plan_with(acts)) == (
+        NotExercised(
+            path="a.py",
+            target="line 9",
+            reason="can reach the network and delete files, and no probe reached it",
+        ),
+        NotExercised(path="a.py", target="lines 3, 9, 11", reason="no probe reached them"),
+    )
+    nothing_ran = unreached([], plan_with(acts))
+    assert [entry.target for entry in nothing_ran] == ["line 3", "line 9"]
+
+
+def plan_with(acts: Any) -> ExecutionPlan:
+    return ExecutionPlan(probes=(), acts=acts)
+
+
+def test_the_plan_knows_which_changed_lines_can_act(tmp_path: Path) -> None:
+    source = (
+        "import subprocess as sp\nfrom os import system\nimport socket\n\n\n"
+        "def f(mode):\n    if mode == open('/nowhere').read():\n"
+        "        sp.run(\n            ['true'],\n        )\n"
+        "        system('true')\n        socket.create_connection(('example.invalid', 9))\n"
+        "    return eval('1')\n"
+    )
+    pull = Pull(name="x", head={"src/pricing/tax.py": source}, verdicts=())
+    with open_range(build(pull, tmp_path), "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
+    assert plan.acts == {
+        "src/pricing/tax.py": (
+            (8, 10, "start a process"),
+            (11, 11, "start a process"),
+            (12, 12, "reach the network"),
+            (13, 13, "run code that it is given"),
+        )
+    }
+
+
+def test_unchanged_lines_that_can_act_are_nobodys_business(tmp_path: Path) -> None:
+    old = "import os\n\n\ndef f():\n    os.system('true')\n    return 1\n"
+    base = {"src/pricing/tax.py": old}
+    pull = Pull(name="x", base=base, head={"src/pricing/tax.py": old.replace("1", "2")}, verdicts=())
+    with open_range(build(pull, tmp_path), "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
+    assert plan.acts == {}

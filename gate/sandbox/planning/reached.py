@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gate.model.run import NotExercised, RunRecord
@@ -20,12 +20,18 @@ _TOLD: Final = {
 }
 
 
-def unreached(runs: Iterable[RunRecord]) -> tuple[NotExercised, ...]:
-    """Targets that need something the sandbox lacks, calls that did not come to an end, and changed
-    lines that no probe ran. Only what ran at head counts. At most 200 entries, the last says so.
+Acts = Mapping[str, Sequence[tuple[int, int, str]]]
+
+
+def unreached(runs: Iterable[RunRecord], acts: Acts | None = None) -> tuple[NotExercised, ...]:
+    """Changed lines that can act and that no probe ran (EV-5), targets that need something the sandbox
+    lacks, calls that did not come to an end, and all other changed lines that no probe ran.
+    Only what ran at head counts. At most 200 entries, the last says so. ``acts``: ExecutionPlan.acts.
     """
     heads = [run for run in runs if run.side == "head" and run.repeat == 0 and run.probe.phase != "idle"]
     found: dict[tuple[str, str], NotExercised] = {}
+    for entry in _idle_acts(heads, acts or {}):
+        found[(entry.path, entry.target)] = entry
     lacking: set[tuple[str, str]] = set()
     for run in heads:
         for entry in [e for item in _items(run) for e in _of_item(run, item)] + _no_program(run):
@@ -37,7 +43,7 @@ def unreached(runs: Iterable[RunRecord]) -> tuple[NotExercised, ...]:
     for path, dark in unreached_lines(heads).items():
         target = ("line " if len(dark) == 1 else "lines ") + _spans(dark)
         reason = "no probe reached " + ("it" if len(dark) == 1 else "them")
-        found[(path, target)] = NotExercised(path=path, target=target, reason=reason)
+        found.setdefault((path, target), NotExercised(path=path, target=target, reason=reason))
     entries = list(found.values())
     if len(entries) > _MOST:
         more = NotExercised(path="", target=f"{len(entries) - _MOST} more", reason="left out of this list")
@@ -45,17 +51,35 @@ def unreached(runs: Iterable[RunRecord]) -> tuple[NotExercised, ...]:
     return tuple(entries)
 
 
-def unreached_lines(runs: Iterable[RunRecord]) -> dict[str, list[int]]:
-    """Changed lines with code that none of the runs ran, per path. A hint: the code can forge it."""
-    ran: dict[str, set[int]] = {}
-    code: dict[str, set[int]] = {}
+def _idle_acts(runs: Sequence[RunRecord], acts: Acts) -> Iterator[NotExercised]:
+    """One entry for each line that can act and did not run: "line 41 can start a process"."""
+    ran = _lines_by_path(runs, "lines")
+    for path, spans in acts.items():
+        told: dict[int, list[str]] = {}
+        for first, last, what in spans:
+            if ran.get(path, set()).isdisjoint(range(first, last + 1)) and what not in told.get(first, ()):
+                told.setdefault(first, []).append(what)
+        for line, whats in sorted(told.items()):
+            reason = f"can {' and '.join(whats)}, and no probe reached it"
+            yield NotExercised(path=path, target=f"line {line}", reason=reason)
+
+
+def _lines_by_path(runs: Iterable[RunRecord], key: str) -> dict[str, set[int]]:
+    """All the line numbers that the drivers told under ``key``."""
+    found: dict[str, set[int]] = {}
     for run in runs:
         for item in _items(run):
-            for key, into in (("lines", ran), ("code", code)):
-                table = item.get(key)
-                if isinstance(table, Mapping):
-                    for path, numbers in table.items():
-                        into.setdefault(str(path)[:4096], set()).update(_numbers(numbers))
+            table = item.get(key)
+            if isinstance(table, Mapping):
+                for path, numbers in table.items():
+                    found.setdefault(str(path)[:4096], set()).update(_numbers(numbers))
+    return found
+
+
+def unreached_lines(runs: Iterable[RunRecord]) -> dict[str, list[int]]:
+    """Changed lines with code that none of the runs ran, per path. A hint: the code can forge it."""
+    told = list(runs)
+    ran, code = _lines_by_path(told, "lines"), _lines_by_path(told, "code")
     dark = {path: sorted(lines - ran.get(path, set())) for path, lines in sorted(code.items())}
     return {path: lines for path, lines in dark.items() if lines}
 

@@ -12,6 +12,7 @@ import ast
 import json
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 RISKY = re.compile(
@@ -20,7 +21,24 @@ RISKY = re.compile(
     r"open|write|pty|crontab|getattr|setattr|globals|builtins)\b",
     re.IGNORECASE,
 )
+ACTS = {
+    "start a process": r"""subprocess\.\w+ | os\.(system|popen|exec\w+|spawn\w+|posix_spawnp?|fork|forkpty)
+        | pty\.(spawn|fork) | asyncio\.create_subprocess_\w+ | multiprocessing\.\w+ | pexpect\.\w+""",
+    "reach the network": r"""socket\.(socket|create_connection|create_server|getaddrinfo|gethostbyname\w*)
+        | urllib\.request\.\w+ | http\.client\.\w+ | xmlrpc\.client\.\w+ | webbrowser\.open\w*
+        | (ftplib|smtplib|telnetlib|imaplib|poplib)\.\w+ | asyncio\.(open_connection|start_server)
+        | (requests|httpx|aiohttp|urllib3|paramiko|websockets?|niquests)\.[\w.]+""",
+    "run code that it is given": r"""exec | eval | compile | __import__ | importlib\.import_module
+        | runpy\.\w+ | types\.(FunctionType|CodeType)
+        | (pickle|marshal|dill|cloudpickle|joblib|shelve)\.(loads?|open|Unpickler)""",
+    "load native code": r"ctypes\.[\w.]+ | cffi\.\w+",
+    "delete files": r"os\.(remove|unlink|rmdir|removedirs) | shutil\.rmtree",
+    "signal other processes": r"os\.(kill|killpg) | signal\.pidfd_send_signal",
+}
+"""What a call to such a name can do. Told only of lines that no probe ran (EV-5); no rule of its own."""
+_ACTS = tuple((what, re.compile(names, re.VERBOSE)) for what, names in ACTS.items())
 _DEPTH = 3
+_MOST_ACTS = 200
 _EXITS = {"exit", "quit", "main", "cli", "run"}
 
 
@@ -30,20 +48,43 @@ def facts(source: str) -> dict[str, Any]:
     ``defs``: [qualified name, first line with decorators, last line, risk, names used];
     ``names``: [name, first, last] bound at the top level otherwise; ``guard``: runs something as
     ``__main__``; ``ends``: its top level calls something that usually ends the program;
-    ``imports``: absolute dotted names.
+    ``imports``: absolute dotted names; ``acts``: [first line, last line, what a call there can do].
     """
     tree = ast.parse(source)
     lines = source.splitlines()
-    out: dict[str, Any] = {"defs": [], "names": [], "guard": False, "ends": False, "imports": []}
+    out: dict[str, Any] = {"defs": [], "names": [], "guard": False, "ends": False, "imports": [], "acts": []}
     _body(tree.body, "", out, lines, 0)
+    known: dict[str, str] = {}
+    calls: list[ast.Call] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             out["imports"] += [alias.name for alias in node.names]
+            known |= {alias.asname: alias.name for alias in node.names if alias.asname}
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             out["imports"].append(node.module)
             out["imports"] += [f"{node.module}.{alias.name}" for alias in node.names]
+            known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Call):
+            calls.append(node)
+    out["acts"] = sorted(_acts(calls, known))[:_MOST_ACTS]
     out["imports"] = sorted(set(out["imports"]))[:500]
     return out
+
+
+def _acts(calls: list[ast.Call], known: dict[str, str]) -> Iterator[list[Any]]:
+    """Calls by a name that can act on more than the program itself. ``known``: what imports bind."""
+    for call in calls:
+        parts: list[str] = []
+        target: ast.expr = call.func
+        while isinstance(target, ast.Attribute):
+            parts.append(target.attr)
+            target = target.value
+        if not isinstance(target, ast.Name):
+            continue
+        name = ".".join([known.get(target.id, target.id), *reversed(parts)])
+        what = next((what for what, names in _ACTS if names.fullmatch(name)), None)
+        if what is not None:
+            yield [call.lineno, call.end_lineno or call.lineno, what]
 
 
 def _body(body: list[ast.stmt], prefix: str, out: dict[str, Any], lines: list[str], depth: int) -> None:

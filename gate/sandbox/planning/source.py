@@ -47,6 +47,8 @@ class Facts:
     guard: bool
     ends: bool
     imports: frozenset[str]
+    acts: tuple[tuple[int, int, str], ...] = ()
+    """Lines with a call that can act on more than the program itself: first, last, what it can do."""
 
 
 def read_facts(sources: Mapping[str, bytes]) -> dict[str, Facts | None]:
@@ -107,4 +109,5 @@ def _facts(raw: Mapping[str, Any] | None) -> Facts | None:
         guard=raw["guard"],
         ends=raw["ends"],
         imports=frozenset(raw["imports"]),
+        acts=tuple((first, last, what) for first, last, what in raw["acts"]),
     )
