@@ -104,8 +104,9 @@ def _run_reasons(run: RunRecord) -> list[str]:
     out = []
     if not run.completeness.whole:
         out.append(f"{name}: the trace is incomplete ({_lost(run.completeness)})")
-    # A second look is extra: what it did not come to the end of, the first one did or is told for.
-    if run.side == "head" and not run.probe.condition:
+    # A second look is extra, and so is a try that got a longer time in another run: what they did not come
+    # to the end of, the other run did or is told for.
+    if run.side == "head" and not run.probe.condition and not run.repeat:
         if run.outcome not in _WHOLE_LOOK:
             out.append(f"{name}: {run.outcome.value}, so the rest of it was not seen")
         elif run.probe.driver and not run.completed:

@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.model.change import Side
 from gate.model.run import Completeness, ExecutionPlan, Outcome, Probe, RunRecord
 from gate.sandbox.interface import Session
+from gate.sandbox.planning.patience import patient, second_chances
 
 IDLE: Final = Probe(
     id="idle",
@@ -24,6 +25,8 @@ IDLE: Final = Probe(
 )
 """What an interpreter does by itself: its behaviour is subtracted from everybody's."""
 
+_TRIED: Final = 9
+"""The number of a try that another run with more time took the place of."""
 Progress = Callable[[str], None]
 
 
@@ -71,7 +74,30 @@ def execute(
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-    return tuple(record for record in records if record is not None)
+    done = [record for record in records if record is not None]
+    return _with_second_chances(session, done, until, progress)
+
+
+def _with_second_chances(
+    session: Session, records: list[RunRecord], until: float, progress: Progress | None
+) -> tuple[RunRecord, ...]:
+    """Installations and scripts that ran out of time on one side only are run once more with a longer one.
+
+    The first try stays as a repeat: what was seen in it counts, that it was cut short does not. Nothing else
+    runs beside it, and what does not fit into the budget is not begun.
+    """
+    out = list(records)
+    for index, deadline in second_chances(records):
+        first = records[index]
+        if time.monotonic() + deadline > until:
+            continue
+        again = session.run(patient(first.probe, deadline), first.side)
+        if progress:
+            progress(f"{first.probe.target} at {first.side}, with more time: {again.outcome.value}")
+        if again.fault is None:
+            out[index] = replace(again, probe=first.probe)
+            out.append(replace(first, repeat=_TRIED, stopped="it got a longer time in another run"))
+    return tuple(out)
 
 
 def default_workers() -> int:

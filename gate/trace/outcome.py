@@ -19,10 +19,10 @@ def outcome_behaviours(record: RunRecord, cells: Cells) -> None:
         return
     limit = _LIMITS.get(record.outcome)
     code = "" if record.exit_code is None else str(record.exit_code)
+    if record.stopped:
+        return
     if limit is not None:
         cells.add(BehaviourKind.LIMIT, limit)
-    elif record.stopped:
-        return
     elif record.outcome is Outcome.KILLED:
         cells.add(BehaviourKind.EXIT, "killed", "", {"exit_code": code})
     elif record.outcome is not Outcome.NEVER_STARTED and record.probe.driver and not record.completed:

@@ -38,3 +38,16 @@ def test_a_greedy_import_still_hits_the_wall(tmp_path: Path) -> None:
     seen = look(tmp_path, {"src/pricing/tax.py": "HELD = [b'x' * (8 << 20) for _ in range(200)]\n"})
     ended = {run.outcome for run in seen.runs if run.probe.phase == "import" and run.side == "head"}
     assert ended == {Outcome.OUT_OF_MEMORY}
+
+
+def test_a_slow_installation_gets_more_time(tmp_path: Path) -> None:
+    slow = (
+        "import sys, time\nend = time.monotonic() + 4\n"
+        "while '--version' in sys.argv and time.monotonic() < end:\n    pass\n"
+    )
+    pull = {"setup.py": f"{slow}{reach(4)}\n"}
+    seen = look(tmp_path, pull, {"setup.py": "X = 1\n"}, deadline=6)
+    heads = {run.repeat: run for run in seen.runs if run.probe.phase == "install" and run.side == "head"}
+    assert (heads[9].outcome, heads[9].stopped != "") == (Outcome.TIMED_OUT, True)
+    assert heads[0].outcome is Outcome.COMPLETED
+    assert [b.subject for b in seen.diff.new] == ["203.0.113.4:4444"]

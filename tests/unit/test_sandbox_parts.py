@@ -15,13 +15,23 @@ import pytest
 
 from gate.errors import CouldNotLook, UsageError
 from gate.model.change import Side
-from gate.model.run import Completeness, ExecutionPlan, Limits, Outcome, Probe, RunRecord, SandboxSpec
+from gate.model.run import (
+    Completeness,
+    ExecutionPlan,
+    Limits,
+    Outcome,
+    Phase,
+    Probe,
+    RunRecord,
+    SandboxSpec,
+)
 from gate.sandbox import container, images, reap
 from gate.sandbox.backends import choose
 from gate.sandbox.bwrap_options import Layout, arguments, contents
 from gate.sandbox.channel import End, Receiver, Started, Tracing
 from gate.sandbox.execute import IDLE, execute
 from gate.sandbox.parcel import Parcel, job_for, with_tree
+from gate.sandbox.planning.patience import patient
 from gate.sandbox.record import Seen, never_started, to_record
 
 PROBE = Probe(id="p", phase="import", target="shop", path="shop.py", argv=("python3", "-c", "pass"))
@@ -349,3 +359,60 @@ def test_a_run_that_never_began_is_a_fault() -> None:
     record = never_started(PROBE, "head", 0, "no engine")
     assert (record.outcome, record.fault, record.trace) == (Outcome.NEVER_STARTED, "no engine", None)
     assert not record.completeness.whole
+
+
+class Slow(Recording):
+    """Runs out of time on the named sides unless it is given ``needs`` seconds."""
+
+    def __init__(self, *sides: str, needs: float) -> None:
+        super().__init__()
+        self.sides = sides
+        self.needs = needs
+        self.deadlines: list[float] = []
+
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        record = super().run(probe, side, repeat=repeat)
+        self.deadlines.append(probe.deadline)
+        if side in self.sides and probe.deadline < self.needs:
+            return replace(record, outcome=Outcome.TIMED_OUT, completed=False)
+        return record
+
+
+def _slow(phase: Phase, *sides: str, needs: float = 50, budget: float = 500) -> tuple[Slow, list[RunRecord]]:
+    session = Slow(*sides, needs=needs)
+    probe = replace(PROBE, phase=phase, deadline=20, driver=False, sides=("base", "head"))
+    return session, list(execute(session, ExecutionPlan(probes=(probe,)), budget=budget, workers=1))
+
+
+@pytest.mark.parametrize("side", ["base", "head"])
+def test_an_installation_that_one_side_cannot_finish_gets_more_time(side: str) -> None:
+    session, records = _slow("install", side)
+    assert session.asked[-1] == ("p", side, 0)
+    assert session.deadlines[-1] == 60
+    (last,) = [r for r in records if r.side == side and r.repeat == 0 and r.probe.id == "p"]
+    assert (last.outcome, last.probe.deadline) == (Outcome.COMPLETED, 20)
+    (first,) = [r for r in records if r.stopped]
+    assert (first.side, first.outcome, first.repeat) == (side, Outcome.TIMED_OUT, 9)
+
+
+def test_time_that_is_still_too_short_is_told() -> None:
+    session, records = _slow("script", "head", needs=1000)
+    assert session.deadlines[-1] == 60
+    assert [r.outcome for r in records if r.side == "head" and not r.repeat] == [Outcome.TIMED_OUT]
+
+
+@pytest.mark.parametrize(
+    ("phase", "sides", "budget"),
+    [("install", ("base", "head"), 500.0), ("import", ("head",), 500.0), ("install", ("head",), 30.0)],
+)
+def test_no_second_chance(phase: Phase, sides: tuple[str, ...], budget: float) -> None:
+    session, records = _slow(phase, *sides, budget=budget)
+    assert len(session.asked) == 4
+    assert not any(r.stopped for r in records)
+
+
+def test_the_steps_of_a_patient_driver_get_more_time_too() -> None:
+    probe = replace(PROBE, argv=("python3", "/d", '{"items": [], "seconds": 17}'), deadline=20)
+    longer = patient(probe, 60)
+    assert longer.deadline == 60
+    assert json.loads(longer.argv[-1]) == {"items": [], "seconds": 57.0, "each_script": 15.0}
