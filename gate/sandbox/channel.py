@@ -92,6 +92,8 @@ class Job:
     tracer: Tracing | None = None
     driver: bool = False
     deadline: float = 20.0
+    manifest: tuple[str, ...] = ()
+    """Folders inside, below which changed files are to be told (gate/sandbox/manifest.py); empty: none."""
     bridge: int = 0
     """Loopback port inside whose connections are handed to the host; 0: none."""
     collect: str = ""
@@ -121,6 +123,8 @@ class Job:
             "driver": self.driver,
             "deadline": self.deadline,
         }
+        if self.manifest:
+            job["manifest"] = list(self.manifest)
         if self.bridge or self.collect:
             job |= {"bridge": self.bridge, "collect": self.collect, "collect_most": self.collect_most}
         text = json.dumps(job).encode("ascii")

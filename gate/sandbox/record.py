@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.model.change import Side
-from gate.model.run import Completeness, Outcome, Probe, RunRecord
+from gate.model.run import Completeness, Outcome, Probe, RunRecord, Touched
 from gate.sandbox.channel import Receiver
 from gate.sandbox.talk import Ending
 
@@ -24,6 +24,7 @@ class Seen:
     peak_memory: int | None = None
     trace: Path | None = None
     network: Path | None = None
+    touched: tuple[Touched, ...] | None = None
     completeness: Completeness = field(default_factory=Completeness)
     noise: bytes = b""
     fault: str | None = None
@@ -43,6 +44,7 @@ def to_record(heard: Receiver, seen: Seen, probe: Probe, side: Side, repeat: int
         completed=end is not None and end.completed,
         trace=seen.trace,
         network=seen.network,
+        touched=seen.touched,
         completeness=seen.completeness,
         stdout=bytes(heard.stdout),
         stderr=bytes(heard.stderr),

@@ -21,6 +21,8 @@ from gate.model.change import Side
 from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec
 from gate.sandbox.bridge import Bridge
 from gate.sandbox.channel import Receiver, Tracing
+from gate.sandbox.manifest import Manifest
+from gate.sandbox.manifest import places as manifest_places
 from gate.sandbox.parcel import Parcel, job_for
 from gate.sandbox.record import Seen, never_started, to_record
 from gate.sandbox.talk import STDOUT, Ending, Watch, Wire, converse
@@ -136,9 +138,7 @@ class BoxSession:
         for box in live:
             box.remove()
 
-    def run(
-        self, probe: Probe, side: Side, *, repeat: int = 0, errand: Errand | None = None
-    ) -> RunRecord:
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0, errand: Errand | None = None) -> RunRecord:
         """One probe in a fresh sandbox; see interface.Session."""
         asked = time.monotonic()
         try:
@@ -173,10 +173,13 @@ class BoxSession:
         job = job_for(probe, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
         parcel = self._parcels[side]
         bridge = None
-        others: dict[bytes, Callable[[bytes], None]] = {}
+        manifest = Manifest()
+        others: dict[bytes, Callable[[bytes], None]] = {b"M": manifest.hear}
+        if box.tracer.kind in ("unotify", "strace"):
+            job = replace(job, manifest=manifest_places(self._spec))
         if errand is not None:
             bridge = Bridge(errand.dial)
-            others = {b"N": bridge.hear, b"A": errand.keep}
+            others |= {b"N": bridge.hear, b"A": errand.keep}
             job = replace(job, bridge=errand.port, collect=errand.collect, collect_most=errand.most)
         heard = Receiver(job.key, output=job.output, others=others)
         clock = _Clock(probe.deadline, _SOFT_SECONDS if errand is None else _COLLECT_SECONDS)
@@ -218,6 +221,7 @@ class BoxSession:
             peak_memory=after.peak_memory,
             trace=box.trace if started else None,
             network=network,
+            touched=manifest.touched,
             completeness=_completeness(box, network) if started else Completeness(truncated=True),
             noise=bytes(noise),
             fault=fault,

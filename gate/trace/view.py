@@ -38,6 +38,7 @@ from gate.trace.hints import Hints
 from gate.trace.outcome import outcome_behaviours
 from gate.trace.sinkhole_log import read_log
 from gate.trace.view_calls import CallView
+from gate.trace.view_disk import DiskView
 from gate.trace.view_files import FileView
 from gate.trace.view_net import NetView
 from gate.trace.view_sinkhole import SinkholeView
@@ -116,13 +117,15 @@ class View:
         self.net = NetView(self.cells, self.actors, self.channels, self.files, self.log)
         self._whole = record.completeness.whole and record.outcome in _PROPER
         self.calls = CallView(self.cells, self.actors, self.channels, self.files, record.probe.phase)
+        self.disk = DiskView(self.cells)
+        self._touched = record.touched if self._whole else None
         self._seen: dict[tuple[Any, ...], Cell] = {}
         self._slow = 0
         self._floods: dict[str, int] = {}
         self._handlers: dict[type, Callable[[Any], None]] = {
             Open: self._open,
             Look: self._look,
-            File: self.files.changed,
+            File: self._file,
             Net: self.net.call,
             Socket: self.net.socket,
             Exec: self.calls.exec,
@@ -148,12 +151,20 @@ class View:
     def finish(self, matcher: Matcher) -> None:
         """What only the whole run shows."""
         self.files.finish()
+        if self._touched is not None:
+            self.disk.finish(self._touched)
         if self.log is not None:
             SinkholeView(self.log, self.net, self.cells, self.channels).finish(whole=self._whole)
         self.net.finish()
         self.channels.finish(matcher, self.cells)
 
+    def _file(self, event: File) -> None:
+        self.disk.changed(event)
+        self.files.changed(event)
+
     def _open(self, event: Open) -> None:
+        if event.access != "r" or event.flags:
+            self.disk.opened(event)
         key = (event.path, event.access, event.flags, event.abi, self.actors.chain(event.pid))
         cell = self._seen.get(key)
         if cell is None and self._slow > _SLOW:

@@ -26,6 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it o
 
 import launch_bridge
 import launch_child
+import launch_manifest
 from launch_child import close_others, high, prctl
 from launch_tree import CHUNK, Fault, Unpacker, exactly, write_files
 
@@ -121,6 +122,7 @@ class Run:
             os.set_blocking(fd, False)
         signal.set_wakeup_fd(wake[1], warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        since = launch_manifest.mark() if self.job.get("manifest") else 0
         start = time.monotonic()
         launcher = os.getpid()
         self.main = os.fork()
@@ -147,6 +149,8 @@ class Run:
             bridge.close()
         self._drain()
         seconds = time.monotonic() - start
+        if since and not killed and self.tracer_ok:
+            launch_manifest.report(since, self.job["manifest"], lambda said: self.frames.say(b"M", said))
         if self.job.get("collect") and self.code == 0 and not killed:
             launch_bridge.collect(self.job["collect"], self.frames.send, int(self.job["collect_most"]))
         report, done = self._driver_report()

@@ -36,6 +36,19 @@ _HARMLESS_PRCTL = frozenset(
     (2, 3, 7, 9, 11, 13, 16, 19, 21, 23, 25, 27, 29, 30, 34, 37, 39, 40, 42, 52, 0x53564D41)
 )
 """As PR_HARMLESS in gate/trace/unotify.py; a test holds the two together."""
+_FIXED = (
+    b"/usr/",
+    b"/lib",
+    b"/etc/",
+    b"/bin/",
+    b"/sbin/",
+    b"/sys/",
+    b"/opt/",
+    b"/proc/",
+    b"/dev/",
+    b"/memfd",
+)
+"""Where a link changes nothing (gate/sandbox/observer/links.py), or what has another name inside."""
 _EMPTY: dict[str, Fields] = {
     "open": {"path": "", "access": "rw"},
     "look": {"path": ""},
@@ -213,6 +226,10 @@ class Reader:
 
     def _open(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
         fields = paths.open_fields(printed, self.links, tid, call.name, printed.args)
+        where = call.where or b""
+        if where.startswith(b"/") and not where.startswith(_FIXED) and fields["path"] != text_of(where):
+            fields.setdefault("asked", fields["path"])  # what strace found open afterwards knows better
+            fields["path"] = text_of(where)
         kind = "open" if fields["access"] == "r" and "mode" not in fields else "file"
         if self.writer.spent(kind):
             self.writer.dropped += 1

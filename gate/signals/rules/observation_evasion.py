@@ -1,5 +1,6 @@
 """The change uses a way around observation: another architecture's system calls, io_uring, or what a
-trace does not account for. The tracer and the simulated network must tell of the same connections.
+trace does not account for. The tracer and the simulated network must tell of the same connections; every file
+that the file system says was changed must have been opened, renamed or changed by a call that the tracer saw.
 
 Ordinary programs make native calls. Some runtimes (Node.js among them) try io_uring when they start, so
 that alone is told as information there.
@@ -48,6 +49,8 @@ def check(context: SignalContext) -> Iterator[Finding]:
             yield found(META, context, behaviour, message, severity=LOW, confidence=LIKELY)
         elif behaviour.subject == "connection that the tracer did not see":
             yield found(META, context, behaviour, "Made a connection that the tracer did not see.")
+        elif behaviour.subject == "file changed by nothing that the tracer saw":
+            yield found(META, context, behaviour, "Changed a file by no call that the tracer saw.")
         else:
             yield found(META, context, behaviour, "Makes system calls in a way that tracers may not see.")
 

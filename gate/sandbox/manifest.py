@@ -1,0 +1,44 @@
+"""The host's end of the launcher's list of changed files (launcher/launch_manifest.py)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gate.model.run import SandboxSpec, Touched
+from gate.sandbox.container import plant_folders
+from gate.trace.events import text_of
+
+_MOST: Final = 200_000
+_WRITABLE: Final = ("/work", "/tmp", "/dev/shm")  # noqa: S108  # inside the sandbox
+_Number = Annotated[int, Meta(ge=0, le=1 << 62)]
+
+
+class _Piece(Struct, frozen=True, forbid_unknown_fields=True):
+    files: tuple[tuple[Annotated[str, Meta(max_length=65536)], _Number, _Number], ...]
+    whole: bool
+
+
+def places(spec: SandboxSpec) -> tuple[str, ...]:
+    """Every folder of a sandbox that the code can write to."""
+    return (*_WRITABLE, *plant_folders(tuple(spec.files)))
+
+
+class Manifest:
+    """Gathers the pieces. ``touched`` is None until the last one came and said that nothing is missing."""
+
+    def __init__(self) -> None:
+        self.touched: tuple[Touched, ...] | None = None
+        self._files: list[Touched] = []
+
+    def hear(self, payload: bytes) -> None:
+        """One frame. Raises ValueError or msgspec.DecodeError for what is no such list."""
+        piece = msgspec.json.decode(payload, type=_Piece)
+        if self.touched is not None or len(self._files) + len(piece.files) > _MOST:
+            raise ValueError("a list of changed files too many")
+        for path, device, inode in piece.files:
+            self._files.append(Touched(path=text_of(bytes.fromhex(path)), device=device, inode=inode))
+        if not piece.files and piece.whole:
+            self.touched = tuple(self._files)
