@@ -202,7 +202,9 @@ def _one(pair: _Pair) -> Iterator[Finding]:
     if pair.head.hashes < pair.base.hashes:
         lost = pair.base.hashes - pair.head.hashes
         fewer = max(0, len(pair.base.dependencies) - len(pair.head.dependencies))
-        if pair.head.hashes == 0 or (pair.head.kind == "lock" and lost > fewer):
+        # What comes from a repository has no hash in any lock; that it does is told below.
+        elsewhere = len(set(pair.head.origins) - set(pair.base.origins))
+        if pair.head.hashes == 0 or (pair.head.kind == "lock" and lost > fewer + elsewhere):
             yield finding(
                 HASHES,
                 "There are fewer integrity hashes than before.",

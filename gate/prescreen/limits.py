@@ -23,8 +23,9 @@ from gate import proc
 FileOutcome = Literal["done", "timed-out", "out-of-memory", "crashed", "not-reached", "too-large"]
 T = TypeVar("T")
 
-PER_FILE: Final = 3.5
-"""Seconds of wall time one file may cost one scanner; with the child's start it stays below five."""
+PER_FILE: Final = 3.0
+"""Seconds of processor time one file may cost one scanner, so that a busy machine is not taken for a hostile
+file; twice as many seconds of wall time end it whatever it waits for."""
 PARSED: Final = 4 << 20
 """Bytes of text given to a parser. More is refused unread: no parser here gets through it in its time, and
 trying would cost every check that time several times over."""
@@ -79,10 +80,10 @@ def scan_isolated(
     ``function`` is ``"package.module:name"``; it is called as ``name(path, data, options)`` and returns
     anything msgspec can write as JSON (findings, dataclasses, lists ...), which is read back here as
     ``result_type``, strictly. It may raise: that file's outcome is then ``crashed`` with the
-    exception's type, and the other files go on. ``deadline`` bounds the whole call, ``per_file`` one
-    file (both seconds of wall time), ``memory`` the child's address space in bytes. Results come in
-    the order of ``files``; what the deadline did not leave time for is ``not-reached``. With ``parses``,
-    data past PARSED is ``too-large`` and never sent.
+    exception's type, and the other files go on. ``deadline`` bounds the whole call (seconds of wall
+    time), ``per_file`` one file (seconds of processor time, twice as many of wall time), ``memory`` the
+    child's address space in bytes. Results come in the order of ``files``; what the deadline did not
+    leave time for is ``not-reached``. With ``parses``, data past PARSED is ``too-large`` and never sent.
 
     Raises CouldNotLook when no child can be started.
     """
@@ -199,7 +200,7 @@ def _result(path: str, answer: Answer, result_type: Any) -> FileResult[Any]:
 
 
 def _fatal(path: str, done: proc.Done, per_file: float) -> FileResult[Any]:
-    if done.code == -signal.SIGALRM:
+    if done.code in (-signal.SIGPROF, -signal.SIGALRM):
         return FileResult(path=path, outcome="timed-out", reason=f"took longer than {per_file:g} s")
     if done.code < 0:
         name = signal.Signals(-done.code).name

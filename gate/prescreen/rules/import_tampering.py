@@ -21,7 +21,7 @@ META: Final = about(
     "medium",
     "medium",
     topic="evasion",
-    cwe=(506, 913),
+    cwe=(506, 913, 427),
     attack=("T1574",),
     why="Code that was reviewed then does something else when it runs.",
     fix="Change your own functions, not the interpreter's.",
@@ -35,6 +35,10 @@ def check(module: Module) -> Iterator[Hit]:
         return
     for call, name in module.calls("sys.meta_path.insert", "sys.meta_path.append", "sys.path_hooks.insert"):
         yield Hit(node=call, message=f"{name} changes what an import gives.")
+    for call, _ in module.calls("sys.path.insert", "sys.path.append"):
+        place = module.text_of(call.args[-1]) if call.args else None
+        if place and place.startswith(("/tmp", "/var/tmp", "/dev/shm")):  # noqa: S108 - looked for, not used
+            yield Hit(node=call, message="Modules are looked for where everybody can put them.")
     for call, _ in module.calls("setattr"):
         if len(call.args) == 3 and "builtins" in module.names_of(call.args[0]):
             yield Hit(node=call, message="A builtin function is replaced.", severity=Severity.HIGH)
