@@ -67,8 +67,7 @@ class BubblewrapBox:
         self._group = cgroup.make(spec.limits)
         self._fds: list[int] = []
         self._inner = -1
-        self.network_pid = 0
-        """A process of this sandbox, by which its network namespace is found."""
+        self._child = 0
         self._bwrap: subprocess.Popen[bytes] | None = None
         self._observer: subprocess.Popen[bytes] | None = None
         try:
@@ -85,6 +84,16 @@ class BubblewrapBox:
     def split(self, data: bytes) -> list[tuple[int, bytes]]:
         """A pipe of its own: all of it is the launcher's stdout."""
         return [(STDOUT, data)]
+
+    @property
+    def network_pid(self) -> int:
+        """A process of this sandbox, by which its network namespace is found: once the launcher runs.
+        Before that bubblewrap itself is bringing the loopback up, and whoever is faster makes the other fail.
+        """
+        until = time.monotonic() + _SETUP_SECONDS
+        while _command(self._child) in ("bwrap", "sh", "setpriv") and time.monotonic() < until:
+            time.sleep(0.001)
+        return self._child
 
     def _own(self, fd: int) -> int:
         """A descriptor that remove() closes."""
@@ -157,8 +166,10 @@ class BubblewrapBox:
             os.close(info)
         if not child:
             raise CouldNotLook(f"bubblewrap made no sandbox: {self._muttered()}", advice=HOW_TO_GET)
+        if not _is_through(child):
+            raise CouldNotLook(f"bubblewrap failed: {self._muttered()}", advice=HOW_TO_GET)
         self._inner = self._own(os.pidfd_open(child))
-        self.network_pid = child
+        self._child = child
         if self._group is None:
             threading.Thread(target=self._watch_memory, args=(child,), name="memory", daemon=True).start()
 
@@ -359,6 +370,14 @@ def _memory_file(data: bytes) -> int:
     return fd
 
 
+def _command(pid: int) -> str:
+    """The name of a process; empty when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def _child_pid(info: int) -> int:
     """The inner process's pid from bwrap's --info-fd; 0 when bwrap ended or hangs without telling."""
     text = b""
@@ -371,3 +390,24 @@ def _child_pid(info: int) -> int:
         if not part:
             break
     return 0
+
+
+def _is_through(child: int) -> bool:
+    """Wait until bwrap's inner process has become the launcher; False when it died before that.
+
+    Until then it is still making its namespaces: whoever configures the loopback meanwhile makes bwrap's own
+    attempt fail ("loopback: Failed RTM_NEWADDR").
+    """
+    until = time.monotonic() + _SETUP_SECONDS
+    while time.monotonic() < until:
+        try:
+            name = Path(f"/proc/{child}/comm").read_bytes().strip()
+            stat = Path(f"/proc/{child}/stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            return False
+        if stat[0] in (b"Z", b"X"):
+            return False
+        if name != b"bwrap":
+            return True
+        time.sleep(0.002)
+    return False
