@@ -18,6 +18,23 @@ UNSURE, LIKELY, SURE = Confidence
 _ORDER: Final[tuple[Phase, ...]] = ("install", "import", "script", "call", "test", "idle")
 UNASKED: Final = ("install", "import")
 """Phases whose code runs although nobody called it: installing or importing is enough."""
+_FETCHERS: Final = frozenset(
+    (
+        "curl",
+        "wget",
+        "git",
+        "git-remote-https",
+        "pip",
+        "pip3",
+        "uv",
+        "npm",
+        "pnpm",
+        "yarn",
+        "apt",
+        "apt-get",
+        "apk",
+    )
+)
 _TEXT: Final = 300
 _SHOWN: Final = 8
 
@@ -70,6 +87,16 @@ def phase_of(context: SignalContext, behaviour: Behaviour) -> Phase:
     """The least asked-for phase that showed it: import before call before test."""
     phases = {run.probe.phase for run in context.runs if run.probe.id in behaviour.probes}
     return min(phases or {"call"}, key=_ORDER.index)
+
+
+def fetched_openly(context: SignalContext, behaviour: Behaviour) -> bool:
+    """A script that somebody has to start fetches from a named host over TLS with a tool for that: set-up
+    scripts do it in plain sight. An import, an install, a bare address or plain HTTP is something else.
+    """
+    named = behaviour.kind is BehaviourKind.DNS or bool(behaviour.detail.get("host"))
+    plain = behaviour.detail.get("port", "443") != "443" or behaviour.detail.get("scheme", "https") != "https"
+    tool = programs(behaviour)[-1] in _FETCHERS
+    return phase_of(context, behaviour) == "script" and named and tool and not plain
 
 
 def programs(behaviour: Behaviour) -> list[str]:

@@ -145,7 +145,7 @@ def test_a_write_that_the_tracer_is_blind_for_is_told(
     """A tracer that does not know openat2: its filter lets it through unseen."""
     monkeypatch.setattr(channel, "filter_program", _blind)
     monkeypatch.setattr(stracing, "found", _without_openat2)
-    monkeypatch.setattr(channel.strace, "filter_program", _blind_strace)
+    monkeypatch.setattr(strace, "filter_program", _blind_strace)
     ran = run(backend, HIDDEN)
     assert int(ran.record.stdout) > 2, ran.record.stderr
     assert ran.unaccounted() == ["/tmp/*"]

@@ -19,6 +19,15 @@ def net(subject: str, reach: str = "outside", kind: str = "connect", **detail: A
 
 OUT = net("203.0.113.7:4444")
 
+
+def http(method: str = "GET", host: str = "c2.example", actor: str = "python", **detail: Any) -> Behaviour:
+    plain = {"scheme": "http", "host": host, "method": method, "path": "/x", "port": "80", "reach": "outside"}
+    return b("http", f"{method} {host}/x", actor, **(plain | detail))
+
+
+TLS = {"scheme": "https", "port": "443"}
+TOLD = net("203.0.113.7:80", host="c2.example")
+
 HITS: Final[tuple[Hit, ...]] = (
     ("new-outbound-connection", (OUT,), "import", "high/high"),
     ("new-outbound-connection", (OUT,), "install", "high/high"),
@@ -40,6 +49,42 @@ HITS: Final[tuple[Hit, ...]] = (
     ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 45)), "import", "high/high"),
     ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(1, 22)), "test", "medium/high"),
     ("port-scan", tuple(net(f"10.0.0.{host}:22", "private") for host in range(1, 30)), "call", "high/high"),
+    (
+        "new-outbound-connection",
+        (b("connect", "c2.example:443", "bash>curl", host="c2.example", port="443", reach="outside"),),
+        "script",
+        "medium/high",
+    ),
+    (
+        "new-outbound-connection",
+        (b("connect", "c2.example:80", "bash>curl", host="c2.example", port="80", reach="outside"),),
+        "script",
+        "high/medium",
+    ),
+    (
+        "new-outbound-connection",
+        (b("connect", "c2.example:443", "bash>curl", host="c2.example", port="443", reach="outside"),),
+        "install",
+        "high/high",
+    ),
+    ("name-lookup", (b("dns", "c2.example", "bash>curl"),), "script", "medium/high"),
+    ("name-lookup", (b("dns", "c2.example", "bash>python"),), "script", "high/medium"),
+    ("http-request", (http(),), "import", "high/high"),
+    ("http-request", (http(),), "call", "medium/medium"),
+    ("http-request", (http(),), "test", "low/medium"),
+    ("http-request", (http(fronted="cdn.example"), TOLD), "call", "high/medium"),
+    ("http-upload", (http("POST", size="40", head="key"),), "import", "high/high"),
+    ("http-upload", (http("PUT", size="40"),), "script", "high/medium"),
+    ("http-upload", (http("POST", size="40"),), "call", "medium/medium"),
+    ("http-upload", (http("POST", "203.0.113.7", size="40"),), "call", "high/medium"),
+    ("http-upload", (http(path="/x?d=" + "41" * 150),), "call", "medium/medium"),
+    ("http-upload", (http("POST", "example.invalid", size="40"),), "call", "low/medium"),
+    ("download-and-execute", (http(), command("x", dropped="yes")), "import", "critical/high"),
+    ("download-and-execute", (http(), command("sh")), "call", "high/medium"),
+    ("download-and-execute", (http(), command("python -")), "test", "medium/medium"),
+    ("download-and-execute", (http(), b("exec", "memfd", program="memfd")), "install", "critical/high"),
+    ("download-and-execute", (http(actor="bash>curl", **TLS), command("sh")), "script", "medium/medium"),
+    ("download-and-execute", (http(actor="bash>curl"), command("sh")), "script", "high/medium"),
     ("acts-only-when", (b("dns", "c2.example", probes=("p1~ci",)),), "import", "high/medium"),
     ("acts-only-when", (b("exec", "git status", probes=("p1~ci",)),), "import", "medium/medium"),
     (
@@ -219,6 +264,12 @@ HITS: Final[tuple[Hit, ...]] = (
     ("observation-evasion", (b("evade", "io_uring", "python>node"),), "import", "low/medium"),
     ("observation-evasion", (b("evade", "trace-incomplete"),), "import", "low/medium"),
     ("observation-evasion", (b("evade", "connection that the tracer did not see"),), "import", "high/high"),
+    (
+        "observation-evasion",
+        (b("evade", "file changed by nothing that the tracer saw", path="/tmp/*"),),
+        "import",
+        "high/high",
+    ),
     ("observation-evasion", (b("evade", "connection that reached nobody"),), "import", "low/medium"),
     ("early-exit", (b("exit", "without-completion", exit_code="0"),), "import", "high/medium"),
     ("early-exit", (b("exit", "without-completion", exit_code="1"),), "import", "medium/medium"),
@@ -282,6 +333,13 @@ CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
     ("suspicious-command", (command("git log"), command("x stratum+tcp://p.example")), "import"),
     ("crypto-miner", (command("git log"),), "import"),
     ("input-capture", (b("read", "/dev/urandom"), b("write", "/dev/null")), "import"),
+    ("http-request", (http(), TOLD), "import"),
+    ("http-request", (http(host="example.invalid"), http(host="localhost", reach="loopback")), "import"),
+    ("http-upload", (http(), http("POST"), http("POST", size="4", reach="loopback")), "import"),
+    ("download-and-execute", (http(), command("sh -c ls"), command("git log")), "import"),
+    ("download-and-execute", (http(host="example.invalid"), command("sh")), "call"),
+    ("download-and-execute", (http(reach="loopback"), http("HEAD"), command("sh")), "import"),
+    ("download-and-execute", (http(), b("exec", "sh", program="sh", argv="sh", probes=("p2",))), "import"),
     ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 30)), "import"),
     ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(40000, 40090)), "test"),
     (

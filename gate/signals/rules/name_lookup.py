@@ -27,6 +27,7 @@ from gate.signals.kit import (
     UNASKED,
     BehaviourRule,
     about,
+    fetched_openly,
     found,
     new,
     phase_of,
@@ -63,6 +64,8 @@ def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Con
     unknown = name.startswith("?")  # what was asked was not seen
     if not unknown and ("." not in name or name.endswith((".localhost", ".local", ".localdomain", ".arpa"))):
         return LOW, SURE
+    if not unknown and fetched_openly(context, behaviour):
+        return MEDIUM, SURE
     if phase == "test":
         return MEDIUM, LIKELY
     if phase in UNASKED:

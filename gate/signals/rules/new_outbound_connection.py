@@ -4,7 +4,7 @@ A connection when a module is merely imported or installed is how most malicious
 from outside the code, in the kernel's own words: the address is what was asked for, whoever hid it in
 the source. A connection to this machine itself (a database, a local server) is told as information.
 Connections that only a test makes, or that a called function makes, weigh less: libraries have network
-functions.
+functions. So do downloads over TLS by curl, git and the like in a script that somebody has to start.
 
 Ask what the other end is for. If it belongs there, let the user's call open it, never the import.
 """
@@ -29,6 +29,7 @@ from gate.signals.kit import (
     UNSURE,
     BehaviourRule,
     about,
+    fetched_openly,
     found,
     new,
     phase_of,
@@ -82,6 +83,8 @@ def _weight(context: SignalContext, behaviour: Behaviour, reach: str) -> tuple[S
         if reach == "outside" and not named:
             return HIGH, LIKELY
         return MEDIUM, SURE if reach == "outside" else LIKELY
+    if reach == "outside" and fetched_openly(context, behaviour):
+        return MEDIUM, SURE
     if reach == "private":
         return (HIGH, LIKELY) if phase in UNASKED else (MEDIUM, LIKELY)
     return HIGH, SURE if phase in UNASKED or not named else LIKELY

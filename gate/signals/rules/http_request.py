@@ -1,0 +1,76 @@
+"""The change makes an HTTP request that main does not make, over a connection that is not new by itself.
+
+Where main already talks to that host or through that proxy, no new connection is told; the request is what
+is new. A request whose `Host` is another name than the one that was connected to (domain fronting) hides
+where it goes.
+
+Compare the request with what main asks of the same host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import BehaviourKind
+from gate.model.finding import Finding
+from gate.model.probing import HOST
+from gate.signals.interface import SignalContext
+from gate.signals.kit import (
+    HIGH,
+    LIKELY,
+    LOW,
+    MEDIUM,
+    SURE,
+    UNASKED,
+    BehaviourRule,
+    about,
+    found,
+    new,
+    phase_of,
+)
+
+META: Final = about(
+    "http-request",
+    "New HTTP request over a known connection",
+    MEDIUM,
+    LIKELY,
+    "network",
+    why="A host that main talks to as well can still be asked for, or sent, something else.",
+    fix="Compare the request with what main asks of the same host.",
+    cwe=(506, 200),
+    attack=("T1071.001", "T1090.004"),
+)
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for each request whose connection no other finding tells."""
+    told = {
+        b.detail.get("host") or b.subject.rpartition(":")[0]
+        for b in new(context, BehaviourKind.CONNECT)
+        if not b.detail.get("own")
+    }
+    for behaviour in new(context, BehaviourKind.HTTP):
+        host, fronted = behaviour.detail.get("host", ""), behaviour.detail.get("fronted", "")
+        if behaviour.detail.get("reach", "outside") in ("loopback", "none"):
+            continue
+        if host == HOST or host.endswith("." + HOST):
+            continue
+        if fronted:
+            message = "Sends a request for one host to another one: domain fronting hides where it goes."
+            yield found(META, context, behaviour, message, severity=HIGH, confidence=LIKELY)
+        elif host not in told:
+            phase = phase_of(context, behaviour)
+            severity, sure = (HIGH, SURE) if phase in UNASKED else (MEDIUM, LIKELY)
+            message = "Makes an HTTP request that main does not make."
+            yield found(
+                META,
+                context,
+                behaviour,
+                message,
+                severity=LOW if phase == "test" else severity,
+                confidence=sure,
+            )
+
+
+RULE: Final = BehaviourRule(META, check)
