@@ -14,11 +14,12 @@ from tests.e2e.evasive_pulls import EVASIVE
 from tests.e2e.harmless_pulls import HARMLESS
 from tests.e2e.hostile_pulls import HOSTILE
 from tests.e2e.pulls import Pull, build
+from tests.e2e.reach_pulls import REACH_HARMLESS, REACH_HOSTILE
 
 pytestmark = [pytest.mark.wall, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("pull", [*HOSTILE, *EVASIVE, *HARMLESS], ids=lambda pull: pull.name)
+@pytest.mark.parametrize("pull", [*HOSTILE, *EVASIVE, *HARMLESS, *REACH_HOSTILE, *REACH_HARMLESS], ids=lambda pull: pull.name)
 def test_verdict(pull: Pull, tmp_path: Path) -> None:
     repo = build(pull, tmp_path)
     file = tmp_path / "report.json"

@@ -29,9 +29,6 @@ PLACES: Final = {
     '  net.connect({host: "203.0.113.10", port: 4444}).on("error", () => {});\n}',
     "web/dependency.js": 'const x = require("left-pad-of-nobody");\n' + ACT.format(n=11),
     "web/program.js": "if (require.main === module) { " + ACT.format(n=12) + " }",
-    "web/after_a_loop.js": "exports.a = () => { for (;;); };\nexports.b = () => { "
-    + ACT.format(n=13)
-    + " };",
 }
 HARMLESS: Final = {
     "web/price.js": 'const fs = require("fs");\nconst path = require("path");\n'
@@ -79,6 +76,21 @@ def test_the_runtime_itself_is_not_told(everywhere: Look) -> None:
     assert [e.reason for e in unreached(everywhere.runs) if "needs" in e.reason] == [
         "needs left-pad-of-nobody (tried with a stand-in)"
     ]
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_a_call_that_never_ends_hides_nothing(tmp_path: Path, name: str) -> None:
+    source = (
+        "exports.a = () => { for (;;); };\n"
+        "exports.b = () => { const kept = []; for (;;) kept.push(new Array(1e5).fill(1.5)); };\n"
+        "exports.c = () => { " + ACT.format(n=13) + " };\n"
+    )
+    seen = look(tmp_path, {"web/loop.js": source}, backend=wall(name), deadline=40)
+    assert "203.0.113.13:4444" in seen.new(BehaviourKind.CONNECT), unreached(seen.runs)
+    told = {entry.target: entry.reason for entry in unreached(seen.runs)}
+    assert told["call a"] == "was stopped after its share of the time"
+    assert told["call b"] == "needed more memory than a call gets"
+    assert all(run.completed for run in seen.runs)
 
 
 @pytest.mark.parametrize("name", WALLS)

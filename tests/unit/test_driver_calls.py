@@ -59,6 +59,18 @@ def reached(tree: Path) -> bool:
         pytest.param("def f(data: bytes):\n data.decode()\n {mark}", ["f"], id="bytes"),
         pytest.param("import time\ndef f():\n time.sleep(3600)\n {mark}", ["f"], id="sleep"),
         pytest.param("import asyncio\nasync def f():\n await asyncio.sleep(3600)\n {mark}", ["f"], id="async-sleep"),
+        pytest.param("class A:\n async def __aenter__(self): {mark}\n async def __aexit__(self, *a): ...", ["A.__aenter__"], id="aenter"),
+        pytest.param("import contextlib\n@contextlib.asynccontextmanager\nasync def f():\n try:\n  yield\n finally: {mark}", ["f"], id="async-context-manager"),
+        pytest.param("class A:\n async def rows(self, n):\n  yield n\n  {mark}", ["A.rows"], id="async-generator-method"),
+        pytest.param("class A:\n def __call__(self, x): {mark}", ["A.__call__"], id="call-method"),
+        pytest.param("class A:\n def __iter__(self):\n  yield 1\n  {mark}", ["A.__iter__"], id="iter-method"),
+        pytest.param("class A:\n def __init__(self, mode='r'):\n  if mode == 'unlock': {mark}", ["A"], id="constructor-magic-word"),
+        pytest.param("def f(rows):\n '''Sum.\n\n :type rows: dict\n '''\n rows.items()\n {mark}", ["f"], id="docstring-type"),
+        pytest.param("def f(thing):\n '''Sum.\n\n Args:\n     thing (bytes): what.\n '''\n thing.decode()\n {mark}", ["f"], id="docstring-google"),
+        pytest.param("def f(when, how):\n '''Act.\n\n >>> f('first of may', how=31)\n 1\n '''\n if (when, how) == ('first of may', 31): {mark}", ["f"], id="docstring-example"),
+        pytest.param("def f(count: int):\n if count == 0: {mark}", ["f"], id="edge-zero"),
+        pytest.param("def f(text: str):\n if not text: {mark}", ["f"], id="edge-empty-text"),
+        pytest.param("def f(thing=None):\n if thing is not None and not thing: {mark}", ["f"], id="edge-of-anything"),
     ],
 )  # fmt: skip
 def test_place_is_reached(tmp_path: Path, source: str, calls: list[str]) -> None:
@@ -320,3 +332,34 @@ def test_calls_that_end_the_process_cannot_hide_those_behind_them(tmp_path: Path
     seen = imported(tree, "cart", [*names, "last"], seconds=10.0)
     assert "last" not in seen.calls
     assert not seen.done
+
+
+def drawn(tree: Path, source: str) -> list[str]:
+    """Every value that ``f`` was called with, in order."""
+    lay_tree(tree, {"cart.py": source})
+    seen = imported(tree, "cart", ["f"])
+    assert seen.done, seen.stderr
+    return (tree / "said").read_text().splitlines()
+
+
+SAY: Final = "    with open('said', 'a') as file: file.write(repr({}) + '\\n')\n"
+
+
+def test_the_same_parameter_gets_the_same_values_on_both_sides(tmp_path: Path) -> None:
+    source = "def f(amount: int, name: str):\n" + SAY.format("(amount, name)")
+    base, again = drawn(tmp_path / "base", source), drawn(tmp_path / "again", source)
+    head = drawn(tmp_path / "head", source.replace("f(amount", "f(new: bool, amount"))
+    assert base == again
+    assert len(set(base)) >= 4
+    assert set(base) <= set(head)
+
+
+def test_no_place_is_ever_drawn(tmp_path: Path) -> None:
+    source = "def f(path, host: str, cmd, url: str, count=1):\n" + SAY.format("(path, host, cmd, url)")
+    assert len(set(drawn(tmp_path / "t", source))) == 1
+
+
+def test_further_values_are_for_quick_functions(tmp_path: Path) -> None:
+    source = "import time\ndef f(count: int):\n" + SAY.format("count")
+    slow = drawn(tmp_path / "slow", source + "    time.sleep(0.2)\n")
+    assert len(slow) <= len(drawn(tmp_path / "quick", source))

@@ -219,7 +219,7 @@ def test_pickles_are_told_by_name_and_content(
     shown = by_target(planned(tmp_path, {path: content}))
     assert (f"unpickle {path}" in shown) is planned_
     if planned_:
-        assert shown[f"unpickle {path}"].phase == "call"
+        assert shown[f"unpickle {path}"].phase == "import"
 
 
 def test_console_commands(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ import types
 import typing
 from typing import Any
 
+import driver_draws
+
 SCRATCH = "/tmp/gate-args"
 HOST = "example.invalid"
 TEXT_FILE = SCRATCH + "/input.txt"
@@ -244,9 +246,14 @@ def _fresh(value: Any) -> Any:
     return type(value)(value) if type(value) in (list, dict) else value
 
 
-def sets(function: Any, *, most: int = 6) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Argument sets for a callable, cheapest first: only what is required, then everything, then with
-    words and numbers that its own code compares with. Empty when the signature cannot be told.
+SURE = 6
+"""Sets that are always tried; the drawn ones behind them only where calls are quick."""
+
+
+def sets(function: Any, *, most: int = SURE, draws: int = 4) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Argument sets for a callable, cheapest first: only what is required, then everything, then those of
+    its docstring's examples, with words and numbers that its own code compares with, and ``draws`` sets of
+    edge values (driver_draws.py). Empty when the signature cannot be told.
     """
     try:
         signature = inspect.signature(function)
@@ -257,10 +264,12 @@ def sets(function: Any, *, most: int = 6) -> list[tuple[tuple[Any, ...], dict[st
         hints = typing.get_type_hints(function)
     except BaseException:
         hints = dict(getattr(function, "__annotations__", None) or {})
+    hints = {**driver_draws.documented(function), **hints}
     parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     out = [_bind(parameters, hints, full=False)]
     if any(p.default is not p.empty for p in parameters):
         out.append(_bind(parameters, hints, full=True))
+    out += driver_draws.examples(function)
     for constant in _constants(function):
         if len(out) >= most:
             break
@@ -271,7 +280,36 @@ def sets(function: Any, *, most: int = 6) -> list[tuple[tuple[Any, ...], dict[st
                 chosen.append(p)
         if chosen:
             out.append(_bind(parameters, hints, full=True, fixed={p.name: constant for p in chosen}))
-    return out
+    return out + _drawn(function, parameters, hints, draws if parameters else 0)
+
+
+def _drawn(
+    function: Any, parameters: list[inspect.Parameter], hints: dict[str, Any], count: int
+) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Sets in which every parameter that names no place has an edge value of its kind."""
+    name = str(getattr(function, "__qualname__", ""))
+    values: dict[str, list[Any]] = {}
+    for p in parameters if count else ():
+        hint = hints.get(p.name, p.annotation)
+        guess = by_hint(hint, p.name)
+        number = type(p.default) in (int, float) and hint in (inspect.Parameter.empty, Any)
+        if not _is_place(guess):
+            values[p.name] = driver_draws.drawn(name, p.name, p.default if number else guess, count)
+    rows = max(map(len, values.values()), default=0)
+    return [
+        _bind(
+            parameters,
+            hints,
+            full=True,
+            fixed={key: drawn[row % len(drawn)] for key, drawn in values.items() if drawn},
+        )
+        for row in range(rows)
+    ]
+
+
+def _is_place(value: Any) -> bool:
+    """True for what we put in for paths, addresses and commands."""
+    return isinstance(value, str) and (value.startswith(SCRATCH) or HOST in value or value == COMMAND)
 
 
 def _bind(
@@ -306,7 +344,7 @@ def _may_be(constant: Any, value: Any, hint: Any) -> bool:
     """True where a constant may take a value's place. Never for a path, an address or a command."""
     if type(constant) is int and type(value) is int:
         return True
-    plain = isinstance(value, str) and not (value.startswith(SCRATCH) or HOST in value or value == COMMAND)
+    plain = isinstance(value, str) and not _is_place(value)
     return plain and (type(constant) is str or hint in (inspect.Parameter.empty, Any))
 
 
@@ -314,6 +352,8 @@ def _constants(function: Any) -> list[Any]:
     """Short words and numbers from the function's own code: what it may be waiting for. Nothing
     that looks like a path, a name with dots or an address: those would act through us.
     """
+    if isinstance(function, type):
+        function = function.__init__  # type: ignore[misc]
     code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
     found = [
         constant

@@ -23,6 +23,8 @@ __all__ = ["Caller", "lay_out"]
 INPUT = driver_arguments.TEXT_FILE
 TAKE = 20
 """Items taken from an iterator."""
+SPARE = 0.1
+"""The part of a name's time after which no further values are tried."""
 PATIENCE = 3
 """Calls that may run into their limit before the limit shrinks."""
 
@@ -85,7 +87,10 @@ class Caller:
         signal.setitimer(signal.ITIMER_REAL, each, 0.25)
         first = ""
         try:
-            for act in _acts(owner, target, name.rpartition(".")[2]):
+            start = time.monotonic()
+            for number, act in enumerate(_acts(owner, target, name.rpartition(".")[2])):
+                if number >= driver_arguments.SURE and time.monotonic() - start > SPARE * each:
+                    break  # more of the same is worth little where it costs much
                 outcome = self._act(act)
                 first = first or outcome
                 if outcome == "timed-out":
@@ -139,7 +144,7 @@ def _acts(owner: Any, target: Any, name: str) -> list[Callable[[], Any]]:
     if owner is not None:
         return _member_acts(owner, target, name)
     if isinstance(target, type):
-        return [lambda: _instance(target)]
+        return _class_acts(target)
     if name == "__getattr__":
         return [lambda: target("gate_probe")]
     command = getattr(target, "main", None)
@@ -160,9 +165,9 @@ def _bound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Calla
 def _member_acts(owner: type, target: Any, name: str) -> list[Callable[[], Any]]:
     """Calls for something inside a class: each on an instance of its own."""
     if isinstance(target, type):
-        return [lambda: _instance(target)]
+        return _class_acts(target)
     if name in ("__init__", "__new__"):
-        return [lambda: _instance(owner)]
+        return _class_acts(owner)
     if name == "__init_subclass__":
         return [lambda: type("GateProbe", (owner,), {})]
     if name == "__del__":
@@ -181,6 +186,12 @@ def _member_acts(owner: type, target: Any, name: str) -> list[Callable[[], Any]]
     if function is None:
         return [_method(owner, name, (), {})]
     return [_method(owner, name, args, named) for args, named in driver_arguments.sets(function)]
+
+
+def _class_acts(owner: type) -> list[Callable[[], Any]]:
+    """An instance however it can be had, then one with each further set of arguments."""
+    further = driver_arguments.sets(owner, draws=2)[1:]
+    return [lambda: _instance(owner), *(_bound(owner, args, named) for args, named in further)]
 
 
 def _setter_acts(owner: type, target: Any, name: str) -> list[Callable[[], Any]]:
@@ -211,7 +222,7 @@ def _blank(owner: Any) -> Any:
 def _instance(owner: Any) -> Any:
     """An instance made with synthesised arguments; where that fails, one that skipped ``__init__``."""
     first: BaseException | None = None
-    for args, named in driver_arguments.sets(owner, most=2):
+    for args, named in driver_arguments.sets(owner, most=2, draws=0):
         try:
             return owner(*args, **named)
         except CallTimeout:

@@ -26,7 +26,7 @@ DENO_OPTIONS = (
 _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _HEAP = "--max-old-space-size=192"
 """MiB. Beyond it the engine ends the process by a signal, before the wall would end everything."""
-_CPU = 3
+_CPU = 2
 """Seconds of processor time: a loop without end in the one thread there is can be ended by nobody inside."""
 
 
@@ -72,7 +72,7 @@ def command(path: str, typed: bool) -> list[str]:
     node = shutil.which("node")
     deno = DENO if os.access(DENO, os.X_OK) else shutil.which("deno")
     if deno and (typed or path.endswith(_TYPED) or not node):
-        for name, value in (("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1"), ("DENO_DIR", "/tmp/gate-deno")):
+        for name, value in (("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1"), ("DENO_DIR", "/dev/null/deno")):
             os.environ[name] = value
         return [deno, *DENO_OPTIONS, f"--v8-flags={_HEAP}"]
     if node:

@@ -12,6 +12,7 @@ import gzip
 import io
 import lzma
 import pickle
+import resource
 import struct
 import zipfile
 import zlib
@@ -20,6 +21,8 @@ from typing import Any
 
 MOST_BYTES = 64 << 20
 MOST_STREAMS = 50
+MEMORY = 300 << 20
+"""Bytes that loading may take: a small file can ask for any number."""
 _PACKED = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x78", "zlib"))
 _PICKLE = tuple(bytes((0x80, version)) for version in range(2, 6))
 
@@ -72,6 +75,9 @@ class Lenient(pickle.Unpickler):
 
 def run(item: dict[str, Any], context: Any, describe: Callable[[BaseException, list[str]], Any]) -> Any:
     """Load every pickle of the file. ``calls`` tells how each of them ended."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    if most == resource.RLIM_INFINITY or most > MEMORY:
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, most))
     with open(item["path"], "rb") as file:
         data = file.read(MOST_BYTES)
     lacking: list[str] = []

@@ -63,7 +63,8 @@ def program_items(file: ChangedFile, head: Tree, around: Surroundings) -> Iterat
     if is_pickle(file, head):
         roots = list(module_of("x.py", around.head).roots)
         item = {"do": "pickle", "path": file.path, "roots": roots}
-        yield wanted(file, around, "call", f"unpickle {file.path}", item, risk=10, groupable=True)
+        # As unasked for as an import: nobody expects that reading data does anything.
+        yield wanted(file, around, "import", f"unpickle {file.path}", item, risk=10, groupable=True)
     elif file.language == "pth":
         yield wanted(file, around, "install", f"lines of {file.path}", {"do": "pth", "path": file.path})
     elif file.language == "shell":
