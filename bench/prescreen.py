@@ -1,10 +1,14 @@
 """How much risky code the static look finds, how often it cries wolf, and what it costs. One JSON object.
 
-Ours stands beside Bandit and Semgrep (`semgrep scan` with our rules) as their own command lines, from the
-same run. Usage: bench/prescreen.py [--data FOLDER] [--history REPO ...] [--commits N] [--quick]
+Ours stands beside Bandit and Semgrep as their own command lines, from the same run. Usage:
+bench/prescreen.py [--data FOLDER] [--semgrep-rules FOLDER] [--history REPO ...] [--commits N] [--quick]
 
-``--history`` takes local clones; the last N merged, non-merge commits of each are judged as changes. A
-sample counts as found when a finding at medium or above has the labelled CWE, its parent or its child.
+``--semgrep-rules`` is a checkout of Semgrep's public rules (semgrep/semgrep-rules on GitHub; not shipped
+here): its Python rules of the category security are then the column ``semgrep_public_rules``, with their
+number. Without it there is only ``semgrep_gates_rules``: our own YAML rules in Semgrep, which are the
+smaller half of what gate looks for.
+``--history`` takes local clones; the last N merged, non-merge commits of each are judged as changes. A sample
+counts as found when a finding at medium or above has the labelled CWE, its parent or its child.
 """
 
 from __future__ import annotations
@@ -143,7 +147,25 @@ def semgrep_alone(folder: Path, rules: Path) -> tuple[list[dict[str, Any]], floa
     return json.loads(done.stdout)["results"], done.seconds
 
 
-def alone(samples: list[dict[str, str]]) -> dict[str, Any]:
+def public_rules(folder: Path) -> list[dict[str, Any]]:
+    """The rules for Python of the category security below a checkout of Semgrep's public rules."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(folder.rglob("*.yaml")):
+        try:
+            rules = (yaml.load(path.read_bytes(), Loader=loader) or {}).get("rules", ())  # noqa: S506 - a safe loader
+        except (yaml.YAMLError, AttributeError):  # other YAML lies beside the rules
+            continue
+        for rule in rules:
+            security = (rule.get("metadata") or {}).get("category") == "security"
+            if security and "python" in rule.get("languages", ()):
+                found[rule["id"]] = rule
+    return list(found.values())
+
+
+def alone(samples: list[dict[str, str]], public: Path | None) -> dict[str, Any]:
     """Both tools by their own command lines over the same samples."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "code"
@@ -151,7 +173,15 @@ def alone(samples: list[dict[str, str]]) -> dict[str, Any]:
         names = write(samples, folder)
         rules = Path(place) / "rules.json"
         rules.write_bytes(merged_rules())
-        told: dict[str, dict[str, list[tuple[str, set[int]]]]] = {"bandit": {}, "semgrep": {}}
+        column = "semgrep_gates_rules"
+        count = len(json.loads(merged_rules())["rules"])
+        if public is not None:
+            chosen = public_rules(public)
+            if not chosen:
+                raise SystemExit(f"no Semgrep rules for Python below {public}")
+            rules.write_text(json.dumps({"rules": chosen}))
+            column, count = "semgrep_public_rules", len(chosen)
+        told: dict[str, dict[str, list[tuple[str, set[int]]]]] = {"bandit": {}, column: {}}
         for found in bandit_alone(folder)[0]:
             name = names[Path(found["filename"]).name]
             cwe = {int(found.get("issue_cwe", {}).get("id", 0))}
@@ -161,14 +191,21 @@ def alone(samples: list[dict[str, str]]) -> dict[str, Any]:
             cwes = extra["metadata"].get("cwe", [])
             level = "low" if extra["severity"] in ("INFO", "LOW") else "medium"
             numbers = {number(str(c)) for c in ([cwes] if isinstance(cwes, str | int) else cwes)}
-            told["semgrep"].setdefault(names[Path(found["path"]).name], []).append((level, numbers))
-    return {
+            told[column].setdefault(names[Path(found["path"]).name], []).append((level, numbers))
+    out: dict[str, Any] = {
         tool: {k: v for k, v in judged(samples, rows).items() if type(v) is int}
         for tool, rows in told.items()
     }
+    out[column]["rules"] = count
+    both: dict[str, list[tuple[str, set[int]]]] = {}
+    for rows in told.values():
+        for name, found_here in rows.items():
+            both.setdefault(name, []).extend(found_here)
+    out["both_tools"] = {k: v for k, v in judged(samples, both).items() if type(v) is int}
+    return out
 
 
-def corpora(data: Path) -> dict[str, Any]:
+def corpora(data: Path, public: Path | None = None) -> dict[str, Any]:
     """Every labelled set that is there."""
     out: dict[str, Any] = {}
     for name in ("sallm", "cweval"):
@@ -178,7 +215,11 @@ def corpora(data: Path) -> dict[str, Any]:
             continue
         samples = load(path)
         told, rules = ours(samples)
-        out[name] = {"gate": judged(samples, told), "rules": dict(rules.most_common()), **alone(samples)}
+        out[name] = {
+            "gate": judged(samples, told),
+            "rules": dict(rules.most_common()),
+            **alone(samples, public),
+        }
     return out
 
 
@@ -311,12 +352,13 @@ def main() -> int:
     """Print one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "shared" / "data")
+    parser.add_argument("--semgrep-rules", type=Path, default=None)
     parser.add_argument("--history", type=Path, nargs="*", default=[])
     parser.add_argument("--commits", type=int, default=30)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--no-speed", action="store_true")
     chosen = parser.parse_args()
-    out = corpora(chosen.data)
+    out = corpora(chosen.data, chosen.semgrep_rules)
     if not chosen.no_speed:
         out["speed"] = speed(quick=chosen.quick)
     if chosen.history:

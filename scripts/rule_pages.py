@@ -47,7 +47,7 @@ def pages() -> dict[str, str]:
     )
     made["README.md"] = (
         f"{_HEAD}# Rules\n\n{len(own)} rules of gate's own; Bandit's rules run as well and appear as\n"
-        "`bandit.<id>`. `gate explain RULE-ID` prints a page.\n\n"
+        "`bandit-<id>`. `gate explain RULE-ID` prints a page.\n\n"
         f"| rule | stage | severity | title |\n|---|---|---|---|\n{rows}"
     )
     return made

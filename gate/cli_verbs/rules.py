@@ -49,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> int:
 VERB: Final = Verb(
     name="rules",
     summary="list every rule with its severity and stage",
-    epilog="Bandit's own rules appear in reports as bandit-<ID>; they are not listed here.",
+    epilog="Bandit's rules are listed too, as bandit-<ID>; their pages are Bandit's own.",
     arguments=_arguments,
     run=_run,
 )
