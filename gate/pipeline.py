@@ -234,13 +234,16 @@ def _sandbox(
             stage.skipped("switched off by " + settings.origin.get("sandbox.enabled", "configuration"))
             return seen
         with ThreadPoolExecutor(1, thread_name_prefix="wall") as pool:
-            chosen = pool.submit(choose, wanted.backend, wanted.minimum, wanted.tracer)  # its trial start mostly waits
+            chosen = pool.submit(
+                choose, wanted.backend, wanted.minimum, wanted.tracer
+            )  # its trial start mostly waits
             plan = make_plan(opened.change, opened.base, opened.head, deadline=wanted.deadline, deep=deep)
         seen = _Seen(sandbox=SandboxReport(not_exercised=plan.not_exercised))
         if not plan.probes and not is_wanted(opened, wanted):
             stage.skipped("nothing in the change can be run")
             return seen
         backend, wall, _ = chosen.result()
+        _files(wall, looks)
         planted = canaries.plant()
         spec = SandboxSpec(
             limits=Limits(memory=wanted.memory_mb << 20, pids=wanted.pids, cpus=wanted.cpus),
@@ -284,6 +287,13 @@ def _blocks(findings: tuple[Finding, ...], settings: Settings) -> bool:
     """True when these findings alone are a fail: looking again could not make it worse."""
     policy, bands = load_policy(), settings.thresholds_for(is_ai=False)
     return score(findings, policy).value >= bands.fail or any(policy.blocks(f) for f in findings)
+
+
+def _files(wall: Capability, looks: _Looks) -> None:
+    """Told where the second observer of files has nothing to compare with."""
+    if wall.tracer not in ("unotify", "strace"):
+        why = f"{wall.backend}'s tracer does not tell of every change: files are not compared with calls"
+        looks.stages.append(Stage(name="files", outcome=StageOutcome.SKIPPED, reason=why, seconds=0.0))
 
 
 def _network(settings: Settings, wall: Capability, looks: _Looks) -> Literal["none", "sinkhole"]:

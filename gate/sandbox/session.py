@@ -20,7 +20,7 @@ from gate.errors import CouldNotLook
 from gate.model.change import Side
 from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec
 from gate.sandbox.bridge import Bridge
-from gate.sandbox.channel import Receiver, Tracing
+from gate.sandbox.channel import Job, Receiver, Tracing
 from gate.sandbox.manifest import Manifest
 from gate.sandbox.manifest import places as manifest_places
 from gate.sandbox.parcel import Parcel, job_for
@@ -222,7 +222,11 @@ class BoxSession:
             trace=box.trace if started else None,
             network=network,
             touched=manifest.touched,
-            completeness=_completeness(box, network) if started else Completeness(truncated=True),
+            heads=manifest.heads,
+            full=manifest.full,
+            completeness=_completeness(box, network) + _unlisted(heard, job, manifest)
+            if started
+            else Completeness(truncated=True),
             noise=bytes(noise),
             fault=fault,
         )
@@ -233,6 +237,13 @@ def _completeness(box: Box, network: Path | None) -> Completeness:
     """What the observers together did not keep."""
     whole = read_trace(box.trace)[0]
     return whole if network is None else whole + read_log(network).completeness
+
+
+def _unlisted(heard: Receiver, job: Job, manifest: Manifest) -> Completeness:
+    """A run that ended by itself has its list of changed files, or we have not seen everything."""
+    end = heard.end
+    ended = end is not None and end.tracer_ok and not {"wall", "canary"} & set(end.limits_hit)
+    return Completeness(truncated=bool(job.manifest) and ended and manifest.touched is None)
 
 
 class _Clock:

@@ -180,6 +180,31 @@ def _without_openat2() -> tuple[str, tuple[str, ...]]:
     return program, tuple(name for name in known if name != "openat2")
 
 
+DEEP = """
+import os
+os.chdir("/tmp")
+for n in range(300):
+    os.mkdir("x" * 200); os.chdir("x" * 200)
+print("deep")
+"""
+
+
+def test_what_cannot_be_listed_makes_the_look_incomplete() -> None:
+    """Folders deeper than a path can name: whatever lies there cannot be compared."""
+    backend = BACKENDS["bubblewrap"]()
+    if not backend.probe().available:
+        pytest.skip("bubblewrap does not work here")
+    tree = DictTree(files={"a.py": DEEP})
+    probe = Probe(
+        id="a", phase="script", target="a", path=None, argv=("python3", "a.py"), deadline=30, driver=False
+    )
+    with backend.open(SandboxSpec(), tree, tree) as session:
+        record = session.run(probe, "head")
+    assert record.stdout == b"deep\n", record.stderr
+    assert record.touched is None
+    assert record.completeness.truncated
+
+
 def test_a_run_that_was_ended_is_not_compared() -> None:
     backend = BACKENDS["bubblewrap"]()
     if not backend.probe().available:

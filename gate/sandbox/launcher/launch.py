@@ -150,7 +150,10 @@ class Run:
         self._drain()
         seconds = time.monotonic() - start
         if since and not killed and self.tracer_ok:
-            launch_manifest.report(since, self.job["manifest"], lambda said: self.frames.say(b"M", said))
+            until = start + float(self.job.get("deadline") or 1e9)
+            launch_manifest.report(
+                since, self.job["manifest"], until, lambda said: self.frames.say(b"M", said)
+            )
         if self.job.get("collect") and self.code == 0 and not killed:
             launch_bridge.collect(self.job["collect"], self.frames.send, int(self.job["collect_most"]))
         report, done = self._driver_report()
