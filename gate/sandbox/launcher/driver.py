@@ -52,6 +52,7 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         print(f"driver: {error}", file=sys.stderr)
         return 2
+    driver_child.preload(job["items"])
     _adopt_orphans()
     until = time.monotonic() + float(job.get("seconds", 15.0))
     results: list[Result] = []

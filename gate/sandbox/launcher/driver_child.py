@@ -43,7 +43,6 @@ import driver_clock
 import driver_entry
 import driver_javascript
 import driver_make
-import driver_pickle
 import driver_programs
 import driver_seen
 import driver_setup
@@ -421,7 +420,15 @@ def _entry(item: Item, context: Context) -> Report:
     return driver_entry.run(item, context, describe) if _exists(item) else {"outcome": "absent"}
 
 
+def preload(items: list[Item]) -> None:
+    """Import what only some verbs need, while our folder is still on sys.path: most jobs start without."""
+    if any(item["do"] == "pickle" for item in items):
+        importlib.import_module("driver_pickle")
+
+
 def _pickle(item: Item, context: Context) -> Report:
+    import driver_pickle
+
     return driver_pickle.run(item, context, describe) if _exists(item) else {"outcome": "absent"}
 
 
