@@ -188,6 +188,10 @@ class RunRecord:
     """Why we ended it on purpose before its time (``a canary was opened``); empty: we did not."""
     touched: tuple[Touched, ...] | None = None
     """Every file that changed in the writable places; None: nobody looked, or not at everything."""
+    heads: tuple[tuple[str, bytes], ...] = ()
+    """Path and beginning of some of those files (the first 64, 32 KiB of each, 1 MiB in all); untrusted."""
+    full: tuple[str, ...] = ()
+    """Writable places that had no room for more at the end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

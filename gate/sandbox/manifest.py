@@ -13,12 +13,16 @@ from gate.trace.events import text_of
 
 _MOST: Final = 200_000
 _WRITABLE: Final = ("/work", "/tmp", "/dev/shm")  # noqa: S108  # inside the sandbox
+_HEADS: Final = 64
+_Hex = Annotated[str, Meta(max_length=65536)]
 _Number = Annotated[int, Meta(ge=0, le=1 << 62)]
 
 
 class _Piece(Struct, frozen=True, forbid_unknown_fields=True):
-    files: tuple[tuple[Annotated[str, Meta(max_length=65536)], _Number, _Number], ...]
+    files: tuple[tuple[_Hex, _Number, _Number], ...]
     whole: bool
+    heads: Annotated[tuple[tuple[_Hex, bytes], ...], Meta(max_length=_HEADS)] = ()
+    full: Annotated[tuple[Annotated[str, Meta(max_length=4096)], ...], Meta(max_length=64)] = ()
 
 
 def places(spec: SandboxSpec) -> tuple[str, ...]:
@@ -31,6 +35,10 @@ class Manifest:
 
     def __init__(self) -> None:
         self.touched: tuple[Touched, ...] | None = None
+        self.full: tuple[str, ...] = ()
+        """Writable places without room for more, as the launcher found them."""
+        self.heads: tuple[tuple[str, bytes], ...] = ()
+        """What the first of the changed files begin with."""
         self._files: list[Touched] = []
 
     def hear(self, payload: bytes) -> None:
@@ -40,5 +48,9 @@ class Manifest:
             raise ValueError("a list of changed files too many")
         for path, device, inode in piece.files:
             self._files.append(Touched(path=text_of(bytes.fromhex(path)), device=device, inode=inode))
+        if len(self.heads) + len(piece.heads) > _HEADS:
+            raise ValueError("too many beginnings of files")
+        self.heads += tuple((text_of(bytes.fromhex(path)), data) for path, data in piece.heads)
+        self.full += piece.full
         if not piece.files and piece.whole:
             self.touched = tuple(self._files)

@@ -25,6 +25,8 @@ class Seen:
     trace: Path | None = None
     network: Path | None = None
     touched: tuple[Touched, ...] | None = None
+    heads: tuple[tuple[str, bytes], ...] = ()
+    full: tuple[str, ...] = ()
     completeness: Completeness = field(default_factory=Completeness)
     noise: bytes = b""
     fault: str | None = None
@@ -45,6 +47,8 @@ def to_record(heard: Receiver, seen: Seen, probe: Probe, side: Side, repeat: int
         trace=seen.trace,
         network=seen.network,
         touched=seen.touched,
+        heads=seen.heads,
+        full=seen.full,
         completeness=seen.completeness,
         stdout=bytes(heard.stdout),
         stderr=bytes(heard.stderr),

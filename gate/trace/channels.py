@@ -14,7 +14,8 @@ _WHOLE: Final = 2 << 20
 
 
 class Channels:
-    """Bytes by channel (``net``, ``dns``, ``argv``, ``file-name``, ``stdout``, ``stderr``) and destination.
+    """Bytes by channel (``net``, ``dns``, ``argv``, ``file``, ``file-name``, ``stdout``, ``stderr``) and
+    destination.
 
     Pieces of one channel are joined in the order they were sent, so that a secret split over several
     messages is whole again.

@@ -38,7 +38,7 @@ from gate.trace.hints import Hints
 from gate.trace.outcome import outcome_behaviours
 from gate.trace.sinkhole_log import read_log
 from gate.trace.view_calls import CallView
-from gate.trace.view_disk import DiskView
+from gate.trace.view_disk import DiskView, files_left
 from gate.trace.view_files import FileView
 from gate.trace.view_net import NetView
 from gate.trace.view_sinkhole import SinkholeView
@@ -78,6 +78,7 @@ def behaviours(
         view.read(record.trace)
     view.channels.add("stdout", "", record.stdout)
     view.channels.add("stderr", "", record.stderr)
+    files_left(record, planted, view.channels, view.cells)
     for refused in record.refused:
         detail = {"reach": "outside", "proto": "tcp", "host": _host(refused.asked), "why": refused.why}
         view.cells.add(BehaviourKind.CONNECT, refused.asked, "pip", detail, denied=True)

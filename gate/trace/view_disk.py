@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind as Kind
-from gate.model.run import Touched
+from gate.model.canary import Canary
+from gate.model.run import RunRecord, Touched
 from gate.trace.cells import Cells
+from gate.trace.channels import Channels
 from gate.trace.events import File, Open
 from gate.trace.paths import place
 
@@ -81,6 +83,16 @@ class DiskView:
                         todo.append(earlier)
                 above = posixpath.dirname(above)
         return False
+
+
+def files_left(record: RunRecord, planted: Iterable[Canary], channels: Channels, cells: Cells) -> None:
+    """What changed files begin with, as a place where data is left; and disks without room for more."""
+    own = {_plain(canary.path) for canary in planted if canary.path}
+    for path, head in record.heads:
+        if _plain(path) not in own:
+            channels.add("file", place(path).shown, head)
+    for root in record.full:
+        cells.add(Kind.LIMIT, "disk", "", {"path": place(root).shown})
 
 
 def _plain(path: str) -> str:

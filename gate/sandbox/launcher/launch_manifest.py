@@ -42,13 +42,25 @@ def mark() -> int:
 def report(since: int, roots: Iterable[str], until: float, say: Callable[[Dict[str, object]], None]) -> None:
     """Tell of every regular file below the roots that changed since: path (hex), device, inode. In pieces;
     the last has ``whole``: False when ``until`` (time.monotonic()) passed, something could not be looked at,
-    or there was too much of it.
+    or there was too much of it, and ``full``: roots without room for more. Between them ``heads``: path (hex)
+    and beginning (base64) of some of the files.
     """
+    full = [root for root in roots if no_room(root)]
     walk = Walk(since, min(time.monotonic() + SECONDS, until + LATE), say)
     for root in roots:
         walk.below(os.fsencode(root))
     walk.flush()
-    say({"files": [], "whole": walk.whole})
+    walk.heads()
+    say({"files": [], "whole": walk.whole, "full": full})
+
+
+def no_room(root: str) -> bool:
+    """True when not even a small file could be written there any more."""
+    try:
+        room = os.statvfs(root)
+    except OSError:
+        return False
+    return room.f_bavail * room.f_frsize < NO_ROOM or (room.f_files > 0 and room.f_favail == 0)
 
 
 class Walk:

@@ -30,7 +30,7 @@ META: Final = about(
     cwe=(200, 506),
     attack=("T1041", "T1048"),
 )
-_OUTPUT: Final = ("stdout", "stderr", "file-name")
+_OUTPUT: Final = ("stdout", "stderr", "file", "file-name")
 
 
 def check(context: SignalContext) -> Iterator[Finding]:
