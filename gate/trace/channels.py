@@ -16,7 +16,6 @@ _WHOLE: Final = 2 << 20
 class Channels:
     """Bytes by channel and destination. Channels: ``net``, ``dns``, ``argv``, ``file``, ``file-name``,
     ``stdout``, ``stderr``.
-    destination.
 
     Pieces of one channel are joined in the order they were sent, so that a secret split over several
     messages is whole again.
