@@ -1,7 +1,7 @@
 """Firecracker instead of QEMU, where its binary and KVM are there: configuration and jailer command. Pure.
 
 Not yet a backend of its own: this machine type has no virtio console, so the guest would speak over vsock
-(ports 1 to 3 as the console's), and it wants the kernel as an ELF file. Formats: Firecracker's
+(ports 1 to 4 as the console's), and it wants the kernel as an ELF file. Formats: Firecracker's
 docs/jailer.md and its API (``--config-file`` takes the same objects).
 """
 

@@ -1,6 +1,7 @@
-"""What a microVM boots: the distribution's kernel, our initial file system, the sandbox image as a disk.
+"""What a microVM boots: the distribution's kernel, our initial file system, the sandbox image as a disk, and
+for the simulated network a second disk with the libraries that it needs (the sandbox image has none of them).
 
-Made once for every version of the image, kept in the user's cache. Formats: cpio "newc" (Linux,
+Made once for every version of the images, kept in the user's cache. Formats: cpio "newc" (Linux,
 Documentation/driver-api/early-userspace/buffer-format.rst), squashfs (made by squashfs-tools from a tar).
 """
 
@@ -9,15 +10,17 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
+import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final
 
 from gate import proc
 from gate.errors import CouldNotLook
@@ -25,9 +28,16 @@ from gate.sandbox import engine, images, reap
 from gate.sandbox.engine import API_ERRORS
 
 _MODULES: Final = ("virtio_mmio", "virtio_blk", "virtio_console", "squashfs")
+_NETWORK_MODULES: Final = ("nft_tproxy",)
+_LIBRARIES: Final = re.compile(
+    r"(?:.*/)?(?:dist|site)-packages/((?:h11|cryptography|cffi|cffi\.libs|_cffi_backend[^/]*)(?:/.*)?)\Z"
+)
+"""Of the observer's image: what gate/sandbox/sinkhole uses beside the standard library."""
 _PLACES: Final = (Path("/var/lib/gate/kernel"), Path.home() / ".cache/gate/kernel", Path("/"))
 _PACKAGE: Final = "linux-image-cloud-amd64"
 _HERE: Final = Path(__file__).resolve().parent
+_OURS: Final = ("observer", "sinkhole")
+"""Folders of ours that run inside."""
 _DEPENDS: Final = re.compile(rb"\0depends=([^\0]*)\0")
 _BUILD_SECONDS: Final = 120
 HOW_TO_GET: Final = (
@@ -38,12 +48,14 @@ HOW_TO_GET: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bootable:
-    """Three files that a machine is started from, and the kernel's release."""
+    """The files that a machine is started from, and the kernel's release."""
 
     kernel: Path
     initrd: Path
     root: Path
     release: str
+    libraries: Path | None = None
+    """A disk with what the simulated network needs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,8 +103,9 @@ def fetch_kernel(place: Path | None = None) -> Kernel:
     return find_kernel()
 
 
-def bootable() -> Bootable:
-    """Everything to boot this version of the sandbox image. Makes what is missing; one maker at a time.
+def bootable(*, network: bool = False) -> Bootable:
+    """Everything to boot this version of the sandbox image, ``network``: with the simulated network's
+    libraries. Makes what is missing; one maker at a time.
 
     Raises CouldNotLook.
     """
@@ -100,96 +113,185 @@ def bootable() -> Bootable:
     busybox = shutil.which("busybox")
     if busybox is None:
         raise CouldNotLook("busybox is not installed", advice=HOW_TO_GET)
-    folder = _cache()
-    with (folder / "lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        content = initrd(kernel, Path(busybox))
-        first = folder / f"initrd-{hashlib.sha256(content).hexdigest()[:16]}.cpio"
-        if not first.exists():
-            _drop(folder, "initrd-*")
-            _whole(first, content)
-        root = folder / f"root-{images.digest()}.squashfs"
-        if not root.exists():
-            _drop(folder, "root-*")
-            _make_root(root)
-    return Bootable(kernel=kernel.image, initrd=first, root=root, release=kernel.release)
+    try:
+        folder = cache()
+        with (folder / "lock").open("w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            content = initrd(kernel, Path(busybox))
+            first = folder / f"initrd-{hashlib.sha256(content).hexdigest()[:16]}.cpio"
+            _have(first, "initrd-*", lambda new: _write(new, content))
+            root = folder / f"root-{images.digest()}.squashfs"
+            _have(root, "root-*", _make_root)
+            libraries = folder / f"libraries-{images.digest()}.squashfs" if network else None
+            if libraries is not None:
+                _have(libraries, "libraries-*", _make_libraries)
+    except OSError as error:
+        raise CouldNotLook(
+            f"the files of the virtual machine cannot be made: {error}",
+            advice="Is the disk full? They lie in ~/.cache/gate/microvm.",
+        ) from error
+    return Bootable(kernel=kernel.image, initrd=first, root=root, release=kernel.release, libraries=libraries)
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """The folder of this user for all of it. Raises OSError."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = base / "gate" / "microvm"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
-def _drop(folder: Path, pattern: str) -> None:
-    for old in folder.glob(pattern):
+def _have(path: Path, others: str, make: Callable[[Path], None]) -> None:
+    """Make a file where it is missing, whole or not at all; those of other versions go."""
+    if path.exists():
+        return
+    for old in path.parent.glob(others):
         old.unlink(missing_ok=True)
-
-
-def _whole(path: Path, content: bytes) -> None:
     new = path.with_suffix(".new")
-    new.write_bytes(content)
-    new.replace(path)
+    try:
+        make(new)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
 
 
 def _make_root(path: Path) -> None:
     """The sandbox image, as an uncompressed squashfs: reading costs no time inside."""
+    with _exported("sandbox") as tar:
+        _squash(tar, path)
+
+
+def _make_libraries(path: Path) -> None:
+    """A few folders of the observer's image."""
+    with tempfile.TemporaryFile() as file:
+        with _exported("observer") as pieces:
+            found = _pick(pieces, file)
+        if not {"h11", "cryptography"} <= found:
+            raise CouldNotLook("the observer's image lacks what the simulated network needs")
+        file.seek(0)
+        _squash(iter(lambda: file.read(1 << 20), b""), path)
+
+
+def _pick(pieces: Iterator[bytes], to: IO[bytes]) -> set[str]:
+    """Write the libraries of an image's archive as an archive of their own; the names of the topmost."""
+    found: set[str] = set()
+    with (
+        tarfile.open(fileobj=_Stream(pieces), mode="r|") as tar,
+        tarfile.open(fileobj=to, mode="w") as out,
+    ):
+        for member in tar:
+            match = _LIBRARIES.match(member.name)
+            if match is None or not (member.isfile() or member.isdir()):
+                continue
+            content = tar.extractfile(member) if member.isfile() else None
+            member.name = match[1]
+            out.addfile(member, content)
+            found.add(match[1].split("/")[0])
+    return found
+
+
+class _Stream(io.RawIOBase):
+    """Pieces of bytes, as a file that can be read."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        super().__init__()
+        self._pieces = pieces
+        self._rest = b""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """What is there of the present piece, or the next one; 0 at the end."""
+        self._rest = self._rest or next(self._pieces, b"")
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+@contextlib.contextmanager
+def _exported(target: images.Target) -> Iterator[Iterator[bytes]]:
+    """An image's whole file system as a tar, in pieces. Raises CouldNotLook."""
     if shutil.which("sqfstar") is None:
         raise CouldNotLook("squashfs-tools is not installed", advice=HOW_TO_GET)
-    new = path.with_suffix(".new")
-    new.unlink(missing_ok=True)
     with contextlib.closing(engine.connect(timeout=_BUILD_SECONDS)) as client:
         try:
-            image = images.ensure(client, "sandbox")
+            image = images.ensure(client, target)
             body = {"Image": image, "Cmd": ["true"], "Labels": reap.labels()}
             made = str(client.api.create_container_from_config(body)["Id"])
             try:
-                _squash(client.api.export(made), new)
+                yield client.api.export(made)
             finally:
                 reap.remove_container(client, made)
         except API_ERRORS as error:
             raise CouldNotLook(
-                f"the sandbox image cannot be exported: {error}"[:300], advice=HOW_TO_GET
+                f"the {target} image cannot be exported: {error}"[:300], advice=HOW_TO_GET
             ) from error
-    new.replace(path)
 
 
 def _squash(tar: Iterator[bytes], to: Path) -> None:
+    """Raises CouldNotLook; the disk may be full."""
     words = ["sqfstar", "-quiet", "-no-progress", "-noI", "-noD", "-noF", "-noX", str(to)]
-    with subprocess.Popen(
-        words,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=proc.clean_environment(),
-    ) as squash:
-        if squash.stdin is not None:
-            for piece in tar:
-                squash.stdin.write(piece)
+    with tempfile.TemporaryFile() as said:
+        with subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env=proc.clean_environment(),
+        ) as squash:
+            if squash.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    for piece in tar:
+                        squash.stdin.write(piece)
+                with contextlib.suppress(BrokenPipeError):
+                    squash.stdin.close()
+        said.seek(0)
+        last = " ".join(said.read(2000).decode(errors="replace").split())[-200:]
     if squash.returncode:
-        raise CouldNotLook(f"sqfstar ended with {squash.returncode}", advice=HOW_TO_GET)
+        raise CouldNotLook(
+            f"sqfstar ended with {squash.returncode}: {last}", advice=f"Is the disk full? {HOW_TO_GET}"
+        )
     to.chmod(0o644)  # a machine that root starts runs as nobody
 
 
 def initrd(kernel: Kernel, busybox: Path) -> bytes:
-    """The initial file system: busybox, drivers in the order they need each other, our two programs."""
+    """The initial file system: busybox, drivers in the order they need each other, our programs."""
     cpio = _Cpio()
-    for folder in ("bin", "dev", "root", "modules", "gate", "gate/observer"):
+    for folder in (
+        "bin",
+        "dev",
+        "root",
+        "modules",
+        "gate",
+        *(f"gate/{name}" for name in _OURS),
+        "gate/network",
+    ):
         cpio.add(folder, b"", 0o40755)
     cpio.add("init", (_HERE / "guest/init.sh").read_bytes(), 0o100755)
     cpio.add("bin/busybox", busybox.read_bytes(), 0o100755)
     cpio.add("dev/console", b"", 0o20600, device=(5, 1))
-    for place, path in enumerate(_in_order(kernel)):
+    always = _in_order(kernel, _MODULES)
+    for place, path in enumerate(always):
         cpio.add(f"modules/{place:02}-{path.name}", path.read_bytes(), 0o100644)
-    cpio.add("gate/guest.py", (_HERE / "guest/guest.py").read_bytes(), 0o100600)
-    for path in sorted((_HERE / "observer").glob("*.py")):
-        cpio.add(f"gate/observer/{path.name}", path.read_bytes(), 0o100600)
+    network = [path for path in _in_order(kernel, _NETWORK_MODULES) if path not in always]
+    for place, path in enumerate(network):
+        cpio.add(f"gate/network/{place:02}-{path.name}", path.read_bytes(), 0o100600)
+    for path in sorted((_HERE / "guest").glob("*.py")):
+        cpio.add(f"gate/{path.name}", path.read_bytes(), 0o100600)
+    for name in _OURS:
+        for path in sorted((_HERE / name).glob("*.py")):
+            cpio.add(f"gate/{name}/{path.name}", path.read_bytes(), 0o100600)
     return cpio.end()
 
 
-def _in_order(kernel: Kernel) -> list[Path]:
-    """The drivers and what they depend on (their .modinfo section says), dependencies first."""
+def _in_order(kernel: Kernel, wanted: tuple[str, ...]) -> list[Path]:
+    """Modules and what they depend on (their .modinfo section says), dependencies first."""
     all_of_them = {path.stem.replace("-", "_"): path for path in kernel.modules.rglob("*.ko")}
     order: dict[str, Path] = {}
 
@@ -202,7 +304,7 @@ def _in_order(kernel: Kernel) -> list[Path]:
             take(other.replace("-", "_"))
         order[name] = path
 
-    for name in _MODULES:
+    for name in wanted:
         take(name)
     return list(order.values())
 

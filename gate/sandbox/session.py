@@ -19,6 +19,7 @@ from typing import Final, Protocol
 from gate.errors import CouldNotLook
 from gate.model.change import Side
 from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec
+from gate.sandbox import clock as clock_of
 from gate.sandbox.bridge import Bridge
 from gate.sandbox.channel import Job, Receiver, Tracing
 from gate.sandbox.manifest import Manifest
@@ -105,7 +106,10 @@ class BoxSession:
         *,
         in_cgroup: bool,
         ahead: int = 2,
+        patience: float = 1.0,
     ) -> None:
+        """``patience``: by how much longer than usual this wall may take to start and to unpack."""
+        self._patience = patience
         self._spec = spec
         self._parcels = parcels
         self._in_cgroup = in_cgroup
@@ -142,7 +146,7 @@ class BoxSession:
         """One probe in a fresh sandbox; see interface.Session."""
         asked = time.monotonic()
         try:
-            box = self._warm.take(deadline=START_SECONDS)
+            box = self._warm.take(deadline=self._patience * START_SECONDS)
         except TimeoutError:
             why = "the check was stopped" if self._stopped.is_set() else "the sandbox did not start in time"
             return never_started(probe, side, repeat, why, time.monotonic() - asked)
@@ -170,7 +174,11 @@ class BoxSession:
             oldest.result()
 
     def _use(self, box: Box, probe: Probe, side: Side, repeat: int, errand: Errand | None) -> RunRecord:
-        job = job_for(probe, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
+        try:
+            moved = clock_of.by_machine(box, probe)
+        except CouldNotLook as error:
+            return never_started(probe, side, repeat, error.message)
+        job = job_for(moved, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
         parcel = self._parcels[side]
         bridge = None
         manifest = Manifest()
@@ -182,7 +190,8 @@ class BoxSession:
             others |= {b"N": bridge.hear, b"A": errand.keep}
             job = replace(job, bridge=errand.port, collect=errand.collect, collect_most=errand.most)
         heard = Receiver(job.key, output=job.output, others=others)
-        clock = _Clock(probe.deadline, _SOFT_SECONDS if errand is None else _COLLECT_SECONDS)
+        soft = _SOFT_SECONDS if errand is None else _COLLECT_SECONDS
+        clock = _Clock(probe.deadline, soft, self._patience * _UNPACK_SECONDS)
         noise = bytearray()
 
         def hear(stream: int, data: bytes) -> None:
@@ -230,7 +239,10 @@ class BoxSession:
             noise=bytes(noise),
             fault=fault,
         )
-        return to_record(heard, seen, probe, side, repeat)
+        record = to_record(heard, seen, probe, side, repeat)
+        if moved is not probe:
+            record = replace(record, driver_report={**record.driver_report, "clock_by": clock_of.MACHINE})
+        return record
 
 
 def _completeness(box: Box, network: Path | None) -> Completeness:
@@ -249,9 +261,10 @@ def _unlisted(heard: Receiver, job: Job, manifest: Manifest) -> Completeness:
 class _Clock:
     """The host's clock over one run: the code's deadline counts from its start, unpacking has its own."""
 
-    def __init__(self, deadline: float, soft: float = _SOFT_SECONDS) -> None:
+    def __init__(self, deadline: float, soft: float = _SOFT_SECONDS, unpack: float = _UNPACK_SECONDS) -> None:
         self._deadline = deadline
         self._soft = soft
+        self._unpack = unpack
         self._sent = time.monotonic()
         self._started: float | None = None
 
@@ -261,7 +274,7 @@ class _Clock:
 
     def until(self) -> float:
         """When the host kills, on time.monotonic()'s clock."""
-        latest = self._sent + self._deadline + _UNPACK_SECONDS + self._soft - _SOFT_SECONDS
+        latest = self._sent + self._deadline + self._unpack + self._soft - _SOFT_SECONDS
         return latest if self._started is None else min(latest, self._started + self._deadline + self._soft)
 
     def seconds(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Mapping
 
 import pytest
@@ -69,11 +70,16 @@ def _runs(backend: str) -> dict[str, tuple[RunRecord, bytes]]:
     return done
 
 
-@pytest.fixture(params=["bubblewrap", pytest.param("docker", marks=pytest.mark.engine)])
+@pytest.fixture(
+    params=["bubblewrap", *(pytest.param(n, marks=pytest.mark.engine) for n in ("docker", "microvm"))]
+)
 def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
-    if not _capability(name).available:
-        pytest.skip(_capability(name).reason)
+    found = _capability(name)
+    if not found.available:
+        pytest.skip(found.reason)
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
+        pytest.skip(f"{name}: {found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
     return name
 
 
@@ -84,7 +90,8 @@ def test_the_run_ends_there_and_then(backend: str, way: str) -> None:
     assert record.outcome is Outcome.KILLED
     assert record.stopped == "a canary was opened"
     assert record.completeness.whole
-    assert record.seconds < 5
+    # a processor in software may take that long to get to the read
+    assert record.seconds < (8 if _capability(backend).reserve else 5)
     assert b"still here" not in record.stdout
     assert b"/tmp/after" not in trace
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -12,15 +14,25 @@ from gate.errors import CouldNotLook
 from gate.model.run import Limits
 from gate.sandbox import firecracker, microvm_image, microvm_machine
 from gate.sandbox.microvm_image import Bootable, Kernel
+from gate.sandbox.microvm_machine import Shape
 
 BOOT = Bootable(
-    kernel=Path("/k/vmlinuz"), initrd=Path("/c/a,b.cpio"), root=Path("/c/x,y.squashfs"), release="6.1"
+    kernel=Path("/k/vmlinuz"),
+    initrd=Path("/c/a,b.cpio"),
+    root=Path("/c/x,y.squashfs"),
+    release="6.1",
+    libraries=Path("/c/libraries.squashfs"),
 )
+PORTS = {"control": 7, "trace": 8, "said": 9, "network": 10}
+
+
+def _shape(accelerator: microvm_machine.Accelerator = "tcg", *, network: bool = False) -> Shape:
+    return Shape(accelerator=accelerator, memory=768, network=network)
 
 
 @pytest.mark.parametrize("accelerator", ["kvm", "tcg"])
-def test_qemu_gets_one_disk_three_ports_and_no_network(accelerator: microvm_machine.Accelerator) -> None:
-    words = microvm_machine.arguments(BOOT, accelerator, limit=512 << 20, control=7, trace=8, said=9)
+def test_qemu_gets_one_disk_four_ports_and_no_network(accelerator: microvm_machine.Accelerator) -> None:
+    words = microvm_machine.arguments(BOOT, _shape(accelerator), PORTS)
     text = " ".join(words)
     assert "-nodefaults" in words
     assert "-no-user-config" in words
@@ -31,17 +43,38 @@ def test_qemu_gets_one_disk_three_ports_and_no_network(accelerator: microvm_mach
         "socket,id=control,fd=7",
         "socket,id=trace,fd=8",
         "socket,id=said,fd=9",
+        "socket,id=network,fd=10",
     ]
     assert "spawn=deny" in text
-    assert words[words.index("-m") + 1] == "640M"
+    assert "-incoming" not in words
+    assert "gate.network" not in text
+    assert words[words.index("-m") + 1] == "768M"
     assert ("tsc_early_khz=" in text) == (accelerator == "tcg")
 
 
+def test_the_simulated_network_is_a_second_disk_and_no_device() -> None:
+    words = microvm_machine.arguments(BOOT, _shape(network=True), PORTS)
+    text = " ".join(words)
+    assert not re.search(r"virtio-net|-netdev|-nic|vsock", text)
+    assert text.count("readonly=on") == text.count("-drive") == 2
+    assert words[words.index("-append") + 1].endswith(" gate.network")
+
+
+def test_only_a_machine_that_is_to_be_stored_has_a_monitor() -> None:
+    going_on = " ".join(microvm_machine.arguments(BOOT, _shape(), PORTS, incoming=11))
+    assert "-incoming fd:11" in going_on
+    assert "-mon" not in going_on
+    stored = " ".join(microvm_machine.arguments(BOOT, _shape(), PORTS, monitor=12))
+    assert "socket,id=monitor,fd=12" in stored
+    assert "-incoming" not in stored
+
+
 @pytest.mark.parametrize("limit", [1, 1 << 20, (1 << 20) + 1, 3 << 30])
-def test_the_guest_has_the_codes_memory_and_its_own(limit: int) -> None:
+def test_the_guest_has_the_codes_memory_and_its_own_in_few_sizes(limit: int) -> None:
     whole = microvm_machine.memory(limit)
-    assert whole << 20 >= limit + (128 << 20)
-    assert (whole - 1) << 20 < limit + (128 << 20)
+    assert whole << 20 >= limit + (192 << 20)
+    assert (whole - 256) << 20 < limit + (192 << 20)
+    assert whole % 256 == 0
 
 
 def test_firecracker_has_no_network_interface_and_a_disk_it_cannot_write() -> None:
@@ -50,7 +83,7 @@ def test_firecracker_has_no_network_interface_and_a_disk_it_cannot_write() -> No
     assert "network-interfaces" not in config
     assert "mmds-config" not in config
     assert all(drive["is_read_only"] for drive in config["drives"])
-    assert config["machine-config"] == {"vcpu_count": 1, "mem_size_mib": 384, "smt": False}
+    assert config["machine-config"] == {"vcpu_count": 1, "mem_size_mib": 512, "smt": False}
     inside = {str(path) for path in firecracker.jailed_files(BOOT)}
     named = {config["boot-source"]["kernel_image_path"], config["boot-source"]["initrd_path"]}
     assert named | {drive["path_on_host"] for drive in config["drives"]} == inside
@@ -64,7 +97,7 @@ def test_the_jailer_drops_root_and_bounds_everything() -> None:
     assert ours[:5] == ["jailer", "--id", "gate-1a", "--exec-file", "/usr/bin/firecracker"]
     groups = dict(ours[n + 1].split("=", 1) for n, word in enumerate(ours) if word == "--cgroup")
     assert groups == {
-        "memory.max": str((256 + 128 + 64) << 20),
+        "memory.max": str((512 + 64) << 20),
         "memory.swap.max": "0",
         "pids.max": "32",
         "cpu.max": "50000 100000",
@@ -109,6 +142,8 @@ def test_the_initial_file_system_loads_drivers_after_what_they_need(tmp_path: Pa
         "virtio_ring": b"virtio",
         "virtio_mmio": b"virtio,virtio_ring",
         "virtio-console": b"virtio_ring",
+        "nft_tproxy": b"nf_tables,virtio",
+        "nf_tables": b"",
         "unwanted": b"",
     }
     for name, depends in wants.items():
@@ -121,7 +156,38 @@ def test_the_initial_file_system_loads_drivers_after_what_they_need(tmp_path: Pa
     members = _members(made)
     order = [name.split("-", 1)[1] for name in sorted(members) if name.startswith("modules/")]
     assert order == ["virtio.ko", "virtio_ring.ko", "virtio_mmio.ko", "virtio-console.ko"]
+    network = [name for name in sorted(members) if name.startswith("gate/network/")]
+    assert network == ["gate/network/00-nf_tables.ko", "gate/network/01-nft_tproxy.ko"]
     assert members["bin/busybox"] == (0o100755, b"odd")
     assert members["init"][0] == 0o100755
     assert members["gate/guest.py"][0] == 0o100600
-    assert "gate/observer/supervisor.py" in members
+    assert {"gate/observer/supervisor.py", "gate/sinkhole/server.py", "gate/guest_kernel.py"} <= set(members)
+
+
+def test_only_what_the_simulated_network_needs_is_picked_from_an_image() -> None:
+    image = io.BytesIO()
+    with tarfile.open(fileobj=image, mode="w") as tar:
+        for name in (
+            "usr/lib/python3/dist-packages/h11/__init__.py",
+            "usr/lib/python3/dist-packages/h11-0.14.dist-info/METADATA",
+            "usr/local/lib/python3.12/site-packages/cryptography/x509.py",
+            "usr/lib/python3/dist-packages/_cffi_backend.cpython-311-x86_64-linux-gnu.so",
+            "usr/lib/python3/dist-packages/requests/__init__.py",
+            "etc/shadow",
+        ):
+            tar.addfile(tarfile.TarInfo(name), io.BytesIO())
+        link = tarfile.TarInfo("usr/lib/python3/dist-packages/h11/link.py")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/shadow"
+        tar.addfile(link)
+    data = image.getvalue()
+    out = io.BytesIO()
+    pieces = iter([data[:700], data[700:]])
+    found = microvm_image._pick(pieces, out)
+    assert found == {"h11", "cryptography", "_cffi_backend.cpython-311-x86_64-linux-gnu.so"}
+    out.seek(0)
+    with tarfile.open(fileobj=out) as tar:
+        assert tar.getnames() == [
+            "h11/__init__.py",
+            "cryptography/x509.py",
+            "_cffi_backend.cpython-311-x86_64-linux-gnu.so",
+        ]

@@ -1,0 +1,177 @@
+"""One virtual machine whose launcher waits for its job."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import secrets
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from gate.errors import CouldNotLook
+from gate.model.run import SandboxSpec
+from gate.sandbox.canaries import deadly
+from gate.sandbox.channel import Tracing
+from gate.sandbox.container import MASKED, READ_ONLY, plant_folders
+from gate.sandbox.microvm_image import HOW_TO_GET, Bootable
+from gate.sandbox.microvm_machine import Shape
+from gate.sandbox.microvm_process import Machine
+from gate.sandbox.session import Aftermath
+from gate.sandbox.talk import STDOUT, Ending
+
+_CLOCK_SECONDS: Final = 5.0
+_END_SECONDS: Final = 2.0
+_SLOW_END_SECONDS: Final = 10.0
+"""Without KVM on a busy host, the guest's last steps take their time."""
+_PATIENCE: Final = 4.0
+"""By how much longer than usual the simulated network waits for a client without KVM."""
+_LINK: Final = 3
+_MOST_TRACE: Final = 1 << 30
+_ENTROPY: Final = 64
+_PLACES: Final = threading.BoundedSemaphore(os.cpu_count() or 1)
+"""No more machines are being started at a time than there are cores."""
+
+
+class DidNotGoOn(CouldNotLook):
+    """A machine ended by itself before it was ready, which waiting longer would not have changed."""
+
+
+class MicrovmBox:
+    """Implements session.Box. ``authority``: the simulated network's key and certificate; empty: none.
+
+    ``stored``: the machine to go on from; without one it boots. ``wait``: seconds for either.
+    Raises CouldNotLook.
+    """
+
+    def __init__(
+        self,
+        boot: Bootable,
+        shape: Shape,
+        spec: SandboxSpec,
+        trace: Path,
+        *,
+        wait: float,
+        stored: Path | None = None,
+        authority: bytes = b"",
+    ) -> None:
+        self.trace = trace
+        self.network_log = trace.with_suffix(".net.jsonl") if shape.network else None
+        """What the simulated network saw (read by gate/trace/sinkhole_log.py)."""
+        self.tracer = Tracing(fd=_LINK)
+        self._patience = _SLOW_END_SECONDS if shape.accelerator == "tcg" else _END_SECONDS
+        self._copies: list[threading.Event] = []
+        with _PLACES:
+            self._machine = Machine(boot, shape, stored=stored)
+            try:
+                self._copy("trace", self.trace)
+                if self.network_log is not None:
+                    self._copy("network", self.network_log)
+                self._machine.give(_settings(spec, shape, self.tracer, authority))
+                if not self._machine.hear("ready", wait):
+                    why = f"a virtual machine did not start: {self._machine.why()}"
+                    kind = DidNotGoOn if self._machine.ended else CouldNotLook
+                    raise kind(why, advice=HOW_TO_GET)
+            except BaseException:
+                self.remove()
+                for left in (self.trace, self.network_log):
+                    if left is not None:
+                        left.unlink(missing_ok=True)
+                raise
+
+    @property
+    def read_fd(self) -> int:
+        """The first port."""
+        return self._machine.ends["control"].fileno()
+
+    @property
+    def write_fd(self) -> int:
+        """The first port, too."""
+        return self.read_fd
+
+    @property
+    def pid(self) -> int:
+        """QEMU's."""
+        return self._machine.pid
+
+    def split(self, data: bytes) -> list[tuple[int, bytes]]:
+        """A port of its own: all of it is the launcher's stdout; its stderr comes with the guest's words."""
+        return [(STDOUT, data)]
+
+    def move_clock(self, seconds: int) -> None:
+        """Move the guest's own clock, for everything in it, before the code is there. Raises CouldNotLook."""
+        self._machine.order(f"c {seconds}")
+        if not self._machine.hear("clock", _CLOCK_SECONDS) or self._machine.told["clock"] != seconds:
+            raise CouldNotLook(
+                f"the clock of the virtual machine was not moved: {self._machine.why()}", advice=HOW_TO_GET
+            )
+
+    def _copy(self, port: str, path: Path) -> None:
+        """One port into a file, as far as that may go, in a thread of its own."""
+        done = threading.Event()
+        self._copies.append(done)
+        end: socket.socket = self._machine.ends[port]
+
+        def copy() -> None:
+            left = _MOST_TRACE
+            with contextlib.suppress(OSError), path.open("xb", buffering=0) as out:
+                while left > 0 and (data := end.recv(1 << 18)):
+                    out.write(data[:left])
+                    left -= len(data)
+            done.set()
+
+        threading.Thread(target=copy, name=port, daemon=True).start()
+
+    def kill(self) -> None:
+        """SIGKILL to the machine."""
+        self._machine.kill()
+
+    def aftermath(self, ending: Ending, status: int | None) -> Aftermath:  # noqa: ARG002
+        """Have the guest end what still runs, finish trace and log, and tell what only it knows."""
+        if ending in ("deadline", "stopped"):
+            self._machine.order("k")
+        if not self._machine.hear("ended", _END_SECONDS if ending == "stopped" else self._patience):
+            if ending == "closed":
+                raise CouldNotLook(f"the virtual machine failed: {self._machine.why()}", advice=HOW_TO_GET)
+            return Aftermath()
+        peak = self._machine.told.get("peak")
+        return Aftermath(
+            out_of_memory=self._machine.told.get("oom") is True,
+            peak_memory=peak if isinstance(peak, int) else None,
+        )
+
+    def trace_done(self, deadline: float) -> None:
+        """The ports close with the machine."""
+        for done in self._copies:
+            done.wait(deadline)
+
+    def remove(self) -> None:
+        """The machine and our ends of its ports. Trace and log stay until the session ends."""
+        self._machine.kill()
+        for done in self._copies:
+            done.wait(_END_SECONDS)
+        self._machine.remove()
+
+
+def _settings(spec: SandboxSpec, shape: Shape, tracing: Tracing, authority: bytes) -> dict[str, Any]:
+    """What guest.py wants to know."""
+    limits = spec.limits
+    return {
+        "time": time.time() + spec.clock_offset,
+        "entropy": secrets.token_hex(_ENTROPY),
+        "memory": limits.memory,
+        "pids": limits.pids + 4,  # the launcher and who holds its namespaces
+        "scratch": limits.scratch,
+        "inodes": limits.scratch_inodes,
+        "events": limits.trace_events,
+        "canaries": list(deadly(spec)),
+        "patience": _PATIENCE if shape.accelerator == "tcg" else 1.0,
+        "authority": base64.b64encode(authority).decode("ascii"),
+        "token": tracing.token.hex(),
+        "masked": list(MASKED),
+        "read_only": list(READ_ONLY),
+        "planted": list(plant_folders(tuple(spec.files))),
+    }

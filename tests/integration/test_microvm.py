@@ -1,0 +1,323 @@
+"""The machine wall's own faults, and what a machine that goes on from a stored one has of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.errors import CouldNotLook
+from gate.model.run import Outcome, Probe, SandboxSpec
+from gate.sandbox import microvm, microvm_box, microvm_image, microvm_machine, microvm_snapshot
+from gate.sandbox.microvm import MicrovmBackend
+from gate.sandbox.microvm_box import DidNotGoOn, MicrovmBox
+from gate.sandbox.microvm_machine import Shape
+from gate.sandbox.parcel import NoTree
+from tests.contract.backend_contract import probe, working
+from tests.contract.leftovers import snapshot
+from tests.contract.trees import DictTree
+
+pytestmark = [pytest.mark.engine, pytest.mark.slow]
+QUARTER = timedelta(days=90)
+
+
+@pytest.fixture
+def backend() -> MicrovmBackend:
+    """The wall, where it works."""
+    working("microvm")
+    return MicrovmBackend()
+
+
+@pytest.fixture
+def anew() -> Iterator[None]:
+    """What was found out about this machine is found out again, before and after."""
+    microvm._working.cache_clear()
+    yield
+    microvm._working.cache_clear()
+
+
+def _tools(folder: Path, **instead: str) -> str:
+    """A PATH on which QEMU is what the test says (the text of a script), or missing."""
+    folder.mkdir()
+    for name in ("busybox", "sqfstar", "sleep", "sh"):
+        found = shutil.which(name)
+        if found is None:
+            pytest.skip(f"no {name}")
+        (folder / name).symlink_to(found)
+    for name, text in instead.items():
+        script = folder / name.replace("_", "-").replace("x86-64", "x86_64")
+        script.write_text(text)
+        script.chmod(0o755)
+    return str(folder)
+
+
+# --- something is missing
+
+
+def test_without_qemu_it_says_how_to_get_it(
+    anew: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", _tools(tmp_path / "bin"))
+    found = MicrovmBackend().probe()
+    assert not found.available
+    assert "QEMU is not installed" in found.reason
+    assert "qemu-system-x86" in found.reason
+
+
+def test_a_qemu_that_hangs_costs_its_deadline(
+    backend: MicrovmBackend, anew: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hangs = '#!/bin/sh\n[ "$1" = --version ] && echo QEMU emulator version 0.0 && exit\nexec sleep 60\n'
+    monkeypatch.setenv("PATH", _tools(tmp_path / "bin", qemu_system_x86_64=hangs))
+    monkeypatch.setattr(microvm, "hesitates", lambda: "no KVM")
+    monkeypatch.setattr(microvm_snapshot, "_QUIET_SECONDS", 2.0)
+    before, start = snapshot(), time.monotonic()
+    found = backend.probe()
+    assert not found.available
+    assert "no answer in time" in found.reason
+    assert time.monotonic() - start < 2 + 5
+    assert snapshot() == before
+
+
+def test_a_qemu_that_fails_is_told_in_its_own_words(
+    backend: MicrovmBackend, anew: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fails = "#!/bin/sh\necho no such machine here >&2\nexit 1\n"
+    monkeypatch.setenv("PATH", _tools(tmp_path / "bin", qemu_system_x86_64=fails))
+    found = backend.probe()
+    assert not found.available
+    assert "no such machine here" in found.reason
+
+
+def test_without_a_kernel_it_says_how_to_get_it(anew: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which(microvm_machine.PROGRAM) is None:
+        pytest.skip("no QEMU")
+    monkeypatch.setattr(microvm_image, "_PLACES", ())
+    found = MicrovmBackend().probe()
+    assert not found.available
+    assert "no kernel for virtual machines" in found.reason
+    assert "make setup" in found.reason
+
+
+def test_without_an_image_and_an_engine_to_make_it_there_is_no_machine(
+    backend: MicrovmBackend, anew: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = backend.probe()
+    assert not found.available
+    assert "/nonexistent/docker.sock" in found.reason
+    assert [p.name for p in (tmp_path / "gate/microvm").iterdir() if p.suffix == ".new"] == []
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a small disk")
+def test_a_full_disk_is_told_and_leaves_no_half_of_anything(
+    backend: MicrovmBackend, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], check=True)
+    try:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(disk))
+        with (
+            pytest.raises(CouldNotLook) as caught,
+            backend.open(SandboxSpec(), NoTree(), NoTree()),
+        ):
+            pytest.fail("opened on a full disk")
+        assert "disk full" in caught.value.advice
+        assert {p.suffix for p in (disk / "gate/microvm").iterdir()} <= {"", ".cpio", ".lock"}
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_machine_that_cannot_be_stored_is_booted(
+    backend: MicrovmBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(microvm_snapshot, "_store", full)
+    shape = Shape(accelerator="tcg", memory=512)  # of a size that nothing else here uses
+    boot = microvm_image.bootable()
+    path = microvm_image.cache() / f"stored-{microvm_snapshot._digest(boot, shape, 'x')}.state"
+    try:
+        assert microvm_snapshot.ensure(boot, shape, "x") is None
+        start = time.monotonic()
+        assert microvm_snapshot.ensure(boot, shape, "x") is None, "not tried again"
+        assert time.monotonic() - start < 1
+        assert not path.exists()
+        assert not path.with_suffix(".new").exists()
+    finally:
+        microvm_snapshot._cannot.discard(path)
+
+
+# --- something breaks
+
+
+def test_a_machine_killed_by_somebody_else_is_no_clean_look(backend: MicrovmBackend) -> None:
+    tree = DictTree(files={"main.py": "import time\nprint('begun', flush=True)\ntime.sleep(60)"})
+    before = snapshot()
+    with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(1) as pool:
+        run = pool.submit(session.run, probe("python3", "main.py", deadline=40), "head")
+        until = time.monotonic() + 60
+        while not session._live and time.monotonic() < until:
+            time.sleep(0.05)
+        (box,) = session._live
+        assert isinstance(box, MicrovmBox)
+        time.sleep(1.5)
+        os.kill(box.pid, signal.SIGKILL)
+        start = time.monotonic()
+        record = run.result(timeout=20)
+        assert time.monotonic() - start < 5
+        after = session.run(probe("python3", "-c", "print('hi')"), "head")
+    assert record.fault is not None
+    assert not record.completed
+    assert not record.completeness.whole
+    assert record.outcome in (Outcome.KILLED, Outcome.NEVER_STARTED)
+    assert (after.fault, after.stdout) == (None, b"hi\n"), "the next one is another machine"
+    assert snapshot() == before
+
+
+def test_a_damaged_stored_machine_is_found_out(backend: MicrovmBackend, tmp_path: Path) -> None:
+    shape = Shape(accelerator="tcg", memory=microvm_machine.memory(512 << 20))
+    damaged = tmp_path / "stored.state"
+    damaged.write_bytes(b"not a machine" * 1000)
+    with pytest.raises(DidNotGoOn, match="migration"):
+        MicrovmBox(
+            microvm_image.bootable(), shape, SandboxSpec(), tmp_path / "t.jsonl", wait=20, stored=damaged
+        )
+    assert not (tmp_path / "t.jsonl").exists()
+
+
+def test_a_stored_machine_that_does_not_go_on_is_dropped_and_another_boots(
+    backend: MicrovmBackend, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stored = tmp_path / "stored.state"
+    stored.write_bytes(b"")
+    asked: list[Path | None] = []
+
+    def box(*_: Any, stored: Path | None, **__: Any) -> str:
+        asked.append(stored)
+        if stored is not None:
+            raise DidNotGoOn("load of migration failed")
+        return "booted"
+
+    monkeypatch.setattr(microvm, "MicrovmBox", box)
+    monkeypatch.setattr(microvm_snapshot, "ensure", lambda *_: stored)
+    starter = microvm._Starter("tcg", SandboxSpec(), b"")
+    made: list[object] = [starter.start(tmp_path / name) for name in ("t", "u")]
+    assert made == ["booted", "booted"]
+    assert asked == [stored, None, None]
+    assert not stored.exists()
+
+
+def test_no_more_machines_are_started_at_a_time_than_there_are_cores(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now, most, lock = 0, 0, threading.Lock()
+
+    def start(*_: object, **__: object) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.05)
+        with lock:
+            now -= 1
+        raise CouldNotLook("enough")
+
+    monkeypatch.setattr(microvm_box, "Machine", start)
+    shape = Shape(accelerator="tcg", memory=768)
+    boot: Any = None
+
+    def one(number: int) -> None:
+        with contextlib.suppress(CouldNotLook):
+            MicrovmBox(boot, shape, SandboxSpec(), tmp_path / f"{number}.jsonl", wait=1)
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(one, range(12)))
+    assert 0 < most <= (os.cpu_count() or 1)
+
+
+# --- what every machine has of its own
+
+_OWN = """
+import json, os, time, uuid
+print(json.dumps([os.urandom(16).hex(), str(uuid.uuid4()), open("/proc/sys/kernel/random/boot_id").read(),
+                  hash("x"), hex(id(object())), time.time()]))
+"""
+
+
+def test_machines_from_one_stored_state_share_neither_randomness_nor_time(backend: MicrovmBackend) -> None:
+    said = []
+    tree = DictTree(files={"main.py": _OWN})
+    with backend.open(SandboxSpec(), tree, tree) as session:
+        for _ in range(3):
+            begun = time.time()
+            record = session.run(probe("python3", "main.py"), "head")
+            assert record.fault is None
+            *own, when = json.loads(record.stdout)
+            assert begun - 1 < when < time.time() + 1
+            said.append(own)
+    assert all(len(set(kind)) == 3 for kind in zip(*said, strict=True)), said
+
+
+_DATE = "import subprocess, time\nprint(int(time.time()), subprocess.check_output(['date', '+%s']).decode())"
+
+
+def test_the_second_looks_clock_is_the_machines_own(backend: MicrovmBackend) -> None:
+    job = {"items": [{"do": "script", "path": "main.py", "argv": [[]]}], "clock": QUARTER.total_seconds()}
+    later = Probe(
+        id="t~quarter",
+        phase="script",
+        target="t, 90 days later",
+        path="main.py",
+        argv=("python3", "/opt/gate/driver.py", json.dumps(job)),
+        condition="90 days later",
+    )
+    tree = DictTree(files={"main.py": _DATE})
+    with backend.open(SandboxSpec(), tree, tree) as session:
+        record = session.run(later, "head")
+        now = session.run(probe("python3", "main.py"), "head")
+    assert record.fault is None, record.fault
+    for told, offset in ((record, QUARTER.total_seconds()), (now, 0)):
+        python, program = map(int, told.stdout.split())
+        assert abs(python - offset - time.time()) < 60, told.stdout
+        assert abs(program - python) < 30
+    assert record.driver_report["clock_by"] == "machine"
+    assert record.probe == later
+    assert "clock_by" not in now.driver_report
+
+
+def test_what_is_stored_is_private_and_kept_within_bounds(backend: MicrovmBackend) -> None:
+    with backend.open(SandboxSpec(), NoTree(), NoTree()):
+        pass
+    kept = list(microvm_image.cache().glob("stored-*.state"))
+    if not kept:
+        pytest.skip("nothing is stored on this machine (KVM)")
+    assert len(kept) <= microvm_snapshot._KEPT
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
+    assert stat.S_IMODE(microvm_image.cache().stat().st_mode) & 0o077 == 0
+
+
+def test_what_it_cannot_do_it_refuses(backend: MicrovmBackend, tmp_path: Path) -> None:
+    for spec in (SandboxSpec(image="other:1"), SandboxSpec(layers={"head": tmp_path})):
+        with (
+            pytest.raises(CouldNotLook, match="microvm"),
+            backend.open(spec, NoTree(), NoTree()),
+        ):
+            pytest.fail("opened all the same")
