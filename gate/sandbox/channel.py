@@ -50,6 +50,8 @@ class Tracing:
     """With ``guard``: the code's user and group; the launcher is started as root and keeps apart from it."""
     cover: tuple[str, ...] = ()
     """With ``guard``: paths that the launcher hides from the code."""
+    tunnel: bool = False
+    """With ``guard``: the launcher makes a network whose packets come to the host (frames ``P``)."""
     known: tuple[str, ...] = ()
     """With ``strace``: the calls that it shows."""
 
@@ -59,7 +61,8 @@ class Tracing:
             return {"kind": "none"}
         if self.kind == "guard":
             program = seccheck_guard.program(self.arch)
-            return {"kind": "guard", "filter": program.hex(), "user": self.user, "cover": list(self.cover)}
+            told = {"filter": program.hex(), "user": self.user, "cover": list(self.cover)}
+            return {"kind": "guard", **told, "tunnel": self.tunnel}
         where: dict[str, object] = {"fd": self.fd} if self.fd is not None else {"socket": self.socket}
         if self.kind == "strace":
             program = strace.filter_program(self.known, self.arch)

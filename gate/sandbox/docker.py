@@ -7,6 +7,7 @@ import functools
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeVar
 
 from docker import DockerClient
@@ -210,9 +211,7 @@ class DockerBackend:
                         lambda: self._watcher(
                             client, image=watching, labels=labels, folder=folder, canaries=deadly(spec)
                         ),
-                        functools.partial(
-                            sinking.in_container, spec, folder, client, image=watching, labels=labels
-                        ),
+                        functools.partial(self._network, spec, folder, client, image=watching, labels=labels),
                     )
                 )
             except API_ERRORS as error:
@@ -231,7 +230,7 @@ class DockerBackend:
             )
 
             if spec.network == "sinkhole":
-                options["HostConfig"]["Sysctls"] = dict(sinking.SYSCTLS)
+                options["HostConfig"] |= self._with_network
 
             def make() -> Box:
                 return around(self._box(client, options, observer, limits.trace_events))
@@ -254,6 +253,11 @@ class DockerBackend:
         Reading one of the paths ``canaries`` ends a sandbox.
         """
         return Observer(client, image=image, labels=labels, folder=folder, canaries=canaries)
+
+    _network = staticmethod(sinking.in_container)
+    """What answers a sandbox's network, where one is asked for."""
+    _with_network: Mapping[str, Any] = MappingProxyType({"Sysctls": sinking.SYSCTLS})
+    """What the engine is told for it."""
 
     def _box(self, client: DockerClient, options: dict[str, Any], observer: Any, events: int) -> DockerBox:
         """One started sandbox."""

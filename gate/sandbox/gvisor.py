@@ -10,13 +10,14 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from docker import DockerClient
 
 from gate.errors import CouldNotLook
 from gate.model.run import Capability, Limits, Probe, SandboxSpec
-from gate.sandbox import container, engine, gvisor_setup, images
+from gate.sandbox import container, engine, gvisor_setup, images, sinking
 from gate.sandbox.canaries import deadly
 from gate.sandbox.channel import Tracing
 from gate.sandbox.docker import DockerBackend, DockerBox, Isolation
@@ -31,6 +32,9 @@ _LAUNCHER_MAY: Final = ["SETUID", "SETGID", "KILL", "SYS_ADMIN"]
 """gVisor lets a process open and kill others of its user, the first one too. So the launcher starts as root
 of the sandbox (in gVisor's kernel, not on the host) with these only, and the code becomes another user. The
 last one is given up before the tree is unpacked: with it the launcher hides _COVERED."""
+_FOR_NETWORK: Final = ("NET_ADMIN", "NET_BIND_SERVICE")
+_TUNNEL: Final = "gate-tunnel"
+"""Told among the engine's options, and not passed on to it: this sandbox has a network that answers."""
 _COVERED: Final = (
     *container.MASKED,  # runsc takes no notice of the engine's list
     # the launcher's own: anybody may read them in gVisor
@@ -62,10 +66,12 @@ class GvisorBox(DockerBox):
         self, client: DockerClient, options: dict[str, Any], observer: SinkObserver, events: int
     ) -> None:
         place = observer.watch(events=events)
-        host = options["HostConfig"] | {"Runtime": gvisor_setup.runtime(place.slot), "CapAdd": _LAUNCHER_MAY}
+        host = options["HostConfig"] | {"Runtime": gvisor_setup.runtime(place.slot)}
+        tunnel = bool(host.pop(_TUNNEL, False))
+        host["CapAdd"] = [*_LAUNCHER_MAY, *(_FOR_NETWORK if tunnel else ())]
         body = options | {"HostConfig": host, "User": "0:0"}
         super().__init__(client, body, _Claimed(observer, place), events)
-        self.tracer = Tracing(kind="guard", user=container.UID, cover=_COVERED)
+        self.tracer = Tracing(kind="guard", user=container.UID, cover=_COVERED, tunnel=tunnel)
 
 
 class GvisorBackend(DockerBackend):
@@ -93,6 +99,7 @@ class GvisorBackend(DockerBackend):
             available=True,
             isolation=self.isolation,
             tracer="seccheck",
+            networks=("none", "sinkhole"),
             layers=True,
             version=f"runsc, {slots} slots",
             reason="" if built else "its images are built on first use",
@@ -125,6 +132,9 @@ class GvisorBackend(DockerBackend):
             )
         slots = gvisor_setup.usable(client.info().get("Runtimes") or {})
         return SinkObserver(client, image=image, labels=labels, folder=folder, slots=slots)
+
+    _network = staticmethod(sinking.by_packets)
+    _with_network = MappingProxyType({_TUNNEL: True})
 
     def _box(self, client: DockerClient, options: dict[str, Any], observer: Any, events: int) -> DockerBox:
         return GvisorBox(client, options, observer, events)

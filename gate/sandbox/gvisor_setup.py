@@ -65,10 +65,11 @@ def usable(runtimes: dict[str, Any]) -> int:
 
 def _of_today(slot: int, known: dict[str, Any]) -> bool:
     words = known.get("runtimeArgs")
-    return words is None or words == _arguments(slot)  # not every engine tells
+    return words is None or words == arguments(slot)  # not every engine tells
 
 
-def _arguments(slot: int, configs: Path | None = None) -> list[str]:
+def arguments(slot: int, configs: Path | None = None) -> list[str]:
+    """What a slot's runtime is started with."""
     return seccheck_session.arguments(str(_config(slot, configs or _CONFIGS)), f"{REPORTS}/{slot}/log")
 
 
@@ -92,7 +93,7 @@ def register(*, daemon: Path = _DAEMON, configs: Path = _CONFIGS) -> str:
     for slot in range(SLOTS):
         session = seccheck_session.session(f"{REPORTS}/{slot}/sink.sock", points)
         _write(_config(slot, configs), session)
-        wanted[runtime(slot)] = {"path": program, "runtimeArgs": _arguments(slot, configs)}
+        wanted[runtime(slot)] = {"path": program, "runtimeArgs": arguments(slot, configs)}
     if not _merge(daemon, {"runsc": {"path": program, "runtimeArgs": _BARE}}, wanted):
         return f"runsc was registered already, with {SLOTS} slots"
     _reload()

@@ -27,6 +27,7 @@ from gate.sandbox.manifest import places as manifest_places
 from gate.sandbox.parcel import Parcel, job_for
 from gate.sandbox.record import Seen, never_started, to_record
 from gate.sandbox.talk import STDOUT, Ending, Watch, Wire, converse
+from gate.sandbox.tunnel import Tunnel
 from gate.sandbox.warm import Warm
 from gate.trace.codec import read_trace
 from gate.trace.sinkhole_log import read_log
@@ -180,9 +181,14 @@ class BoxSession:
             return never_started(probe, side, repeat, error.message)
         job = job_for(moved, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
         parcel = self._parcels[side]
-        bridge = None
+        tunnel: Tunnel | None = getattr(box, "tunnel", None)
+        if errand is not None and tunnel is not None:
+            raise ValueError("a sandbox with a network of its own has no way out")
+        bridge: Bridge | Tunnel | None = tunnel
         manifest = Manifest()
         others: dict[bytes, Callable[[bytes], None]] = {b"M": manifest.hear}
+        if tunnel is not None:
+            others[b"P"] = tunnel.hear
         if box.tracer.kind in ("unotify", "strace"):
             job = replace(job, manifest=manifest_places(self._spec))
         if errand is not None:

@@ -13,7 +13,7 @@ import secrets
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
@@ -32,6 +32,7 @@ from gate.sandbox.parcel import HOME
 from gate.sandbox.session import Aftermath, Box
 from gate.sandbox.sinkhole import tls
 from gate.sandbox.talk import STDOUT, Ending
+from gate.sandbox.tunnel import Tunnel
 
 BUNDLE: Final = f"{HOME}/.cache/ca-bundle.pem"
 """The authority's certificate inside the sandbox: a place that every program may read."""
@@ -45,6 +46,7 @@ TRUST: Final = (
 )
 SYSCTLS: Final = {f"net.ipv6.conf.{name}.disable_ipv6": "0" for name in ("all", "default", "lo")}
 """Engines switch IPv6 off where a container has no network."""
+_TUN: Final = "/dev/net/tun"
 _WGETRC: Final = f"{HOME}/.cache/wgetrc"
 _PROGRAM: Final = Path(__file__).resolve().parent / "sinkhole" / "__main__.py"
 _CAPABILITIES: Final = (
@@ -81,6 +83,7 @@ class Sunk:
         self.ready = threading.Event()
         self.ended = threading.Event()
         self.why = ""
+        self.tunnel: Tunnel | None = None
         self.fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
 
@@ -146,11 +149,14 @@ class LocalLine:
 class ContainerLine:
     """The program in a container that sees the host's processes and may enter their namespaces."""
 
-    def __init__(self, client: DockerClient, *, image: str, labels: Mapping[str, str]) -> None:
+    def __init__(
+        self, client: DockerClient, *, image: str, labels: Mapping[str, str], devices: Sequence[str] = ()
+    ) -> None:
         self._client = client
         self._said = b""
         self._attached: Attached | None = None
-        self._id = str(client.api.create_container_from_config(options(image, labels))["Id"])
+        body = options(image, labels, devices)
+        self._id = str(client.api.create_container_from_config(body)["Id"])
         try:
             self._attached = Attached(client, self._id)
             client.api.start(self._id)
@@ -188,9 +194,10 @@ class ContainerLine:
         return self._said.decode(errors="replace").strip()[-300:]
 
 
-def options(image: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """The body of ``POST /containers/create``. Its capabilities are used between the order for a sandbox and
-    the first byte from it; the process that reads those bytes has none, and is nobody.
+def options(image: str, labels: Mapping[str, str], devices: Sequence[str] = ()) -> dict[str, Any]:
+    """The body of ``POST /containers/create``; ``devices`` are the host's. Its capabilities are used between
+    the order for a sandbox and the first byte from it; the process that reads those bytes has none, and is
+    nobody.
     """
     host: dict[str, Any] = {
         "NetworkMode": "none",
@@ -207,6 +214,9 @@ def options(image: str, labels: Mapping[str, str]) -> dict[str, Any]:
         "Tmpfs": {"/tmp": "rw,noexec,nosuid,nodev,size=4m,mode=1777"},  # noqa: S108  # its own
         "LogConfig": {"Type": "none", "Config": {}},
         "RestartPolicy": {"Name": "no"},
+        "Devices": [
+            {"PathOnHost": path, "PathInContainer": path, "CgroupPermissions": "rw"} for path in devices
+        ],
     }
     return {
         "Image": image,
@@ -252,12 +262,30 @@ class Sinkhole:
             box.remove()
             raise
 
+    def joined(self, box: Box) -> TunnelBox:
+        """The same for a sandbox whose network comes in packets."""
+        try:
+            return TunnelBox(box, self, self.tunnelled())
+        except BaseException:
+            box.remove()
+            raise
+
     def serve(self, pid: int) -> Sunk:
         """A place for the network namespace of that process, ready. Raises CouldNotLook."""
+        return self._begin(f"sink {{}} {pid}\n")
+
+    def tunnelled(self) -> Sunk:
+        """A place for packets, ready; they go through its ``tunnel``. Raises CouldNotLook."""
+        return self._begin("tunnel {}\n", packets=True)
+
+    def _begin(self, order: str, *, packets: bool = False) -> Sunk:
         place = Sunk(self._folder / f"{secrets.token_hex(8)}.net.jsonl")
+        if packets:
+            head = f"packets {place.token} ".encode()
+            place.tunnel = Tunnel(lambda some: self._order(head + base64.b64encode(some) + b"\n"))
         with self._lock:
             self._places[bytes.fromhex(place.token)] = place
-        self._order(f"sink {place.token} {pid}\n".encode())
+        self._order(order.format(place.token).encode())
         place.ready.wait(_READY_SECONDS)
         if place.ended.is_set() or not place.ready.is_set():
             why = place.why or self._line.muttered() or "it said nothing"
@@ -278,6 +306,8 @@ class Sinkhole:
         with self._lock:
             if self._places.pop(bytes.fromhex(place.token), None) is not None:
                 os.close(place.fd)
+        if place.tunnel is not None:
+            place.tunnel.close()
 
     def _order(self, line: bytes) -> None:
         with self._lock:
@@ -325,6 +355,8 @@ def _take(place: Sunk, kind: bytes, payload: bytes) -> None:
         left = memoryview(payload)
         while left:
             left = left[os.write(place.fd, left) :]
+    elif kind == b"p" and place.tunnel is not None:
+        place.tunnel.arrived(payload)
     elif kind == b"r":
         place.ready.set()
     elif kind == b"e":
@@ -352,6 +384,23 @@ def in_container(
     """The same for a container engine's sandboxes; ``image`` is the observer's."""
     with _with(spec, folder, lambda: ContainerLine(client, image=image, labels=labels)) as both:
         yield both
+
+
+@contextlib.contextmanager
+def by_packets(
+    spec: SandboxSpec, folder: Path, client: DockerClient, *, image: str, labels: Mapping[str, str]
+) -> Iterator[tuple[SandboxSpec, Callable[[Box], Box]]]:
+    """The same for sandboxes whose kernel is a program: their launcher hands the packets over."""
+
+    def line() -> Line:
+        return ContainerLine(client, image=image, labels=labels, devices=(_TUN,))
+
+    if spec.network != "sinkhole":
+        yield spec, lambda box: box
+        return
+    authority = tls.make_authority()
+    with Sinkhole(line(), folder, authority) as sinkhole:
+        yield trusting(spec, authority), sinkhole.joined
 
 
 @contextlib.contextmanager
@@ -425,3 +474,12 @@ class SunkBox:
         """Both."""
         self._box.remove()
         self._sinkhole.forget(self._place)
+
+
+class TunnelBox(SunkBox):
+    """A sandbox whose network goes through its launcher's frames (session.BoxSession asks for ``tunnel``)."""
+
+    @property
+    def tunnel(self) -> Tunnel | None:
+        """Where its packets go."""
+        return self._place.tunnel

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from gate.sandbox.bridge import Bridge
+from gate.sandbox.tunnel import Tunnel
 
 Ending = Literal["said", "closed", "deadline", "stopped"]
 STDOUT: Final = 1
@@ -38,7 +39,7 @@ class Wire(Protocol):
 class _Sender:
     """Feeds one descriptor as fast as the other side takes it."""
 
-    def __init__(self, fd: int, payload: Iterator[bytes], bridge: Bridge | None) -> None:
+    def __init__(self, fd: int, payload: Iterator[bytes], bridge: Bridge | Tunnel | None) -> None:
         self._fd = fd
         self._payload = payload
         self._bridge = bridge
@@ -74,7 +75,9 @@ class Watch:
     stopped: Callable[[], bool]
 
 
-def converse(wire: Wire, payload: Iterator[bytes], watch: Watch, bridge: Bridge | None = None) -> Ending:
+def converse(
+    wire: Wire, payload: Iterator[bytes], watch: Watch, bridge: Bridge | Tunnel | None = None
+) -> Ending:
     """Send ``payload`` (no empty parts) while listening, and return how it ended.
 
     ``said``: through; ``closed``: the launcher fell silent before; ``deadline``; ``stopped``.

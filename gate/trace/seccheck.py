@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import platform
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -40,6 +40,14 @@ Args = tuple[int, ...]
 
 
 @dataclass(slots=True)
+class _Socket:
+    """What is known of a descriptor; one that was passed on or made a second time is not known."""
+
+    kind: int
+    bound: Fields = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class _Process:
     parent: int
     exe: str
@@ -48,6 +56,7 @@ class _Process:
     """False: still the launcher's own code."""
     asked: str = ""
     became: str = ""
+    sockets: dict[int, _Socket] = field(default_factory=dict)
 
 
 class Translator:
@@ -158,7 +167,8 @@ class Translator:
         child = wire.number(fields, 4)
         if me is None or child == group:
             return  # a thread
-        self._processes[child] = born = _Process(group, me.exe, me.cwd, me.live)
+        sockets = dict(me.sockets)
+        self._processes[child] = born = _Process(group, me.exe, me.cwd, me.live, sockets=sockets)
         if born.live:
             self._process(child, born, "first")
 
@@ -171,7 +181,12 @@ class Translator:
         number = wire.number(fields, 4)
         name = self.names.get(number, f"syscall_{number}")
         if 2 in fields:
-            self._executed(wire.parse(wire.text(fields, 2)), group, me)
+            ended = wire.parse(wire.text(fields, 2))
+            if name == "socket":
+                if me.live and not wire.number(ended, 2):
+                    me.sockets[wire.number(ended, 1)] = _Socket(wire.number(fields, 6) & 0xF)
+            else:
+                self._executed(ended, group, me)
             return
         args = tuple(wire.number(fields, key) for key in range(5, 11))
         if not me.live and name not in ("execve", "execveat"):
@@ -217,7 +232,8 @@ class Translator:
         elif name in table.SIGNAL:
             self._said("signal", name, thread, group, self._signal(name, args, group, me))
         elif name == "listen":
-            self._said("net", name, thread, group, {})
+            known = me.sockets.get(signed(args[0]))
+            self._said("net", name, thread, group, dict(known.bound) if known else {})
         elif name in table.CONTROL:
             self._control(name, args, thread, group)
         elif name == "personality" and args[0] & 0xFFFFFFFF == 0xFFFFFFFF:
@@ -277,7 +293,13 @@ class Translator:
         elif name in ("open", "openat", "creat"):
             self._open(fields, name, thread, group, me)
         elif name in ("connect", "bind"):
-            self._said("net", name, thread, group, self._address(wire.text(fields, 6), me))
+            told = self._address(wire.text(fields, 6), me)
+            known = me.sockets.get(signed(args[0]))
+            if known is not None:
+                proto = flags.PROTOS.get((flags.KINDS.get(known.kind, ""), told["family"]), "")
+                told |= {"proto": proto} if proto else {}
+                known.bound = told if name == "bind" else known.bound
+            self._said("net", name, thread, group, told)
         elif args[2]:  # prlimit64 that sets
             limit = wire.parse(wire.text(fields, 6))
             op = flags.RLIMIT.get(args[1], f"RLIMIT_{args[1]}")
@@ -364,8 +386,8 @@ class Translator:
         call, at = said.call, (said.thread, said.group)
         if call.startswith("send"):
             fields = log.sent(said)
-            if call == "sendto" and "family" not in fields:
-                return  # a connected socket: its connect was seen
+            if call == "sendto" and not log.addressed(said):
+                return
             self._logged[call] += 1
             self._said("net", call, *at, fields | {k: _text(fields[k]) for k in ("addr",) if k in fields})
             return

@@ -82,6 +82,8 @@ _PATTERNS: Final = {
 }
 _ADDRESS: Final = re.compile(r"\{Family: (AF_\w+), Addr: ([^{}]*?)(?:, Port: (\d+))?(?:, [^{}]*)?\}")
 _UNIX: Final = re.compile(r"\{Family: AF_UNIX, Addr: (.*?)\}, 0x[0-9a-f]+\Z", re.DOTALL)
+_NETLINK: Final = re.compile(r"\{Family: AF_NETLINK, PortID: (\d+), Groups: (\d+)\}")
+_NO_ADDRESS: Final = re.compile(r", (?:null|0x0), 0x[0-9a-f]+\Z")
 _LENGTHS: Final = re.compile(r"\{base=0x[0-9a-f]+, len=(\d+)")
 
 
@@ -175,11 +177,18 @@ def sent(logged: Logged) -> dict[str, Any]:
         fields["size"] = sum(map(int, _LENGTHS.findall(logged.arguments)))
     if unix := _UNIX.search(logged.arguments):
         return fields | {"family": "AF_UNIX", "addr": unix[1].strip('"')}
+    if found := _NETLINK.search(logged.arguments):
+        return fields | {"family": "AF_NETLINK", "addr": f"{found[1]}:{found[2]}"}
     if found := _ADDRESS.search(logged.arguments):
         fields |= {"family": found[1], "addr": found[2]}
         if found[3]:
             fields["port"] = int(found[3])
     return fields
+
+
+def addressed(logged: Logged) -> bool:
+    """A ``sendto`` that names where to; without, its socket is connected, and that was seen."""
+    return _NO_ADDRESS.search(logged.arguments) is None
 
 
 def memfd_flags(text: str) -> str:

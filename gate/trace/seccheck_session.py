@@ -31,8 +31,9 @@ LOGGED: Final = frozenset(_LOGGED.split())
 LOOKS: Final = frozenset(("stat", "lstat", "newfstatat", "access", "faccessat", "readlink", "readlinkat"))
 FOLDERS: Final = frozenset(("chdir", "fchdir"))
 """Logged only: questions about paths, and where relative paths begin."""
-EXITS: Final = frozenset(("execve", "execveat"))
-"""Reported raw at their end, too: only then is it known whether they worked."""
+_WORKED: Final = frozenset(("execve", "execveat"))
+EXITS: Final = _WORKED | {"socket"}
+"""Reported raw at their end, too: only then is it known whether they worked, and a socket's number."""
 
 
 def observed() -> frozenset[str]:
@@ -78,7 +79,7 @@ def _wanted() -> list[dict[str, Any]]:
             wanted.append({"name": f"syscall/sysno/{number}/exit", "context_fields": always})
         if name in RICH:
             extra = ["fd_path"] if name.endswith("at") else []
-            extra += ["envv"] if name in EXITS else []
+            extra += ["envv"] if name in _WORKED else []
             point: dict[str, Any] = {
                 "name": f"syscall/{name}/enter",
                 "context_fields": [*always, "cwd"],

@@ -27,6 +27,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it o
 import launch_bridge
 import launch_child
 import launch_manifest
+import launch_tun
 from launch_child import close_others, high, prctl
 from launch_tree import CHUNK, Fault, Unpacker, exactly, write_files
 
@@ -74,8 +75,9 @@ class Frames:
 class Run:
     """One target from fork to the last orphan."""
 
-    def __init__(self, job: Job, frames: Frames) -> None:
+    def __init__(self, job: Job, frames: Frames, tunnel: Optional[launch_tun.Tunnel] = None) -> None:
         self.job = job
+        self.tunnel = tunnel
         self.frames = frames
         self.cap = int(job["limits"].get("output") or (1 << 20))
         self.totals = {b"O": 0, b"E": 0}
@@ -143,10 +145,14 @@ class Run:
             self.selector.register(link, selectors.EVENT_READ, "link")
         if bridge is not None:
             bridge.begin(self.selector, self.frames.send)
+        if self.tunnel is not None:
+            self.tunnel.begin(self.selector, self.frames.send)
         killed = self._until_main_ends(start + float(self.job.get("deadline") or 1e9))
         leftover = self._kill_all()
         if bridge is not None:
             bridge.close()
+        if self.tunnel is not None:
+            self.tunnel.close()
         self._drain()
         seconds = time.monotonic() - start
         if since and not killed and self.tracer_ok:
@@ -155,7 +161,8 @@ class Run:
                 since, self.job["manifest"], until, lambda said: self.frames.say(b"M", said)
             )
         if self.job.get("collect") and self.code == 0 and not killed:
-            launch_bridge.collect(self.job["collect"], self.frames.send, int(self.job["collect_most"]))
+            with launch_child.acting_as(self.job["tracer"].get("user")):  # whose files they are
+                launch_bridge.collect(self.job["collect"], self.frames.send, int(self.job["collect_most"]))
         report, done = self._driver_report()
         if report is not None:
             self.frames.say(b"D", report)
@@ -348,13 +355,14 @@ def main() -> int:
         prctl(launch_child.PR_SET_CHILD_SUBREAPER, 1)
         (size,) = struct.unpack(">Q", exactly(stdin, 8))
         user = job["tracer"].get("user")
+        tunnel = launch_tun.Tunnel(high) if job["tracer"].get("tunnel") else None
         if user is not None:
             launch_child.cover(job["tracer"]["cover"])
             launch_child.keep_capabilities(launch_child.KEPT_CAPABILITIES)
         with launch_child.acting_as(user):  # what is unpacked belongs to the code
             Unpacker(job["tree_root"]).unpack(stdin, size)
             write_files(job.get("files", {}))
-        frames.say(b"X", Run(job, frames).go())
+        frames.say(b"X", Run(job, frames, tunnel).go())
     except Exception as error:
         text = str(error) if isinstance(error, Fault) else f"{type(error).__name__}: {error}"
         if frames is None:

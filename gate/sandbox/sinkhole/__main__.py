@@ -1,10 +1,13 @@
 """Many sinkholes behind one pair of pipes, each in its sandbox's network namespace.
 
 stdin, one line each: ``ca BASE64`` (first; the authority's key and certificate), ``sink TOKEN PID`` (serve
-the network namespace of that process), ``stop TOKEN``. End of stdin: everything ends.
+the network namespace of that process), ``tunnel TOKEN`` (serve packets: a sandbox whose kernel is a program),
+``packets TOKEN BASE64`` (each with its size before it, two bytes), ``stop TOKEN``. End of stdin: everything
+ends.
 
 stdout, frames as of observer/many.py: TOKEN (16 bytes), one type byte, u32 big-endian length, payload.
-``r`` ready · ``t`` log bytes · ``e`` it ended (payload: exit code, a space, why).
+``r`` ready · ``t`` log bytes · ``p`` packets for the sandbox · ``e`` it ended (payload: exit code, a space,
+why).
 
 One process for each sandbox. It enters the namespace, makes its sockets, and gives every privilege up
 before it reads the first byte of anybody's.
@@ -16,14 +19,17 @@ import base64
 import contextlib
 import ctypes
 import fcntl
+import functools
 import importlib
 import os
 import resource
 import selectors
 import signal
+import socket
 import struct
 import sys
 import time
+from collections import deque
 from typing import Any
 
 _here = os.path.dirname(os.path.abspath(__file__))
@@ -32,9 +38,11 @@ if not __package__:  # started by path, in a container or beside bubblewrap
 _package = __package__ or os.path.basename(_here)
 server = importlib.import_module(_package + ".server")
 tls = importlib.import_module(_package + ".tls")
+tunnel = importlib.import_module(_package + ".tunnel")
 
 HEAD = struct.Struct(">16scI")
 _CHUNK = 1 << 16
+_MOST_WAITING = 16 << 20
 _NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _NS_GET_USERNS = 0xB701
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
@@ -51,6 +59,7 @@ class Mother:
         self.children: dict[int, tuple[bytes, int, int]] = {}
         self.heard: set[int] = set()
         self.controls: dict[bytes, int] = {}
+        self.lanes: dict[bytes, Lane] = {}
         self.orders = b""
         self.authority: Any = None
 
@@ -62,6 +71,8 @@ class Mother:
                 if key.fd == 0:
                     if not self._listen():
                         return 0
+                elif key.data is not None:
+                    key.data.turn()
                 else:
                     self._forward(key.fd)
 
@@ -74,16 +85,37 @@ class Mother:
                 self.authority = tls.Authority(base64.b64decode(words[0]))
                 self.authority.context("sinkhole.invalid")
             elif verb == "sink":
-                self._sink(bytes.fromhex(words[0]), int(words[1]))
+                self._sink(bytes.fromhex(words[0]), functools.partial(_prepare, int(words[1])))
+            elif verb == "tunnel":
+                self._tunnel(bytes.fromhex(words[0]))
+            elif verb == "packets":
+                lane = self.lanes.get(bytes.fromhex(words[0]))
+                if lane is not None:
+                    lane.put(base64.b64decode(words[1]))
             elif verb == "stop":
-                control = self.controls.pop(bytes.fromhex(words[0]), None)
-                if control is not None:
-                    os.close(control)
+                self.stop(bytes.fromhex(words[0]))
             else:
                 raise ValueError("not an order: " + repr(line[:80]))
         return bool(data)
 
-    def _sink(self, token: bytes, pid: int) -> None:
+    def stop(self, token: bytes) -> None:
+        """The sandbox is dead: its process ends when it has taken in what is left."""
+        lane = self.lanes.get(token)
+        if lane is not None and lane.waiting:
+            lane.last = True  # first what is on its way
+            return
+        control = self.controls.pop(token, None)
+        if control is not None:
+            os.close(control)
+
+    def _tunnel(self, token: bytes) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        child = self._sink(token, functools.partial(_prepare_tunnel, theirs), ours)
+        theirs.close()
+        self.lanes[token] = Lane(self, token, ours, child)
+
+    def _sink(self, token: bytes, prepare: Any, *ours: Any) -> int:
         out, into = os.pipe()
         stop, control = os.pipe()
         child = os.fork()
@@ -93,10 +125,13 @@ class Mother:
                 self.selector.close()
                 os.close(out)
                 os.close(control)
-                for other in (0, *self.children, *self.controls.values()):
+                lanes = (lane.link.fileno() for lane in self.lanes.values())
+                for other in (0, *self.children, *self.controls.values(), *lanes):
                     with contextlib.suppress(OSError):
                         os.close(other)
-                sockets = _prepare(pid)
+                for link in ours:
+                    link.close()
+                sockets = prepare()
                 server.run(into, stop, sockets, self.authority)
                 code = 0
             except BaseException as error:
@@ -111,6 +146,7 @@ class Mother:
         self.controls[token] = control
         self.children[out] = (token, child, control)
         self.selector.register(out, selectors.EVENT_READ)
+        return child
 
     def _forward(self, out: int) -> None:
         token, child, control = self.children[out]
@@ -127,8 +163,76 @@ class Mother:
         self.heard.discard(out)
         if self.controls.pop(token, None) is not None:
             os.close(control)
+        lane = self.lanes.pop(token, None)
+        if lane is not None:
+            lane.close()
         _, status = os.waitpid(child, 0)
         _say(token, b"e", str(os.waitstatus_to_exitcode(status)).encode() + b" " + data[1:])
+
+
+class Lane:
+    """Packets of one sandbox, to and from its process. Nobody waits for anybody; a sandbox that sends more
+    than its process can take in loses that process, and with it the last line of its log: seen as a hole.
+    """
+
+    def __init__(self, mother: Mother, token: bytes, link: socket.socket, child: int) -> None:
+        self.link = link
+        self.waiting: deque[bytes] = deque()
+        self.last = False
+        self._mother, self._token, self._child = mother, token, child
+        self._size = 0
+        mother.selector.register(link, selectors.EVENT_READ, self)
+
+    def put(self, packets: bytes) -> None:
+        """For the process."""
+        self._size += len(packets)
+        if self._size > _MOST_WAITING:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._child, signal.SIGKILL)
+            self.waiting.clear()
+            return
+        self.waiting.append(packets)
+        self._push()
+
+    def turn(self) -> None:
+        """Something can be read or written."""
+        try:
+            while data := self.link.recv(_CHUNK):
+                _say(self._token, b"p", data)
+            self._mother.selector.unregister(self.link)  # it is dead; its other pipe tells the rest
+        except BlockingIOError:
+            self._push()
+        except OSError:
+            self._mother.selector.unregister(self.link)
+
+    def close(self) -> None:
+        """The process is dead."""
+        with contextlib.suppress(KeyError):
+            self._mother.selector.unregister(self.link)
+        self.link.close()
+
+    def _push(self) -> None:
+        try:
+            while self.waiting:
+                self.link.send(self.waiting[0])
+                self._size -= len(self.waiting.popleft())
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.waiting.clear()
+        with contextlib.suppress(KeyError):
+            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self.waiting else 0)
+            self._mother.selector.modify(self.link, wanted, self)
+        if self.last and not self.waiting:
+            self._mother.stop(self._token)
+
+
+def _prepare_tunnel(link: socket.socket):  # type: ignore[no-untyped-def]  # as _prepare
+    """A namespace of its own, joined to the sandbox by ``link``; privileges gone."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    sockets = tunnel.Tunnelled(link)
+    _give_up()
+    return sockets
 
 
 def _prepare(pid: int):  # type: ignore[no-untyped-def]  # server.Sockets, whose module has two names

@@ -13,12 +13,14 @@ import os
 import socket
 import struct
 
+MTU = 32000
+"""Of an interface behind which a sandbox is."""
 OWN4, OWN6 = "10.0.2.15", "fd00:2::15"
 """What the sandbox takes for its own addresses: those of an everyday virtual machine."""
 
 _REQUEST, _ACK, _CREATE, _APPEND = 0x1, 0x4, 0x400, 0x800
 _NEWLINK, _NEWADDR, _NEWROUTE = 16, 20, 24
-_LOCAL_TABLE, _MAIN_TABLE, _RTN_LOCAL, _SCOPE_HOST = 255, 254, 2, 254
+_LOCAL_TABLE, _MAIN_TABLE, _RTN_UNICAST, _RTN_LOCAL, _SCOPE_HOST = 255, 254, 1, 2, 254
 _IFF_UP = 1
 _NFT = 10 << 8
 _NEWTABLE, _NEWCHAIN, _NEWRULE = _NFT, _NFT | 3, _NFT | 6
@@ -65,21 +67,32 @@ def talk(family: int, messages: bytes, wanted: int, what: str) -> None:
                 data = data[(size + 3) & ~3 :]
 
 
-def set_up(port: int) -> None:
-    """All of it for the current namespace. ``port``: where both sockets listen. Raises NetworkError."""
+def set_up(port: int, beyond: int = 0) -> None:
+    """All of it for the current namespace. ``port``: where both sockets listen. ``beyond``: the index of the
+    interface behind which the sandbox is, and its addresses are; 0: they are here. Raises NetworkError.
+    """
     index = socket.if_nametoindex("lo")
     up = struct.pack("=BxHiII", 0, 0, index, _IFF_UP, _IFF_UP)
     talk(socket.NETLINK_ROUTE, message(_NEWLINK, _REQUEST | _ACK, 1, up), 1, "loopback up")
+    if beyond:
+        up = struct.pack("=BxHiII", 0, 0, beyond, _IFF_UP, _IFF_UP) + attr(4, struct.pack("=I", MTU))
+        talk(socket.NETLINK_ROUTE, message(_NEWLINK, _REQUEST | _ACK, 1, up), 1, "interface up")
     for family, own, bits in ((socket.AF_INET, OWN4, 32), (socket.AF_INET6, OWN6, 128)):
         raw = socket.inet_pton(family, own)
         head = struct.pack("=BBBBi", family, bits, 0x02, 0, index)  # IFA_F_NODAD
         body = head + attr(1, raw) + attr(2, raw)
         flags = _REQUEST | _ACK | _CREATE
-        talk(socket.NETLINK_ROUTE, message(_NEWADDR, flags, 2, body), 1, "address " + own)
+        if beyond:
+            route = struct.pack("=BBBBBBBBI", family, bits, 0, 0, _MAIN_TABLE, 3, 0, _RTN_UNICAST, 0)
+            body = route + attr(1, raw) + attr(4, struct.pack("=i", beyond))  # RTA_DST, RTA_OIF
+            talk(socket.NETLINK_ROUTE, message(_NEWROUTE, flags, 2, body), 1, "route to " + own)
+        else:
+            talk(socket.NETLINK_ROUTE, message(_NEWADDR, flags, 2, body), 1, "address " + own)
         route = struct.pack("=BBBBBBBBI", family, 0, 0, 0, _MAIN_TABLE, 3, _SCOPE_HOST, _RTN_LOCAL, 0)
         if family == socket.AF_INET6:
             route = struct.pack("=BBBBBBBBI", family, 0, 0, 0, _MAIN_TABLE, 3, 0, _RTN_LOCAL, 0)
-        body = route + attr(4, struct.pack("=i", index)) + attr(7, raw)  # RTA_OIF, RTA_PREFSRC
+        body = route + attr(4, struct.pack("=i", index))  # RTA_OIF
+        body += b"" if beyond else attr(7, raw)  # RTA_PREFSRC
         talk(socket.NETLINK_ROUTE, message(_NEWROUTE, flags, 3, body), 1, "route for everything")
     _divert(port)
 

@@ -14,6 +14,7 @@ import re
 import socket
 import ssl
 import struct
+from collections.abc import Callable
 from typing import Any
 
 from . import names, netlink, tls, web
@@ -48,10 +49,10 @@ _MAPPED = "::ffff:"
 
 
 class Sockets:
-    """Everything that needs privileges, made before any byte is read."""
+    """Everything that needs privileges, made before any byte is read. ``set_up``: the routes and rules."""
 
-    def __init__(self) -> None:
-        netlink.set_up(PORT)
+    def __init__(self, set_up: Callable[[int], None] = netlink.set_up) -> None:
+        set_up(PORT)
         self.tcp = [_dual(socket.SOCK_STREAM)]
         self.udp = _dual(socket.SOCK_DGRAM)
         for level, option in (
@@ -74,6 +75,16 @@ class Sockets:
             sock.setblocking(False)
         for sock in self.tcp:
             sock.listen(1024)
+
+    def shown(self, address: str) -> str:
+        """An address as the sandbox knows it."""
+        return address
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The loop runs: where packets have to be carried here, that begins."""
+
+    def rest(self) -> None:
+        """The sandbox is dead: carry what is left."""
 
 
 def _dual(kind: int) -> socket.socket:
@@ -105,6 +116,7 @@ class Sinkhole:
         over = asyncio.Event()
         loop.add_reader(control, over.set)
         self._log.start()
+        self._sockets.begin(loop)
         loop.add_reader(self._sockets.udp, self._datagram)
         for sock in self._sockets.local:
             loop.add_reader(sock, self._local_question, sock)
@@ -117,6 +129,7 @@ class Sinkhole:
 
     async def _drain(self) -> None:
         """The sandbox is dead: what it sent lies in our sockets' buffers, and no more comes."""
+        self._sockets.rest()
         self._datagram()
         for sock in self._sockets.tcp:
             self._accept(sock)
@@ -167,6 +180,7 @@ class Sinkhole:
         got = ""
         if asked.kind in (1, 28):
             got = str(ipaddress.ip_address(answer[-4:] if asked.kind == 1 else answer[-16:]))
+        server = self._sockets.shown(server)
         self._log.say(
             "dns", server=server, proto=proto, name=asked.name, qtype=asked.qtype, raw=asked.raw, answer=got
         )
@@ -195,7 +209,7 @@ class Sinkhole:
                 sock, peer = listener.accept()
                 sock.setblocking(False)
                 self._count += 1
-                address, port = _plain(sock.getsockname()[0]), sock.getsockname()[1]
+                address, port = self._sockets.shown(_plain(sock.getsockname()[0])), sock.getsockname()[1]
                 full = len(self._tasks) >= AT_ONCE or self._count > IN_ALL
                 number = self._count
                 name = self._names.name_of(address)
