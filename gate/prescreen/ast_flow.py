@@ -279,7 +279,9 @@ class Flow:
                 kinds.add(kind)
                 return
         if isinstance(node.func, ast.Attribute):
-            yield node.func.value
+            owner = node.func.value
+            asked = isinstance(owner, ast.Name) and owner.id in ("request", "req")
+            yield node.func if asked and last in _REQUEST_PARTS else owner
         elif isinstance(node.func, ast.Name):
             self._known_source(node.func, kinds)
             yield from self._returned(node.func)

@@ -165,7 +165,7 @@ def _finding(view: View, issue: Issue) -> Finding | None:
         locations=(view.place(issue.first, issue.last),),
         shape=quoted,
         topic=meta.topic,
-        cwe=(issue.cwe,) if issue.cwe else meta.cwe,
+        cwe=meta.cwe,
         evidence={"code": view.quote(issue.first)[:200]},
         suppressed_by="nosec" if _NOSEC.search(view.quote(issue.first, issue.last)) else None,
     )

@@ -18,9 +18,9 @@ _TEST_PATH: Final = re.compile(
 
 
 @cache
-def _table() -> Mapping[str, Mapping[str, str]]:
+def _table() -> Mapping[str, Mapping[str, Any]]:
     with (rules_dir() / "bandit.toml").open("rb") as file:
-        table: dict[str, dict[str, str]] = tomllib.load(file)["gate"]
+        table: dict[str, dict[str, Any]] = tomllib.load(file)["gate"]
     return table
 
 
@@ -43,7 +43,7 @@ def bandit_meta(test: str, cwe: int = 0) -> RuleMeta:
         help=f"{title}. Found by Bandit ({test}); see {_PAGES}",
         remediation="Use the safe form Bandit names, or show that no outside input gets here.",
         topic=said.get("topic", "weakness"),
-        cwe=(cwe,) if cwe else (),
+        cwe=tuple(dict.fromkeys([*([cwe] if cwe else []), *said.get("cwe", ())])),
         languages=("python",),
         origin="bandit",
     )

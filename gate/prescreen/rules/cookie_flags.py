@@ -28,6 +28,7 @@ META: Final = about(
     fix="Pass secure=True, httponly=True and samesite='Lax'.",
 )
 _NAMES = re.compile(r"sess|auth|token|jwt|login|user|remember|csrf|sid\b|id$|secret", re.IGNORECASE)
+_SETTINGS = frozenset({"SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_SECURE"})
 
 
 def check(module: Module) -> Iterator[Hit]:
@@ -51,6 +52,10 @@ def check(module: Module) -> Iterator[Hit]:
             message="The cookie is sent without the secure flag.",
             severity=None if matters else Severity.LOW,
         )
+    for call in module.methods("update", "from_mapping"):
+        for keyword in call.keywords:
+            if keyword.arg in _SETTINGS and module.is_false(keyword.value):
+                yield Hit(node=keyword.value, message="The session cookie's protection is switched off.")
     for node in module.all(ast.Assign):
         for target in node.targets:
             key = (
@@ -58,11 +63,7 @@ def check(module: Module) -> Iterator[Hit]:
                 if isinstance(target, ast.Subscript)
                 else getattr(target, "id", "")
             )
-            if key in (
-                "SESSION_COOKIE_SECURE",
-                "SESSION_COOKIE_HTTPONLY",
-                "CSRF_COOKIE_SECURE",
-            ) and module.is_false(node.value):
+            if key in _SETTINGS and module.is_false(node.value):
                 yield Hit(node=node, message="The session cookie's protection is switched off.")
 
 

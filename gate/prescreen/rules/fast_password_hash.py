@@ -41,6 +41,7 @@ _FAST = (
 )
 _PASSWORD = re.compile(r"(?:^|_)(pass(word|wd|phrase)s?|pwd|passcode)(?:_|$)", re.IGNORECASE)
 _ENOUGH = 100_000
+_SOME = 10_000
 
 
 def check(module: Module) -> Iterator[Hit]:
@@ -55,7 +56,11 @@ def check(module: Module) -> Iterator[Hit]:
     for call, _ in module.calls("hashlib.pbkdf2_hmac"):
         rounds = module.const(module.arg(call, 3, "iterations"))
         if isinstance(rounds, int) and rounds < _ENOUGH:
-            yield Hit(node=call, message="PBKDF2 has too few rounds.", severity=Severity.LOW)
+            yield Hit(
+                node=call,
+                message="PBKDF2 has too few rounds.",
+                severity=Severity.LOW if rounds >= _SOME else None,
+            )
 
 
 def _salt(module: Module, call: ast.Call) -> bool:

@@ -35,11 +35,12 @@ _NAME = re.compile(
     re.IGNORECASE,
 )
 _KEYED = re.compile(r"(?:^|_)(?:secret_?key|jwt_?secret(?:_?key)?|signing_?key)$", re.IGNORECASE)
-_PASSWORD = re.compile(r"^(?:\w+_)?(?:password|passwd|pwd|passphrase)$", re.IGNORECASE)
+_PASSWORD = re.compile(r"^(?:\w+_)?(?:password|passwd|passw|pwd|pass|pw|passphrase)$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(
     r"(?i)^(x+|\*+|\.+|<.*>|\{.*\}|\$.*|%.*|none|null|true|false|test.*|example.*|dummy.*|fake.*|mock.*|sample.*)$"
 )
 _WORDY = re.compile(r"^[A-Za-z]+([ _.:/-][A-Za-z]+)*[ _.:/-]?$")
+_LOGINS = ("smtplib", "imaplib", "poplib", "ftplib", "nntplib")
 _LIKELY = 3.3
 _LEAST = 8
 
@@ -58,6 +59,12 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=node, message="A secret stands in the source.")
 
     yield from _compared(module)
+    for call in module.methods("login", "connect", "create_connection", "connect_async", "create_pool"):
+        text = module.text_of(module.arg(call, None, "password", "passwd", "pass_"))
+        if text is None and len(call.args) == 2 and module.imports_any(*_LOGINS):
+            text = module.text_of(call.args[1])
+        if text and len(text) >= 4 and " " not in text and not _PLACEHOLDER.match(text):
+            yield Hit(node=call, message="A password stands in the source.")
     for call, _ in module.calls("jwt.encode", "jwt.decode", "jose.jwt.encode", "jose.jwt.decode"):
         key = module.arg(call, 1, "key")
         text = module.text_of(key)

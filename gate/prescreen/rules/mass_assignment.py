@@ -26,7 +26,17 @@ META: Final = about(
     fix="Name the fields that may be set, or let a form or schema pick them.",
 )
 _LOADERS = frozenset(
-    {"load", "loads", "validate", "parse_obj", "model_validate", "validated_data", "cleaned_data"}
+    {
+        "load",
+        "loads",
+        "validate",
+        "parse_obj",
+        "model_validate",
+        "validated_data",
+        "cleaned_data",
+        "model_dump",
+        "dict",
+    }
 )
 
 

@@ -37,32 +37,34 @@ _CLEAN = frozenset({"flask.url_for", "django.urls.reverse", "urllib.parse.quote"
 def check(module: Module) -> Iterator[Hit]:
     """Redirects whose target carries text of a request that no test looked at."""
     flow = Flow(module, _CLEAN)
+    for node, target in [*_calls(module), *_headers(module)]:
+        foreign = REQUEST in flow.kinds(target) and not _own_path(module, target)
+        if foreign and not flow.tested(node, target):
+            yield Hit(node=node, message="A request decides where the browser is sent.")
+
+
+def _calls(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Calls that redirect, with where to."""
     for call, _ in module.calls(*_SINKS):
         target = module.arg(call, 0, "location", "to", "redirect_to", "url")
-        if target is None or REQUEST not in flow.kinds(target) or _own_path(module, target):
-            continue
-        if not flow.tested(call, target):
-            yield Hit(node=call, message="A request decides where the browser is sent.")
+        if target is not None:
+            yield call, target
+    if module.imports_any("tornado", "sanic", "webapp2"):
+        for call in module.methods("redirect"):
+            if call.args:
+                yield call, call.args[0]
 
+
+def _headers(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """A Location header that is set, with where to."""
     for node in module.all(ast.Assign):
         for place in node.targets:
-            if (
-                not isinstance(place, ast.Subscript)
-                or (module.text_of(place.slice) or "").lower() != "location"
-            ):
-                continue
-            foreign = REQUEST in flow.kinds(node.value) and not _own_path(module, node.value)
-            if foreign and not flow.tested(node, node.value):
-                yield Hit(node=node, message="A request decides where the browser is sent.")
+            key = module.text_of(place.slice) if isinstance(place, ast.Subscript) else None
+            if (key or "").lower() == "location":
+                yield node, node.value
     for call in module.methods("send_header", "add_header", "set_header"):
         if len(call.args) == 2 and (module.text_of(call.args[0]) or "").lower() == "location":
-            target = call.args[1]
-            if (
-                REQUEST in flow.kinds(target)
-                and not _own_path(module, target)
-                and not flow.tested(call, target)
-            ):
-                yield Hit(node=call, message="A request decides where the browser is sent.")
+            yield call, call.args[1]
 
 
 def _own_path(module: Module, target: ast.expr) -> bool:

@@ -7,6 +7,7 @@ Use `tempfile.NamedTemporaryFile`, `mkstemp` or `TemporaryDirectory`.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
@@ -33,8 +34,22 @@ def check(module: Module) -> Iterator[Hit]:
     for call, _ in module.calls("open", "io.open"):
         path = module.text_of(call.args[0]) if call.args else None
         mode = module.text_of(module.arg(call, 1, "mode")) or ""
+        joined = call.args[0] if call.args else None
+        if isinstance(joined, ast.Name):
+            bound = [b.value for b in module.bindings_of(joined) if b.value is not None]
+            joined = bound[-1] if bound else joined
+        if path is None and any(c in mode for c in "wax+") and _fixed_below(module, joined):
+            yield Hit(node=call, message="A fixed name in a shared folder is written.")
         if path and path.startswith(_FOLDERS) and any(c in mode for c in "wax+"):
             yield Hit(node=call, message="A fixed name in a shared folder is written.")
+
+
+def _fixed_below(module: Module, path: ast.expr | None) -> bool:
+    """``os.path.join(tempfile.gettempdir(), "cache.json")``."""
+    if not isinstance(path, ast.Call) or "os.path.join" not in module.names_of(path.func):
+        return False
+    shared = bool(path.args) and "tempfile.gettempdir()" in module.names_of(path.args[0])
+    return shared and all(module.text_of(part) is not None for part in path.args[1:])
 
 
 RULE: Final = AstRule(META, check, __doc__ or "")

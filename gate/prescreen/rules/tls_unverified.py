@@ -63,6 +63,12 @@ def check(module: Module) -> Iterator[Hit]:  # noqa: C901 - one plain case each
                 and module.imports_any("requests", "httpx")
             ):
                 yield Hit(node=node, message="Certificates are not checked.")
+    for keyword in module.all(ast.keyword):
+        if keyword.arg == "cert_reqs" and (
+            module.text_of(keyword.value) in ("CERT_NONE", "NONE")
+            or "ssl.CERT_NONE" in module.names_of(keyword.value)
+        ):
+            yield Hit(node=keyword.value, message="Certificates are not checked.")
     if module.imports_any("aiohttp"):
         for call in module.methods("get", "post", "put", "patch", "delete", "request", "ws_connect"):
             if any(k.arg in ("ssl", "verify_ssl") and module.const(k.value) is False for k in call.keywords):

@@ -9,3 +9,7 @@ def view():
 
 
 SESSION_COOKIE_SECURE = False  # HIT
+
+
+def settings(app):
+    app.config.update(SESSION_COOKIE_SECURE=False)  # HIT

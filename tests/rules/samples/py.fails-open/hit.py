@@ -10,3 +10,10 @@ def other(user):
         user.authenticate()
     except:  # HIT[low]
         pass
+
+
+def is_allowed(user):
+    try:
+        return look_up(user)
+    except Exception:  # HIT
+        return True

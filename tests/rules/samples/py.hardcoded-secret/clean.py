@@ -19,3 +19,10 @@ def login(form, key):
     if form["password"] == "" or form["password"] != form["again"]:
         return jwt.encode({"user": "admin"}, key, algorithm="HS256")
     return form["type"] == "password"
+
+
+def connect(driver, password):
+    import smtplib
+
+    smtplib.SMTP_SSL("mail.example").login("bot", password)
+    return driver.connect(user="app", password="")

@@ -13,3 +13,11 @@ def login(form):
 
     if form["user"] == "admin" and form["password"] == "admin123":  # HIT
         return jwt.encode({"user": "admin"}, "my-key", algorithm="HS256")  # HIT
+
+
+def connect(driver):
+    import smtplib
+
+    server = smtplib.SMTP_SSL("mail.example")
+    server.login("bot", "Passw0rd")  # HIT
+    return driver.connect(user="app", password="calvin99")  # HIT

@@ -18,3 +18,7 @@ def create():
     User(**UserSchema().load(request.json)).save()
     for key in ("a", "b"):
         setattr(create, key, 1)
+
+
+def fastapi(user: UserSchema):
+    User(**user.model_dump())

@@ -13,3 +13,8 @@ def create():
     User(**request.get_json()).save()  # HIT
     data = request.get_json()
     User.objects.create(**data)  # HIT
+
+
+async def starlette(req):
+    body = await req.json()
+    User(**body)  # HIT

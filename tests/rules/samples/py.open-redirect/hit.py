@@ -22,3 +22,13 @@ def c(request):
 def by_header(response):
     response.headers["Location"] = request.args["to"]  # HIT
     return response
+
+
+def handler():
+    import tornado.web
+
+    class Page(tornado.web.RequestHandler):
+        def get(self):
+            self.redirect(self.get_argument("next"))  # HIT
+
+    return Page

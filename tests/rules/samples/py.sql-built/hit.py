@@ -14,3 +14,7 @@ def find(cursor, name, conn, session):
 
 def view(cursor):
     cursor.execute("SELECT * FROM t WHERE a = '" + request.args["a"] + "'")  # HIT[high]
+
+
+async def orders(pool, number):
+    return await pool.fetch(f"SELECT * FROM orders WHERE user_id = {number}")  # HIT[medium]

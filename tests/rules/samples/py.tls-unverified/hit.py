@@ -19,3 +19,9 @@ async def aio(url):
 
     async with aiohttp.ClientSession() as client, client.get(url, ssl=False) as answer:  # HIT
         return answer
+
+
+def pool():
+    import urllib3
+
+    return urllib3.PoolManager(cert_reqs="CERT_NONE")  # HIT
