@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,26 +50,27 @@ def backend(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def index() -> Iterator[PackageIndex]:
     with serving() as running:
         running.add("plumbline", "1.0", PLUMBUM)
         yield running
 
 
+@pytest.fixture(scope="module")
+def cache() -> Iterator[Path]:
+    """Where root's bubblewrap, which becomes another user, can get at it."""
+    with tempfile.TemporaryDirectory(prefix="gate-layers-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: PackageIndex) -> None:
-    monkeypatch.setattr("gate.sandbox.installing.store.cache", lambda name: _folder(tmp_path.parent / name))
+def _own_place(cache: Path, index: PackageIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gate.sandbox.installing.store.cache", lambda _: cache)
     monkeypatch.setenv("PIP_INDEX_URL", index.url)
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
-
-
-def _folder(path: Path) -> Path:
-    path.mkdir(mode=0o755, exist_ok=True)
-    for above in (path, *path.parents):  # bubblewrap's user must get there
-        if above.stat().st_mode & 0o005 != 0o005 and above.owner() == path.owner() and above != Path("/"):
-            above.chmod(above.stat().st_mode | 0o055)
-    return path
+    index.asked.clear()
 
 
 def _check(
@@ -141,7 +143,7 @@ def test_an_import_that_steals_is_told_as_the_new_dependency_s(
     read = [f for f in report["findings"] if f["rule_id"] == "canary-read"]
     assert read, _told(report)
     assert {f["evidence"].get("dependency") for f in read} == {"helpful 2.1"}, _told(report)
-    assert {f["locations"][0]["path"] for f in read} == {"requirements.txt"}, _told(report)
+    assert {f["path"] for f in read} == {"requirements.txt"}, _told(report)
     assert report["verdict"] in ("warn", "fail"), _told(report)
     assert "new: helpful 2.1" in _stage(report, "setup")["reason"]
 
@@ -149,9 +151,9 @@ def test_an_import_that_steals_is_told_as_the_new_dependency_s(
 def test_a_harmless_new_dependency_is_no_finding_of_running(
     tmp_path: Path, backend: str, index: PackageIndex
 ) -> None:
-    index.add("helpful", "2.1", {"helpful.py": "import json\n\nVERSION = json.loads('[2, 1]')\n"})
-    report = _check(tmp_path, backend, {"requirements.txt": "plumbline==1.0\nhelpful==2.1\n"}, index.place)
-    assert [r for r in report["sandbox"]["runs"] if "helpful 2.1" in r["target"]], _told(report)
+    index.add("friendly", "2.1", {"friendly.py": "import json\n\nVERSION = json.loads('[2, 1]')\n"})
+    report = _check(tmp_path, backend, {"requirements.txt": "plumbline==1.0\nfriendly==2.1\n"}, index.place)
+    assert [r for r in report["sandbox"]["runs"] if "friendly 2.1" in r["target"]], _told(report)
     assert not [f for f in report["findings"] if f["stage"] == "behaviour"], _told(report)
 
 
