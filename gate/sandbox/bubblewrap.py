@@ -276,6 +276,10 @@ class BubblewrapBackend:
         found = python.stat()
         return f"{python} {found.st_size} {found.st_mtime_ns}"
 
+    def box(self, layout: Layout, spec: SandboxSpec, trace: Path, tracer: Tracer) -> BubblewrapBox:
+        """One started sandbox."""
+        return BubblewrapBox(layout, spec, trace, tracer)
+
     @contextlib.contextmanager
     def open(self, spec: SandboxSpec, base: Tree, head: Tree) -> Iterator[BoxSession]:
         """See interface.Backend."""
@@ -297,7 +301,7 @@ class BubblewrapBackend:
             wanted, around = stack.enter_context(sinking.beside_gate(wanted, folder))
 
             def make() -> Box:
-                return around(BubblewrapBox(layout, wanted, folder / f"{next(numbers)}.jsonl", tracer))
+                return around(self.box(layout, wanted, folder / f"{next(numbers)}.jsonl", tracer))
 
             session = BoxSession(make, wanted, parcels, in_cgroup=group is not None)
             stack.callback(session.close)
