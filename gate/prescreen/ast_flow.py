@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_scope import Binding, FunctionNode, start_of
+from gate.prescreen.ast_routes import is_django_view, is_route
+from gate.prescreen.ast_scope import Binding, start_of
 
 REQUEST: Final = "request"
 """Sent by a client of a web application: anybody."""
@@ -44,10 +45,6 @@ _REQUEST_METHODS = frozenset(
     {"get_argument", "get_arguments", "get_query_argument", "get_body_argument", "get_cookie"}
 )
 _HANDLER_PARTS = frozenset({"path", "headers", "rfile", "requestline"})
-_ROUTES = frozenset({
-    "route", "get", "post", "put", "delete", "patch", "api_route", "websocket", "view_config",
-    "api_view", "expose", "endpoint",
-})  # fmt: skip
 _GIVEN = frozenset({
     "request", "form", "obj", "instance", "user", "response", "queryset", "exception", "view", "view_func",
     "template", "template_name", "messages", "serializer", "context", "model",
@@ -197,7 +194,7 @@ class Flow:
             plain = name not in ("request", "req", "db", "session", "response", "user", "current_user")
             return REQUEST if plain and not injected else None
         arguments = [arg.arg for arg in function.args.args]
-        if _django_view(module, function) and name not in _GIVEN:
+        if is_django_view(module, function) and name not in _GIVEN:
             return REQUEST
         if name == "event" and arguments[:2] == ["event", "context"]:
             return REQUEST
@@ -352,103 +349,3 @@ class Flow:
             if any(self.trace(part).names & wanted for part in parts):
                 return True
         return False
-
-
-def response_functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Every function that answers web requests."""
-    for function in module.all(ast.FunctionDef, ast.AsyncFunctionDef):
-        if is_route(module, function):
-            yield function
-
-
-def is_route(module: Module, function: FunctionNode) -> bool:
-    """True when a decorator makes the function answer web requests (``@app.route('/x')``)."""
-    for decorator in getattr(function, "decorator_list", ()):
-        if not isinstance(decorator, ast.Call):
-            continue
-        name = (
-            decorator.func.attr
-            if isinstance(decorator.func, ast.Attribute)
-            else getattr(decorator.func, "id", "")
-        )
-        first = module.text_of(decorator.args[0]) if decorator.args else None
-        if name in _ROUTES and first is not None and first.startswith("/"):
-            return True
-        if name in ("api_view", "view_config"):
-            return True
-    return False
-
-
-def _django_view(module: Module, function: FunctionNode) -> bool:
-    """``def page(request, slug)``, or a class's ``get(self, request, slug)``: the rest is the URL's."""
-    names = [arg.arg for arg in function.args.args]
-    if not module.imports_any("django"):
-        return False
-    if module.class_of(function) is None:
-        return names[:1] == ["request"]
-    verb = getattr(function, "name", "") in ("get", "post", "put", "patch", "delete")
-    return verb and names[:2] == ["self", "request"]
-
-
-def built_from(  # noqa: C901 - one case a way to build text
-    module: Module, expr: ast.AST | None, depth: int = 6
-) -> list[ast.expr] | None:
-    """The non-constant pieces of a text that is put together (f-string, ``+``, ``%``, ``format``, ``join``).
-
-    Follows a name to what it was assigned. None when the text is constant or not put together.
-    """
-    if expr is None or depth == 0 or isinstance(module.const(expr), str | bytes):
-        return None
-    pieces: list[ast.expr] | None = None
-    match expr:
-        case ast.JoinedStr():
-            pieces = [part.value for part in expr.values if isinstance(part, ast.FormattedValue)]
-        case ast.BinOp(op=ast.Add()):
-            pieces = _added(module, expr)
-        case ast.BinOp(op=ast.Mod()) if _texty(module, expr.left):
-            pieces = [*expr.right.elts] if isinstance(expr.right, ast.Tuple) else [expr.right]
-        case ast.Call(func=ast.Attribute(attr="format", value=left)) if _texty(module, left):
-            pieces = [*expr.args, *(keyword.value for keyword in expr.keywords)]
-        case ast.Call(func=ast.Attribute(attr="join", value=left)) if module.text_of(left) is not None:
-            pieces = [*expr.args]
-        case ast.Call(func=ast.Name(id="str"), args=[only]):
-            return built_from(module, only, depth - 1)
-        case ast.Call(func=ast.Attribute(attr="encode" | "strip" | "lower", value=left)):
-            return built_from(module, left, depth - 1)
-        case ast.Call(func=ast.Name() | ast.Attribute(attr="text"), args=[only]) if any(
-            name.endswith(".text") for name in module.names_of(expr.func)
-        ):
-            return built_from(module, only, depth - 1)
-        case ast.Name():
-            for binding in module.bindings_of(expr):
-                if binding.kind in ("assign", "augment") and binding.value is not None:
-                    found = built_from(module, binding.value, depth - 1)
-                    if binding.kind == "augment" and found is None and module.text_of(binding.value) is None:
-                        found = [binding.value]
-                    if found:
-                        pieces = [*(pieces or []), *found]
-    if pieces is None:
-        return None
-    moving = [piece for piece in pieces if module.text_of(piece) is None]
-    return moving or None
-
-
-def _added(module: Module, expr: ast.BinOp) -> list[ast.expr] | None:
-    parts: list[ast.expr] = []
-    left: ast.expr = expr
-    while isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add):
-        parts.append(left.right)
-        left = left.left
-    parts.append(left)
-    if not any(_texty(module, part) for part in parts):
-        return None
-    out: list[ast.expr] = []
-    for part in parts:
-        inner = built_from(module, part, 3) if isinstance(part, ast.BinOp | ast.JoinedStr) else None
-        out.extend(inner or [part])
-    return out
-
-
-def _texty(module: Module, expr: ast.AST) -> bool:
-    """True when the expression surely is text: a literal, an f-string, or a name of one."""
-    return isinstance(expr, ast.JoinedStr) or isinstance(module.const(expr), str | bytes)

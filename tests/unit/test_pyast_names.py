@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.prescreen.ast_flow import FILE, PARAMETER, REQUEST, Flow, built_from
+from gate.prescreen.ast_build import built_from
+from gate.prescreen.ast_flow import FILE, PARAMETER, REQUEST, Flow
 from gate.prescreen.ast_fold import NOT_CONST
 from gate.prescreen.ast_module import Module
 from gate.prescreen.ast_regex import slow

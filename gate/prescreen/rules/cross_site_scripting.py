@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow, built_from, response_functions
+from gate.prescreen.ast_build import built_from
+from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow
 from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_routes import response_functions
 from gate.prescreen.ast_rule import AstRule, Hit, about
 
 META: Final = about(

@@ -11,8 +11,9 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from gate.prescreen.ast_flow import Flow, response_functions
+from gate.prescreen.ast_flow import Flow
 from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_routes import response_functions
 from gate.prescreen.ast_rule import AstRule, Hit, about
 
 META: Final = about(

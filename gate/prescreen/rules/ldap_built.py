@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow, built_from
+from gate.prescreen.ast_build import built_from
+from gate.prescreen.ast_flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
 from gate.prescreen.ast_module import Module
 from gate.prescreen.ast_rule import AstRule, Hit, about
 

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gate.prescreen.ast_flow import response_functions
 from gate.prescreen.ast_module import Module
+from gate.prescreen.ast_routes import response_functions
 from gate.prescreen.ast_rule import AstRule, Hit, about
 
 META: Final = about(
