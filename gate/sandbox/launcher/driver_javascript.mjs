@@ -36,16 +36,25 @@ function say(kind, fields = {}) {
 }
 process.on("exit", () => say("end"));
 
-// What every import asks for by itself, so that it is part of the runtime's own baseline.
+// What every import asks for by itself, so that it is part of the runtime's own baseline: settings of the
+// folders above, packages that are nowhere, and the caches that Deno cannot keep.
+const attempt = (act) => {
+  try {
+    act();
+  } catch {
+    // all of it fails, mostly
+  }
+};
 for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
   for (const name of ["package.json", "deno.json", "deno.jsonc"]) {
-    try {
-      fs.readFileSync(path.join(folder, name));
-    } catch {
-      // most folders have none
-    }
+    attempt(() => fs.readFileSync(path.join(folder, name)));
   }
+  attempt(() => fs.statSync(path.join(folder, "node_modules")));
   if (folder === path.dirname(folder)) break;
+}
+attempt(() => Module.createRequire(path.join(process.cwd(), "any.js"))("gate-no-such-package"));
+if (globalThis.Deno && process.env.DENO_DIR) {
+  attempt(() => fs.writeFileSync(path.join(process.env.DENO_DIR, "any"), ""));
 }
 
 // -- the same on every run and on both sides ------------------------------------------------------

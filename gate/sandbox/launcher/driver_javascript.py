@@ -26,6 +26,8 @@ DENO_OPTIONS = (
 _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _HEAP = "--max-old-space-size=192"
 """MiB. Beyond it the engine ends the process by a signal, before the wall would end everything."""
+_NOWHERE = driver_arguments.TEXT_FILE + "/deno"
+"""Below a plain file: Deno then keeps no caches, whose names would differ from one change to the next."""
 _CPU = 2
 """Seconds of processor time: a loop without end in the one thread there is can be ended by nobody inside."""
 
@@ -72,7 +74,7 @@ def command(path: str, typed: bool) -> list[str]:
     node = shutil.which("node")
     deno = DENO if os.access(DENO, os.X_OK) else shutil.which("deno")
     if deno and (typed or path.endswith(_TYPED) or not node):
-        for name, value in (("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1"), ("DENO_DIR", "/dev/null/deno")):
+        for name, value in (("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1"), ("DENO_DIR", _NOWHERE)):
             os.environ[name] = value
         return [deno, *DENO_OPTIONS, f"--v8-flags={_HEAP}"]
     if node:
