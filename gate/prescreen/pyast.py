@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.ast_module import Module
@@ -31,6 +32,7 @@ _COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
     ast.AsyncWith, ast.Try, ast.ExceptHandler, ast.Match,
 )  # fmt: skip
+_UNKNOWN = "py.unknown-import"
 _SUPPRESSION = re.compile(r"#\s*(nosec\b|nosemgrep\b|noqa\s*(?::[^#]*\bS\d|$))", re.IGNORECASE)
 
 
@@ -125,11 +127,37 @@ class PyAst:
         views = make_views(request)
         heads = views.of(("python",), "head")
         found, unlooked = _look(heads, request.deadline)
+        found = _without_own(found, request.head)
         noisy = {id(view.source) for view, _ in found}
         olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
         before, _ = _look(olds, max(1.0, request.deadline - (time.monotonic() - started)))
         new = only_new(_findings(found), _findings(before), request.change)
         return ended(self.name, new, unlooked)
+
+
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml|[^/]*requirements[^/]*\.(?:txt|in))$"
+)
+_DECLARING = 40
+"""Manifests read to learn what a project declares."""
+
+
+def _without_own(found: _ByView, head: Tree) -> _ByView:
+    """Unknown imports that are modules of the tree, or named in one of its manifests, are known after all."""
+    roots = {item.evidence["module"] for _, items in found for item in items if item.rule == _UNKNOWN}
+    if not roots:
+        return found
+    paths = [entry.path for entry in head.entries()]
+    parts = {part.partition(".")[0] for path in paths for part in path.split("/")}
+    manifests = [path for path in paths if _MANIFEST.search(path)][:_DECLARING]
+    text = b"\n".join(data for _, data in head.read_many(tuple(manifests))).decode("utf-8", "replace")
+    said = re.sub(r"[-_.]+", "-", text.lower())
+    own = {root for root in roots if root in parts or re.sub(r"[-_.]+", "-", root.lower()) in said}
+    return [
+        (view, kept)
+        for view, items in found
+        if (kept := [i for i in items if i.rule != _UNKNOWN or i.evidence["module"] not in own])
+    ]
 
 
 def _look(views: Sequence[View], deadline: float) -> tuple[_ByView, list[tuple[str, str]]]:

@@ -129,3 +129,15 @@ def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
     assert result.stages[0].outcome is StageOutcome.DEGRADED
     assert "a.py" in result.stages[0].reason
     assert "b.py" not in result.stages[0].reason
+
+
+def test_an_import_is_unknown_only_where_neither_tree_nor_manifest_has_it() -> None:
+    code = "import zz_house_tools\nimport zz_declared_thing\nimport zz_invented_thing\n"
+    head = {
+        "app/a.py": code,
+        "src/zz_house_tools/__init__.py": "",
+        "requirements.txt": "zz-declared.thing>=1\n",
+    }
+    findings = [f for f in PyAst().scan(make_request(head)).findings if f.rule_id == "py.unknown-import"]
+    assert [f.evidence["module"] for f in findings] == ["zz_invented_thing"]
+    assert findings[0].severity.value == "low"
