@@ -26,12 +26,14 @@ from tests.contract.trees import DictTree
 
 IN_ONE: Final = 20
 """Programs in one sandbox, one after the other."""
+_SECONDS: Final = 6.0
+"""For one of them."""
 RUNNER: Final = """\
 import json, os, signal, subprocess, sys, time
 for file in json.load(open("/work/tree/order.json")):
     program = "python3" if file.endswith(".py") else "sh"
     child = subprocess.Popen([program, "/work/tree/" + file], stdin=subprocess.DEVNULL)
-    try: child.wait(6)
+    try: child.wait(SECONDS)
     except subprocess.TimeoutExpired: child.kill(); child.wait(); print("slow", file, flush=True)
 """
 
@@ -53,23 +55,29 @@ class Did:
     findings: tuple[Finding, ...]
 
 
-def run(cases: Sequence[Case], backend: str, folder: Path) -> dict[str, Did]:
-    """Every program's deeds by its id. Raises AssertionError when a sandbox was not a proper look."""
+def run(cases: Sequence[Case], backend: str, folder: Path, *, patience: float = 1.0) -> dict[str, Did]:
+    """Every program's deeds by its id; ``patience``: how much longer than usual they may take.
+
+    Raises AssertionError when a sandbox was not a proper look.
+    """
     planted = canaries.plant()
     spec = SandboxSpec(
         canaries=planted, files=canaries.as_files(planted), env=canaries.as_environment(planted)
     )
+    runner = RUNNER.replace("SECONDS", str(_SECONDS * patience))
     data = {f"{name}/{n}.txt": "data" for name in ("data", "data2") for n in range(30)}
     files = {case.file: case.program for case in cases} | data
     parts = [cases[n : n + IN_ONE] for n in range(0, len(cases), IN_ONE)]
-    files |= {f"runner{n}.py": RUNNER.replace("order.json", f"order{n}.json") for n in range(len(parts))}
+    files |= {f"runner{n}.py": runner.replace("order.json", f"order{n}.json") for n in range(len(parts))}
     files |= {f"order{n}.json": json.dumps([c.file for c in part]) for n, part in enumerate(parts)}
     tree = DictTree(files=files)
     done: dict[str, Did] = {}
     with wall(backend).open(spec, tree, tree) as session:
         session.expect(len(parts))
         with ThreadPoolExecutor(2) as pool:
-            records = list(pool.map(lambda n: session.run(_probe(n), "head"), range(len(parts))))
+            records = list(
+                pool.map(lambda n: session.run(_probe(n, 90 * patience), "head"), range(len(parts)))
+            )
         for record, part in zip(records, parts, strict=True):
             assert record.fault is None, record.fault
             assert record.outcome is Outcome.COMPLETED, (record.outcome, record.stderr[-500:])
@@ -84,14 +92,14 @@ def run(cases: Sequence[Case], backend: str, folder: Path) -> dict[str, Did]:
     return done
 
 
-def _probe(number: int) -> Probe:
+def _probe(number: int, deadline: float) -> Probe:
     return Probe(
         id=f"part{number}",
         phase="script",
         target=f"part {number}",
         path=None,
         argv=("python3", f"runner{number}.py"),
-        deadline=90,
+        deadline=deadline,
         driver=False,
     )
 

@@ -28,7 +28,15 @@ def _capability(name: str) -> Capability:
 def _done(wall: str) -> dict[str, Did]:
     with tempfile.TemporaryDirectory(prefix="gate-behaviours-") as folder:
         ends = table.ENDS.get(wall, {})
-        return run([case for case in CASES if case.id not in ends], wall, Path(folder))
+        chosen = [case for case in CASES if case.id not in ends and not _left_out(wall, case)]
+        slower = 8.0 if wall == "microvm" and _capability(wall).reserve else 1.0
+        return run(chosen, wall, Path(folder), patience=slower)
+
+
+def _left_out(wall: str, case: Case) -> bool:
+    """``GATE_TEST_SAMPLE=5``: behind a slow wall only every fifth, over all kinds (they come sorted)."""
+    step = int(os.environ.get("GATE_TEST_SAMPLE", "1")) if _capability(wall).reserve else 1
+    return CASES.index(case) % step != 0
 
 
 @pytest.fixture(
@@ -49,6 +57,8 @@ def wall(request: pytest.FixtureRequest) -> str:
 def test_seen(wall: str, case: Case) -> None:
     if case.id in table.ENDS.get(wall, {}):
         pytest.skip(table.ENDS[wall][case.id])
+    if _left_out(wall, case):
+        pytest.skip("not in the sample")
     why = table.BLIND.get(wall, {}).get(case.id)
     did = _done(wall)[case.id]
     subjects = [b.subject for b in did.behaviours if b.kind is case.kind]

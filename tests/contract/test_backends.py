@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.model.run import Outcome, SandboxSpec
+from gate.model.run import Outcome, Probe, SandboxSpec
 from gate.sandbox.backends import BACKENDS
 from gate.sandbox.interface import Backend
 from tests.contract.backend_contract import (
@@ -21,6 +21,7 @@ from tests.contract.backend_contract import (
     flooded_in_part,
     probe,
     run_case,
+    unhurried,
     working,
 )
 from tests.contract.leftovers import snapshot
@@ -43,11 +44,15 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return made
 
 
+def _probe(backend: Backend, *argv: str, deadline: float = 10.0) -> Probe:
+    return probe(*argv, deadline=deadline * unhurried(backend.name))
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_contract(backend: Backend, case: Case) -> None:
     if case.name == "5 GB of output" and backend.name == "microvm" and capability("microvm").reserve:
         case = dataclasses.replace(case, check=flooded_in_part, deadline=10.0)
-    run_case(backend, case)
+    run_case(backend, dataclasses.replace(case, deadline=case.deadline * unhurried(backend.name)))
 
 
 def test_the_trial_start_tells_what_was_found(backend: Backend) -> None:
@@ -71,7 +76,7 @@ def test_each_run_is_fresh_and_has_its_own_side(backend: Backend) -> None:
     with backend.open(SandboxSpec(), base, head) as session:
         session.expect(3)
         for side in ("base", "head", "head"):
-            record = session.run(probe("python3", "main.py"), side, repeat=1)
+            record = session.run(_probe(backend, "python3", "main.py"), side, repeat=1)
             assert record.stdout.decode() == f"{side} [False, False, False, False]\n", record.fault
             assert (record.side, record.repeat) == (side, 1)
 
@@ -89,7 +94,7 @@ def test_two_at_once_do_not_see_each_other(backend: Backend) -> None:
     with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(2) as pool:
         session.expect(2)
         records = list(
-            pool.map(lambda side: session.run(probe("python3", "main.py"), side), ("base", "head"))
+            pool.map(lambda side: session.run(_probe(backend, "python3", "main.py"), side), ("base", "head"))
         )
     for record in records:
         assert (record.outcome, record.stderr) == (Outcome.COMPLETED, b"")
@@ -101,12 +106,12 @@ def test_many_leave_nothing_behind(backend: Backend) -> None:
     before = snapshot()
     with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(8) as pool:
         session.expect(28)
-        runs = [pool.submit(session.run, probe("python3", "main.py"), "head") for _ in range(8)]
+        runs = [pool.submit(session.run, _probe(backend, "python3", "main.py"), "head") for _ in range(8)]
         records = [run.result() for run in runs]
-        records += [session.run(probe("python3", "main.py"), "head") for _ in range(20)]
+        records += [session.run(_probe(backend, "python3", "main.py"), "head") for _ in range(20)]
         for record in records:
             assert (record.outcome, record.fault, record.stdout) == (Outcome.COMPLETED, None, b"hi\n")
-            check_any(record, SandboxSpec().limits, 10.0)
+            check_any(record, SandboxSpec().limits, 10.0 * unhurried(backend.name))
         assert len({record.trace for record in records}) == 28
     assert snapshot() == before
 
@@ -123,14 +128,14 @@ def test_abort_ends_a_run_at_once(backend: Backend) -> None:
     tree = DictTree(files={"main.py": "import time\nprint('begun', flush=True)\ntime.sleep(60)"})
     before = snapshot()
     with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(1) as pool:
-        run = pool.submit(session.run, probe("python3", "main.py", deadline=60), "head")
+        run = pool.submit(session.run, _probe(backend, "python3", "main.py", deadline=60), "head")
         with pytest.raises(TimeoutError):
             run.result(timeout=1.5)
         session.abort()
         record = run.result(timeout=5)
         assert record.fault == "the check was stopped"
         assert record.outcome is not Outcome.COMPLETED
-        after = session.run(probe("python3", "main.py"), "head")
+        after = session.run(_probe(backend, "python3", "main.py"), "head")
         assert after.fault
         assert after.outcome is Outcome.NEVER_STARTED
     assert snapshot() == before
@@ -141,7 +146,9 @@ def test_the_same_program_is_traced_in_parallel_without_mixing(backend: Backend)
     with backend.open(SandboxSpec(), tree, tree) as session, ThreadPoolExecutor(4) as pool:
         session.expect(6)
         numbers = range(6)
-        records = list(pool.map(lambda n: session.run(probe("python3", "main.py", str(n)), "head"), numbers))
+        records = list(
+            pool.map(lambda n: session.run(_probe(backend, "python3", "main.py", str(n)), "head"), numbers)
+        )
         for number, record in zip(numbers, records, strict=True):
             assert record.trace is not None
             text = Path(record.trace).read_text()
@@ -167,7 +174,7 @@ def test_the_code_cannot_reach_its_launcher(backend: Backend) -> None:
     code = "\n".join([*lines, "print(held)"])
     tree = DictTree(files={"main.py": code})
     with backend.open(SandboxSpec(), tree, tree) as session:
-        record = session.run(probe("python3", "main.py"), "head")
+        record = session.run(_probe(backend, "python3", "main.py"), "head")
     # a signal to its own init is accepted by the kernel and dropped (pid_namespaces(7)): the run went on
     assert record.outcome is Outcome.COMPLETED, (record.outcome, record.stderr, record.fault)
     assert set(eval(record.stdout)) <= {"kill", "stop"}, record.stdout
