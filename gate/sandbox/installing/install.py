@@ -248,6 +248,7 @@ _SAID: Final[tuple[tuple[str, str, bool], ...]] = (
     (r"No space left on device|Disk quota exceeded", "they need more room than sandbox.setup_mb", True),
     (r"Hashes are required in --require-hashes", "not every requirement has a hash", False),
     (r"ResolutionImpossible|conflicting dependencies", "the requirements contradict each other", False),
+    (r"subprocess-exited-with-error|Failed building wheel", "a package could not be built", False),
     (r"Invalid requirement: ?(?P<what>.*)", "not a requirement:", False),
 )
 
