@@ -8,7 +8,8 @@ needs a network (Fulcio, Rekor) and a token; verifying needs neither: the librar
 from __future__ import annotations
 
 import base64
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
@@ -23,6 +24,11 @@ from gate.deploy.statement import (
     unbase64,
 )
 from gate.errors import CouldNotLook, UsageError
+
+if TYPE_CHECKING:
+    from sigstore.models import Bundle
+    from sigstore.verify import Verifier
+    from sigstore.verify.policy import Identity
 
 _INSTALL: Final = "Install it with: pip install 'gate-ci[sigstore]'; or sign with an Ed25519 --key."
 
@@ -69,19 +75,12 @@ _WHERE: Final = (
 )
 
 
-def verify_keyless(data: bytes, identity: str, issuer: str, *, verifier: Any = None) -> Statement:
+def verify_keyless(data: bytes, identity: str, issuer: str, *, root: Path | None = None) -> Statement:
     """The statement, if that identity signed it, certified by that issuer. Asks no network.
 
-    ``verifier`` is a ``sigstore.verify.Verifier`` (default: the public instance with the library's own root).
-    Raises BadStatementError, UsageError without the library.
+    ``root``: a sigstore trusted root (JSON) instead of the public instance's, which the library carries.
+    Raises BadStatementError, UsageError without the library or for a root that is none.
     """
-    try:
-        from sigstore.errors import Error
-        from sigstore.models import Bundle
-        from sigstore.verify import Verifier
-        from sigstore.verify.policy import Identity
-    except ImportError as error:
-        raise UsageError("sigstore's library is not installed", advice=_INSTALL) from error
     if len(data) > MAX_BYTES:
         raise BadStatementError(f"the statement is larger than {MAX_BYTES:,} bytes")
     try:
@@ -91,15 +90,49 @@ def verify_keyless(data: bytes, identity: str, issuer: str, *, verifier: Any = N
     if found.payloadType != PAYLOAD_TYPE:
         raise BadStatementError("not an in-toto payload")
     payload = unbase64(found.payload)
+    vouched(pae(payload), bytes(found.bundle), identity, issuer, root=root)
+    return decode_statement(payload)
+
+
+def vouched(signed: bytes, bundle: bytes, identity: str, issuer: str, *, root: Path | None = None) -> None:
+    """Return if the bundle is a signature over exactly those bytes by that identity; else raise.
+
+    Bundles of both kinds are understood: over plain bytes (ours), or with a DSSE envelope (cosign,
+    actions/attest). Raises BadStatementError, UsageError.
+    """
     try:
-        judge = verifier if verifier is not None else Verifier.production(offline=True)
-        judge.verify_artifact(
-            pae(payload), Bundle.from_json(bytes(found.bundle)), Identity(identity=identity, issuer=issuer)
-        )
+        from sigstore.errors import Error
+        from sigstore.models import Bundle, TrustedRoot
+        from sigstore.verify import Verifier
+        from sigstore.verify.policy import Identity
+    except ImportError as error:
+        raise UsageError("sigstore's library is not installed", advice=_INSTALL) from error
+    if root is not None:
+        try:
+            judge = Verifier(trusted_root=TrustedRoot.from_file(str(root)))
+        except (Error, OSError, ValueError, TypeError, KeyError) as error:
+            raise UsageError(f"{root} is no sigstore trusted root: {ascii(str(error))[1:201]}") from error
+    try:
+        if root is None:
+            judge = Verifier.production(offline=True)
+        who = Identity(identity=identity, issuer=issuer)
+        _over(judge, signed, Bundle.from_json(bundle), who, enveloped=b'"dsseEnvelope"' in bundle)
     except (Error, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         why = ascii(str(error))[1:201]
         raise BadStatementError(f"sigstore does not vouch for this statement: {why}") from error
-    return decode_statement(payload)
+
+
+def _over(judge: Verifier, signed: bytes, bundle: Bundle, who: Identity, *, enveloped: bool) -> None:
+    """A bundle signs bytes, or a DSSE envelope in it, whose encoding must then be those very bytes.
+
+    Either of the library's methods refuses a bundle of the other kind.
+    """
+    if not enveloped:
+        judge.verify_artifact(signed, bundle, who)
+        return
+    kind, payload = judge.verify_dsse(bundle, who)
+    if pae(payload, kind) != signed:
+        raise ValueError("the bundle is over another statement")
 
 
 def is_keyless(data: bytes) -> bool:

@@ -31,6 +31,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         default="https://token.actions.githubusercontent.com",
         help="sigstore: who vouched for that identity (default: GitHub Actions)",
     )
+    parser.add_argument(
+        "--trusted-root", type=Path, metavar="FILE", help="sigstore: a trusted root of your own (JSON)"
+    )
     parser.add_argument("--sha", metavar="SHA", help="the commit, in full, that it must be about")
 
 
@@ -46,7 +49,9 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.identity:
         from gate.keyless import verify_keyless
 
-        found, by = verify_keyless(raw, arguments.identity, arguments.issuer), arguments.identity
+        root = arguments.trusted_root
+        found = verify_keyless(raw, arguments.identity, arguments.issuer, root=root)
+        by = arguments.identity
     else:
         verified = verify(raw, [public_key(read_file(path, 1 << 16)) for path in arguments.key])
         found, by = verified.statement, f"key {verified.key_id[:16]}"

