@@ -1,4 +1,4 @@
-"""Gets what tests need of others through npm and pip into a cache outside git: GitHub's API description, ..."""
+"""Gets what tests need of others through npm and pip (GitHub's API description, ...), cached outside git."""
 
 from __future__ import annotations
 
