@@ -50,9 +50,14 @@ def lay_tree(root: Path, files: dict[str, str]) -> Path:
 
 
 def drive(
-    tree: Path, job: dict[str, Any], *, python: tuple[str, ...] = (sys.executable,), seconds: float = 60
+    tree: Path,
+    job: dict[str, Any],
+    *,
+    python: tuple[str, ...] = (sys.executable,),
+    seconds: float = 60,
+    dependencies: Path | None = None,
 ) -> Driven:
-    """Run one job in ``tree``, in a process with nothing of our environment."""
+    """Run one job in ``tree``, in a process with nothing of our environment. ``dependencies``: a layer."""
     ours, theirs = socket.socketpair()
     home = tree.parent / "home"
     home.mkdir(exist_ok=True)
@@ -66,6 +71,7 @@ def drive(
                 "LC_ALL": "C.UTF-8",
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "GATE_DRIVER_FD": str(theirs.fileno()),
+                **({"GATE_DEPS": str(dependencies)} if dependencies else {}),
             },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
