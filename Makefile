@@ -39,9 +39,9 @@ format: venv ## let ruff lay out the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup ## start-up of each wall and a whole check, as JSON under bench/results/
+bench: setup ## start-up of each wall, a whole check, what tracing costs, as JSON under bench/results/
 	@mkdir -p bench/results
-	@for name in sandbox_start check; do \
+	@for name in sandbox_start check trace_overhead; do \
 	    echo "bench: $$name"; \
 	    $(BIN)/python bench/$$name.py >bench/results/$$name.json.part || exit 1; \
 	    mv bench/results/$$name.json.part bench/results/$$name.json; \

@@ -53,11 +53,7 @@ class Suite:
 
 
 SUITES: Final = (
-    Suite(
-        "more-itertools",
-        "10.7.0",
-        ("python3", "-m", "unittest", "-q", "tests.test_more", "tests.test_recipes"),
-    ),
+    Suite("Markdown", "3.8", ("python3", "-m", "unittest", "discover", "-q", "tests")),
     Suite(
         "click", "8.1.8", ("python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"), needs="pytest"
     ),
