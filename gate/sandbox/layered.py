@@ -6,11 +6,13 @@ names that stay inside. Nothing in it is ever run or imported here.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shutil
 import tarfile
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +22,11 @@ from docker.errors import ImageNotFound
 from gate.errors import CouldNotLook
 from gate.model.run import SandboxSpec
 from gate.sandbox import layers
+from gate.sandbox.engine import API_ERRORS
 
 _NAME: Final = "gate-deps"
 _BUILD_SECONDS: Final = 300
+_OLD_SECONDS: Final = 7 * 24 * 3600
 _ADVICE: Final = "Is the disk full? `docker system df` and `gate doctor` tell."
 
 
@@ -68,7 +72,16 @@ def ensure(client: DockerClient, image: str, spec: SandboxSpec) -> str:
             raise CouldNotLook(
                 f"cannot make an image of the dependencies: {_line(error)}", advice=_ADVICE
             ) from error
+    _prune(client)
     return str(client.api.inspect_image(name)["Id"])
+
+
+def _prune(client: DockerClient) -> None:
+    """Drop such images of more than a week ago; what is in use stays."""
+    for image in client.api.images(_NAME):
+        if time.time() - float(image.get("Created") or time.time()) > _OLD_SECONDS:
+            with contextlib.suppress(*API_ERRORS):
+                client.api.remove_image(image["Id"])
 
 
 def _tag(image: str, wanted: list[tuple[str, Path]]) -> str:

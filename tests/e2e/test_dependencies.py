@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from gate.cli import main
+from gate.errors import CouldNotLook
+from gate.sandbox import engine
 from gate.sandbox.backends import BACKENDS
 from tests.e2e.pulls import FileMap, Pull, build
 from tests.package_index import PackageIndex, serving
@@ -60,9 +63,21 @@ def index() -> Iterator[PackageIndex]:
 @pytest.fixture(scope="module")
 def cache() -> Iterator[Path]:
     """Where root's bubblewrap, which becomes another user, can get at it."""
+    before = _images()
     with tempfile.TemporaryDirectory(prefix="gate-layers-") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
+    _images(besides=before)
+
+
+def _images(besides: frozenset[str] | None = None) -> frozenset[str]:
+    """Images of dependencies on the engine; with ``besides``, all others are removed."""
+    with contextlib.suppress(CouldNotLook), contextlib.closing(engine.connect(deadline=3)) as client:
+        found = frozenset(str(image["Id"]) for image in client.api.images("gate-deps"))
+        for image in found - (found if besides is None else besides):
+            client.api.remove_image(image)
+        return found
+    return frozenset()
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +97,7 @@ def _check(
     )
     file = tmp_path / "report.json"
     words = ["check", "--repo", str(repo), "--base", "main", "--head", "head", "--json", str(file), "-q"]
+    words += ["--bundle", str(tmp_path / "bundle.zip")]
     words += ["--backend", backend, *(word for place in allow for word in ("--egress-allow", place))]
     main(words)
     report: dict[str, Any] = json.loads(file.read_text())
@@ -168,6 +184,9 @@ def test_another_index_is_refused_and_told(tmp_path: Path, backend: str, index: 
     assert seen[0]["evidence"]["phase"] == "install"
     assert report["verdict"] in ("warn", "fail"), _told(report)
     assert any("plumbline" in e["reason"] for e in report["sandbox"]["not_exercised"]), _told(report)
+    again = tmp_path / "again.json"
+    main(["replay", str(tmp_path / "bundle.zip"), "--json", str(again), "-q"])
+    assert json.loads(again.read_text())["findings"] == report["findings"]
 
 
 def test_an_index_at_a_private_address_is_the_operators_to_allow(

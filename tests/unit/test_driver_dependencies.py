@@ -16,7 +16,7 @@ def _drive(tmp_path: Path, source: str, layer: dict[str, str]) -> Driven:
     tree = lay_tree(tmp_path / "tree", {"own.py": source})
     deps = lay_tree(tmp_path / "deps", {f"{SITE}/{name}": text for name, text in layer.items()})
     job = {"items": [{"do": "import", "module": "own", "path": "own.py"}]}
-    python = str(getattr(sys, "_base_executable", sys.executable))  # no virtual environment: those hide layers
+    python = str(getattr(sys, "_base_executable", sys.executable))  # a virtual environment hides layers
     return drive(tree, job, python=(python,), dependencies=deps)
 
 
