@@ -75,6 +75,7 @@ _VERBS = frozenset({"get", "post", "put", "request", "patch", "delete", "urlopen
 HARMLESS_CALLS: Final = frozenset({
     "int", "float", "bool", "len", "hash", "id", "isinstance", "hasattr", "abs", "round", "ord", "any",
     "all", "sum", "uuid.UUID", "datetime.datetime.now", "datetime.date.today", "time.time",
+    "get_object_or_404", "django.shortcuts.get_object_or_404", ".get_or_404", ".first_or_404",
     "os.path.exists", "os.path.isfile", "os.path.isdir", "type", "range", "issubclass", "callable",
 })  # fmt: skip
 """Calls whose result carries no text of their arguments."""
@@ -257,9 +258,7 @@ class Flow:
         calls.update(found or ({node.func.id} if isinstance(node.func, ast.Name) else ()))
         if last:
             calls.add(f".{last}")
-        if any(name in self._clean for name in found) or f".{last}" in self._clean:
-            return
-        if isinstance(node.func, ast.Name) and node.func.id in self._clean:
+        if self._cleans(node.func, found, last):
             return
         if last in _REQUEST_METHODS and isinstance(node.func, ast.Attribute):
             owner = node.func.value
@@ -286,6 +285,15 @@ class Flow:
             self._known_source(node.func, kinds)
         yield from node.args
         yield from (keyword.value for keyword in node.keywords)
+
+    def _cleans(self, function: ast.expr, found: tuple[str, ...], last: str) -> bool:
+        """True for a call whose result carries no text of its arguments."""
+        if any(name in self._clean for name in found) or f".{last}" in self._clean:
+            return True
+        if isinstance(function, ast.Name):
+            return function.id in self._clean
+        # What a database has under a key is not the text of the key.
+        return isinstance(function, ast.Attribute) and getattr(function.value, "attr", "") == "objects"
 
     def _returned(self, name: ast.Name) -> Iterator[ast.AST]:
         """What a function of this file gives back."""

@@ -16,6 +16,11 @@ from typing import Any
 
 import msgspec
 
+_LARGE = 1 << 20
+_PATIENCE, _LARGE_PATIENCE = 3.0, 1.4
+"""Wall time for each second of processor time a file may take: a busy machine is not held against an ordinary
+file, and a large one costs little more than its deadline even there."""
+
 
 def main() -> int:
     """Serve files until standard input ends."""
@@ -36,7 +41,8 @@ def main() -> int:
         answers.write(b'{"index":%d,"state":"begun"}\n' % index)
         answers.flush()
         signal.setitimer(signal.ITIMER_PROF, head["per_file"])
-        signal.setitimer(signal.ITIMER_REAL, 2 * head["per_file"])
+        patience = _LARGE_PATIENCE if length > _LARGE else _PATIENCE
+        signal.setitimer(signal.ITIMER_REAL, patience * head["per_file"])
         answer = _answer(function, index, path, data, head["options"])
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -67,7 +67,15 @@ def check(module: Module) -> Iterator[Hit]:
 def _familiar(root: str) -> bool:
     if root in sys.stdlib_module_names or root in _OTHERWISE_NAMED or root.startswith("_"):
         return True
-    forms = (root, f"python-{root}", f"py{root}", f"{root}-python", root.removeprefix("py"), f"{root}py", root.rstrip("s"))
+    forms = (
+        root,
+        f"python-{root}",
+        f"py{root}",
+        f"{root}-python",
+        root.removeprefix("py"),
+        f"{root}py",
+        root.rstrip("s"),
+    )
     return any(is_known(form, "pypi") for form in forms if form)
 
 

@@ -43,3 +43,12 @@ def join(folder, filename):
 
 def table(folder, key):
     return open(os.path.join(folder, key + ".json")).read()
+
+
+def document(request, number):
+    from django.http import FileResponse
+    from django.shortcuts import get_object_or_404
+
+    found = get_object_or_404(Document, id=number)
+    other = Document.objects.get(id=number)
+    return FileResponse(open(found.path)), open(other.path)
