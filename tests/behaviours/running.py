@@ -21,6 +21,8 @@ from gate.sandbox.interface import Backend
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
 from gate.trace.diff import compare
+from gate.trace.view import behaviours
+from gate.trace.view_disk import UNWRITTEN
 from tests.behaviours.cases import Case
 from tests.contract.trees import DictTree
 
@@ -83,6 +85,8 @@ def run(cases: Sequence[Case], backend: str, folder: Path, *, patience: float = 
             assert record.outcome is Outcome.COMPLETED, (record.outcome, record.stderr[-500:])
             assert record.trace is not None
             assert not record.completeness.dropped
+            unseen = [b.detail for b in behaviours(record, planted) if b.subject == UNWRITTEN]
+            assert not unseen, f"changed by no call that was seen: {unseen}"
             lines = split(record.trace, [case.file for case in part])
             for case in part:
                 assert lines[case.file], f"{case.id}: it never ran"
@@ -141,6 +145,7 @@ def _judged(
         completeness=Completeness(),
         stdout=b"",
         stderr=b"",
+        touched=None,
         stdout_total=0,
         stderr_total=0,
     )
