@@ -100,7 +100,7 @@ def ensure(client: DockerClient, target: Target, *, base: str | None = None, say
         if found:
             return found
         try:
-            chosen = base or _base(client, say)
+            chosen = base or base_image(client, say)
             say(f"building {tag(target)} on {chosen}")
             return _build(client, target, chosen)
         except API_ERRORS as error:
@@ -158,7 +158,7 @@ def _prune(client: DockerClient) -> None:
                 client.api.remove_image(image["Id"])
 
 
-def _base(client: DockerClient, say: Say) -> str:
+def base_image(client: DockerClient, say: Say = _quiet) -> str:
     """A base image that is on this engine in the end: the public one, or ours of Debian packages."""
     if _has(client, PUBLIC_BASE):
         return PUBLIC_BASE

@@ -1,19 +1,23 @@
-"""Runs real workflows with `act` on this machine: a repository, an event, a small GitHub, what came out."""
+"""Runs real workflows with `act` in containers: a repository, an event, a small GitHub, what came out."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gate import proc
 from tests.e2e.pulls import Pull, build, git
+from tests.e2e.runner import Runner
 from tests.forge.standin.server import StandIn
 from tests.forge.standin.world import OWNER, REPO, REPO_ID, World
 
@@ -24,19 +28,19 @@ UPLOAD = "actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f"
 _UPLOAD = """
 name: upload
 description: keeps the file where the test finds it
-inputs: {name: {}, path: {}, if-no-files-found: {}, retention-days: {}}
-runs:
-  using: composite
-  steps:
-    - shell: bash
-      env: {FILE: "${{ inputs.path }}", NAME: "${{ inputs.name }}"}
-      run: cp -- "$FILE" "$GATE_TEST_ARTIFACTS/$NAME"
+inputs: {name: {required: true}, path: {required: true}, if-no-files-found: {}, retention-days: {}}
+runs: {using: node20, main: index.js}
+"""
+_UPLOAD_JS = """
+const fs = require("node:fs");
+fs.copyFileSync(process.env.INPUT_PATH, "/gate-artifacts/" + process.env.INPUT_NAME);
+console.log("kept by node " + process.version);
 """
 
 
 @dataclass(frozen=True)
 class Ran:
-    """How a workflow ended."""
+    """How a workflow ended. ``outputs``: of every step, the last of a name."""
 
     code: int
     log: str
@@ -47,11 +51,30 @@ class Ran:
         return self.code == 0
 
 
+@cache
+def _released() -> Path:
+    """The action as a release holds it: without environments, caches and history. One for the session:
+    all tests run (and install) the same, whatever is edited meanwhile.
+    """
+    import atexit
+    import tempfile
+
+    made = Path(tempfile.mkdtemp(prefix="gate-act-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    for name in ("action.yml", "pyproject.toml", "Dockerfile", "README.md"):
+        shutil.copy2(ROOT / name, made / name)
+    for name in ("gate", "rules", "scripts"):
+        shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return made
+
+
 class Bench:
     """One repository with one pull request, and a GitHub that knows it."""
 
-    def __init__(self, folder: Path, github: StandIn, pull: Pull, workflows: dict[str, str]) -> None:
-        self.folder, self.github = folder, github
+    def __init__(
+        self, folder: Path, github: StandIn, runner: Runner, pull: Pull, workflows: Mapping[str, str]
+    ) -> None:
+        self.folder, self.github, self.runner = folder, github, runner
         placed = {f".github/workflows/{name}": text for name, text in workflows.items()}
         self.repo = build(replace(pull, base={**pull.base, **placed}), folder)
         git(self.repo, "remote", "add", "origin", f"https://github.com/{OWNER}/{REPO}")
@@ -60,41 +83,15 @@ class Bench:
         ours.base_sha, ours.head_sha, ours.head_ref = self.base, self.head, "head"
         self.artifacts = folder / "artifacts"
         self.artifacts.mkdir()
-        self.upload = folder / "upload"
-        self.upload.mkdir()
-        (self.upload / "action.yml").write_text(_UPLOAD)
-        self.tools = folder / "cache" / "act" / "tool_cache"  # where act keeps it
-        self.action = folder / "action"
-        self._copy_action()
-        self._install()
+        upload = folder / "upload"
+        upload.mkdir()
+        (upload / "action.yml").write_text(_UPLOAD)
+        (upload / "index.js").write_text(_UPLOAD_JS)
+        self._local = {GATE: _released(), UPLOAD: upload}
 
     @property
     def world(self) -> World:
         return self.github.world
-
-    @staticmethod
-    def with_base(pull: Pull, files: dict[str, str]) -> Pull:
-        """The same pull request on a base with more files."""
-        return replace(pull, base={**pull.base, **files})
-
-    def _copy_action(self) -> None:
-        """The action as a release holds it: without environments, caches and history."""
-        for name in ("action.yml", "pyproject.toml", "Dockerfile", "README.md"):
-            self.action.mkdir(exist_ok=True)
-            shutil.copy2(ROOT / name, self.action / name)
-        for name in ("gate", "rules", "scripts"):
-            shutil.copytree(ROOT / name, self.action / name, ignore=shutil.ignore_patterns("__pycache__"))
-
-    def _install(self) -> None:
-        """The tool cache of a runner that has installed this version before: this test's own environment."""
-        listing = (self.action / "scripts" / "install-action.sh").read_text().split("home=")[0]
-        script = listing + '\nprintf %s "$key"\n'
-        env = {"GATE_ACTION_PATH": str(self.action)}
-        done = proc.run(["bash", "-c", script], deadline=60, env=env)
-        assert done.ok, done.stderr
-        venv = self.tools / "gate" / done.stdout.decode()
-        venv.parent.mkdir(parents=True)
-        venv.symlink_to(Path(sys.prefix))
 
     def payload(self, **more: Any) -> dict[str, Any]:
         """A pull_request event for pull request 7."""
@@ -107,26 +104,47 @@ class Bench:
             "action": "opened",
             "number": 7,
             "pull_request": {**pull, "head": head, "base": base, "labels": [], "draft": False},
-            "repository": {**repo, "name": REPO, "owner": {"login": OWNER}},
+            **self.place(),
             **more,
         }
 
+    def place(self) -> dict[str, Any]:
+        """What every payload has."""
+        repo = {"id": REPO_ID, "full_name": f"{OWNER}/{REPO}", "default_branch": "main"}
+        return {"repository": {**repo, "name": REPO, "owner": {"login": OWNER}}}
+
+    def uploaded(self) -> int:
+        """What gate-check's run left, as GitHub keeps it: a finished run with an artifact; the run's id."""
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("report.json", (self.artifacts / "gate-report").read_bytes())
+        owner = self.world.pulls[7].head_owner
+        run = self.world.run(head_sha=self.head, head_branch="head", head_owner=owner)
+        self.world.artifacts[self.world.ids()] = (run, "gate-report", packed.getvalue())
+        return run
+
+    def pushed(self) -> dict[str, Any]:
+        """The push of ``head`` to main; the stand-in knows the commits and main's settings."""
+        for commit, parents in ((self.base, ()), (self.head, (self.base,))):
+            self.world.trees[commit] = (git(self.repo, "rev-parse", f"{commit}^{{tree}}"), parents)
+        self.world.branches["main"] = self.head
+        settings = self.repo / "gate.toml"
+        if settings.is_file():
+            self.world.files[self.head, "gate.toml"] = settings.read_bytes()
+        return {"before": self.base, "after": self.head, "ref": "refs/heads/main", **self.place()}
+
     def act(self, event: str, workflow: str, payload: dict[str, Any], token: str = "job-token") -> Ran:
-        """Run one workflow on this machine (act's self-hosted mode)."""
+        """Run one workflow in the runner image."""
         file = self.folder / "event.json"
         file.write_text(json.dumps(payload))
         words = [
             str(ACT), event, "--workflows", f".github/workflows/{workflow}", "--eventpath", str(file),
-            "--platform", "ubuntu-latest=-self-hosted", "--local-repository", f"{GATE}={self.action}",
-            "--local-repository", f"{UPLOAD}={self.upload}", "--action-offline-mode", "--pull=false",
+            "--platform", f"ubuntu-latest={self.runner.image}", "--pull=false", "--rm", "--network", "host",
+            "--container-options", self.runner.options(self.artifacts), "--action-offline-mode",
             "--secret", f"GITHUB_TOKEN={token}", "--no-cache-server", "--json",
+            "--env", f"GITHUB_API_URL={self.github.url}", "--env", f"GITHUB_REPOSITORY={OWNER}/{REPO}",
+            *(f"--local-repository={name}={path}" for name, path in self._local.items()),
         ]  # fmt: skip
-        for name, value in {
-            "GITHUB_API_URL": self.github.url,
-            "GITHUB_REPOSITORY": f"{OWNER}/{REPO}",
-            "GATE_TEST_ARTIFACTS": str(self.artifacts),
-        }.items():
-            words += ["--env", f"{name}={value}"]
         env = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder / "home"),
@@ -138,7 +156,7 @@ class Bench:
             cwd=self.repo,
             env=env,
             capture_output=True,
-            timeout=120,
+            timeout=280,
             check=False,
             stdin=subprocess.DEVNULL,
         )
