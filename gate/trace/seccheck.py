@@ -2,7 +2,8 @@
 
 The trace begins where the launcher's child becomes the code under test; what the launcher itself does is
 left out, as with the other tracer. Limits of this tracer: calls that gVisor does not know are answered in it
-and not seen; the first bytes of a ``sendto`` are not seen; ``denied`` is never set, as the sentry decides.
+and not seen; the first bytes of a ``sendto`` are not seen; ``denied`` is set for what the launcher's filter
+refused (then the arguments are not known), not for what the sentry refuses.
 """
 
 from __future__ import annotations
@@ -148,8 +149,10 @@ class Translator:
         me = self._processes.get(group)
         if kind == wire.CLONE:
             self._cloned(fields, group, me)
-        elif me is None or group == _LAUNCHER:
+        elif group == _LAUNCHER:
             return
+        elif me is None:
+            raise ValueError("a process nobody told of")
         elif kind == wire.RAW:
             self._call(fields, thread, group, me)
         elif kind in _RICH_KINDS:
@@ -352,9 +355,11 @@ class Translator:
         said = log.read(line)
         if said is None:
             return
-        me = self._processes.get(said.group)
-        if me is None or said.group == _LAUNCHER:
+        if said.group == _LAUNCHER:
             return
+        me = self._processes.get(said.group)
+        if me is None:
+            raise log.Ambiguous("a process nobody told of")
         if said.call in FOLDERS:
             if said.result == 0:
                 where = log.named(said)
@@ -368,8 +373,12 @@ class Translator:
         if found is None:
             return
         group, thread, number = found
+        if group == _LAUNCHER:
+            return
         me = self._processes.get(group)
-        if me is None or group == _LAUNCHER or not me.live:
+        if me is None:
+            raise log.Ambiguous("a process nobody told of")
+        if not me.live:
             return
         number &= 0xFFFFFFFF
         foreign = bool(number & table.X32_BIT) and platform.machine() == "x86_64"

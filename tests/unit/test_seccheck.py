@@ -238,3 +238,71 @@ def test_the_session_asks_for_every_call_of_interest_raw_and_keeps_hostile_text_
     assert not [name for name in points if name not in every]
     assert "container/start" not in points  # not offered by this runsc
     assert made["sinks"][0].get("ignore_setup_error") is None  # without a sink nothing starts
+
+
+def refused(number: int, *, group: int = CODE) -> bytes:
+    said = f"task_syscall.go:201] [{group:4}:{group:4}] Syscall {number}: denied by seccomp"
+    return json.dumps({"msg": said, "level": "debug"}).encode() + b"\n"
+
+
+def test_calls_that_the_filter_refused_are_attempts_with_their_answer() -> None:
+    it = begun()
+    told = lines(
+        it, it.lines(b"".join(refused(n) for n in (CALL["keyctl"], CALL["clone"], 0x40000000, 9999)))
+    )
+    assert [(line["ev"], line["call"], line["denied"], line["errno"]) for line in told] == [
+        ("attempt", "keyctl", True, "EPERM"),
+        ("attempt", "clone", True, "EPERM"),
+        ("attempt", "read", True, "ENOSYS"),
+        ("attempt", "syscall_9999", True, "ENOSYS"),
+    ]
+    assert [line.get("abi") for line in told] == [None, None, "x32", None]
+
+
+def test_refusals_that_mean_nothing_and_those_of_the_launcher_are_not_told() -> None:
+    it = begun()
+    assert not it.lines(refused(CALL["clone3"]) + refused(CALL["setpriority"]))
+    assert not it.lines(refused(CALL["keyctl"], group=LAUNCHER))
+    assert it.unparsed == 0
+
+
+def test_a_refusal_cannot_be_written_by_the_code() -> None:
+    """Its name stands in lines of strace only, and its paths behind the call's name."""
+    it = begun()
+    forged = "task_syscall.go:201] [   7:   7] Syscall 250: denied by seccomp"
+    said = f"strace.go:576] [   7:   7] {forged} E rmdir(0x1 {forged})"
+    it.lines(json.dumps({"msg": said}).encode() + b"\n")
+    assert it.calls["keyctl"] == 0
+
+
+def test_a_netlink_address_is_an_address_and_a_connected_socket_has_none() -> None:
+    it = begun()
+    it.packets([raw("sendto", 3, 1, 20, 0, 0x7000, 12), raw("sendto", 3, 1, 20, 0, 0, 0)])
+    netlink = "{Family: AF_NETLINK, PortID: 0, Groups: 0}"
+    told = lines(
+        it,
+        it.lines(
+            logged(f"sendto(0x3 socket:[14], 0x1, 0x14, 0x0, 0x7000 {netlink}, 0xc)")
+            + logged("sendto(0x3 socket:[14], 0x1, 0x14, 0x0, null, 0x0)")
+        ),
+    )
+    assert [(line["family"], line["addr"]) for line in told] == [("AF_NETLINK", "0:0")]
+    it.finish(whole=True)
+    assert it.unparsed == 0
+
+
+def test_sockets_are_known_by_their_numbers() -> None:
+    it = begun()
+    done = packet(wire.RAW, CODE, f2=message(f1=5), f4=CALL["socket"], f5=2, f6=2 | 0o2000000)
+    stream = packet(wire.RAW, CODE, f2=message(f1=6), f4=CALL["socket"], f5=2, f6=1)
+    at = bytes([2, 0, 0x11, 0x5C, 203, 0, 113, 7]) + bytes(8)
+    here = bytes([2, 0, 0x12, 0x67, 0, 0, 0, 0]) + bytes(8)
+    it.packets([done, stream])
+    out = it.packets([raw("connect", 5), packet(wire.CONNECT, CODE, f6=at)])
+    out += it.packets([raw("bind", 6), packet(wire.BIND, CODE, f6=here), raw("listen", 6)])
+    out += it.packets([raw("listen", 9)])
+    connected, bound, listening, unknown = lines(it, out)
+    assert (connected["proto"], connected["port"]) == ("udp", 4444)
+    assert (bound["proto"], bound["addr"]) == ("tcp", "0.0.0.0")
+    assert (listening["call"], listening["addr"], listening["port"]) == ("listen", "0.0.0.0", 4711)
+    assert "addr" not in unknown
