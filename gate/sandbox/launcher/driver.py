@@ -40,6 +40,8 @@ REPORT_BYTES = 250_000
 MESSAGE_BYTES = 1_000_000
 RESTARTS = 8
 _LIMITS = {-signal.SIGXCPU: "timed-out", -signal.SIGABRT: "out of memory", -signal.SIGTRAP: "out of memory"}
+CALL_SECONDS = 6.0
+"""After so long without a word one call of JavaScript is ended; awaiting is bounded inside, by ``each``."""
 COMPLETE = frozenset({"completed", "exception", "missing", "absent", "exited", "stopped"})
 
 
@@ -115,7 +117,7 @@ def _run_to_the_end(item: Job, job: Job, until: float) -> Result:
         if call is None or part["outcome"] not in ("ended", "timed-out"):
             break
         # A function that ends its process is ordinary (`die()`, `main()`); the calls after it still count.
-        # Where nothing inside can end a loop or refuse memory, the kernel and the engine end the process.
+        # Where nothing inside can end a loop or refuse memory, we and the engine end the process.
         limit = _LIMITS.get(part.get("exit_code", 0), "") if item["do"] == "javascript" else ""
         told = limit or part["outcome"]
         merged.setdefault("calls", []).append([call["name"], told])
@@ -143,7 +145,7 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
         os.close(inlet)
         driver_child.run(item, job, outlet, start, STARTUP, until)  # raises SystemExit at its end
     os.close(outlet)
-    said, status = _watch(pid, inlet, until)
+    said, status = _watch(pid, inlet, until, item["do"] == "javascript")
     os.close(inlet)
     result: Result = {"outcome": "ended"}
     call = None
@@ -170,10 +172,12 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
     return result, call
 
 
-def _watch(pid: int, inlet: int, until: float) -> tuple[list[Any], int | None]:
+def _watch(pid: int, inlet: int, until: float, alone: bool = False) -> tuple[list[Any], int | None]:
     """Read the child's messages until it is gone, or until time is up: status None, and the child is left
-    to the launcher, because a kill by us would stand in the trace like one by the code.
+    to the launcher, because a kill by us would stand in the trace like one by the code. Only a child that
+    cannot interrupt itself (``alone``) is told by SIGXCPU that a call of its has used up its time.
     """
+    heard = time.monotonic()
     raw = bytearray()
     status: int | None = None
     is_open = True
@@ -186,6 +190,7 @@ def _watch(pid: int, inlet: int, until: float) -> tuple[list[Any], int | None]:
             if ready:
                 data = os.read(inlet, 65536)
                 is_open = bool(data)
+                heard = time.monotonic()
                 raw += data[: MESSAGE_BYTES - len(raw)]
                 if is_open:
                     continue
@@ -195,12 +200,20 @@ def _watch(pid: int, inlet: int, until: float) -> tuple[list[Any], int | None]:
         if done:
             status = _exit_code(code)
             break
+        if alone and time.monotonic() - heard > CALL_SECONDS and _is_in_a_call(raw):
+            os.kill(pid, signal.SIGXCPU)
+            heard = until
     while is_open and select.select([inlet], [], [], 0)[0]:
         data = os.read(inlet, 65536)
         if not data:
             break
         raw += data[: MESSAGE_BYTES - len(raw)]
     return _messages(raw), status
+
+
+def _is_in_a_call(raw: bytearray) -> bool:
+    """True when the last thing said is that a call begins."""
+    return raw.rstrip(b"\n").rpartition(b"\n")[2].startswith(b'{"m":"call",')
 
 
 def _adopt_orphans() -> None:

@@ -398,7 +398,7 @@ def _program(item: Item, context: Context) -> Report:
 
 
 def _javascript(item: Item, context: Context) -> Report:
-    driver_javascript.become(item, context, until=context.until)
+    driver_javascript.become(item, context)
     raise AssertionError("exec came back")
 
 

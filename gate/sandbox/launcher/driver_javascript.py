@@ -10,7 +10,6 @@ import json
 import os
 import resource
 import shutil
-import time
 from typing import Any
 
 import driver_arguments
@@ -28,11 +27,9 @@ _HEAP = "--max-old-space-size=192"
 """MiB. Beyond it the engine ends the process by a signal, before the wall would end everything."""
 _NOWHERE = driver_arguments.TEXT_FILE + "/deno"
 """Below a plain file: Deno then keeps no caches, whose names would differ from one change to the next."""
-_CPU = 2
-"""Seconds of processor time: a loop without end in the one thread there is can be ended by nobody inside."""
 
 
-def become(item: dict[str, Any], context: Any, *, until: float) -> None:
+def become(item: dict[str, Any], context: Any) -> None:
     """Execute the runtime with our runner; comes back only by NoProgram when there is none."""
     path = item.get("path")
     words = command(str(path or ""), bool(item.get("typed")))
@@ -53,8 +50,6 @@ def become(item: dict[str, Any], context: Any, *, until: float) -> None:
     os.close(inlet)
     os.set_inheritable(context.channel.fd, True)
     driver_arguments.lay_out()
-    cpu = max(1, min(_CPU, int(until - time.monotonic())))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
     # Its own limit on the heap is what holds it; a soft limit of ours keeps Deno from starting.
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
