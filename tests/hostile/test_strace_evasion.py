@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.cli import main
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox import canaries
 from gate.sandbox.backends import choose
@@ -23,6 +25,8 @@ from gate.sandbox.bubblewrap import BubblewrapBackend, Wish
 from gate.trace.codec import read_trace
 from gate.trace.events import Attempt, Event, Exec, Exit, Open
 from tests.contract.trees import DictTree
+from tests.e2e.evasive_pulls import EVASIVE
+from tests.e2e.pulls import build
 from tests.integration.launching import why_no_bwrap
 
 pytestmark = [
@@ -225,3 +229,16 @@ def test_auto_takes_user_notification_where_it_works_and_a_setting_picks() -> No
     _, found, tried = choose("auto", "process", "strace")
     assert (found.backend, found.tracer) == ("bubblewrap", "strace")
     assert {c.backend: c.available for c in tried}["docker"] is False
+
+
+def test_a_whole_check_says_who_traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pull = next(p for p in EVASIVE if p.name == "port-53-as-cover")
+    monkeypatch.setenv("GATE_SANDBOX_TRACER", "strace")
+    file = tmp_path / "report.json"
+    repo = build(pull, tmp_path)
+    main(["check", "--repo", str(repo), "--base", "main", "--head", "head", "--json", str(file), "-q"])
+    report = json.loads(file.read_text())
+    assert (report["sandbox"]["backend"], report["sandbox"]["tracer"]) == ("bubblewrap", "strace")
+    assert report["verdict"] == "fail"
+    assert "new-outbound-connection" in {finding["rule_id"] for finding in report["findings"]}
+    assert "observation-evasion" not in {finding["rule_id"] for finding in report["findings"]}

@@ -108,6 +108,11 @@ def only(events: list[Event], kind: type[E]) -> list[E]:
             " msg_flags=0}, 0) = 2",
             {"addr": "192.0.2.1", "port": 53, "size": 2, "head": "xy"},
         ),
+        (
+            'sendto(4<\\x73>, [{nlmsg_len=20, nlmsg_type=0x16, nlmsg_flags=0x301, nlmsg_seq=1, nlmsg_pid=0}, "\\x00"], 20, 0,'
+            " {sa_family=0x10, nl_pid=0, nl_groups=00000000}, 12) = 20",
+            {"family": "AF_NETLINK", "addr": "0:0", "size": 20},
+        ),
         ("kill(-1, 9) = 0", {"sig": "SIGKILL", "target": -1, "scope": "all"}),
         ('memfd_create("\\x6d", 0x1) = 3<\\x2f\\x6d>(deleted)', {"name": "m", "flags": "MFD_CLOEXEC"}),
         ('prctl(0xf, "\\x6e") = 0', {"op": "PR_SET_NAME", "value": "n"}),

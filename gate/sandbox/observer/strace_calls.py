@@ -172,7 +172,9 @@ class Sockets:
         if name == "sendto":
             if args[4] == 0:
                 return []  # on a connected socket: its connect was seen
-            head = printed.read(0, args[1], HEAD) if args[2] else b""
+            head = b""
+            if args[2] and not isinstance(printed.held(args[1]), list):  # netlink's come decoded
+                head = printed.read(0, args[1], HEAD)
             found = self._where(printed, args[4], inode)
             return [found | {"size": min(args[2], 1 << 62), "head": text_of(head)}]
         if name == "sendmsg":
