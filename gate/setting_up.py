@@ -101,5 +101,9 @@ def with_dependencies(plan: ExecutionPlan, ready: SetUp, deadline: float) -> Exe
 
 def _order(wanted: SandboxSettings) -> Order:
     return Order(
-        setup=wanted.setup, files=wanted.setup_files, head=wanted.setup_head, deadline=wanted.deadline
+        setup=wanted.setup,
+        files=wanted.setup_files,
+        head=wanted.setup_head,
+        builds=wanted.setup_builds,
+        deadline=wanted.deadline,
     )

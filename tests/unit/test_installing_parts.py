@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import io
 import json
 import os
@@ -15,7 +16,10 @@ from gate.errors import CouldNotLook, UsageError
 from gate.model.change import TreeEntry
 from gate.model.run import Refused
 from gate.sandbox import layered, layers
+from gate.sandbox.egress_rules import Allowed
+from gate.sandbox.egress_upstream import Upstreams
 from gate.sandbox.installing import home, index
+from gate.sandbox.installing.install import Means, _probe, configuration
 from gate.sandbox.installing.store import FRESH, Layer, Store
 from gate.sandbox.installing.wanted import GENERATED, wanted
 from gate.settings import load
@@ -88,6 +92,10 @@ def test_named_files_only() -> None:
         "--cert x",
         "-v",
         "--index-url 'x",
+        "thing @ https://packages.example/thing-1.tar.gz",
+        "thing[extra]@git+https://packages.example/thing.git#egg=x.whl",
+        "https://packages.example/thing-1.zip",
+        "git+ssh://packages.example/thing",
     ],
 )
 def test_lines_that_build_or_configure_are_left_out_and_told(line: str) -> None:
@@ -106,7 +114,8 @@ def test_lines_that_build_or_configure_are_left_out_and_told(line: str) -> None:
         "--trusted-host packages.example",
         "--require-hashes",
         "--pre",
-        "thing @ https://packages.example/thing-1.tar.gz",
+        "thing @ https://packages.example/thing-1-py3-none-any.whl#sha256=00",
+        "https://packages.example/thing-1-py3-none-any.whl",
         "thing[extra]>=1; python_version > '3'",
     ],
 )
@@ -114,6 +123,12 @@ def test_what_the_proxy_decides_about_is_handed_on(line: str) -> None:
     found = _wanted({"requirements.txt": f"{line}\n"})
     assert found.files["requirements.txt"] == f"{line}\n".encode()
     assert not found.left
+
+
+def test_where_building_is_allowed_addresses_are_handed_on() -> None:
+    line = "thing @ https://packages.example/thing-1.tar.gz\n"
+    tree = Tree({"requirements.txt": line})
+    assert wanted(tree, "requirements", builds=True).files["requirements.txt"] == line.encode()  # type: ignore[arg-type]
 
 
 def test_pyproject_dependencies_are_requirements_and_never_options() -> None:
@@ -155,6 +170,22 @@ def test_a_password_in_an_index_is_not_told() -> None:
     with pytest.raises(UsageError) as error:
         index.own("https://me:secret@x_y/simple", inside=False)
     assert "secret" not in error.value.message
+
+
+def test_a_password_is_in_pips_configuration_only() -> None:
+    secret = index.Index(
+        url="https://me:secret@one.example/simple",
+        more=("http://two.example:8080/s", "https://three.example/s"),
+    )
+    means = Means(index=secret, allowed=Allowed.of([], [443]), upstream=Upstreams({}))
+    probe = _probe(_wanted({"requirements.txt": "a\n"}), "requirements.txt", means)
+    assert "secret" not in f"{probe.argv} {probe.env}"
+    parser = configparser.RawConfigParser()
+    parser.read_string(configuration(secret).decode())
+    table = parser["global"]
+    assert table["index-url"] == secret.url
+    assert table["extra-index-url"].split() == list(secret.more)
+    assert table["trusted-host"].split() == ["two.example"]
 
 
 def test_an_index_that_is_a_folder_cannot_be_used(tmp_path: Path) -> None:

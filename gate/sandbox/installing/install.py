@@ -142,9 +142,19 @@ def _run(
 
 def _kit(wanted: Wanted, means: Means) -> kit.Kit:
     files = {f"{kit.FILES}/{path}": content for path, content in wanted.files.items()}
+    files[kit.CONFIGURATION] = configuration(means.index)
     if means.index.certificates:
         files[kit.CERTIFICATES] = means.index.certificates
     return kit.Kit(files)
+
+
+def configuration(index: Index) -> bytes:
+    """For pip. An index's address may hold a password, and command lines are kept as evidence."""
+    lines = ["[global]", f"index-url = {index.url}"]
+    lines += ["extra-index-url =", *(f"    {address}" for address in index.more)] if index.more else []
+    plain = [place.host for place in index.places() if place.plain]
+    lines += ["trusted-host =", *(f"    {host}" for host in plain)] if plain else []
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _roomy(spec: SandboxSpec, means: Means) -> SandboxSpec:
@@ -165,9 +175,7 @@ def _probe(wanted: Wanted, path: str, means: Means) -> Probe:
     words = ["python3", f"{TREE}/pip", "install", "--isolated", "--disable-pip-version-check", "--no-input"]
     words += ["--no-cache-dir", "--no-compile", "--user", "--ignore-installed", "--break-system-packages"]
     words += ["--no-warn-script-location", "--progress-bar", "off", "--retries", "1", "--timeout", "15"]
-    words += ["--proxy", f"http://127.0.0.1:{PORT}", "--index-url", index.url]
-    words += [word for address in index.more for word in ("--extra-index-url", address)]
-    words += [word for place in index.places() if place.plain for word in ("--trusted-host", place.host)]
+    words += ["--proxy", f"http://127.0.0.1:{PORT}"]
     words += [] if means.builds else ["--only-binary", ":all:"]
     words += ["--cert", f"{TREE}/{kit.CERTIFICATES}"] if index.certificates else []
     words += [word for root in wanted.roots for word in ("-r", f"{kit.FILES}/{root}")]
@@ -179,7 +187,7 @@ def _probe(wanted: Wanted, path: str, means: Means) -> Probe:
         argv=tuple(words),
         env={
             "PYTHONUSERBASE": OUT,
-            "PIP_CONFIG_FILE": "/dev/null",
+            "PIP_CONFIG_FILE": f"{TREE}/{kit.CONFIGURATION}",
             "NETRC": "/dev/null",  # else our own pip would open a planted one
             "PYTHONDONTWRITEBYTECODE": "1",
             "HTTPS_PROXY": f"http://127.0.0.1:{PORT}",

@@ -16,6 +16,7 @@ from gate.model.change import TreeEntry
 FILES: Final = "files"
 """Folder of the requirements files, below which their paths are as in the tree."""
 CERTIFICATES: Final = "certificates.pem"
+CONFIGURATION: Final = "pip.conf"
 
 
 class Kit:

@@ -29,6 +29,7 @@ _OPTIONS: Final = frozenset(
     }
 )
 """pip's options that a tree may set. Others choose how things are built: that is the settings' business."""
+_ADDRESS: Final = re.compile(r"(?:[\w.-]+\s*(?:\[[^\]]*\])?\s*@\s*)?(?P<address>[A-Za-z][\w+.-]*:[^\s;]+)")
 _MOST_FILES: Final = 40
 _MOST_BYTES: Final = 1 << 20
 _NEEDS: Final = 500
@@ -50,13 +51,14 @@ class Wanted:
         return any(_lines(self.files[root]) for root in self.roots)
 
 
-def wanted(tree: Tree, setup: Setup, named: Iterable[str] = ()) -> Wanted:
-    """What the tree asks for. ``named``: its requirements files; none: those at its root.
+def wanted(tree: Tree, setup: Setup, named: Iterable[str] = (), *, builds: bool = False) -> Wanted:
+    """What the tree asks for. ``named``: its requirements files; none: those at its root. ``builds``:
+    addresses of what is no wheel are handed on, too (pip builds those whatever it is told).
 
     A pyproject.toml that cannot be read asks for nothing, and says so in ``left``.
     """
     if setup == "pyproject":
-        return _pyproject(tree)
+        return _pyproject(tree, builds=builds)
     present = {e.path: e for e in tree.entries() if e.mode.startswith("100") and e.size <= _MOST_BYTES}
     chosen = [path for path in named if path in present] or (
         [] if tuple(named) else sorted(path for path in present if _NAMED.match(path))
@@ -70,7 +72,7 @@ def wanted(tree: Tree, setup: Setup, named: Iterable[str] = ()) -> Wanted:
         path = todo.pop(0)
         if path in files or path not in present:
             continue
-        kept, dropped = _handed_on(tree.read(path))
+        kept, dropped = _handed_on(tree.read(path), builds=builds)
         files[path] = kept
         left += [f"{path}: {line}" for line in dropped]
         folder = posixpath.dirname(path)
@@ -81,7 +83,7 @@ def wanted(tree: Tree, setup: Setup, named: Iterable[str] = ()) -> Wanted:
     return Wanted(roots=tuple(roots), files=files, paths=tuple(files), left=tuple(left[:_NEEDS]))
 
 
-def _pyproject(tree: Tree) -> Wanted:
+def _pyproject(tree: Tree, *, builds: bool) -> Wanted:
     try:
         raw = tree.read("pyproject.toml")
         table = tomllib.loads(raw[:_MOST_BYTES].decode("utf-8"))
@@ -93,7 +95,8 @@ def _pyproject(tree: Tree) -> Wanted:
     asked = project.get("dependencies") if isinstance(project, dict) else None
     needs = [line for line in asked if isinstance(line, str)] if isinstance(asked, list) else []
     # one line each, and no option: what stands there is a requirement or nothing
-    good = [line.strip() for line in needs if line.isprintable() and line.strip()[:1].isalnum()][:_NEEDS]
+    plain = [line.strip() for line in needs if line.isprintable() and line.strip()[:1].isalnum()][:_NEEDS]
+    good = [line for line in plain if builds or not _is_built(line)]
     left = tuple(f"pyproject.toml: {line!r}"[:200] for line in needs if line.strip() not in good)
     content = "".join(f"{line}\n" for line in good).encode("utf-8", "replace")
     return Wanted(roots=(GENERATED,), files={GENERATED: content}, paths=("pyproject.toml",), left=left)
@@ -105,17 +108,24 @@ def _lines(content: bytes) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
 
 
-def _handed_on(content: bytes) -> tuple[bytes, list[str]]:
+def _handed_on(content: bytes, *, builds: bool) -> tuple[bytes, list[str]]:
     """The same without lines that name the tree itself or set other options, and those."""
     dropped = []
     kept = []
     for line in re.split(rb"(?<!\\)\n", content):
         text = line.decode("utf-8", "replace").strip()
-        if _LOCAL.match(text) or (text.startswith("-") and not _harmless(text)):
+        option = text.startswith("-")
+        if _LOCAL.match(text) or (not _harmless(text) if option else not builds and _is_built(text)):
             dropped.append(text[:200])
         else:
             kept.append(line)
     return b"\n".join(kept), dropped
+
+
+def _is_built(line: str) -> bool:
+    """True for a requirement by address that is no wheel's."""
+    match = _ADDRESS.match(line)
+    return match is not None and not re.split(r"[?#]", match["address"])[0].endswith(".whl")
 
 
 def _harmless(line: str) -> bool:
