@@ -99,6 +99,8 @@ class GithubSettings(Struct, frozen=True):
     labels: bool = False
     reviewers: tuple[str, ...] = ()
     """Asked to review AI-attributed changes whose verdict is not pass: ``login`` or ``org/team``."""
+    suggestions: bool = True
+    """Offer safe fixes as suggestions on the changed lines, five on a pull request at most."""
     author: str = "github-actions[bot]"
     """Whose name an app's token writes under."""
 

@@ -8,16 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from gate.forge import checks, comment, extras
-from gate.forge.interface import Api, ForgeError, NotAllowedError
+from gate.forge import checks, comment, extras, review
+from gate.forge.interface import Api, ForgeError, NotAllowedError, RefusedError
 from gate.forge.target import PullNow
 from gate.model.finding import Finding
 from gate.model.report import Report
 from gate.model.rule import Severity
 from gate.model.score import Verdict
+from gate.publishing import suggest
 from gate.report import summary
 from gate.report.json_v1 import JsonReporter, rule_id
-from gate.report.markdown import MarkdownReporter
+from gate.report.markdown import MOST_CHARACTERS, MarkdownReporter
 from gate.report.order import worst_first
 from gate.report.sarif import SarifReporter
 from gate.settings import GithubSettings
@@ -128,8 +129,27 @@ def tell(
         log = SarifReporter().render(report)
         _try(outcome, "SARIF", lambda: _sarif(api, repo, log, where.sha, where.ref))
     if pull is not None:
+        fixed: list[suggest.Fixed] = []
+        if settings.suggestions and settings.comment != "never" and report.verdict is not Verdict.PASS:
+            _try(outcome, "suggestions", lambda: _suggest(api, report, pull, me, fixed))
+        more = suggest.section(fixed)
+        text = text + more if len((text + more).encode()) <= MOST_CHARACTERS else text
         _converse(api, report, pull, settings, outcome, text, me)
     return outcome
+
+
+def _suggest(api: Api, report: Report, pull: PullNow, me: str, fixed: list[suggest.Fixed]) -> str:
+    """Fills ``fixed``, also where the review is refused: the comment can still show them."""
+    fixed += suggest.fixes(api, pull, report)
+    if not fixed:
+        return ""
+    try:
+        made = review.suggest(api, pull, suggest.suggestions(fixed), me=me)
+    except (
+        RefusedError
+    ) as error:  # a line that GitHub does not show any more; no reason to call the run failed
+        return f"suggestions only in the comment ({error.message})"
+    return f"{made} new suggestions of {len(fixed)} safe fixes"
 
 
 def _converse(
@@ -150,7 +170,8 @@ def _converse(
 
 def _try(outcome: Outcome, what: str, act: Callable[[], str]) -> None:
     try:
-        outcome.told.append(act())
+        if words := act():
+            outcome.told.append(words)
     except NotAllowedError as error:
         outcome.refused.append(f"{what}: {error.message}")
     except ForgeError as error:

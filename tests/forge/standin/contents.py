@@ -24,7 +24,45 @@ def _contents(call: Call) -> tuple[int, Any]:
 def _files(call: Call) -> tuple[int, Any]:
     example = call.told.example("GET", f"{R}/pulls/{{pull_number}}/files", 200)[0]
     pull = call.pull(call.params["pull_number"])
-    return 200, Listed([example | {"filename": name} for name in pull.files])
+    names = dict.fromkeys([*pull.files, *pull.patches])
+    return 200, Listed([example | {"filename": n, "patch": pull.patches.get(n, "")} for n in names])
+
+
+@route("GET", f"{R}/pulls/{{pull_number}}/comments", "pull_requests")
+def _review_comments(call: Call) -> tuple[int, Any]:
+    example = call.told.example("GET", f"{R}/pulls/{{pull_number}}/comments", 200)[0]
+    pull = call.pull(call.params["pull_number"])
+    return 200, Listed(
+        [
+            example | {"body": r["body"], "path": r["path"], "user": user_of(call, Actor(login=r["login"]))}
+            for r in pull.reviews
+        ]
+    )
+
+
+@route("POST", f"{R}/pulls/{{pull_number}}/reviews", "pull_requests", "write")
+def _review(call: Call) -> tuple[int, Any]:
+    """GitHub takes comments only on lines that the difference shows."""
+    pull = call.pull(call.params["pull_number"])
+    said = call.body.get("comments", [])
+    if call.body.get("commit_id", pull.head_sha) != pull.head_sha or any(
+        c["line"] not in _shown(pull.patches.get(c["path"], "")) for c in said
+    ):
+        raise Refusal(422, "Unprocessable Entity: line must be part of the diff")
+    pull.reviews += [{**c, "login": call.actor.login, "commit": call.body.get("commit_id")} for c in said]
+    made = call.told.example("POST", f"{R}/pulls/{{pull_number}}/reviews", 200)
+    return 200, made | {"id": call.world.ids(), "user": user_of(call, call.actor)}
+
+
+def _shown(patch: str) -> set[int]:
+    number, out = 0, set()
+    for line in patch.split("\n"):
+        if line.startswith("@@"):
+            number = int(line.split("+")[1].split(",")[0].split(" ")[0])
+        elif line[:1] in ("+", " "):
+            out.add(number)
+            number += 1
+    return out
 
 
 @route("GET", f"{R}/pulls/{{pull_number}}/commits", "pull_requests")

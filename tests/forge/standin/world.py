@@ -48,6 +48,10 @@ class Pull:
     merged_as: str | None = None
     files: list[str] = field(default_factory=lambda: ["src/pricing/cart.py"])
     commit_authors: list[str] = field(default_factory=list)
+    patches: dict[str, str] = field(default_factory=dict)
+    """Path to its part of the difference."""
+    reviews: list[dict[str, Any]] = field(default_factory=list)
+    """Review comments, each with the author's login and the commit."""
 
 
 @dataclass(kw_only=True)
