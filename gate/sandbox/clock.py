@@ -10,9 +10,11 @@ import json
 from dataclasses import replace
 from typing import Any, Final, Protocol, runtime_checkable
 
-from gate.model.run import Probe
+from gate.errors import CouldNotLook
+from gate.model.run import Probe, RunRecord
 
 MACHINE: Final = "machine"
+PYTHON: Final = "python"
 
 
 @runtime_checkable
@@ -20,23 +22,50 @@ class Clocked(Protocol):
     """A sandbox with a clock of its own."""
 
     def move_clock(self, seconds: int) -> None:
-        """Move it by so much, for everything inside, before the code is there. Raises CouldNotLook."""
+        """Move it by so much, for everything inside, before the code is there. Raises NotMovedError."""
         ...
 
 
 def by_machine(box: object, probe: Probe) -> Probe:
     """Move the sandbox's own clock as the probe wants it; the probe to run then, which moves none and says
-    so (``clock_by`` in the driver's job). The probe itself where nothing is to be moved. Raises CouldNotLook.
+    so (``clock_by`` in the driver's job). The probe itself where nothing is to be moved.
+
+    Raises NotMovedError.
     """
-    if not probe.driver or not isinstance(box, Clocked):
-        return probe
-    try:
-        job: Any = json.loads(probe.argv[-1])
-    except (ValueError, IndexError):
-        return probe
-    seconds = job.get("clock") if isinstance(job, dict) else None
-    if not isinstance(seconds, (int, float)) or not seconds:
+    seconds = _wanted(probe)
+    if not seconds or not isinstance(box, Clocked):
         return probe
     box.move_clock(int(seconds))
-    moved = {**job, "clock": 0, "clock_by": MACHINE}
+    moved = {**json.loads(probe.argv[-1]), "clock": 0, "clock_by": MACHINE}
     return replace(probe, argv=(*probe.argv[:-1], json.dumps(moved, sort_keys=True)))
+
+
+class NotMovedError(CouldNotLook):
+    """The clock is not where the probe wants it: nothing of the code was run."""
+
+
+def told(record: RunRecord, probe: Probe) -> RunRecord:
+    """The record of what ran in a probe's place, as that probe's, and whose clock was moved."""
+    by = means(probe, record.probe)
+    if not by:
+        return record
+    return replace(record, probe=probe, driver_report={**record.driver_report, "clock_by": by})
+
+
+def means(probe: Probe, run: Probe) -> str:
+    """Which clock was moved for ``probe`` when ``run`` was run in its place; empty: none."""
+    if not _wanted(probe):
+        return ""
+    return PYTHON if run is probe else MACHINE
+
+
+def _wanted(probe: Probe) -> float:
+    """Seconds by which a driver's job wants the clock moved."""
+    if not probe.driver:
+        return 0
+    try:
+        job: Any = json.loads(probe.argv[-1])
+    except (ValueError, IndexError, RecursionError):
+        return 0
+    seconds = job.get("clock") if isinstance(job, dict) else None
+    return seconds if isinstance(seconds, (int, float)) else 0

@@ -16,6 +16,7 @@ from gate.errors import CouldNotLook
 from gate.model.run import SandboxSpec
 from gate.sandbox.canaries import deadly
 from gate.sandbox.channel import Tracing
+from gate.sandbox.clock import NotMovedError
 from gate.sandbox.container import MASKED, READ_ONLY, plant_folders
 from gate.sandbox.microvm_image import HOW_TO_GET, Bootable
 from gate.sandbox.microvm_machine import Shape
@@ -23,7 +24,7 @@ from gate.sandbox.microvm_process import Machine
 from gate.sandbox.session import Aftermath
 from gate.sandbox.talk import STDOUT, Ending
 
-_CLOCK_SECONDS: Final = 5.0
+_CLOCK_SECONDS: Final = 15.0
 _END_SECONDS: Final = 2.0
 _SLOW_END_SECONDS: Final = 10.0
 """Without KVM on a busy host, the guest's last steps take their time."""
@@ -102,10 +103,10 @@ class MicrovmBox:
         return [(STDOUT, data)]
 
     def move_clock(self, seconds: int) -> None:
-        """Move the guest's own clock, for everything in it, before the code is there. Raises CouldNotLook."""
+        """Move the guest's own clock, for everything in it, before the code is there; or NotMovedError."""
         self._machine.order(f"c {seconds}")
         if not self._machine.hear("clock", _CLOCK_SECONDS) or self._machine.told["clock"] != seconds:
-            raise CouldNotLook(
+            raise NotMovedError(
                 f"the clock of the virtual machine was not moved: {self._machine.why()}", advice=HOW_TO_GET
             )
 

@@ -41,8 +41,9 @@ _OURS: Final = ("observer", "sinkhole")
 _DEPENDS: Final = re.compile(rb"\0depends=([^\0]*)\0")
 _BUILD_SECONDS: Final = 120
 HOW_TO_GET: Final = (
-    "On Debian and Ubuntu: apt-get install qemu-system-x86 busybox-static squashfs-tools; "
-    "`make setup` in a checkout (or sudo gate doctor --fix) fetches the kernel"
+    "On Debian: apt-get install qemu-system-x86 busybox-static squashfs-tools; `make setup` in a checkout "
+    "(or sudo gate doctor --fix) fetches the kernel. Elsewhere unpack Debian's linux-image-...-cloud-amd64 "
+    "below /var/lib/gate/kernel (dpkg-deb -x)"
 )
 
 

@@ -63,7 +63,10 @@ def arguments(
     words = [PROGRAM, "-M", machine, "-cpu", "host" if kvm else "max"]
     words += ["-m", f"{shape.memory}M", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none"]
     words += ["-no-reboot", "-sandbox", SANDBOX, "-name", "gate-sandbox"]
-    words += ["-kernel", str(boot.kernel), "-initrd", str(boot.initrd), "-append", kernel_line(shape)]
+    line = kernel_line(shape)
+    if incoming is not None or monitor is not None:  # the same for both
+        line += " gate.warm"
+    words += ["-kernel", str(boot.kernel), "-initrd", str(boot.initrd), "-append", line]
     disks = {"root": boot.root, **({"libraries": boot.libraries} if shape.network and boot.libraries else {})}
     for name, path in disks.items():
         words += ["-drive", f"id={name},file={_quoted(path)},format=raw,if=none,readonly=on,cache=unsafe"]

@@ -156,7 +156,10 @@ class BoxSession:
         with self._lock:
             self._live.add(box)
         try:
-            return self._use(box, probe, side, repeat, errand)
+            run = clock_of.by_machine(box, probe)
+            return clock_of.told(self._use(box, run, side, repeat, errand), probe)
+        except clock_of.NotMovedError as error:
+            return never_started(probe, side, repeat, error.message, time.monotonic() - asked)
         finally:
             self._put_away(box)
 
@@ -175,11 +178,7 @@ class BoxSession:
             oldest.result()
 
     def _use(self, box: Box, probe: Probe, side: Side, repeat: int, errand: Errand | None) -> RunRecord:
-        try:
-            moved = clock_of.by_machine(box, probe)
-        except CouldNotLook as error:
-            return never_started(probe, side, repeat, error.message)
-        job = job_for(moved, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
+        job = job_for(probe, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
         parcel = self._parcels[side]
         tunnel: Tunnel | None = getattr(box, "tunnel", None)
         if errand is not None and tunnel is not None:
@@ -245,10 +244,7 @@ class BoxSession:
             noise=bytes(noise),
             fault=fault,
         )
-        record = to_record(heard, seen, probe, side, repeat)
-        if moved is not probe:
-            record = replace(record, driver_report={**record.driver_report, "clock_by": clock_of.MACHINE})
-        return record
+        return to_record(heard, seen, probe, side, repeat)
 
 
 def _completeness(box: Box, network: Path | None) -> Completeness:

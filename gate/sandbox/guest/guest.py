@@ -141,7 +141,7 @@ def main() -> None:
     os.dup2(said, 2)
     try:
         kernel.prepare()
-        network = kernel.has_network()
+        network = kernel.wanted("network")
         if network:
             kernel.load_modules("/boot/network")
         watchers = Watchers(network=network)
@@ -149,6 +149,8 @@ def main() -> None:
         import launch  # type: ignore[import-not-found, unused-ignore]
 
         guest = Guest(said)
+        if kernel.wanted("warm"):
+            kernel.warm()
         guest.tell(parked=True)
         (size,) = struct.unpack(">I", kernel.exactly(control, 4))
         settings = json.loads(kernel.exactly(control, size))

@@ -1,0 +1,54 @@
+"""Whose clock is moved for a probe, and that it is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gate.model.run import Probe
+from gate.sandbox import clock
+
+
+class Watch:
+    """A sandbox with a clock of its own."""
+
+    def __init__(self) -> None:
+        self.moved: list[int] = []
+
+    def move_clock(self, seconds: int) -> None:
+        self.moved.append(seconds)
+
+
+def _probe(job: str, *, driver: bool = True) -> Probe:
+    return Probe(
+        id="p", phase="import", target="p", path="p.py", argv=("python3", "driver.py", job), driver=driver
+    )
+
+
+def test_a_machine_moves_its_own_clock_and_the_driver_none() -> None:
+    box, later = Watch(), _probe(json.dumps({"items": [1], "clock": 86_400, "nap": 0.5}))
+    run = clock.by_machine(box, later)
+    assert box.moved == [86_400]
+    assert json.loads(run.argv[-1]) == {"items": [1], "clock": 0, "clock_by": "machine", "nap": 0.5}
+    assert clock.means(later, run) == "machine"
+
+
+def test_another_wall_leaves_it_to_the_driver_and_says_so() -> None:
+    later = _probe(json.dumps({"clock": 86_400}))
+    assert clock.by_machine(object(), later) is later
+    assert clock.means(later, later) == "python"
+
+
+@pytest.mark.parametrize("job", ["{}", '{"clock": 0}', '{"clock": "x"}', "[1]", "print(1)", "[" * 100_000])
+def test_nothing_to_move(job: str) -> None:
+    box, now = Watch(), _probe(job)
+    assert clock.by_machine(box, now) is now
+    assert clock.means(now, now) == ""
+    assert box.moved == []
+
+
+def test_a_program_that_is_no_drivers_job_keeps_its_words() -> None:
+    box, now = Watch(), _probe('{"clock": 5}', driver=False)
+    assert clock.by_machine(box, now) is now
+    assert box.moved == []
