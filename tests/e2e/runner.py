@@ -60,7 +60,19 @@ class Runner:
             artifacts: "/gate-artifacts",
         }
         words = [f"-v {host}:{inside}" for host, inside in mounts.items()]
-        return " ".join([f"--label {images.LABEL}=test", *words])
+        return " ".join([f"--label {images.LABEL}=test", f"--label gate.test={_key(artifacts)}", *words])
+
+    def remove(self, artifacts: Path) -> None:
+        """Containers that an act which was stopped left behind."""
+        with contextlib.closing(engine.connect()) as client:
+            for found in client.containers.list(all=True, filters={"label": f"gate.test={_key(artifacts)}"}):
+                with contextlib.suppress(APIError):
+                    found.remove(force=True, v=True)
+
+
+def _key(artifacts: Path) -> str:
+    """What the containers of one test are labelled with."""
+    return hashlib.sha256(str(artifacts).encode()).hexdigest()[:16]
 
 
 @cache

