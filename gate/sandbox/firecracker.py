@@ -27,21 +27,20 @@ _ID_LENGTH: Final = 64
 _SECOND_US: Final = 1_000_000
 
 
-def configuration(limits: Limits) -> dict[str, Any]:
-    """The machine, with paths as the jailed process sees them. No network interface, no logger."""
+def configuration(limits: Limits, *, network: bool = False) -> dict[str, Any]:
+    """The machine, with paths as the jailed process sees them. No network interface, no logger; ``network``:
+    with what the simulated one inside needs.
+    """
+    disks = {"root": "/root.squashfs", **({"libraries": "/libraries.squashfs"} if network else {})}
     return {
         "boot-source": {
             "kernel_image_path": "/vmlinux",
             "initrd_path": "/initrd.cpio",
-            "boot_args": BOOT_ARGUMENTS,
+            "boot_args": f"{BOOT_ARGUMENTS} gate.network" if network else BOOT_ARGUMENTS,
         },
         "drives": [
-            {
-                "drive_id": "root",
-                "path_on_host": "/root.squashfs",
-                "is_root_device": False,
-                "is_read_only": True,
-            }
+            {"drive_id": name, "path_on_host": path, "is_root_device": False, "is_read_only": True}
+            for name, path in disks.items()
         ],
         "machine-config": {"vcpu_count": 1, "mem_size_mib": memory(limits.memory), "smt": False},
         "vsock": {"guest_cid": _GUEST, "uds_path": "/v.sock"},
@@ -51,11 +50,14 @@ def configuration(limits: Limits) -> dict[str, Any]:
 
 def jailed_files(boot: Bootable) -> dict[PurePosixPath, Path]:
     """What the jail needs: path inside -> file on the host (linked or copied there by the caller)."""
-    return {
+    files = {
         PurePosixPath("/vmlinux"): boot.kernel,
         PurePosixPath("/initrd.cpio"): boot.initrd,
         PurePosixPath("/root.squashfs"): boot.root,
     }
+    if boot.libraries is not None:
+        files[PurePosixPath("/libraries.squashfs")] = boot.libraries
+    return files
 
 
 def jailer(machine: str, limits: Limits, *, uid: int, gid: int, base: Path) -> list[str]:

@@ -115,12 +115,16 @@ class _Starter:
 
     def start(self, trace: Path) -> MicrovmBox:
         """One machine, ready. Raises CouldNotLook."""
-        if self._stored is not None:
+        stored = self._stored
+        if stored is not None:
             try:
-                return self._box(trace, self._stored)
+                return self._box(trace, stored)
             except DidNotGoOn:  # damaged, or this QEMU cannot: the ordinary way, and stored anew next time
-                microvm_snapshot.drop(self._stored)
-                self._stored = None
+                microvm_snapshot.drop(stored)
+            except CouldNotLook:
+                if stored.exists():
+                    raise  # else another gate needed the room
+            self._stored = None
         return self._box(trace, None)
 
     def _box(self, trace: Path, stored: Path | None) -> MicrovmBox:

@@ -239,6 +239,25 @@ def test_a_stored_machine_that_does_not_go_on_is_dropped_and_another_boots(
     assert not stored.exists()
 
 
+def test_a_stored_machine_that_went_away_is_no_fault(
+    backend: MicrovmBackend, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    gone = tmp_path / "stored.state"
+
+    def box(*_: Any, stored: Path | None, **__: Any) -> str:
+        if stored is not None:
+            raise CouldNotLook("cannot start a virtual machine: no such file")
+        return "booted"
+
+    monkeypatch.setattr(microvm, "MicrovmBox", box)
+    monkeypatch.setattr(microvm_snapshot, "ensure", lambda *_: gone)
+    made: object = microvm._Starter("tcg", SandboxSpec(), b"").start(tmp_path / "t")
+    assert made == "booted"
+    gone.write_bytes(b"")
+    with pytest.raises(CouldNotLook, match="cannot start"):
+        microvm._Starter("tcg", SandboxSpec(), b"").start(tmp_path / "t")
+
+
 def test_no_more_machines_are_started_at_a_time_than_there_are_cores(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

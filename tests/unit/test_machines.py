@@ -6,6 +6,7 @@ import io
 import json
 import re
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,14 +78,17 @@ def test_the_guest_has_the_codes_memory_and_its_own_in_few_sizes(limit: int) -> 
     assert whole % 256 == 0
 
 
-def test_firecracker_has_no_network_interface_and_a_disk_it_cannot_write() -> None:
-    config = firecracker.configuration(Limits(memory=256 << 20))
+@pytest.mark.parametrize("network", [False, True])
+def test_firecracker_has_no_network_interface_and_disks_it_cannot_write(*, network: bool) -> None:
+    config = firecracker.configuration(Limits(memory=256 << 20), network=network)
     assert json.loads(json.dumps(config)) == config
     assert "network-interfaces" not in config
     assert "mmds-config" not in config
     assert all(drive["is_read_only"] for drive in config["drives"])
     assert config["machine-config"] == {"vcpu_count": 1, "mem_size_mib": 512, "smt": False}
-    inside = {str(path) for path in firecracker.jailed_files(BOOT)}
+    boot = BOOT if network else replace(BOOT, libraries=None)
+    inside = {str(path) for path in firecracker.jailed_files(boot)}
+    assert len(config["drives"]) == 1 + network
     named = {config["boot-source"]["kernel_image_path"], config["boot-source"]["initrd_path"]}
     assert named | {drive["path_on_host"] for drive in config["drives"]} == inside
 
