@@ -53,6 +53,7 @@ for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
   if (folder === path.dirname(folder)) break;
 }
 attempt(() => Module.createRequire(path.join(process.cwd(), "any.js"))("gate-no-such-package"));
+attempt(() => fs.realpathSync(process.execPath));
 if (globalThis.Deno && process.env.DENO_DIR) {
   attempt(() => fs.writeFileSync(path.join(process.env.DENO_DIR, "any"), ""));
 }
