@@ -1,11 +1,13 @@
 """Deliveries on disk: accepted once, never lost, worked off in order of their time.
 
 SQLite with a write-ahead log and ``synchronous=FULL``: when a commit returns, the delivery survives a crash
-of program and machine. One thread writes; requests that wait together share one commit (group commit).
+of program and machine. One thread writes; requests that wait together share one commit (group commit). Moving
+the log's pages into the database (checkpoint) costs more syncs: another thread does it, beside commits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import queue
 import sqlite3
@@ -18,6 +20,10 @@ from typing import Any, Final, Literal, TypeVar
 
 T = TypeVar("T")
 _BATCH: Final = 256
+_CHECKPOINT_SECONDS: Final = 1.0
+_CHECKPOINT_BYTES: Final = 1 << 20
+_LAST_RESORT_PAGES: Final = 16_384
+"""Pages of the log (64 MiB) from which a commit does the work itself: the other thread must have failed."""
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS delivery (
   id TEXT PRIMARY KEY,
@@ -63,7 +69,12 @@ class Store:
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute(f"PRAGMA wal_autocheckpoint = {_LAST_RESORT_PAGES}")
         self._db.executescript(_SCHEMA)
+        self._log = path.with_name(path.name + "-wal")
+        self._second = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.0)
+        self._mover = threading.Thread(target=self._checkpoints, name="gate-store-log", daemon=True)
+        self._mover.start()
         self._thread = threading.Thread(target=self._write, name="gate-store", daemon=True)
         self._thread.start()
 
@@ -156,6 +167,8 @@ class Store:
             self._closed.set()
             self._jobs.put(None)
             self._thread.join()
+            self._mover.join()
+            self._second.close()
             self._db.close()
 
     def _set(self, statement: str, *values: object) -> None:
@@ -168,6 +181,13 @@ class Store:
         else:
             self._jobs.put((job, future))
         return future
+
+    def _checkpoints(self) -> None:
+        """A passive checkpoint holds up nobody; what it cannot do now it does next time."""
+        while not self._closed.wait(_CHECKPOINT_SECONDS):
+            with contextlib.suppress(sqlite3.Error, OSError):
+                if self._log.stat().st_size > _CHECKPOINT_BYTES:
+                    self._second.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _write(self) -> None:
         """Whatever waits together is one transaction; nobody is told before it is committed."""

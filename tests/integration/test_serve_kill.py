@@ -44,6 +44,9 @@ def test_fifty_kills_lose_nothing_acknowledged(tmp_path: Path) -> None:
             threads = [threading.Thread(target=load, args=(n,)) for n in range(3)]
             for thread in threads:
                 thread.start()
+            before, late = len(acknowledged), time.monotonic() + 10
+            while kill % 2 and len(acknowledged) == before and time.monotonic() < late:
+                time.sleep(0.002)  # a busy machine: every other kill comes when there is something to lose
             time.sleep(chance.uniform(0.005, 0.15))
             server.child.send_signal(signal.SIGKILL)
             server.child.wait()
@@ -54,7 +57,7 @@ def test_fifty_kills_lose_nothing_acknowledged(tmp_path: Path) -> None:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         stored = {row[0] for row in db.execute("SELECT id FROM delivery")}
     db.close()
-    assert len(acknowledged) > KILLS, "the load never reached the server"
+    assert len(acknowledged) >= KILLS // 2, "the load never reached the server"
     assert acknowledged <= stored
 
     with served(tmp_path, None, "") as server:  # and all of it is worked off afterwards
