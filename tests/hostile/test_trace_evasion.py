@@ -358,3 +358,19 @@ def test_program_behind_a_link_is_known_by_its_real_path(tmp_path: Path) -> None
     started = seen.of(Exec, asked="/tmp/pytest")[0]
     assert started.path == os.path.realpath("/bin/sh")
     assert started.argv == ("pytest", "-c", ":")
+
+
+def test_a_link_that_could_not_be_looked_up_before_is_followed_afterwards(tmp_path: Path) -> None:
+    """TR-3: asked in vain first, so that the answer would be remembered."""
+    seen = python(
+        tmp_path,
+        """
+import os
+os.mkdir("/tmp/d"); os.symlink("/tmp/target", "/tmp/d/link"); os.chmod("/tmp/d", 0)
+try: open("/tmp/d/link", "w")
+except OSError: pass
+os.chmod("/tmp/d", 0o700)
+open("/tmp/d/link", "w").close()
+""",
+    )
+    assert seen.of(Open, path="/tmp/target")

@@ -73,6 +73,9 @@ _FOLLOWING = frozenset(
     ["chmod", "fchmodat", "chown", "truncate", "utime", "utimes", "futimesat", "setxattr", "removexattr"]
 )
 """Calls that change what a link leads to, not the link."""
+_IN_PLACE = frozenset(("truncate", "ftruncate", "utime", "utimes", "futimesat", "utimensat"))
+RESHAPING = frozenset(_FILE) - _IN_PLACE
+"""Calls after which a path may lead elsewhere, or may be looked up at all (modes, owners, access lists)."""
 _RESOLVE_IN_ROOT = 0x10
 _O_NOFOLLOW = next(bit for bit, name in flags.OPEN.items() if name == "O_NOFOLLOW")
 
@@ -140,7 +143,8 @@ def look_fields(memory: Memory, tid: int, name: str, args: Args) -> Fields:
 def file_fields(memory: Memory, links: Links, tid: int, name: str, args: Args) -> Fields:
     """Fields of a ``file`` line."""
     where, more = _FILE[name]
-    links.forget()  # before and after: the call may be the one that plants a link
+    if name in RESHAPING:
+        links.forget()  # before and after: the call may be the one that plants a link
     fields: Fields = {"path": path_at(memory, tid, args, where, links, follow=name in _FOLLOWING)}
     for key, value in more.items():
         if key == "old":

@@ -264,7 +264,8 @@ class Supervisor:
         self._observe(
             "file", ident, tid, name, lambda _: [paths.file_fields(self.memory, self.links, tid, name, args)]
         )
-        self.links.forget()
+        if name in paths.RESHAPING:
+            self.links.forget()
 
     def _exec(self, ident: int, tid: int, name: str, args: Args) -> None:
         me = self.process(tid)
