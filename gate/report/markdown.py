@@ -129,6 +129,7 @@ class MarkdownReporter:
             "overrides_more": max(0, len(report.overrides) - room.rows),
             "override_count": sum(o.accepted for o in report.overrides),
             "may_override": report.change.head is not None and report.verdict in _OVERRIDABLE,
+            "hard": any(f.hard_block for f in report.findings),
             "head": report.change.head or "",
             "version": report.gate_version,
         }
@@ -243,7 +244,9 @@ def sandbox_title(report: Report) -> str:
     if box.backend is None:
         return "nothing"
     runs = summary.amount(len(summary.run_pairs(report)), "probe")
-    return ", ".join([runs, box.backend, *(x for x in (box.isolation, box.tracer) if x)])
+    wall = f" ({box.isolation})" if box.isolation else ""
+    watched = f", watched by {box.tracer}" if box.tracer else ""
+    return f"{runs} behind {box.backend}{wall}{watched}"
 
 
 def lost_events(completeness: Completeness) -> str:
