@@ -162,4 +162,4 @@ def refuse_what_is_missing(spec: SandboxSpec, wall: str) -> None:
 
 def hesitates() -> str:
     """Why ``auto`` takes this wall only where another is too weak."""
-    return "its tracer does not see what a datagram carries (the name asked of a name server)"
+    return "its tracer tells less: not where sendmmsg sends to, nor what a path through /proc/self/fd led to"

@@ -24,18 +24,20 @@ from gate.trace import seccheck_guard
 from gate.trace import seccheck_log as log
 from gate.trace import seccheck_wire as wire
 from gate.trace.events import VERSION, text_of
+from gate.trace.seccheck_links import Links, own
+from gate.trace.seccheck_program import exec_fields, joined, logged_text
 from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
 from gate.trace.unotify import PR_HARMLESS
 
 _LAUNCHER: Final = 1
 _PYTHON: Final = "/usr/bin/python3"
 _AT_EMPTY_PATH: Final = 0x1000
-_WORDS: Final = 64
-_WORD_BYTES: Final = 4096
-_ARGV_BYTES: Final = 16 << 10
 _LINE_UNIT: Final = 512
 _MOST_LINE: Final = 1 << 20
 _RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
+_LINKING: Final = frozenset(
+    ("symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat", "rename", "renameat", "renameat2")
+)
 Fields = dict[str, Any]
 Args = tuple[int, ...]
 
@@ -76,13 +78,14 @@ class Translator:
         self._raw: Counter[str] = Counter()
         self._logged: Counter[str] = Counter()
         self._processes: dict[int, _Process] = {_LAUNCHER: _Process(0, _PYTHON)}
+        self._links = Links()
         self._waiting: dict[int, tuple[str, int, Args]] = {}
         self._ends: list[tuple[int, Fields]] = []
         self._rounds = 0
         self._rest = b""
         self._sentry_dropped = 0
         self._t0: int | None = None
-        self._now = 0
+        self._now = self._when = 0
         self._out: list[bytes] = []
 
     @property
@@ -115,6 +118,7 @@ class Translator:
     def round(self) -> list[bytes]:
         """Both sources were emptied."""
         self._rounds += 1
+        self._followed(self._rounds - 1)
         while self._ends and self._ends[0][0] < self._rounds - 1:
             self._emit("exit", self._ends.pop(0)[1], bare=True)
         return self._taken()
@@ -123,6 +127,8 @@ class Translator:
         """The last lines. ``whole``: the sentry itself closed the stream, and the observer lived."""
         for thread in list(self._waiting):
             self._missed(thread)
+        self._followed(self._rounds + 1)
+        self.unparsed += self._links.missed
         while self._ends:
             self._emit("exit", self._ends.pop(0)[1], bare=True)
         self.unparsed += sum(abs(self._raw[name] - self._logged[name]) for name in LOGGED)
@@ -143,7 +149,7 @@ class Translator:
         time, thread, group = (wire.number(context, k) for k in (wire.TIME, wire.THREAD, wire.GROUP))
         if self._t0 is None:
             self._t0 = time
-        self._now = max(self._now, time)
+        self._now, self._when = max(self._now, time), time
         if thread in self._waiting and kind not in _RICH_KINDS:
             self._missed(thread)
         me = self._processes.get(group)
@@ -292,7 +298,7 @@ class Translator:
         name, _, args = waiting
         me.cwd = text_of(wire.text(context, wire.CWD)) or me.cwd
         if name in ("execve", "execveat"):
-            self._exec(self._exec_fields(fields, me), thread, group, me, name)
+            self._exec(exec_fields(fields, me.cwd), thread, group, me, name)
         elif name in ("open", "openat", "creat"):
             self._open(fields, name, thread, group, me)
         elif name in ("connect", "bind"):
@@ -312,26 +318,41 @@ class Translator:
     def _open(self, fields: wire.Fields, name: str, thread: int, group: int, me: _Process) -> None:
         bits = 0o1101 if name == "creat" else wire.number(fields, 7)
         access, shown = flags.opened(bits)
-        path = _joined(text_of(wire.text(fields, 5)) or me.cwd, text_of(wire.text(fields, 6)))
+        path = joined(text_of(wire.text(fields, 5)) or me.cwd, text_of(wire.text(fields, 6)))
         said: Fields = {"path": path, "access": access, "flags": shown}
         if bits & 0o100:
             said["mode"] = wire.number(fields, 8) & 0o7777
+        real = own(path, lambda which: self._known(which, me))
+        if real != path:
+            said |= {"path": real, "asked": path}
         self._said("open", name, thread, group, said)
+        self._links.opened(self._rounds, self._when, _head(name, thread, group), said)
 
-    def _exec_fields(self, fields: wire.Fields, me: _Process) -> Fields:
-        raw, folder = text_of(wire.text(fields, 6)), text_of(wire.text(fields, 5))
-        path = _joined(folder or me.cwd, raw) if raw else folder
-        if path.startswith("memfd:"):
-            path = "/" + path
-        words, environment = wire.texts(fields, 7), wire.texts(fields, 8)
-        argv, left = [], _ARGV_BYTES
-        for word in words[:_WORDS]:
-            if left <= 0:
-                break
-            argv.append(text_of(word[: min(left, _WORD_BYTES)]))
-            left -= len(word) + 1
-        said: Fields = {"path": path, "cwd": me.cwd, "argv": argv, "argc": len(words)}
-        return said | {"envc": len(environment), "env": _environment(environment)}
+    def _known(self, which: str, me: _Process) -> tuple[str, str] | None:
+        """The folder and the program of a process, as /proc names it."""
+        other = me if which.endswith("self") else self._processes.get(int(which))
+        return None if other is None else (other.cwd, other.exe)
+
+    def _followed(self, turn: int) -> None:
+        """Opens through links, whose makers are all known by now."""
+        for head, fields in self._links.due(turn):
+            self._emit("open", head | fields)
+
+    def _linked(self, said: log.Logged) -> None:
+        """A link was made, moved or removed, by anybody."""
+        it, where, at = self._processes.get(said.group), log.named(said), log.moment(said)
+        cwd = it.cwd if it is not None else "/"
+        path = joined(logged_text(where.get("dir") or "") or cwd, logged_text(where["path"]))
+        if "text" in where:
+            self._links.made(path, logged_text(where["text"]), at)
+        elif "other" in where:
+            old = joined(logged_text(where.get("other_dir") or "") or cwd, logged_text(where["other"]))
+            if said.call.startswith("link"):
+                self._links.made(path, old, at)
+            else:
+                self._links.moved(old, path, at)
+        else:
+            self._links.gone(path, at)
 
     def _exec(self, fields: Fields, thread: int, group: int, me: _Process, name: str) -> None:
         if not me.live and not self.seq:
@@ -342,7 +363,7 @@ class Translator:
     def _address(self, raw: bytes, me: _Process) -> Fields:
         found = network.address_fields(raw)
         if found["family"] == "AF_UNIX" and found["addr"] and not found["addr"].startswith("@"):
-            found["addr"] = _joined(me.cwd, found["addr"])
+            found["addr"] = joined(me.cwd, found["addr"])
         return found
 
     # -- the log ----------------------------------------------------------------------------
@@ -355,6 +376,8 @@ class Translator:
         said = log.read(line)
         if said is None:
             return
+        if said.result == 0 and said.call in _LINKING:
+            self._linked(said)
         if said.group == _LAUNCHER:
             return
         me = self._processes.get(said.group)
@@ -363,7 +386,7 @@ class Translator:
         if said.call in FOLDERS:
             if said.result == 0:
                 where = log.named(said)
-                me.cwd = _joined(me.cwd, _text(where.get("path") or where.get("fd", "")))
+                me.cwd = joined(me.cwd, logged_text(where.get("path") or where.get("fd", "")))
         elif me.live and said.result is None:
             self._from_log(said, me)
 
@@ -398,24 +421,28 @@ class Translator:
             if call == "sendto" and not log.addressed(said):
                 return
             self._logged[call] += 1
-            self._said("net", call, *at, fields | {k: _text(fields[k]) for k in ("addr",) if k in fields})
+            self._said(
+                "net", call, *at, fields | {k: logged_text(fields[k]) for k in ("addr",) if k in fields}
+            )
             return
         if call in LOGGED:
             self._logged[call] += 1
         where = log.named(said)
-        path = _text(where.get("path", where.get("fd", "")))
+        path = logged_text(where.get("path", where.get("fd", "")))
         if call == "memfd_create":
             self._said("memfd", call, *at, {"name": path, "flags": log.memfd_flags(where["memfd"])})
             return
-        fields = {"path": _joined(_text(where.get("dir") or "") or me.cwd, path)}
+        fields = {"path": joined(logged_text(where.get("dir") or "") or me.cwd, path)}
         if call in LOOKS:
             if path:
                 self._said("look", call, *at, fields)
             return
         if "other" in where:
-            fields["other"] = _joined(_text(where.get("other_dir") or "") or me.cwd, _text(where["other"]))
+            fields["other"] = joined(
+                logged_text(where.get("other_dir") or "") or me.cwd, logged_text(where["other"])
+            )
         elif "text" in where:
-            fields["other"] = _text(where["text"])
+            fields["other"] = logged_text(where["text"])
         for key in ("mode", "uid", "gid", "size"):
             if key in where:
                 value = log.integer(where[key])
@@ -427,10 +454,7 @@ class Translator:
     # -- writing ----------------------------------------------------------------------------
 
     def _said(self, kind: str, call: str, thread: int, group: int, fields: Fields) -> None:
-        head: Fields = {"pid": group, "call": call}
-        if thread != group:
-            head["tid"] = thread
-        self._emit(kind, head | fields)
+        self._emit(kind, _head(call, thread, group) | fields)
 
     def _emit(self, kind: str, fields: Fields, *, bare: bool = False) -> None:
         if kind != "summary":
@@ -464,22 +488,6 @@ class Translator:
         return out
 
 
-def _joined(folder: str, path: str) -> str:
-    if path.startswith("/"):
-        return path
-    return f"{folder.rstrip('/')}/{path}" if path else folder
-
-
-def _text(raw: str) -> str:
-    """A log line's text in the trace's spelling (it was UTF-8; bytes that were not are lost)."""
-    return text_of(raw.encode("utf-8", "surrogatepass"))
-
-
-def _environment(raw: list[bytes]) -> dict[str, str]:
-    """Only variables that change what runs or where data goes, as the other tracer keeps them."""
-    out: dict[str, str] = {}
-    for word in raw[:1024]:
-        name, _, value = word[:1024].partition(b"=")
-        if len(name) < 64 and len(out) < 64 and process.ENVIRONMENT.fullmatch(name):
-            out[text_of(name)] = text_of(value)
-    return out
+def _head(call: str, thread: int, group: int) -> Fields:
+    head: Fields = {"pid": group, "call": call}
+    return head if thread == group else {**head, "tid": thread}

@@ -7,7 +7,9 @@ not understood; it is never guessed.
 from __future__ import annotations
 
 import re
+import stat
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -78,8 +80,14 @@ _PATTERNS: Final = {
     "dir": _FD,
     "other_dir": _FD,
     "fd": r"(?:AT_FDCWD|-?\w+) (.*)",
+    "mode": r"([A-Z_|]*0[xo][0-9a-f]+)",
     "times": r"(0x[0-9a-f]+ \{[^/]*\}|0x[0-9a-f]+|null)",
 }
+_MODE_BITS: Final = {
+    name: int(getattr(stat, name))
+    for name in "S_ISUID S_ISGID S_ISVTX S_IFREG S_IFIFO S_IFSOCK S_IFDIR S_IFCHR S_IFBLK".split()  # noqa: SIM905
+} | {"S_IFLINK": stat.S_IFLNK}
+"""As gVisor spells them (pkg/abi/linux/file.go)."""
 _ADDRESS: Final = re.compile(r"\{Family: (AF_\w+), Addr: ([^{}]*?)(?:, Port: (\d+))?(?:, [^{}]*)?\}")
 _UNIX: Final = re.compile(r"\{Family: AF_UNIX, Addr: (.*?)\}, 0x[0-9a-f]+\Z", re.DOTALL)
 _NETLINK: Final = re.compile(r"\{Family: AF_NETLINK, PortID: (\d+), Groups: (\d+)\}")
@@ -89,6 +97,7 @@ _LENGTHS: Final = re.compile(r"\{base=0x[0-9a-f]+, len=(\d+)")
 
 class _Record(msgspec.Struct):
     msg: str = ""
+    time: str = ""
 
 
 _DECODER: Final = msgspec.json.Decoder(_Record)
@@ -96,13 +105,14 @@ _DECODER: Final = msgspec.json.Decoder(_Record)
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One line. ``result`` is None for a call's beginning, else what it returned."""
+    """One line. ``result`` is None for a call's beginning, else what it returned; ``time`` as written."""
 
     group: int
     thread: int
     call: str
     arguments: str
     result: int | None
+    time: str = ""
 
 
 class Ambiguous(ValueError):  # noqa: N818
@@ -112,9 +122,10 @@ class Ambiguous(ValueError):  # noqa: N818
 def read(line: bytes) -> Logged | None:
     """A log line as a call; None for one that tells of something else. Raises Ambiguous for damage."""
     try:
-        message = _DECODER.decode(line).msg
+        record = _DECODER.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Ambiguous("no JSON line") from error
+    message = record.msg
     match = _LINE.match(message)
     if match is None:
         if message.startswith("strace.go"):
@@ -128,7 +139,17 @@ def read(line: bytes) -> Logged | None:
     ended = _RESULT.match(rest)
     if ended is None:
         raise Ambiguous("no result")
-    return Logged(int(group), int(thread), call, ended[1], int(ended[2]))
+    return Logged(int(group), int(thread), call, ended[1], int(ended[2]), record.time)
+
+
+def moment(logged: Logged) -> int:
+    """When the line was written, nanoseconds since 1970. Raises Ambiguous where it does not say."""
+    whole, _, part = logged.time.removesuffix("Z").partition(".")
+    try:
+        seconds = datetime.fromisoformat(whole).replace(tzinfo=UTC).timestamp()
+        return int(seconds) * 10**9 + int(part.ljust(9, "0")[:9] or 0)
+    except ValueError as error:
+        raise Ambiguous("no time") from error
 
 
 def denied(line: bytes) -> tuple[int, int, int] | None:
@@ -159,10 +180,11 @@ def _expression(shape: tuple[str, ...], *, greedy: bool) -> str:
 
 
 def integer(text: str) -> int:
-    """``0x1``, ``0o777``, ``12``. Raises Ambiguous for names."""
+    """``0x1``, ``0o777``, ``12``; of a mode, ``S_ISUID|0o755``. Raises Ambiguous for other names."""
+    *names, rest = text.split("|")
     try:
-        return int(text, 0)
-    except ValueError as error:
+        return sum(_MODE_BITS[name] for name in names) + int(rest, 0)
+    except (KeyError, ValueError) as error:
         raise Ambiguous("no number") from error
 
 

@@ -306,3 +306,46 @@ def test_sockets_are_known_by_their_numbers() -> None:
     assert (bound["proto"], bound["addr"]) == ("tcp", "0.0.0.0")
     assert (listening["call"], listening["addr"], listening["port"]) == ("listen", "0.0.0.0", 4711)
     assert "addr" not in unknown
+
+
+def ended(text: str, *, group: int = CODE, second: int = 0) -> bytes:
+    moment = f"2001-09-09T01:46:{40 + second:02}.000000100Z"
+    said = f"strace.go:608] [{group:4}:{group:4}] python3 X {text} = 0 (0x0) (12.5µs)"
+    return json.dumps({"msg": said, "level": "info", "time": moment}).encode() + b"\n"
+
+
+@pytest.mark.parametrize("maker", [CODE, LAUNCHER])
+def test_an_open_through_a_link_is_told_as_what_it_led_to(maker: int) -> None:
+    it = begun()
+    call = "symlink(0x1 /work/home/.npmrc, 0x2 /tmp/n)"
+    out = it.packets([raw("openat"), packet(wire.OPEN, CODE, f6=b"/tmp/n")])
+    out += it.lines(ended(call, group=maker)) + it.round() + it.round() + it.round()
+    opens = [line for line in lines(it, out) if line["ev"] == "open"]
+    assert [(line["path"], line.get("asked")) for line in opens] == [
+        ("/tmp/n", None),
+        ("/work/home/.npmrc", "/tmp/n"),
+    ]
+
+
+def test_an_open_through_proc_is_told_as_what_it_led_to() -> None:
+    it = begun()
+    path = b"/proc/self/root/work/home/.pypirc"
+    (told,) = lines(it, it.packets([raw("openat"), packet(wire.OPEN, CODE, f6=path)]))
+    assert (told["path"], told["asked"]) == ("/work/home/.pypirc", path.decode())
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("chmod(0x1 /tmp/x, S_ISUID|0o755)", 0o4755),
+        ("chmod(0x1 /tmp/x, S_ISUID|S_ISGID|S_ISVTX|0o777)", 0o7777),
+        ("mkdir(0x1 /tmp/x, S_ISVTX|0o777)", 0o1777),
+        ("mknodat(AT_FDCWD /tmp, 0x1 x, S_IFIFO|0o644, 0x0)", 0o10644),
+        ("chmod(0x1 /tmp/x, 0o644)", 0o644),
+    ],
+)
+def test_modes_with_names(text: str, mode: int) -> None:
+    it = begun()
+    (told,) = lines(it, it.lines(logged(text)))
+    assert (told["path"], told["mode"]) == ("/tmp/x", mode)
+    assert it.unparsed == 0

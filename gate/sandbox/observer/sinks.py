@@ -30,6 +30,8 @@ HEAD = struct.Struct(">16scI")
 _LENGTH = struct.Struct("<I")
 _PACKET = 1 << 18
 _BATCH = 1 << 16
+_BATCHES = 15
+"""Read in one go: less than a frame may hold, and nearly all that the log's pipe does."""
 _TURN = 4096
 _HANDSHAKE = b"\x08\x01"
 _HANDSHAKE_SECONDS = 5
@@ -88,7 +90,7 @@ class Slot:
     def turn(self) -> bool:
         """Pass on what is there; False when the sentry ended."""
         if not self.held:
-            self.held = self._read_log()
+            self.held = self._read_log(_BATCHES)
         more, ended = self._packets()
         if more:
             return True
@@ -100,10 +102,13 @@ class Slot:
             say(self.token, b"e", b"")
         return not ended
 
-    def _read_log(self) -> bytes:
+    def _read_log(self, batches: int = 1) -> bytes:
+        """What is in the log; with as many batches as its pipe holds, all of it."""
+        read = bytearray()
         with contextlib.suppress(BlockingIOError):
-            return os.read(self.log, _BATCH)
-        return b""
+            for _ in range(batches):
+                read += os.read(self.log, _BATCH)
+        return bytes(read)
 
     def _packets(self) -> tuple[bool, bool]:
         """(there may be more, the sentry ended)."""

@@ -224,6 +224,7 @@ class Lane:
             wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self.waiting else 0)
             self._mother.selector.modify(self.link, wanted, self)
         if self.last and not self.waiting:
+            self.last = False
             self._mother.stop(self._token)
 
 

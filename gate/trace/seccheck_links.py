@@ -1,0 +1,112 @@
+"""Where opens led that went through a link, behind gVisor: its kernel tells paths as they were written.
+
+Links are known from the calls that made them (the launcher's too: those of the tree), by time. Calls that
+make links and calls that open come by two ways, so an open is looked at again when both have been emptied
+twice; it has been told as written already, and what it led to is told then.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+_MOST: Final = 10_000
+_DEEP: Final = 40
+_FOR_EVER: Final = 1 << 80
+_SLACK: Final = 2_000_000
+"""Nanoseconds by which two clocks of one kernel may differ."""
+_OWN: Final = re.compile(r"/proc/(self|thread-self|\d+)/(?:task/\d+/)?(root|cwd|exe)(?=/|\Z)")
+Fields = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Link:
+    target: str
+    since: int
+    until: int = _FOR_EVER
+
+
+class Links:
+    """Made and removed links of one sandbox; times in nanoseconds."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[_Link]] = {}
+        self._recent: deque[tuple[int, int, Fields, Fields]] = deque()
+        self.missed = 0
+        """Links that were too many to be kept."""
+
+    def made(self, path: str, target: str, at: int) -> None:
+        """``path`` is now another name of ``target`` (relative to the folder of ``path``)."""
+        path = posixpath.normpath(path)
+        self.gone(path, at)
+        if len(self._known) >= _MOST and path not in self._known:
+            self.missed += 1
+            return
+        where = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        self._known.setdefault(path, []).append(_Link(where, at))
+
+    def gone(self, path: str, at: int) -> None:
+        """Nothing, or something else, is there now."""
+        for link in self._known.get(posixpath.normpath(path), [])[-1:]:
+            link.until = min(link.until, at)
+
+    def moved(self, old: str, new: str, at: int) -> None:
+        """What was at ``old`` is now at ``new``."""
+        old = posixpath.normpath(old)
+        link = self._at(old, at)
+        self.gone(old, at)
+        self.gone(new, at)
+        if link is not None:
+            self.made(new, link.target, at)
+
+    def opened(self, turn: int, at: int, head: Fields, fields: Fields) -> None:
+        """An open that was told as written, in that turn."""
+        self._recent.append((turn, at, head, fields))
+
+    def due(self, turn: int) -> Iterator[tuple[Fields, Fields]]:
+        """Opens of before that turn which went through a link: head, and fields of where they led."""
+        while self._recent and self._recent[0][0] < turn:
+            _, at, head, fields = self._recent.popleft()
+            if self._known:
+                real = self._real(fields["path"], at)
+                if real != posixpath.normpath(fields["path"]):
+                    yield head, {**fields, "path": real, "asked": fields.get("asked") or fields["path"]}
+
+    def _at(self, path: str, at: int) -> _Link | None:
+        for link in reversed(self._known.get(path, ())):
+            if link.since - _SLACK <= at <= link.until + _SLACK:
+                return link
+        return None
+
+    def _real(self, path: str, at: int) -> str:
+        path = posixpath.normpath(path)
+        for _ in range(_DEEP):
+            end = 0
+            while end >= 0:
+                end = path.find("/", end + 1)
+                link = self._at(path if end < 0 else path[:end], at)
+                if link is not None:
+                    rest = "" if end < 0 else path[end:]
+                    path = posixpath.normpath(link.target + rest)
+                    break
+            else:
+                return path
+        return path
+
+
+def own(path: str, process: Callable[[str], tuple[str, str] | None]) -> str:
+    """The path without the kernel's own links (/proc/PID/root, cwd, exe). ``process`` tells the folder and
+    the program of a number or ``self``; None where it is not known.
+    """
+    for _ in range(_DEEP):
+        match = _OWN.match(path)
+        known = process(match[1]) if match else None
+        if match is None or known is None:
+            return path
+        start = {"root": "", "cwd": known[0].rstrip("/"), "exe": known[1]}[match[2]]
+        path = start + path[match.end() :] or "/"
+    return path

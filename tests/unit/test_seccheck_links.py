@@ -1,0 +1,124 @@
+"""Where an open led that went through a link: from the calls that made the link, by time, never guessed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gate.trace.seccheck_links import Links, own
+
+SECOND = 10**9
+
+
+def led(links: Links, path: str, at: int) -> list[str]:
+    links.opened(0, at, {}, {"path": path})
+    return [fields["path"] for _, fields in links.due(1)]
+
+
+@pytest.mark.parametrize(
+    ("links", "path", "real"),
+    [
+        ({"/tmp/n": "/work/home/.npmrc"}, "/tmp/n", "/work/home/.npmrc"),
+        ({"/tmp/n": "../work/home/.npmrc"}, "/tmp/n", "/work/home/.npmrc"),
+        ({"/tmp/d": "/work/home"}, "/tmp/d/.ssh/id_rsa", "/work/home/.ssh/id_rsa"),
+        ({"/tmp/a": "/tmp/b", "/tmp/b": "/etc/shadow"}, "/tmp/x/../a", "/etc/shadow"),
+        ({"/work/tree/way": "/work/home", "/work/home/n": ".npmrc"}, "/work/tree/way/n", "/work/home/.npmrc"),
+    ],
+)
+def test_links_are_followed(links: dict[str, str], path: str, real: str) -> None:
+    it = Links()
+    for where, target in links.items():
+        it.made(where, target, SECOND)
+    assert led(it, path, 2 * SECOND) == [real]
+
+
+def test_what_is_no_link_is_not_told_twice() -> None:
+    it = Links()
+    assert led(it, "/tmp/n", SECOND) == []
+    it.made("/tmp/n", "/etc/shadow", SECOND)
+    assert led(it, "/tmp/nn", 2 * SECOND) == []
+    assert led(it, "/tmp", 2 * SECOND) == []
+
+
+def test_a_link_counts_from_its_making_to_its_end() -> None:
+    it = Links()
+    it.made("/tmp/n", "/etc/shadow", 10 * SECOND)
+    it.gone("/tmp/n", 20 * SECOND)
+    assert led(it, "/tmp/n", 9 * SECOND) == []
+    assert led(it, "/tmp/n", 15 * SECOND) == ["/etc/shadow"]
+    assert led(it, "/tmp/n", 21 * SECOND) == []
+
+
+def test_an_open_that_was_told_before_its_link_is_looked_at_again() -> None:
+    it = Links()
+    it.opened(3, 11 * SECOND, {"call": "openat"}, {"path": "/tmp/n", "access": "r"})
+    assert list(it.due(3)) == []
+    it.made("/tmp/n", "/etc/shadow", 10 * SECOND)
+    wanted = ({"call": "openat"}, {"path": "/etc/shadow", "access": "r", "asked": "/tmp/n"})
+    assert list(it.due(4)) == [wanted]
+    assert list(it.due(9)) == []
+
+
+def test_a_link_that_moves_keeps_its_target() -> None:
+    it = Links()
+    it.made("/tmp/n", "../etc/shadow", SECOND)
+    it.moved("/tmp/n", "/work/tree/m", 2 * SECOND)
+    assert led(it, "/work/tree/m", 3 * SECOND) == ["/etc/shadow"]
+    assert led(it, "/tmp/n", 3 * SECOND) == []
+    it.moved("/tmp/file", "/work/tree/m", 4 * SECOND)
+    assert led(it, "/work/tree/m", 5 * SECOND) == []
+
+
+def test_links_in_a_circle_end() -> None:
+    it = Links()
+    it.made("/a", "/b", SECOND)
+    it.made("/b", "/a", SECOND)
+    assert len(led(it, "/a/x", 2 * SECOND)) <= 1
+
+
+def test_too_many_links_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gate.trace.seccheck_links._MOST", 3)
+    it = Links()
+    for number in range(5):
+        it.made(f"/tmp/{number}", "/etc", SECOND)
+    assert it.missed == 2
+
+
+texts = st.text("/.ab\0é", max_size=8)
+
+
+@given(steps=st.lists(st.tuples(st.sampled_from("mgvo"), texts, texts, st.integers(0, 9)), max_size=20))
+def test_no_order_of_calls_makes_it_fail(steps: list[Any]) -> None:
+    it = Links()
+    for what, one, other, at in steps:
+        if what == "m":
+            it.made(one, other, at)
+        elif what == "g":
+            it.gone(one, at)
+        elif what == "v":
+            it.moved(one, other, at)
+        else:
+            it.opened(0, at, {}, {"path": one})
+    for _, fields in it.due(1):
+        assert fields["path"]
+
+
+@pytest.mark.parametrize(
+    ("path", "real"),
+    [
+        ("/proc/self/root/work/home/.pypirc", "/work/home/.pypirc"),
+        ("/proc/7/root/proc/self/root/etc/shadow", "/etc/shadow"),
+        ("/proc/self/cwd/x", "/work/tree/x"),
+        ("/proc/self/exe", "/usr/bin/python3.11"),
+        ("/proc/thread-self/root", "/"),
+        ("/proc/8/root/x", "/proc/8/root/x"),
+        ("/proc/self/rooted", "/proc/self/rooted"),
+        ("/proc/self/maps", "/proc/self/maps"),
+    ],
+)
+def test_the_kernels_own_links(path: str, real: str) -> None:
+    known = ("/work/tree", "/usr/bin/python3.11")
+    assert own(path, lambda which: known if which in ("7", "self", "thread-self") else None) == real
