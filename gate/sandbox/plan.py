@@ -33,7 +33,7 @@ MOST_DEEP: Final = 120
 """Probes in one plan, the idle one not counted. Imports and installations may be more."""
 TESTS_LIGHT: Final = 6
 TESTS_DEEP: Final = 60
-_JAVASCRIPT: Final = frozenset({"javascript", "javascript_main"})
+_JAVASCRIPT: Final = frozenset({"javascript", "javascript_main", "lifecycle"})
 _TYPED: Final = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _FACTS: Final = 400
 """Changed Python files that are parsed for functions to call."""

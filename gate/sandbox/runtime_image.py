@@ -32,19 +32,26 @@ def ensure(client: DockerClient, image: str, wanted: tuple[str, ...]) -> str:
     shown = runtimes.shown(wanted)
     if not shown:
         return image
-    versions = "-".join(_UNSAFE.sub("-", Path(source).name.lower()) for source, _ in shown)
+    versions = "-".join(dict.fromkeys(_UNSAFE.sub("-", Path(s).name.lower()) for s, _ in shown))
     name = f"gate-sandbox-javascript:{versions}-{image.removeprefix('sha256:')[:12]}-{images.digest()}"
     with contextlib.suppress(ImageNotFound):
         return str(client.api.inspect_image(name)["Id"])
     with tempfile.TemporaryFile() as context:
         with tarfile.open(fileobj=context, mode="w") as tar:
-            recipe = [f"FROM {image}"]
-            for number, (source, place) in enumerate(shown):
-                recipe.append(f"COPY runtime{number} {place}")
-                member = tar.gettarinfo(source, f"runtime{number}")
-                member.mode, member.uid, member.gid, member.uname, member.gname = 0o755, 0, 0, "", ""
+            first: dict[str, str] = {}
+            for source, place in shown:
+                inside = place.removeprefix(runtimes.INSIDE)
+                member = tarfile.TarInfo(f"runtime{inside}")
+                member.mode = 0o755
+                if source in first:
+                    member.type, member.linkname = tarfile.SYMTYPE, first[source]
+                    tar.addfile(member)
+                    continue
+                first[source] = place
+                member.size = Path(source).stat().st_size
                 with Path(source).open("rb") as content:
                     tar.addfile(member, content)
+            recipe = [f"FROM {image}", f"COPY runtime {runtimes.INSIDE}"]
             text = "\n".join(recipe).encode()
             member = tarfile.TarInfo("Dockerfile")
             member.size = len(text)

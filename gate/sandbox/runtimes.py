@@ -78,6 +78,8 @@ def shown(runtimes: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     if "javascript" not in runtimes:
         return ()
     try:
-        return ((str(program()), f"{INSIDE}/deno"),)
+        deno = str(program())
     except CouldNotLook:
         return ()
+    # Called node, Deno reads Node's command line: for scripts that name it, where there is no Node.
+    return ((deno, f"{INSIDE}/deno"), (deno, f"{INSIDE}/bin/node"))

@@ -100,3 +100,18 @@ def test_harmless_modules_are_quiet(tmp_path: Path, name: str) -> None:
     assert seen.diff.new == ()
     assert all(run.completed for run in seen.runs)
     assert [e for e in unreached(seen.runs) if "needs" in e.reason] == []
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_a_lifecycle_script_of_a_package_json(tmp_path: Path, name: str) -> None:
+    head = {
+        "package.json": '{"name": "x", "scripts": {"postinstall": "node tools/after.js"}}\n',
+        "tools/after.js": 'if (process.env.npm_lifecycle_event === "postinstall") {\n  '
+        + ACT.format(n=14)
+        + "\n}\n",
+    }
+    seen = look(tmp_path, head, backend=wall(name), deadline=30)
+    shown = seen.new(BehaviourKind.CONNECT)
+    assert "203.0.113.14:4444" in shown, unreached(seen.runs)
+    assert shown["203.0.113.14:4444"].probes[0].startswith("install-")
+    assert [b.kind for b in seen.diff.new if b.detail.get("dropped")] == []

@@ -19,7 +19,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(LAUNCHER))
     monkeypatch.setenv("PATH", "/nowhere")
     module = importlib.import_module("driver_javascript")
-    monkeypatch.setattr(module, "DENO", "/nowhere/deno")
+    monkeypatch.setattr(importlib.import_module("driver_runtime"), "DENO", "/nowhere/deno")
     return module
 
 
@@ -40,6 +40,15 @@ def test_a_host_without_deno_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(runtimes, "program", none)
     assert runtimes.shown(("javascript",)) == ()
+
+
+def test_deno_answers_to_the_name_of_node(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    deno = tmp_path / "2.9.8"
+    monkeypatch.setattr(runtimes, "program", lambda: deno)
+    assert runtimes.shown(("javascript",)) == (
+        (str(deno), "/opt/runtime/deno"),
+        (str(deno), "/opt/runtime/bin/node"),
+    )
 
 
 def test_the_sandbox_image_itself_is_used_where_nothing_is_wanted() -> None:

@@ -14,10 +14,9 @@ from typing import Any
 
 import driver_arguments
 import driver_programs
+import driver_runtime
 
 RUNNER = "driver_javascript.mjs"
-DENO = "/opt/runtime/deno"
-"""Where the wall shows Deno when it is not part of its image."""
 DENO_OPTIONS = (
     "run", "--allow-all", "--no-prompt", "--no-remote", "--no-lock", "--cached-only", "--quiet",
     "--unstable-sloppy-imports", "--unstable-detect-cjs", "--node-modules-dir=manual",
@@ -25,8 +24,6 @@ DENO_OPTIONS = (
 _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _HEAP = "--max-old-space-size=192"
 """MiB. Beyond it the engine ends the process by a signal, before the wall would end everything."""
-_NOWHERE = driver_arguments.TEXT_FILE + "/deno"
-"""Below a plain file: Deno then keeps no caches, whose names would differ from one change to the next."""
 
 
 def become(item: dict[str, Any], context: Any) -> None:
@@ -67,10 +64,9 @@ def become_main(item: dict[str, Any]) -> None:
 def command(path: str, typed: bool) -> list[str]:
     """The runtime's command line without a file. Raises NoProgram."""
     node = shutil.which("node")
-    deno = DENO if os.access(DENO, os.X_OK) else shutil.which("deno")
+    deno = driver_runtime.find_deno()
     if deno and (typed or path.endswith(_TYPED) or not node):
-        for name, value in (("DENO_NO_UPDATE_CHECK", "1"), ("NO_COLOR", "1"), ("DENO_DIR", _NOWHERE)):
-            os.environ[name] = value
+        os.environ.update(driver_runtime.QUIET)
         return [deno, *DENO_OPTIONS, f"--v8-flags={_HEAP}"]
     if node:
         return [node, _HEAP]

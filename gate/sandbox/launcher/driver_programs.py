@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import driver_arguments
+import driver_runtime
 
 HOOKS = ("preinstall", "install", "postinstall", "prepare", "prepack", "postpack", "prepublish")
 BACKEND_HOOKS = (
@@ -302,6 +303,7 @@ def lifecycle(item: dict[str, Any]) -> dict[str, Any]:
     folder = os.path.dirname(os.path.abspath(item["path"]))
     missing = ""
     calls = []
+    driver_runtime.offer_node()
     for hook in item.get("hooks") or HOOKS:
         command = scripts.get(hook)
         if not isinstance(command, str) or not command.strip():
