@@ -42,6 +42,17 @@ def test_slots_are_counted_without_gaps() -> None:
     assert gvisor_setup.registered({"gate-gvisor-0": {}, "gate-gvisor-1": {}, "gate-gvisor-3": {}}) == 2
 
 
+def test_what_another_version_registered_is_not_used() -> None:
+    ours = {gvisor_setup.runtime(0): {"path": "/usr/bin/runsc", "runtimeArgs": gvisor_setup.arguments(0)}}
+    assert gvisor_setup.usable(ours) == 1
+    older = {gvisor_setup.runtime(0): {"runtimeArgs": ["--platform=systrap"]}}
+    assert gvisor_setup.registered(older) == 0
+    with pytest.raises(CouldNotLook, match="another version"):
+        gvisor_setup.usable(older)
+    with pytest.raises(CouldNotLook, match="no gVisor runtime"):
+        gvisor_setup.usable({})
+
+
 @pytest.mark.parametrize("spec", [SandboxSpec(network="sinkhole")])
 def test_what_the_wall_cannot_do_is_refused(spec: SandboxSpec) -> None:
     with pytest.raises(CouldNotLook, match="sinkhole"):
