@@ -30,6 +30,8 @@ MOST_CHARACTERS: Final = 65_000
 
 _MARKS: Final = {Verdict.PASS: "✅", Verdict.WARN: "⚠️", Verdict.FAIL: "⛔", Verdict.INCONCLUSIVE: "❔"}
 
+_SAID: Final = frozenset({"read", "then-network"})
+"""Channels of a planted secret that the row says already."""
 _OVERRIDABLE: Final = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE})
 
 
@@ -194,6 +196,8 @@ def stage_row(stage: Stage) -> Mapping[str, object]:
 def behaviour_row(item: Behaviour) -> Mapping[str, object]:
     """One behaviour for a template."""
     extra = next((item.detail[k] for k in ("host", "argv", "channel", "target") if item.detail.get(k)), "")
+    if extra in item.subject or extra in _SAID:
+        extra = ""
     where = ""
     if item.at is not None:
         where = display_path(item.at.path, 80) + (f":{item.at.line}" if item.at.line else "")

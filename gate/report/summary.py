@@ -35,7 +35,8 @@ VERBS: Final[dict[BehaviourKind, str]] = {
     BehaviourKind.LIMIT: "hits limit",
     BehaviourKind.EXIT: "ends early by",
 }
-_CANARY_READ: Final = frozenset({"read", "env"})
+_CANARY_READ: Final = frozenset({"read", "env", "then-network"})
+"""Channels that do not show that the secret itself left."""
 
 
 def verb(item: Behaviour) -> str:

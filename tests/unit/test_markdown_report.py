@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given, settings
 
-from gate.model.behaviour import BehaviourDiff
+from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
 from gate.model.location import Location
 from gate.model.report import Report
 from gate.model.run import Completeness
 from gate.model.score import Verdict
 from gate.report.annotations import annotate, step_summary
-from gate.report.markdown import MOST_CHARACTERS, REPORTER, MarkdownReporter
+from gate.report.markdown import MOST_CHARACTERS, REPORTER, MarkdownReporter, behaviour_row
 from gate.report.rendering import markdown_environment
 from tests.golden import sample
 from tests.golden.nasty import NASTY, nasty
@@ -211,3 +211,21 @@ def test_advice_where_no_rule_and_no_stage_says_more() -> None:
 def test_templates_refuse_what_is_not_text_or_a_number() -> None:
     with pytest.raises(TypeError, match="text and whole numbers only"):
         markdown_environment().from_string("{{ x }}").render(x=object())
+
+
+@pytest.mark.parametrize(
+    ("channel", "subject", "verb", "extra"),
+    [
+        ("read", "aws-credentials", "reads planted secret", ""),
+        ("then-network", "netrc then network", "reads planted secret", ""),
+        ("tcp", "aws-credentials in tcp 203.0.113.7:4444", "leaks planted secret", ""),
+        ("http", "aws-credentials", "leaks planted secret", "http"),
+    ],
+)
+def test_a_secret_that_was_only_read_is_not_called_leaked(
+    channel: str, subject: str, verb: str, extra: str
+) -> None:
+    """Requests opens ~/.netrc before it connects: that alone is no leak, and nothing is said twice."""
+    item = Behaviour(kind=BehaviourKind.CANARY, subject=subject, detail={"channel": channel})
+    row = behaviour_row(item)
+    assert (row["verb"], row["extra"]) == (verb, extra)
