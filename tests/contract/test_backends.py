@@ -45,14 +45,14 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 
 def _probe(backend: Backend, *argv: str, deadline: float = 10.0) -> Probe:
-    return probe(*argv, deadline=deadline * unhurried(backend.name))
+    return probe(*argv, deadline=unhurried(backend.name, deadline))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_contract(backend: Backend, case: Case) -> None:
     if case.name == "5 GB of output" and backend.name == "microvm" and capability("microvm").reserve:
         case = dataclasses.replace(case, check=flooded_in_part, deadline=10.0)
-    run_case(backend, dataclasses.replace(case, deadline=case.deadline * unhurried(backend.name)))
+    run_case(backend, dataclasses.replace(case, deadline=unhurried(backend.name, case.deadline)))
 
 
 def test_the_trial_start_tells_what_was_found(backend: Backend) -> None:
@@ -111,7 +111,7 @@ def test_many_leave_nothing_behind(backend: Backend) -> None:
         records += [session.run(_probe(backend, "python3", "main.py"), "head") for _ in range(20)]
         for record in records:
             assert (record.outcome, record.fault, record.stdout) == (Outcome.COMPLETED, None, b"hi\n")
-            check_any(record, SandboxSpec().limits, 10.0 * unhurried(backend.name))
+            check_any(record, SandboxSpec().limits, unhurried(backend.name, 10.0))
         assert len({record.trace for record in records}) == 28
     assert snapshot() == before
 
