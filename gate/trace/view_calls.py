@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind as Kind
+from gate.model.probing import SCRATCH
 from gate.model.run import Phase
 from gate.trace.actors import Actors
 from gate.trace.cells import Cells
@@ -82,6 +83,7 @@ class CallView:
             "path": where.shown,
             "argv": " ".join(event.argv),
             "dropped": "yes" if dropped else "",
+            "given": "yes" if path.startswith(SCRATCH + "/") else "",
             "script": self._fresh_script(event),
             "env": preload,
         }

@@ -79,6 +79,8 @@ HITS: Final[tuple[Hit, ...]] = (
     ("http-upload", (http("POST", "203.0.113.7", size="40"),), "call", "high/medium"),
     ("http-upload", (http(path="/x?d=" + "41" * 150),), "call", "medium/medium"),
     ("http-upload", (http("POST", "example.invalid", size="40"),), "call", "low/medium"),
+    ("dropped-and-executed", (command("/tmp/*", dropped="yes", given="yes"),), "call", "medium/medium"),
+    ("dropped-and-executed", (command("/tmp/*", dropped="yes", given="yes"),), "import", "high/high"),
     ("download-and-execute", (http(), command("x", dropped="yes")), "import", "critical/high"),
     ("download-and-execute", (http(), command("sh")), "call", "high/medium"),
     ("download-and-execute", (http(), command("python -")), "test", "medium/medium"),
