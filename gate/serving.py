@@ -20,6 +20,7 @@ from gate.forge.interface import Api, MissingError, RefusedError, path, reposito
 from gate.forge.target import pull
 from gate.serve.store import Delivery, Store
 from gate.serve.worker import Done, HopelessError, Later
+from gate.settings import Config
 from gate.textsafe import markdown
 
 PERMISSIONS: Final = {
@@ -120,6 +121,12 @@ class Tokens:
         return connect(kept[0], self._url, deadline=15.0, patience=10.0, pause=0.0)
 
 
+# msgspec learns a type when it first meets it, and two threads that make it do so at once crash the process
+# (seen with 0.22): what worker threads decode is made known here, before there are any.
+_PAYLOAD: Final = msgspec.json.Decoder(_Payload)
+_SETTINGS: Final = msgspec.json.Decoder(Config)
+
+
 class Answers:
     """What to do about each delivery. ``api`` makes a client for an installation and a repository."""
 
@@ -129,7 +136,7 @@ class Answers:
     def handle(self, delivery: Delivery) -> Done | Later:
         """See gate.serve.worker.Handle: safe to repeat, as reviews of a decided deployment are refused."""
         try:
-            told = msgspec.json.decode(delivery.body, type=_Payload)
+            told = _PAYLOAD.decode(delivery.body)
             repository(told.repository.full_name)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise HopelessError(f"not a payload of {delivery.event}") from error

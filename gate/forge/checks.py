@@ -40,6 +40,10 @@ class Stamp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """When the first override it rests on runs out, seconds since 1970."""
 
 
+_STAMP: Final = msgspec.json.Decoder(Stamp)
+"""Made before there are threads: see gate/serving.py."""
+
+
 class Annotation(msgspec.Struct, frozen=True, kw_only=True):
     """One remark on lines of the head tree; texts are already safe to show."""
 
@@ -116,7 +120,7 @@ def unstamped(text: str) -> Stamp | None:
     if not text.startswith(_FENCE) or not text.rstrip().endswith("\n```"):
         return None
     try:
-        return msgspec.json.decode(text.removeprefix(_FENCE).rstrip().removesuffix("```"), type=Stamp)
+        return _STAMP.decode(text.removeprefix(_FENCE).rstrip().removesuffix("```"))
     except msgspec.MsgspecError:
         return None
 

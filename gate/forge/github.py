@@ -315,11 +315,16 @@ def _loopback(host: str) -> bool:
         return host == "localhost"
 
 
+_ONE_AT_A_TIME: Final = threading.Lock()
+"""Two threads that make msgspec learn a type at once crash the process (seen with 0.22)."""
+
+
 def _converted(data: Any, into: type[T], path: str, *, maybe_done: bool = False) -> T:
     if into is type(None):
         return None
     try:
-        return msgspec.convert(data, into)
+        with _ONE_AT_A_TIME:
+            return msgspec.convert(data, into)
     except msgspec.ValidationError as error:
         raise UnreachableError(
             f"GitHub's answer about {path} is not what its API promises: {visible(str(error))[:200]}",

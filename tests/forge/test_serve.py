@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,21 @@ def test_settings_nobody_can_read_allow_nothing(shop: Shop, github: StandIn, ser
     server.send("deployment_protection_rule", asked(HEAD, github.url), GUID)
     until(lambda: shop.world.reviews)
     assert shop.world.reviews[0]["state"] == "rejected"
+
+
+def test_many_at_once_right_after_the_start_crash_nothing(tmp_path: Path) -> None:
+    """Worker threads that met a type at the same moment once killed the process (one start in five)."""
+    key, _ = keys(tmp_path)
+    for turn in range(4):
+        folder = tmp_path / str(turn)
+        folder.mkdir()
+        with served(folder, key, "http://127.0.0.1:9") as server, ThreadPoolExecutor(16) as pool:
+            sent = [
+                pool.submit(
+                    server.send, "check_suite", payload(check_suite={"head_sha": f"{n:040x}"}), f"many-{n:08}"
+                )
+                for n in range(32)
+            ]
+            assert {future.result()[0] for future in sent} == {202}
+            until(lambda: 'gate_stored{state="waiting"}' not in server.ask("GET", "/metrics")[1])
+            assert server.child.poll() is None
