@@ -87,9 +87,7 @@ def with_tree(limits: Limits, parcels: Mapping[Side, Parcel]) -> Limits:
     return replace(limits, memory=limits.memory + extra, scratch=limits.scratch + extra)
 
 
-def job_for(
-    probe: Probe, spec: SandboxSpec, side: Side = "head", *, tracer: Tracing, in_cgroup: bool
-) -> Job:
+def job_for(probe: Probe, spec: SandboxSpec, side: Side = "head", *, tracer: Tracing, in_cgroup: bool) -> Job:
     """The job of one run. ``in_cgroup``: a control group holds memory and processes for all of it.
     Without one, each process may have twice the memory: the backend's poll, which sees the sum, acts
     first and can tell what happened; the rlimit only bounds what fits between two polls.

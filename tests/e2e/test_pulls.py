@@ -19,7 +19,9 @@ from tests.e2e.reach_pulls import REACH_HARMLESS, REACH_HOSTILE
 pytestmark = [pytest.mark.wall, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("pull", [*HOSTILE, *EVASIVE, *HARMLESS, *REACH_HOSTILE, *REACH_HARMLESS], ids=lambda pull: pull.name)
+@pytest.mark.parametrize(
+    "pull", [*HOSTILE, *EVASIVE, *HARMLESS, *REACH_HOSTILE, *REACH_HARMLESS], ids=lambda pull: pull.name
+)
 def test_verdict(pull: Pull, tmp_path: Path) -> None:
     repo = build(pull, tmp_path)
     file = tmp_path / "report.json"

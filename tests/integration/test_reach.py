@@ -90,7 +90,9 @@ def look(
     repo = build(Pull(name="x", head=head, base=base or {}, verdicts=()), folder)
     with open_range(repo, "main", "head") as opened:
         plan = make_plan(opened.change, opened.base, opened.head, deadline=deadline, deep=False)
-        with BACKENDS[backend]().open(SandboxSpec(runtimes=runtimes_of(plan)), opened.base, opened.head) as session:
+        with BACKENDS[backend]().open(
+            SandboxSpec(runtimes=runtimes_of(plan)), opened.base, opened.head
+        ) as session:
             runs = execute(session, plan, budget=200)
             diff = compare(runs)
             second = compare(execute(session, deepen(plan, ()), budget=200)) if deeper else None

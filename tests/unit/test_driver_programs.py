@@ -61,11 +61,8 @@ def test_a_pickle_is_loaded(tmp_path: Path, kind: str) -> None:
 
 def test_a_pickle_of_missing_classes_is_loaded_all_the_same(tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "t", {"shop.py": "class Cart: pass\n"})
-    raw = (
-        b"(lp0\ncnumpy.nowhere\narray\n(S'x'\ntRa"
-         b"cshop\nCart\n)Ra"
-         b"cbuiltins\nexec\n(S'"
-        + (MARK.encode() + b"'\ntRa.")
+    raw = b"(lp0\ncnumpy.nowhere\narray\n(S'x'\ntRacshop\nCart\n)Racbuiltins\nexec\n(S'" + (
+        MARK.encode() + b"'\ntRa."
     )
     (tree / "model.pkl").write_bytes(raw)
     seen = one(tree, do="pickle", path="model.pkl")

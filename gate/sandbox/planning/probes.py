@@ -114,7 +114,8 @@ def dependency_probe(
     """Imports an installed package by itself, so that what it does is told as its own.
 
     ``named``: name and version; ``path``: the tree's file that asks for it; ``folder``: a place without
-    modules, to import from instead of the tree; ``at_start``: what it does at every interpreter's start counts.
+    modules, to import from instead of the tree; ``at_start``: what it does at every interpreter's start
+    counts.
     """
     items = [{"do": "import", "module": module, "roots": [folder]} for module in modules]
     if at_start:
