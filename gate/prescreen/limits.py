@@ -11,6 +11,7 @@ import json
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -184,9 +185,14 @@ def _one_child(
     return culprit + 1
 
 
+# msgspec has crashed when two threads met a type for the first time at once.
+_ANSWER: Final = msgspec.json.Decoder(Answer)
+_ONE_AT_A_TIME: Final = threading.Lock()
+
+
 def _answer(line: bytes) -> Answer:
     try:
-        return msgspec.json.decode(line, type=Answer)
+        return _ANSWER.decode(line)
     except msgspec.DecodeError:
         # Paths that are not UTF-8 hold lone surrogates, which only the standard library's JSON reads.
         return msgspec.convert(json.loads(line), Answer)
@@ -194,7 +200,9 @@ def _answer(line: bytes) -> Answer:
 
 def _result(path: str, answer: Answer, result_type: Any) -> FileResult[Any]:
     if answer.state == "done":
-        return FileResult(path=path, outcome="done", value=msgspec.convert(answer.value, result_type))
+        with _ONE_AT_A_TIME:
+            value = msgspec.convert(answer.value, result_type)
+        return FileResult(path=path, outcome="done", value=value)
     outcome: FileOutcome = "out-of-memory" if answer.state == "out-of-memory" else "crashed"
     return FileResult(path=path, outcome=outcome, reason=answer.reason)
 

@@ -163,6 +163,13 @@ class _Fault(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     what: Annotated[str, Meta(max_length=4000)]
 
 
+# Made before there are threads: msgspec has crashed when two of them met a type for the first time at once.
+_STARTED: Final = msgspec.json.Decoder(Started)
+_REPORT: Final = msgspec.json.Decoder(dict[str, Any])
+_END: Final = msgspec.json.Decoder(End)
+_FAULT: Final = msgspec.json.Decoder(_Fault)
+
+
 class Receiver:
     """Takes the launcher's bytes as they come; never raises for them.
 
@@ -243,15 +250,15 @@ class Receiver:
             kept = self.stdout if kind == b"O" else self.stderr
             kept += payload[: self._cap - len(kept)]
         elif kind == b"S" and self.started is None:
-            self.started = msgspec.json.decode(payload, type=Started)
+            self.started = _STARTED.decode(payload)
         elif kind == b"D":
-            self.report = msgspec.json.decode(payload, type=dict[str, Any])
+            self.report = _REPORT.decode(payload)
         elif kind == b"X":
-            self.end = msgspec.json.decode(payload, type=End)
+            self.end = _END.decode(payload)
         elif kind in self._others and self.started is not None:
             self._other(kind, payload)
         elif kind == b"F":
-            self._give_up(msgspec.json.decode(payload, type=_Fault).what)
+            self._give_up(_FAULT.decode(payload).what)
         else:
             self._give_up(f"an unexpected frame {kind!r}")
 

@@ -25,6 +25,9 @@ class _Piece(Struct, frozen=True, forbid_unknown_fields=True):
     full: Annotated[tuple[Annotated[str, Meta(max_length=4096)], ...], Meta(max_length=64)] = ()
 
 
+_PIECE: Final = msgspec.json.Decoder(_Piece)  # made before there are threads, as in channel.py
+
+
 def places(spec: SandboxSpec) -> tuple[str, ...]:
     """Every folder of a sandbox that the code can write to."""
     return (*_WRITABLE, *plant_folders(tuple(spec.files)))
@@ -43,7 +46,7 @@ class Manifest:
 
     def hear(self, payload: bytes) -> None:
         """One frame. Raises ValueError or msgspec.DecodeError for what is no such list."""
-        piece = msgspec.json.decode(payload, type=_Piece)
+        piece = _PIECE.decode(payload)
         if self.touched is not None or len(self._files) + len(piece.files) > _MOST:
             raise ValueError("a list of changed files too many")
         for path, device, inode in piece.files:
