@@ -73,6 +73,7 @@ class MicrovmBackend:
         """See interface.Backend."""
         _refuse_what_is_missing(spec)
         accelerator = _working()
+        reap.reap_processes(microvm_machine.NAME)
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(reap.run_folder())
             parcels: dict[Side, Parcel] = {

@@ -16,6 +16,8 @@ from gate.sandbox.microvm_image import Bootable
 
 Accelerator = Literal["kvm", "tcg"]
 PROGRAM: Final = "qemu-system-x86_64"
+NAME: Final = "gate-sandbox-"
+"""What a machine's name begins with; its owner's comes after it."""
 PORTS: Final = ("control", "trace", "said", "network")
 """The console's ports, from number 1 on (guest/guest.py)."""
 COMMAND_LINE: Final = (
@@ -54,15 +56,16 @@ def arguments(
     *,
     incoming: int | None = None,
     monitor: int | None = None,
+    called: str = NAME,
 ) -> list[str]:
-    """The whole command. ``ports`` and ``monitor``: inherited, connected Unix sockets; ``incoming``: an
-    inherited file with a stored machine to go on from.
+    """The whole command. ``called`` tells whose machine it is (sandbox/reap.py). ``ports`` and ``monitor``:
+    inherited, connected Unix sockets; ``incoming``: an inherited file with a stored machine to go on from.
     """
     kvm = shape.accelerator == "kvm"
     machine = f"microvm,accel={shape.accelerator},rtc=on,isa-serial=off"
     words = [PROGRAM, "-M", machine, "-cpu", "host" if kvm else "max"]
     words += ["-m", f"{shape.memory}M", "-smp", "1", "-nodefaults", "-no-user-config", "-display", "none"]
-    words += ["-no-reboot", "-sandbox", SANDBOX, "-name", "gate-sandbox"]
+    words += ["-no-reboot", "-sandbox", SANDBOX, "-name", called]
     line = kernel_line(shape)
     if incoming is not None or monitor is not None:  # the same for both
         line += " gate.warm"

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from gate import proc
 from gate.errors import CouldNotLook
-from gate.sandbox import microvm_machine
+from gate.sandbox import microvm_machine, reap
 from gate.sandbox.microvm_image import HOW_TO_GET, Bootable
 from gate.sandbox.microvm_machine import PORTS, Shape
 
@@ -67,8 +67,9 @@ class Machine:
                 incoming = os.open(stored, os.O_RDONLY)
                 files.append(incoming)
             monitor = ports.pop("monitor", None)
+            called = microvm_machine.NAME + reap.owned_name()
             words = microvm_machine.arguments(
-                replace(boot, **seen), shape, ports, incoming=incoming, monitor=monitor
+                replace(boot, **seen), shape, ports, incoming=incoming, monitor=monitor, called=called
             )
             root = os.geteuid() == 0 and shape.accelerator == "tcg"
             self._qemu = subprocess.Popen(

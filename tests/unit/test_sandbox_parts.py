@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -180,6 +181,28 @@ def test_what_a_dead_gate_left_in_the_temporary_folder_goes(
 
 
 # -- outcomes -------------------------------------------------------------------------------------
+
+
+def test_processes_of_a_gate_that_is_gone_are_ended_and_no_others() -> None:
+    kind, pid, start, rest = reap.owned_name().split("-")
+    names = {
+        "gone": f"gate-test-{kind}-{pid}-{int(start) + 1}-{rest}",
+        "living": f"gate-test-{kind}-{pid}-{start}-{rest}",
+        "other": "gate-test-of-somebody",
+    }
+    started = {
+        who: subprocess.Popen([sys.executable, "-c", "input()", name], stdin=subprocess.PIPE)
+        for who, name in names.items()
+    }
+    try:
+        assert reap.reap_processes("gate-test-") == 1
+        assert started["gone"].wait(5) == -signal.SIGKILL
+        assert started["living"].poll() is None
+        assert started["other"].poll() is None
+    finally:
+        for process in started.values():
+            process.kill()
+            process.communicate()
 
 
 def _heard(*, end: End | None = END, started: bool = True) -> Receiver:
