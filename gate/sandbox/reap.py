@@ -112,7 +112,7 @@ def run_folder() -> Iterator[Path]:
 
 
 def reap_processes(prefix: str) -> int:
-    """End processes (root: anybody's) with a word ``prefix`` + ``owned_name`` of a gate that is gone; how many.
+    """End processes (root: anybody's) with a word ``prefix`` + ``owned_name`` of a dead gate; how many.
 
     A machine whose gate was killed while it booted waits for somebody to talk to for ever.
     """
