@@ -119,7 +119,8 @@ class View:
         self._whole = record.completeness.whole and record.outcome in _PROPER
         self.calls = CallView(self.cells, self.actors, self.channels, self.files, record.probe.phase)
         self.disk = DiskView(self.cells)
-        self._touched = record.touched if self._whole else None
+        both = self._whole and record.trace is not None  # one observer alone contradicts nobody
+        self._touched = record.touched if both else None
         self._seen: dict[tuple[Any, ...], Cell] = {}
         self._slow = 0
         self._floods: dict[str, int] = {}

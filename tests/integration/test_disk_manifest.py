@@ -17,7 +17,7 @@ from gate.model.behaviour import Behaviour
 from gate.model.change import Change
 from gate.model.finding import Finding
 from gate.model.rule import Severity
-from gate.model.run import Probe, RunRecord, SandboxSpec, Touched
+from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec, Touched
 from gate.sandbox import canaries, channel, stracing
 from gate.sandbox.backends import BACKENDS
 from gate.sandbox.interface import Backend
@@ -110,6 +110,23 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     if not capability.available:
         pytest.skip(f"{request.param}: {capability.reason}")
     return found
+
+
+def test_a_list_of_files_without_a_trace_accuses_nobody() -> None:
+    idle = Probe(id="a", phase="install", target="a", path=None, argv=("x",), deadline=1, driver=False)
+    record = RunRecord(
+        probe=idle,
+        side="head",
+        outcome=Outcome.COMPLETED,
+        exit_code=0,
+        seconds=1.0,
+        peak_memory=None,
+        completed=True,
+        trace=None,
+        completeness=Completeness(),
+        touched=(Touched(path="/work/out/a.py", device=1, inode=1),),
+    )
+    assert behaviours(record) == ()
 
 
 def test_whatever_calls_wrote_is_accounted_for(backend: Backend) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import os
 import shutil
@@ -55,6 +56,7 @@ def engine() -> Iterator[PrivateEngine]:
         yield engine
     finally:
         engine.stop()
+        gc.collect()  # what docker-py left behind is told here, not in somebody else's test
         shutil.rmtree(folder, ignore_errors=True)
 
 
