@@ -62,7 +62,12 @@ def look(
     this returns.
     """
     until = time.monotonic() + budget
-    runs = before + execute(session, plan, budget=budget, progress=note)
+
+    def differs(runs: tuple[RunRecord, ...]) -> set[str]:
+        seen = compare(before + runs, planted)
+        return {probe for behaviour in (*seen.new, *seen.gone) for probe in behaviour.probes}
+
+    runs = before + execute(session, plan, budget=budget, progress=note, differs=differs)
     diff = compare(runs, planted)
     findings = signals(SignalContext(change=change, diff=diff, runs=runs))
     left = plan.not_exercised

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
@@ -44,16 +44,20 @@ def execute(
     budget: float,
     progress: Progress | None = None,
     workers: int | None = None,
+    differs: Callable[[tuple[RunRecord, ...]], Collection[str]] | None = None,
 ) -> tuple[RunRecord, ...]:
     """Run every probe of the plan on its sides and return one record per turn, in a fixed order.
 
     ``budget`` is seconds of wall time for all of them. A turn that would start after it is spent
     is returned as ``never-started`` with a fault: it is never silently missing. The repeat of
     base is the first to go: it is left out without a fault when the budget is spent.
-    ``progress`` is called with one line per finished turn, from worker threads.
+    ``progress`` is called with one line per finished turn, from worker threads. ``differs`` is asked for
+    the ids of probes whose sides came out differently; where they did not there is no noise to tell from a
+    difference, and base is not repeated (None: always repeated).
     """
     until = time.monotonic() + budget
-    turns = tuple(_turns(plan))
+    turns = tuple(turn for turn in _turns(plan) if not turn.repeat)
+    repeats = tuple(turn for turn in _turns(plan) if turn.repeat)
     if not turns:
         return ()
 
@@ -65,10 +69,15 @@ def execute(
             progress(f"{turn.probe.target} at {turn.side}: {record.outcome.value} in {record.seconds:.1f} s")
         return record
 
-    session.expect(len(turns))
+    session.expect(len(turns) if differs else len(turns) + len(repeats))
     pool = ThreadPoolExecutor(max_workers=workers or default_workers(), thread_name_prefix="probe")
     try:
-        records = list(pool.map(one, turns))
+        records = list(pool.map(one, turns if differs else turns + repeats))
+        if differs and repeats:
+            where = differs(tuple(record for record in records if record is not None))
+            repeats = tuple(turn for turn in repeats if turn.probe.id in where)
+            session.expect(len(repeats))
+            records += pool.map(one, repeats)
     except BaseException:
         session.abort()  # an interrupt must not wait for deadlines
         raise

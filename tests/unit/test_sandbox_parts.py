@@ -331,6 +331,21 @@ def test_a_plan_runs_idle_then_all_sides_then_base_again() -> None:
     assert "shop at head: completed" in said[2]
 
 
+@pytest.mark.parametrize(("where", "more"), [({"p"}, 1), ({"q"}, 0), (set(), 0)])
+def test_base_is_repeated_only_where_the_sides_differ(where: set[str], more: int) -> None:
+    session, asked = Recording(), list[int]()
+
+    def told(runs: tuple[RunRecord, ...]) -> set[str]:
+        asked.append(len(runs))
+        return where
+
+    plan = ExecutionPlan(probes=(PROBE,))
+    records = execute(session, plan, budget=60, workers=1, differs=told)
+    assert asked == [3]
+    assert [r.repeat for r in records] == [0, 0, 0, 1][: 3 + more]
+    assert session.expected == 3 + more
+
+
 def test_an_empty_plan_runs_nothing() -> None:
     session = Recording()
     assert execute(session, ExecutionPlan(probes=()), budget=60) == ()
