@@ -98,11 +98,12 @@ def _strongest_per_place(findings: Sequence[Finding], policy: Policy) -> list[Fi
     return sorted(best.values(), key=lambda f: _order(f, policy))
 
 
-def _order(finding: Finding, policy: Policy) -> tuple[float, int, str, str, int, str]:
-    """Strongest first; ties by rule, path, line and shape, so that no order of input shows."""
+def _order(finding: Finding, policy: Policy) -> tuple[float, int, str, str, int, str, str, str]:
+    """Strongest first; ties by everything else that shows, so that no order of input does."""
     at = finding.primary
     points = policy.points_of(finding)
-    return (-points, -finding.severity.rank, finding.rule_id, at.path, at.line or 0, finding.shape)
+    rest = (finding.rule_id, at.path, at.line or 0, finding.shape)
+    return (-points, -finding.severity.rank, *rest, finding.confidence.value, finding.topic)
 
 
 def _add_stage(parts: dict[str, _Part], findings: Sequence[Finding], policy: Policy) -> None:

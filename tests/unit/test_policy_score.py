@@ -48,6 +48,16 @@ def test_adding_a_finding_never_lowers(findings: list[Finding], more: Finding, a
     assert score([*findings, more], POLICY, ai_attributed=ai).value >= before
 
 
+def test_order_does_not_show_in_the_words_either() -> None:
+    """Equal points, told differently."""
+    every = [
+        finding(stage="attribution", severity=severity, confidence=confidence, rule="r1")
+        for severity in ("medium", "low")
+        for confidence in ("low", "medium", "high")
+    ]
+    assert score(every, POLICY) == score(every[::-1], POLICY) == score(every[2:] + every[:2], POLICY)
+
+
 @given(st.lists(ANY, max_size=30), st.randoms(use_true_random=False))
 def test_order_does_not_show(findings: list[Finding], chance: random.Random) -> None:
     shuffled = list(findings)
