@@ -169,6 +169,12 @@ def match_path(group: str, text: str) -> str | None:
     return None
 
 
+def opens_for_writing(module: Module, call: ast.Call, name: str) -> bool:
+    """True when a call of ``open`` or of a path's, with a mode that changes the file."""
+    mode = module.arg(call, 0 if name.startswith("pathlib") else 1, "mode")
+    return any(c in (module.text_of(mode) or "") for c in "wax+")
+
+
 def path_texts(module: Module, expr: ast.AST) -> Iterator[str]:
     """Constant texts a path expression is made of, joined where ``join`` or ``/`` puts them together."""
     whole = module.text_of(expr)

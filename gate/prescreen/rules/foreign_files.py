@@ -18,6 +18,7 @@ from gate.model.rule import Severity
 from gate.prescreen.ast_module import Module
 from gate.prescreen.ast_places import fixed_places
 from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.ast_sinks import opens_for_writing
 
 META: Final = about(
     "py.foreign-files",
@@ -69,12 +70,12 @@ def _places(module: Module, call: ast.Call, name: str) -> Iterator[str]:
         targets = call.args[1:2]
     elif name in _MOVE:
         targets = call.args[:2]
-    elif name in _WRITE and name.endswith("open") and not _writes(module, call, name):
+    elif name in _WRITE and name.endswith("open") and not opens_for_writing(module, call, name):
         targets = []
     if name.startswith("pathlib.") and isinstance(call.func, ast.Attribute):
         more = call.args[:1] if name in _MOVE else []
         targets = [call.func.value, *more] if targets or not name.endswith("open") else []
-        if name.endswith("open") and _writes(module, call, name):
+        if name.endswith("open") and opens_for_writing(module, call, name):
             targets = [call.func.value]
     for target in targets:
         yield from fixed_places(module, target)
@@ -82,11 +83,6 @@ def _places(module: Module, call: ast.Call, name: str) -> Iterator[str]:
 
 def _foreign(place: str) -> bool:
     return not _OWN.match(place)
-
-
-def _writes(module: Module, call: ast.Call, name: str) -> bool:
-    mode = module.arg(call, 0 if name.startswith("pathlib") else 1, "mode")
-    return any(c in (module.text_of(mode) or "") for c in "wax+")
 
 
 RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

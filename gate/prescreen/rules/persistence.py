@@ -15,7 +15,7 @@ from typing import Final
 
 from gate.prescreen.ast_module import Module
 from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import all_commands, match_path, path_texts
+from gate.prescreen.ast_sinks import all_commands, match_path, opens_for_writing, path_texts
 
 META: Final = about(
     "py.persistence",
@@ -51,7 +51,7 @@ def check(module: Module) -> Iterator[Hit]:
         )
         if name.startswith("pathlib.") and isinstance(call.func, ast.Attribute):
             targets = [call.func.value]
-        if last == "open" and not name.startswith("os.") and not _writes(module, call, name):
+        if last == "open" and not name.startswith("os.") and not opens_for_writing(module, call, name):
             continue
         for target in targets:
             what = next((w for p in path_texts(module, target) if (w := match_path("persistence", p))), None)
@@ -64,11 +64,6 @@ def check(module: Module) -> Iterator[Hit]:
             if target_text is None or match_path("persistence", target_text.strip("'\"")):
                 yield Hit(node=call, message="A command makes something run later.")
                 break
-
-
-def _writes(module: Module, call: ast.Call, name: str) -> bool:
-    mode = module.arg(call, 0 if name.startswith("pathlib") else 1, "mode")
-    return any(c in (module.text_of(mode) or "") for c in "wax+")
 
 
 RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)
