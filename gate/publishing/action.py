@@ -6,6 +6,7 @@ whatever happened while telling (IS-12).
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -85,12 +86,13 @@ def inputs(environ: Mapping[str, str]) -> Inputs:
 def run(step: Step) -> int:
     """Look, tell, and return the exit code."""
     wanted, event = step.inputs, step.event
+    folder = Path(wanted.output)
+    _make_room(folder)
     try:
         report, settings = _look(step)
     except GateError as error:
         _could_not(step.around, error)
         raise
-    folder = Path(wanted.output)
     raw = _write(folder, report)
     sys.stdout.write(without_commands(TerminalReporter(color=False).render(report)))
     outcome = Outcome()
@@ -197,19 +199,40 @@ def _tell_commit(step: Step, report: Report, settings: Settings, raw: bytes, bra
         return Outcome(failed=[f"{error.message} {error.advice}".strip()])
 
 
+def _make_room(folder: Path) -> None:
+    """Remove what is where our files go. The work space holds the change's own: a link there would lead our
+    words anywhere, and a report there must not pass for ours when we cannot look.
+    """
+    _clear(folder, unless_folder=True)
+    for file in FILES.values():
+        _clear(folder / file)
+
+
 def _write(folder: Path, report: Report) -> bytes:
+    """All files; the bytes of report.json."""
+    written = {FILES[name]: REPORTERS[form].render(report).encode() for name, form in _FORMATS.items()}
+    _make_room(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, file in FILES.items():
-        (folder / file).write_text(REPORTERS[_FORMATS[name]].render(report), encoding="utf-8")
-    return (folder / FILES["report"]).read_bytes()
+    for file, raw in written.items():
+        with (folder / file).open("xb") as stream:  # anew or not at all
+            stream.write(raw)
+    return written[FILES["report"]]
+
+
+def _clear(place: Path, *, unless_folder: bool = False) -> None:
+    """Remove what is at ``place``, a link and not what it leads to."""
+    if place.is_symlink() or place.is_file():
+        place.unlink()
+    elif place.is_dir() and not unless_folder:
+        shutil.rmtree(place)
 
 
 def _put(around: Surroundings, folder: Path, report: Report, url: str) -> None:
     around.put(
         verdict=report.verdict.value,
         score=str(report.score.value),
-        report=str((folder / FILES["report"]).resolve()),
-        sarif=str((folder / FILES["sarif"]).resolve()),
+        report=around.outside(folder / FILES["report"]),
+        sarif=around.outside(folder / FILES["sarif"]),
         comment_url=url,
     )
 

@@ -40,9 +40,10 @@ def become_owner(place: Path, socket: Path = _SOCKET) -> None:
 def main() -> int:
     """`gate action` with the inputs of a container action; with arguments, `gate` with those."""
     from gate.cli import main as gate
+    from gate.publishing.surroundings import CONTAINED
 
     become_owner(Path(os.environ.get("GITHUB_WORKSPACE") or "."))
-    os.environ.update(renamed(os.environ))
+    os.environ.update(renamed(os.environ) | {CONTAINED: "1"})
     return gate(sys.argv[1:] or ["action"])
 
 

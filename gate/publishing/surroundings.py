@@ -19,6 +19,8 @@ from gate.report.v1 import MAX_BYTES
 from gate.textsafe import output_entry
 
 _MOST_SUMMARY: Final = 1 << 20
+CONTAINED: Final = "GATE_CONTAINED"
+"""Set by the container action's entry point."""
 
 
 class _Number(msgspec.Struct):
@@ -42,7 +44,9 @@ class _Payload(msgspec.Struct):
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """Where we run. ``pull`` or ``workflow_run`` as the event names them; None where it does not."""
+    """Where we run. ``pull`` or ``workflow_run`` as the event names them; None where it does not.
+    ``contained``: the work space has another name for the steps after ours.
+    """
 
     repo: str
     token: str | None
@@ -54,10 +58,15 @@ class Surroundings:
     workflow_run: int | None
     summary: Path | None
     output: Path | None
+    contained: bool = False
 
     def api(self) -> GitHubApi:
         """A client with our token."""
         return connect(self.token, self.api_url)
+
+    def outside(self, path: Path) -> str:
+        """``path`` (from the work space) as later steps find it: in full, or from the work space."""
+        return str(path if self.contained else path.resolve())
 
     def summarise(self, text: str) -> None:
         """Add to the step summary, if there is one; whole lines, within GitHub's limit."""
@@ -97,6 +106,7 @@ def surroundings(environ: Mapping[str, str], *, event: Path | None = None, repo:
         workflow_run=payload.workflow_run.id if payload.workflow_run else None,
         summary=_file(environ, "GITHUB_STEP_SUMMARY"),
         output=_file(environ, "GITHUB_OUTPUT"),
+        contained=environ.get(CONTAINED) == "1",
     )
 
 

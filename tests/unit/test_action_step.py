@@ -105,3 +105,49 @@ def test_a_push_is_told_in_the_summary(
     assert out.startswith("::stop-commands::")
     monkeypatch.setenv("GATE_INPUT_FAIL_ON", "warn")
     assert main(["action"]) == Exit.BLOCKED
+
+
+@pytest.mark.parametrize("contained", [False, True])
+def test_links_of_the_change_lead_our_words_nowhere(
+    step: Path, monkeypatch: pytest.MonkeyPatch, contained: bool
+) -> None:
+    """The work space is the change's own: its gate-report may be a link, a file, full of both."""
+    repo = build(HARMLESS[0], step)
+    monkeypatch.chdir(repo)
+    monkeypatch.setenv("GATE_INPUT_BASE", "main")
+    monkeypatch.setenv("GATE_INPUT_HEAD", "head")
+    monkeypatch.setenv("GATE_SANDBOX_ENABLED", "false")
+    monkeypatch.delenv("GATE_INPUT_OUTPUT")
+    monkeypatch.setenv("GATE_CONTAINED", "1" if contained else "")
+    elsewhere = step / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "report.json").write_text("precious")
+    out = repo / "gate-report"
+    out.symlink_to(elsewhere)
+    assert main(["action"]) == Exit.OK
+    assert [file.name for file in elsewhere.iterdir()] == ["report.json"]
+    assert (elsewhere / "report.json").read_text() == "precious"
+    assert not out.is_symlink()
+    for file in out.iterdir():
+        file.unlink()
+    (out / "report.json").symlink_to(elsewhere / "report.json")
+    (out / "report.md").symlink_to(elsewhere / "dangling")
+    (out / "report.sarif").mkdir()
+    (out / "report.sarif" / "x").touch()
+    assert main(["action"]) == Exit.OK
+    assert (elsewhere / "report.json").read_text() == "precious"
+    assert not (elsewhere / "dangling").exists()
+    assert all(file.is_file() and not file.is_symlink() for file in out.iterdir())
+    told = (step / "output").read_text().splitlines()
+    prefix = "" if contained else f"{repo}/"
+    assert f"{prefix}gate-report/report.json" in told
+    assert f"{prefix}gate-report/report.sarif" in told
+    for file in out.iterdir():
+        file.unlink()
+    out.rmdir()
+    out.write_text("no folder")
+    assert main(["action"]) == Exit.OK
+    assert json.loads((out / "report.json").read_text())["verdict"] == "warn"
+    monkeypatch.setenv("GATE_INPUT_BASE", "nowhere")
+    assert main(["action"]) == Exit.USAGE
+    assert list(out.iterdir()) == [], "a report that is there is about this change"
