@@ -10,6 +10,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -27,6 +28,7 @@ from gate.sandbox import microvm, microvm_box, microvm_image, microvm_machine, m
 from gate.sandbox.microvm import MicrovmBackend
 from gate.sandbox.microvm_box import DidNotGoOn, MicrovmBox
 from gate.sandbox.microvm_machine import Shape
+from gate.sandbox.microvm_process import Machine
 from gate.sandbox.parcel import NoTree
 from tests.contract.backend_contract import probe, working
 from tests.contract.leftovers import snapshot
@@ -204,6 +206,66 @@ def test_a_machine_killed_by_somebody_else_is_no_clean_look(backend: MicrovmBack
     assert record.outcome in (Outcome.KILLED, Outcome.NEVER_STARTED)
     assert (after.fault, after.stdout) == (None, b"hi\n"), "the next one is another machine"
     assert snapshot() == before
+
+
+_BOOTS = """
+from gate.sandbox import microvm_image
+from gate.sandbox.microvm_machine import Shape
+from gate.sandbox.microvm_process import Machine
+from gate.sandbox.microvm_process import Machine
+machine = Machine(microvm_image.bootable(), Shape(accelerator="tcg", memory=512))
+print(machine.pid, flush=True)
+if WAIT:
+    machine.hear("parked", 60)
+    print("parked", flush=True)
+import time
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("when", ["at once", "in the kernel", "parked"])
+def test_a_machine_ends_with_a_gate_that_is_killed(backend: MicrovmBackend, when: str) -> None:
+    """Nobody cleans up, and while it boots nothing inside listens."""
+    if shutil.which("setpriv") is None:
+        pytest.skip("no setpriv")
+    code = _BOOTS.replace("WAIT", str(when == "parked"))
+    gate = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert gate.stdout is not None
+    try:
+        pid = int(gate.stdout.readline())
+        if when == "parked":
+            assert gate.stdout.readline() == "parked\n"
+        elif when == "in the kernel":
+            time.sleep(1)
+        assert _lives(pid)
+    finally:
+        gate.kill()
+        gate.communicate()
+    until = time.monotonic() + 5
+    while _lives(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _lives(pid)
+
+
+def test_a_machine_outlives_the_thread_that_asked_for_it(backend: MicrovmBackend) -> None:
+    """The other half: the kernel's word for "parent" is a thread."""
+    made: list[Machine] = []
+    shape = Shape(accelerator="tcg", memory=512)
+    asks = threading.Thread(target=lambda: made.append(Machine(microvm_image.bootable(), shape)))
+    asks.start()
+    asks.join()
+    try:
+        time.sleep(0.5)
+        assert not made[0].ended
+    finally:
+        made[0].remove()
+
+
+def _lives(pid: int) -> bool:
+    """Not a zombie, and not gone."""
+    with contextlib.suppress(OSError):
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    return False
 
 
 def test_a_damaged_stored_machine_is_found_out(backend: MicrovmBackend, tmp_path: Path) -> None:
