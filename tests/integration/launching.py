@@ -98,6 +98,7 @@ def launch(
     timeout: float = 60.0,
     bubble: tuple[str, ...] = (),
     user: int | None = None,
+    canaries: tuple[str, ...] = (),
     **job_options: Any,
 ) -> Launched:
     """Run ``argv`` in a new sandbox. ``meanwhile`` gets the wall's and the observer's process once the
@@ -118,7 +119,7 @@ def launch(
         tracer=tracing,
         **{"deadline": 30.0} | job_options,
     )
-    observer = _observe(ours, tracing, folder, events, user) if tracing else None
+    observer = _observe(ours, tracing, folder, events, user, canaries) if tracing else None
     ours.close()
     box = subprocess.Popen(
         _command(wall, bubble),
@@ -161,11 +162,17 @@ def launch(
 
 
 def _observe(
-    ours: socket.socket, tracing: Tracing, folder: Path, events: int, user: int | None
+    ours: socket.socket,
+    tracing: Tracing,
+    folder: Path,
+    events: int,
+    user: int | None,
+    canaries: tuple[str, ...],
 ) -> subprocess.Popen[bytes]:
     interpreter = sys.executable if user is None else PYTHON  # a virtual environment may be out of reach
     command = [interpreter, "-I", str(ROOM / "observer"), "--fd", str(ours.fileno())]
     command += ["--token", tracing.token.hex(), "--events", str(events)]
+    command += [f"--canary={path}" for path in canaries]
     with (folder / "trace.jsonl").open("xb") as out:
         return subprocess.Popen(command, pass_fds=[ours.fileno()], stdout=out, **_as(user))
 

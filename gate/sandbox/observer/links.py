@@ -61,6 +61,12 @@ class Links:
             self._known[key] = real
         return real
 
+    def plain(self, path: bytes) -> bool:
+        """True when it is known that following links from here changes nothing."""
+        if path.startswith(_FIXED) and b"/.." not in path:
+            return True
+        return self._known.get((path, True), path) is None
+
     def forget(self) -> None:
         """The file tree is about to change: what is known of links may be wrong from here on."""
         self._known.clear()

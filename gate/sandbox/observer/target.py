@@ -16,6 +16,7 @@ from .text import text_of
 
 AT_FDCWD = -100
 _PAGE = 4096
+_HEADS = 256
 _VECTORS = struct.Struct("=4Q")
 _PIDFD_GETFD = 438  # same number on every architecture
 
@@ -67,6 +68,14 @@ class Memory:
             end = self._buffer.find(0, 0, got)
         return bytes(self._buffer[: got if end < 0 else end])
 
+    def short(self, tid: int, address: int) -> bytes:
+        """A string of less than 256 bytes, Unreadable when it is longer."""
+        got = self._fetch(tid, address, 256)
+        end = self._buffer.find(0, 0, got)
+        if end < 0:
+            raise Unreadable("long")
+        return bytes(self._buffer[:end])
+
     def directory(self, tid: int, fd: int) -> str:
         """See the function of that name; another way of looking may know it from elsewhere."""
         return directory(tid, fd)
@@ -93,16 +102,40 @@ class Memory:
 class Process:
     """One watched process (thread group), as far as it was looked at."""
 
-    __slots__ = ("comm", "exe", "exiting", "inner", "pid", "pidfd", "ppid", "recheck", "stamp", "tids", "uid")
+    __slots__ = (
+        "comm",
+        "exe",
+        "exiting",
+        "heads",
+        "inner",
+        "pid",
+        "pidfd",
+        "ppid",
+        "recheck",
+        "stamp",
+        "tids",
+        "uid",
+    )
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.tids: set[int] = set()
+        self.heads: dict[tuple[str, int], str] = {}
         self.pidfd = -1
         self.recheck = 0
         self.exiting = False
         self.stamp = ""
         self.refresh()
+
+    def head(self, kind: str, call: str, tid: int) -> str:
+        """How a line about a path begins: who made which call."""
+        known = self.heads.get((call, tid))
+        if known is None:
+            known = f'"ev":"{kind}",{who(self.pid, tid)},"call":"{call}","path":'
+            if len(self.heads) >= _HEADS:  # threads come and go
+                self.heads.clear()
+            self.heads[call, tid] = known
+        return known
 
     def refresh(self) -> None:
         """Read its standing again. What cannot be read stays empty."""
@@ -124,6 +157,11 @@ class Process:
         self.stamp = stamp
         self.refresh()
         return True
+
+
+def who(pid: int, tid: int) -> str:
+    """The fields of a line that say who made the call."""
+    return f'"pid":{pid},"tid":{tid}' if tid != pid else f'"pid":{pid}'
 
 
 def process_of(tid: int) -> int:

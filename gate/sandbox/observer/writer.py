@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
+
+from .text import text_of
 
 _FLUSH = 1 << 16
 _CHEAP = frozenset(("open", "look"))
 _LINE_UNIT = 512
+_OVERHEAD = 64  # numbers, time and what Python needs for an entry
 
 
 class Writer:
@@ -25,7 +29,7 @@ class Writer:
         self._left: dict[str, int] = {}
         self._size = 0
         self._seq = 0
-        self.lines: list[str] = []
+        self._kept: list[tuple[float, str, bytes | None, str]] = []
         self.events = self.dropped = 0
         self.t0 = time.monotonic()
 
@@ -33,37 +37,56 @@ class Writer:
         """True when not even a short line of the kind fits any more: decoding can be spared."""
         return self._left.get(kind, 1) <= 0
 
+    @property
+    def waiting(self) -> bool:
+        """Is there something that ``flush`` would write?"""
+        return bool(self._kept)
+
     def put(self, kind: str, rest: str) -> None:
         """One event; ``rest`` is its JSON without seq, t and the opening brace. Counted when dropped."""
+        if self._fits(kind, len(rest)):
+            self._keep(rest, None, "", len(rest))
+
+    def later(self, kind: str, head: str, path: bytes, tail: str) -> None:
+        """The same, with the path between ``head`` and ``tail`` still to be made text of."""
+        size = len(head) + len(path) + len(tail)
+        if self._fits(kind, size):
+            self._keep(head, path, tail, size)
+
+    def _fits(self, kind: str, size: int) -> bool:
         left = self._left.get(kind)
         if left is None:
             left = self._all if kind in _CHEAP else max(1000, self._all // 10)
-        left -= 1 + len(rest) // _LINE_UNIT
+        left -= 1 + size // _LINE_UNIT
         self._left[kind] = max(0, left)
         if left < 0:
             self.dropped += 1
-            return
+            return False
         self.events += 1
-        self._write(rest)
+        return True
 
     def line(self, kind: str, fields: dict[str, Any]) -> None:
         """The first and the last line: outside every budget."""
-        self._write(f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:])
+        self._keep(f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:], None, "", 0)
 
-    def _write(self, rest: str) -> None:
-        line = f'{{"seq":{self._seq},"t":{time.monotonic() - self.t0:.6f},{rest}\n'
-        self._seq += 1
-        self.lines.append(line)
-        self._size += len(line)
+    def _keep(self, head: str, path: bytes | None, tail: str, size: int) -> None:
+        self._kept.append((time.monotonic() - self.t0, head, path, tail))
+        self._size += size + _OVERHEAD
         if self._size >= _FLUSH:
             self.flush()
 
     def flush(self) -> None:
         """Everything so far; blocks while the reader is slow, and the code waits with us."""
-        if not self.lines:
+        if not self._kept:
             return
-        data = memoryview("".join(self.lines).encode("ascii"))
-        self.lines.clear()
+        first = self._seq
+        self._seq += len(self._kept)
+        text = "".join(
+            f'{{"seq":{seq},"t":{at:.6f},{head}{tail if path is None else quoted(text_of(path)) + tail}\n'
+            for seq, (at, head, path, tail) in enumerate(self._kept, first)
+        )
+        self._kept.clear()
         self._size = 0
+        data = memoryview(text.encode("ascii"))
         while data:
             data = data[os.write(self._out, data) :]

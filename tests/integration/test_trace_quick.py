@@ -1,0 +1,84 @@
+"""The supervisor's quick way says the same as its long one: one program, both ways, line by line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.launching import Launched, python, why_no_bwrap
+from tests.integration.raw_calls import RAW
+
+pytestmark = pytest.mark.skipif(bool(why_no_bwrap()), reason=why_no_bwrap() or "bubblewrap works")
+
+_PROGRAM = (
+    RAW
+    + """
+import threading
+os.chdir("/tmp"); os.symlink("/etc/passwd", "/tmp/link"); os.symlink("d", "/tmp/over")
+kept = os.open("/tmp/kept", os.O_RDWR | os.O_CREAT)
+buffer = at(bytes(256))
+def everything():
+    for path in (b"/etc/hostname", b"/etc/../etc/hostname", b"relative", b"/tmp/link", b"/tmp/over/x", b"",
+                 b"/proc/self/root/etc/hostname", b"/tmp/kept", b"/odd\\\\ \\"name\\"\\n\\xff\\xc3\\xa4",
+                 b"/" + b"long/" * 60, b"/usr/lib/" + b"y" * 243, b"/usr/lib/" + b"y" * 246):
+        call(4, path, buffer); call(6, path, buffer); call(21, path, 4); call(89, path, buffer, 64)
+        call(262, -100, path, buffer, 0); call(332, -100, path, 0, 0xfff, buffer)
+        call(269, -100, path, 4); call(439, -100, path, 4, 0); call(267, -100, path, buffer, 64)
+        call(2, path, os.O_RDONLY | os.O_CLOEXEC); call(257, -100, path, os.O_RDONLY)
+        call(257, -100, path, os.O_RDONLY | os.O_DIRECTORY); call(257, -100, path, os.O_RDWR)
+    call(262, -100, 0, buffer, 0); call(257, -100, 8, os.O_RDONLY)  # nothing there to read
+    call(77, kept, 5); call(77, kept, 1 << 63); call(77, 999, 1); call(77, -1, 1)
+everything()
+other = threading.Thread(target=everything); other.start(); other.join()
+os.rename("/tmp/link", "/tmp/link2"); os.symlink("/etc/group", "/tmp/link")
+everything()
+os._exit(0)
+"""
+)
+
+
+def _lines(result: Launched) -> list[dict[str, Any]]:
+    """The trace without numbers that differ between any two runs."""
+    assert result.trace is not None
+    names: dict[int, int] = {}
+    out = []
+    for line in result.trace.read_text("ascii").splitlines():
+        event = json.loads(line)
+        for key in ("seq", "t", "wall"):
+            event.pop(key, None)
+        for key in ("pid", "tid", "ppid"):
+            if key in event:
+                event[key] = names.setdefault(event[key], len(names))
+        out.append(event)
+    return out
+
+
+def test_both_ways_say_the_same(tmp_path: Path) -> None:
+    quick = python(tmp_path, _PROGRAM)
+    long = python(
+        tmp_path, _PROGRAM, canaries=("/nobody/has/this",)
+    )  # a canary to guard: always the long way
+    assert len(quick.events) > 300
+    assert _lines(quick) == _lines(long)
+
+
+def test_a_flood_of_questions_is_dropped_and_counted_the_quick_way_too(tmp_path: Path) -> None:
+    flood = 'import os\nfor _ in range(3000): os.path.exists("/etc/hostname")'
+    result = python(tmp_path, flood, events=1000)
+    assert result.summary is not None
+    assert result.summary.dropped >= 2000
+    assert sum(result.summary.calls.values()) >= 3000
+    assert not result.completeness.whole
+
+
+def test_numbers_and_times_rise_in_the_trace(tmp_path: Path) -> None:
+    mixed = 'import os\nfor n in range(400): os.path.exists("/etc/hostname"); os.mkdir(f"/tmp/{n}")'
+    result = python(tmp_path, mixed)
+    assert result.trace is not None
+    lines = [json.loads(line) for line in result.trace.read_text("ascii").splitlines()]
+    assert [line["seq"] for line in lines] == list(range(len(lines)))
+    times = [line["t"] for line in lines if "t" in line]
+    assert times == sorted(times)
