@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from gate.sandbox.observer import flags
+from gate.sandbox.observer.paths import signed
 
 _LINE: Final = re.compile(
     r"(?:strace\.go:\d+\] )?\[ *(\d+): *(\d+)\] (.{0,40}?) ([EX]) ([a-z0-9_]+)\((.*)\Z", re.DOTALL
@@ -22,11 +23,23 @@ _LINE: Final = re.compile(
 _DENIED: Final = re.compile(
     r"task_syscall\.go:\d+\] \[ *(\d+): *(\d+)\] Syscall (-?\d+): denied by seccomp\Z"
 )
+_NAME: Final = rb"[\w.:+@-]{1,15}"
+_IDLE: Final = re.compile(
+    rb'\{"msg":"strace\.go:\d+\] \[ *(?:'
+    rb"(?:1: *\d+\] " + _NAME + rb" [EX]|\d+: *\d+\] " + _NAME + rb" X)"  # the launcher's; how it went
+    rb" (?:(?:stat|lstat|access|readlink)\(0x[0-9a-f]{5,} "
+    rb"|(?:newfstatat|faccessat|readlinkat)\((?:AT_FDCWD|0x[0-9a-f]+) )"
+    rb"|\d+: *\d+\] " + _NAME + rb' E newfstatat\(0x[0-9a-f]+ [^,"\\]*, 0x[0-9a-f]+ , 0x[0-9a-f]+, 0x1000\)")'
+)
+"""Most of the log: questions about paths that say nothing beside their beginnings, and those about an open
+descriptor. The code chooses the name: its 15 bytes have no room for what stands here behind a name."""
 _RESULT: Final = re.compile(r"(.*)\) = (-?\d+) \([^()]*\)(?: \([^)]*\))*(?: errno=\d+.*)?\Z", re.DOTALL)
 _PATH: Final = r"0x[0-9a-f]+ (.*)"
 _FD: Final = r"(?:AT_FDCWD|-?\w+) ([^\0]*?)"
 _NUMBER: Final = r"((?:0[xo])?-?[0-9a-fA-F]+|[A-Z_|0-9a-fx]+)"
 
+DOUBLED: Final = frozenset(("open", "openat", "creat", "execve", "execveat"))
+"""Told by packets; the log is for those whose text no packet can hold."""
 _SHAPES: Final = {
     "unlink": ("path",),
     "unlinkat": ("dir", "path", "at"),
@@ -71,6 +84,9 @@ _SHAPES: Final = {
     "chdir": ("path",),
     "fchdir": ("fd",),
     "memfd_create": ("path", "memfd"),
+    "open": ("path", "any", "any"),
+    "openat": ("dir", "path", "any", "any"),
+    "creat": ("path", "mode"),
 }
 _PATTERNS: Final = {
     "path": _PATH,
@@ -92,6 +108,7 @@ _ADDRESS: Final = re.compile(r"\{Family: (AF_\w+), Addr: ([^{}]*?)(?:, Port: (\d
 _UNIX: Final = re.compile(r"\{Family: AF_UNIX, Addr: (.*?)\}, 0x[0-9a-f]+\Z", re.DOTALL)
 _NETLINK: Final = re.compile(r"\{Family: AF_NETLINK, PortID: (\d+), Groups: (\d+)\}")
 _NO_ADDRESS: Final = re.compile(r", (?:null|0x0), 0x[0-9a-f]+\Z")
+_RIGHTS: Final = re.compile(r"\{level=SOL_SOCKET, type=SCM_RIGHTS,")
 _LENGTHS: Final = re.compile(r"\{base=0x[0-9a-f]+, len=(\d+)")
 
 
@@ -135,11 +152,16 @@ def read(line: bytes) -> Logged | None:
     if way == "E":
         if not rest.endswith(")"):
             raise Ambiguous("an open end")
-        return Logged(int(group), int(thread), call, rest[:-1], None)
+        return Logged(int(group), int(thread), call, rest[:-1], None, record.time)
     ended = _RESULT.match(rest)
     if ended is None:
         raise Ambiguous("no result")
     return Logged(int(group), int(thread), call, ended[1], int(ended[2]), record.time)
+
+
+def idle(line: bytes) -> bool:
+    """Is it certain, without reading it, that this line adds nothing?"""
+    return _IDLE.match(line) is not None
 
 
 def moment(logged: Logged) -> int:
@@ -188,6 +210,18 @@ def integer(text: str) -> int:
         raise Ambiguous("no number") from error
 
 
+def numbers(where: dict[str, str]) -> dict[str, Any]:
+    """Mode, owner, size and flags among the arguments of ``named``."""
+    fields: dict[str, Any] = {}
+    for key in ("mode", "uid", "gid", "size"):
+        if key in where:
+            value = integer(where[key])
+            fields[key] = signed(value) if key in ("uid", "gid") else value
+    if where.get("at", "0x0") != "0x0":
+        fields["flags"] = flags.names(integer(where["at"]), flags.AT)
+    return fields
+
+
 def sent(logged: Logged) -> dict[str, Any]:
     """Fields of a ``net`` line for sendto, sendmsg, sendmmsg: where to, and how much."""
     fields: dict[str, Any] = {}
@@ -206,6 +240,11 @@ def sent(logged: Logged) -> dict[str, Any]:
         if found[3]:
             fields["port"] = int(found[3])
     return fields
+
+
+def passes_descriptors(logged: Logged) -> bool:
+    """A message that gives descriptors to whoever reads it, or may: of ``sendmmsg`` nothing is told."""
+    return logged.call == "sendmmsg" or _RIGHTS.search(logged.arguments) is not None
 
 
 def addressed(logged: Logged) -> bool:
