@@ -8,11 +8,9 @@ refused (then the arguments are not known), not for what the sentry refuses.
 
 from __future__ import annotations
 
-import errno
 import platform
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -22,44 +20,26 @@ from gate.sandbox.observer.paths import signed
 from gate.sandbox.observer.target import Unreadable
 from gate.trace import seccheck_guard
 from gate.trace import seccheck_log as log
+from gate.trace import seccheck_plain as plain
 from gate.trace import seccheck_wire as wire
 from gate.trace.events import VERSION, text_of
-from gate.trace.seccheck_links import Links, own
-from gate.trace.seccheck_program import exec_fields, joined, logged_text
+from gate.trace.seccheck_fds import DESCRIPTORS, ONLY_ENDS, OPENS
+from gate.trace.seccheck_links import Links, Standing, own, through_fd
+from gate.trace.seccheck_lost import Lost
+from gate.trace.seccheck_plain import LAUNCHER as _LAUNCHER
+from gate.trace.seccheck_plain import Args, Fields
+from gate.trace.seccheck_process import Process as _Process
+from gate.trace.seccheck_process import Socket as _Socket
+from gate.trace.seccheck_program import address_fields, exec_fields, joined, logged_exec, logged_text
 from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
-from gate.trace.unotify import PR_HARMLESS
 
-_LAUNCHER: Final = 1
 _PYTHON: Final = "/usr/bin/python3"
-_AT_EMPTY_PATH: Final = 0x1000
 _LINE_UNIT: Final = 512
 _MOST_LINE: Final = 1 << 20
 _RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
 _LINKING: Final = frozenset(
     ("symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat", "rename", "renameat", "renameat2")
 )
-Fields = dict[str, Any]
-Args = tuple[int, ...]
-
-
-@dataclass(slots=True)
-class _Socket:
-    """What is known of a descriptor; one that was passed on or made a second time is not known."""
-
-    kind: int
-    bound: Fields = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Process:
-    parent: int
-    exe: str
-    cwd: str = "/"
-    live: bool = False
-    """False: still the launcher's own code."""
-    asked: str = ""
-    became: str = ""
-    sockets: dict[int, _Socket] = field(default_factory=dict)
 
 
 class Translator:
@@ -80,6 +60,12 @@ class Translator:
         self._processes: dict[int, _Process] = {_LAUNCHER: _Process(0, _PYTHON)}
         self._links = Links()
         self._waiting: dict[int, tuple[str, int, Args]] = {}
+        self._lost = Lost()
+        self._opened: dict[int, str] = {}
+        """By thread: the path of an open that has not ended."""
+        self._forking: dict[int, int] = {}
+        self._by_fd = 0
+        self._passed = False
         self._ends: list[tuple[int, Fields]] = []
         self._rounds = 0
         self._rest = b""
@@ -127,8 +113,12 @@ class Translator:
         """The last lines. ``whole``: the sentry itself closed the stream, and the observer lived."""
         for thread in list(self._waiting):
             self._missed(thread)
+        for name, thread, group, args in self._lost.rest():
+            self._without_text(name, thread, group, args)
         self._followed(self._rounds + 1)
         self.unparsed += self._links.missed
+        if self._passed:  # a descriptor was sent to somebody: nobody knows under which number it came
+            self.unparsed += self._by_fd
         while self._ends:
             self._emit("exit", self._ends.pop(0)[1], bare=True)
         self.unparsed += sum(abs(self._raw[name] - self._logged[name]) for name in LOGGED)
@@ -154,15 +144,24 @@ class Translator:
             self._missed(thread)
         me = self._processes.get(group)
         if kind == wire.CLONE:
-            self._cloned(fields, group, me)
-        elif group == _LAUNCHER:
-            return
-        elif me is None:
-            raise ValueError("a process nobody told of")
-        elif kind == wire.RAW:
+            self._cloned(fields, thread, group, me)
+        elif group != _LAUNCHER:
+            if me is None:
+                raise ValueError("a process nobody told of")
+            self._by(me, kind, fields, context, thread, group)
+
+    def _by(
+        self, me: _Process, kind: int, fields: wire.Fields, context: wire.Fields, thread: int, group: int
+    ) -> None:
+        """A packet that tells of the code."""
+        if kind == wire.RAW:
             self._call(fields, thread, group, me)
         elif kind in _RICH_KINDS:
+            self._lost.came(thread)
             self._rich(fields, context, thread, group, me)
+        elif kind == wire.PIPE and 2 in fields:
+            for key in (4, 5):
+                me.files.is_now(wire.number(fields, key), "", self._when)
         elif kind == wire.EXECVE_INFO:
             me.became = text_of(wire.text(fields, 2))
         elif kind == wire.EXIT_NOTIFY and me.live:
@@ -172,12 +171,13 @@ class Translator:
                 ended["code"] = status >> 8 & 0xFF
             self._ends.append((self._rounds, ended))
 
-    def _cloned(self, fields: wire.Fields, group: int, me: _Process | None) -> None:
+    def _cloned(self, fields: wire.Fields, thread: int, group: int, me: _Process | None) -> None:
         child = wire.number(fields, 4)
         if me is None or child == group:
             return  # a thread
-        sockets = dict(me.sockets)
-        self._processes[child] = born = _Process(group, me.exe, me.cwd, me.live, sockets=sockets)
+        sockets, files = dict(me.sockets), me.files.child(self._forking.get(thread, 0))
+        born = _Process(group, me.exe, me.cwd, me.live, sockets=sockets, files=files)
+        self._processes[child] = born
         if born.live:
             self._process(child, born, "first")
 
@@ -189,16 +189,16 @@ class Translator:
     def _call(self, fields: wire.Fields, thread: int, group: int, me: _Process) -> None:
         number = wire.number(fields, 4)
         name = self.names.get(number, f"syscall_{number}")
+        args = tuple(wire.number(fields, key) for key in range(5, 11))
         if 2 in fields:
             ended = wire.parse(wire.text(fields, 2))
-            if name == "socket":
-                if me.live and not wire.number(ended, 2):
-                    me.sockets[wire.number(ended, 1)] = _Socket(wire.number(fields, 6) & 0xF)
+            if name in DESCRIPTORS:
+                self._given(name, args, ended, thread, me)
             else:
                 self._executed(ended, group, me)
             return
-        args = tuple(wire.number(fields, key) for key in range(5, 11))
-        if not me.live and name not in ("execve", "execveat"):
+        self._lost.begun(thread, name)
+        if name in ONLY_ENDS or (not me.live and name not in ("execve", "execveat")):
             return
         self.calls[name] += 1
         if name in RICH:
@@ -209,6 +209,16 @@ class Translator:
         else:
             self._plain(name, number, args, thread, group, me)
 
+    def _given(self, name: str, args: Args, ended: wire.Fields, thread: int, me: _Process) -> None:
+        """A call that makes a descriptor has ended."""
+        path = self._opened.pop(thread, "")
+        if wire.number(ended, 2):
+            return
+        made = wire.number(ended, 1)
+        if name == "socket" and me.live:
+            me.sockets[made] = _Socket(args[1] & 0xF, family=args[0])
+        me.files.ended(name, args, made, path, self._when)
+
     def _executed(self, exit_: wire.Fields, group: int, me: _Process) -> None:
         """The end of an execve: now it is another program, or not."""
         if wire.number(exit_, 2) == 0 and wire.number(exit_, 1) == 0 and me.asked:
@@ -217,13 +227,36 @@ class Translator:
         me.asked = me.became = ""
 
     def _missed(self, thread: int) -> None:
-        """The packet with the text did not come: the call is told without it."""
+        """The packet with the text did not come; the log may have it."""
         name, group, args = self._waiting.pop(thread)
+        if name in ("execve", "execveat"):
+            self._processes[group].asked = "?"
+        early = self._lost.missed(name, thread, group, args)
+        if early is not None:
+            self._found(early, args)
+
+    def _found(self, said: log.Logged, args: Args) -> None:
+        """A call whose packet did not come, from the log. Text that is no UTF-8 has U+FFFD in it there."""
+        me, at = self._processes[said.group], (said.thread, said.group)
+        if said.call in OPENS:
+            where = log.named(said)
+            folder, path = (logged_text(where.get(key) or "") for key in ("dir", "path"))
+            bits = 0o1101 if said.call == "creat" else args[2] if said.call == "openat" else args[1]
+            self._open(joined(folder or me.cwd, path), bits & 0xFFFFFFFF, args[3], said.call, *at, me)
+        else:
+            unknown = me.exe == "?"
+            self._exec(logged_exec(said, me.cwd), *at, me, said.call)
+            if unknown:  # it has become that program already
+                me.exe, me.asked = me.asked, ""
+                self._process(said.group, me, "exec")
+
+    def _without_text(self, name: str, thread: int, group: int, args: Args) -> None:
+        """Neither packet nor log: the call is told without it."""
         self.unparsed += 1
         me = self._processes[group]
         if name in ("execve", "execveat"):
             self._exec({"path": ""}, thread, group, me, name)
-        elif name in ("open", "openat", "creat"):
+        elif name in OPENS:
             bits = args[2] if name == "openat" else args[1] if name == "open" else 0o1101
             access, shown = flags.opened(bits & 0xFFFFFFFF)
             self._said("open", name, thread, group, {"path": "", "access": access, "flags": shown})
@@ -235,59 +268,26 @@ class Translator:
         if name in table.END or name in table.LOOK:
             return
         if name in table.FORK:
+            self._forking[thread] = args[0] if name == "clone" else 0
             self._said("fork", name, thread, group, process.fork_fields(name, args))
         elif name in table.SOCKET:
             self._said("socket", name, thread, group, network.socket_fields(args))
         elif name in table.SIGNAL:
-            self._said("signal", name, thread, group, self._signal(name, args, group, me))
+            self._said("signal", name, thread, group, plain.signal_fields(name, args, group, self._parent))
         elif name == "listen":
             known = me.sockets.get(signed(args[0]))
             self._said("net", name, thread, group, dict(known.bound) if known else {})
         elif name in table.CONTROL:
-            self._control(name, args, thread, group)
-        elif name == "personality" and args[0] & 0xFFFFFFFF == 0xFFFFFFFF:
-            return  # only asks
-        else:
-            detail = ", ".join(hex(arg) for arg in args)
-            if name == "ptrace":
-                detail = f"{flags.PTRACE.get(args[0], hex(args[0]))} pid={signed(args[1])}"
-            elif name == "unshare":
-                detail = flags.names(args[0] & 0xFFFFFF80, flags.CLONE)
+            fields = plain.control_fields(name, args)
+            if fields is not None:
+                self._said("control", name, thread, group, fields)
+        elif name != "personality" or args[0] & 0xFFFFFFFF != 0xFFFFFFFF:  # that only asks
+            detail = plain.attempt_detail(name, args)
             self._said("attempt", name, thread, group, {"number": number, "detail": detail})
 
-    def _signal(self, name: str, args: Args, group: int, me: _Process) -> Fields:
-        number = signed(args[2] if name in ("tgkill", "rt_tgsigqueueinfo") else args[1])
-        target = 0 if name == "pidfd_send_signal" else signed(args[0])
-        if target == -1:
-            scope = "all"
-        elif target <= 0:
-            scope = "group" if name != "pidfd_send_signal" else "other"
-        elif target == group:
-            scope = "self"
-        elif target == _LAUNCHER:
-            scope = "init"
-        elif target == me.parent:
-            scope = "parent"
-        else:
-            other = self._processes.get(target)
-            scope = "child" if other is not None and other.parent == group else "other"
-        return {"sig": flags.SIGNALS.get(number, f"SIG{number}"), "target": target, "scope": scope}
-
-    def _control(self, name: str, args: Args, thread: int, group: int) -> None:
-        if name == "prctl":
-            op = args[0] & 0xFFFFFFFF
-            if op in PR_HARMLESS:
-                return
-            value = "" if op == 15 else hex(args[1])  # PR_SET_NAME: its text is not seen
-            fields = {"op": flags.PRCTL.get(op, f"PR_{op}"), "value": value}
-        elif name == "seccomp":
-            fields = {"op": flags.SECCOMP.get(args[0], hex(args[0])), "value": hex(args[1])}
-        elif name == "setrlimit":
-            fields = {"op": flags.RLIMIT.get(args[0], f"RLIMIT_{args[0]}")}
-        else:
-            count = process.CONTROL_ARGS.get(name, 1)
-            fields = {"op": name, "value": ",".join(str(signed(arg)) for arg in args[:count])}
-        self._said("control", name, thread, group, fields)
+    def _parent(self, group: int) -> int | None:
+        known = self._processes.get(group)
+        return None if known is None else known.parent
 
     # -- packets that name something ---------------------------------------------------------
 
@@ -299,10 +299,12 @@ class Translator:
         me.cwd = text_of(wire.text(context, wire.CWD)) or me.cwd
         if name in ("execve", "execveat"):
             self._exec(exec_fields(fields, me.cwd), thread, group, me, name)
-        elif name in ("open", "openat", "creat"):
-            self._open(fields, name, thread, group, me)
+        elif name in OPENS:
+            bits = 0o1101 if name == "creat" else wire.number(fields, 7)
+            path = joined(text_of(wire.text(fields, 5)) or me.cwd, text_of(wire.text(fields, 6)))
+            self._open(path, bits, wire.number(fields, 8), name, thread, group, me)
         elif name in ("connect", "bind"):
-            told = self._address(wire.text(fields, 6), me)
+            told = address_fields(wire.text(fields, 6), me.cwd)
             known = me.sockets.get(signed(args[0]))
             if known is not None:
                 proto = flags.PROTOS.get((flags.KINDS.get(known.kind, ""), told["family"]), "")
@@ -311,27 +313,33 @@ class Translator:
             self._said("net", name, thread, group, told)
         elif args[2]:  # prlimit64 that sets
             limit = wire.parse(wire.text(fields, 6))
-            op = flags.RLIMIT.get(args[1], f"RLIMIT_{args[1]}")
-            value = f"{wire.number(limit, 1)}:{wire.number(limit, 2)}"
-            self._said("control", name, thread, group, {"op": op, "value": value})
+            pair = wire.number(limit, 1), wire.number(limit, 2)
+            self._said("control", name, thread, group, plain.limit_fields(args[1], *pair))
 
-    def _open(self, fields: wire.Fields, name: str, thread: int, group: int, me: _Process) -> None:
-        bits = 0o1101 if name == "creat" else wire.number(fields, 7)
+    def _open(
+        self, path: str, bits: int, mode: int, name: str, thread: int, group: int, me: _Process
+    ) -> None:
         access, shown = flags.opened(bits)
-        path = joined(text_of(wire.text(fields, 5)) or me.cwd, text_of(wire.text(fields, 6)))
         said: Fields = {"path": path, "access": access, "flags": shown}
         if bits & 0o100:
-            said["mode"] = wire.number(fields, 8) & 0o7777
-        real = own(path, lambda which: self._known(which, me))
-        if real != path:
-            said |= {"path": real, "asked": path}
+            said["mode"] = mode & 0o7777
+        said |= self._real(path, me, self._when)
+        self._opened[thread] = said["path"]
         self._said("open", name, thread, group, said)
         self._links.opened(self._rounds, self._when, _head(name, thread, group), said)
 
-    def _known(self, which: str, me: _Process) -> tuple[str, str] | None:
-        """The folder and the program of a process, as /proc names it."""
-        other = me if which.endswith("self") else self._processes.get(int(which))
-        return None if other is None else (other.cwd, other.exe)
+    def _real(self, path: str, me: _Process, when: int) -> Fields:
+        """``path`` and ``asked`` of a path through the kernel's own links; nothing for any other."""
+
+        def standing(which: str) -> Standing | None:
+            other = me if which.endswith("self") else self._processes.get(int(which[:9]))
+            if other is None:
+                return None
+            return Standing(other.cwd, other.exe, lambda fd: other.files.at(fd, when))
+
+        real = own(path, standing)
+        self._by_fd += through_fd(path)
+        return {} if real == path else {"path": real, "asked": path}
 
     def _followed(self, turn: int) -> None:
         """Opens through links, whose makers are all known by now."""
@@ -357,21 +365,16 @@ class Translator:
     def _exec(self, fields: Fields, thread: int, group: int, me: _Process, name: str) -> None:
         if not me.live and not self.seq:
             self._process(group, me, "first")
+        fields |= self._real(fields["path"], me, self._when)
         me.asked = fields["path"] or "?"
         self._said("exec", name, thread, group, fields)
-
-    def _address(self, raw: bytes, me: _Process) -> Fields:
-        found = network.address_fields(raw)
-        if found["family"] == "AF_UNIX" and found["addr"] and not found["addr"].startswith("@"):
-            found["addr"] = joined(me.cwd, found["addr"])
-        return found
 
     # -- the log ----------------------------------------------------------------------------
 
     def _line(self, line: bytes) -> None:
         if b"task_syscall.go" in line[:26]:
             self._refused(line)
-        if b"strace.go" not in line[:20]:
+        if b"strace.go" not in line[:20] or log.idle(line):
             return
         said = log.read(line)
         if said is None:
@@ -387,7 +390,11 @@ class Translator:
             if said.result == 0:
                 where = log.named(said)
                 me.cwd = joined(me.cwd, logged_text(where.get("path") or where.get("fd", "")))
-        elif me.live and said.result is None:
+        elif said.result is None and said.call in log.DOUBLED:
+            lost = self._lost.shown(said)
+            if lost is not None:
+                self._found(said, lost)
+        elif said.result is None and me.live:
             self._from_log(said, me)
 
     def _refused(self, line: bytes) -> None:
@@ -403,27 +410,16 @@ class Translator:
             raise log.Ambiguous("a process nobody told of")
         if not me.live:
             return
-        number &= 0xFFFFFFFF
-        foreign = bool(number & table.X32_BIT) and platform.machine() == "x86_64"
-        number = number & ~table.X32_BIT if foreign else number
-        name = self.names.get(number, f"syscall_{number}")
-        if name in table.UNSUPPORTED | table.SILENT and not foreign:
-            return  # libc falls back, and that is seen; a priority is nothing to tell of
-        error = errno.errorcode[errno.ENOSYS if foreign else seccheck_guard.answer(name)]
-        self.calls[f"x32:{name}" if foreign else name] += 1
-        fields: Fields = {"number": number, "detail": "", "denied": True, "errno": error}
-        self._said("attempt", name, thread, group, fields | ({"abi": "x32"} if foreign else {}))
+        told = seccheck_guard.told(number, self.names)
+        if told is not None:
+            name, said = told
+            self.calls[f"x32:{name}" if "abi" in said else name] += 1
+            self._said("attempt", name, thread, group, said)
 
     def _from_log(self, said: log.Logged, me: _Process) -> None:
         call, at = said.call, (said.thread, said.group)
         if call.startswith("send"):
-            fields = log.sent(said)
-            if call == "sendto" and not log.addressed(said):
-                return
-            self._logged[call] += 1
-            self._said(
-                "net", call, *at, fields | {k: logged_text(fields[k]) for k in ("addr",) if k in fields}
-            )
+            self._sent(said)
             return
         if call in LOGGED:
             self._logged[call] += 1
@@ -433,6 +429,8 @@ class Translator:
             self._said("memfd", call, *at, {"name": path, "flags": log.memfd_flags(where["memfd"])})
             return
         fields = {"path": joined(logged_text(where.get("dir") or "") or me.cwd, path)}
+        if fields["path"].startswith(("/proc/", "/dev/fd/")):
+            fields["path"] = self._real(fields["path"], me, log.moment(said)).get("path", fields["path"])
         if call in LOOKS:
             if path:
                 self._said("look", call, *at, fields)
@@ -443,13 +441,18 @@ class Translator:
             )
         elif "text" in where:
             fields["other"] = logged_text(where["text"])
-        for key in ("mode", "uid", "gid", "size"):
-            if key in where:
-                value = log.integer(where[key])
-                fields[key] = signed(value) if key in ("uid", "gid") else value
-        if where.get("at", "0x0") != "0x0":
-            fields["flags"] = flags.names(log.integer(where["at"]), flags.AT)
-        self._said("file", call, *at, fields)
+        self._said("file", call, *at, fields | log.numbers(where))
+
+    def _sent(self, said: log.Logged) -> None:
+        fields = log.sent(said)
+        known = self._processes[said.group].sockets.get(log.descriptor(said))
+        self._passed |= log.passes_descriptors(said, inet=known is not None and known.family != 1)
+        if said.call == "sendto" and not log.addressed(said):
+            return
+        self._logged[said.call] += 1
+        if "addr" in fields:
+            fields["addr"] = logged_text(fields["addr"])
+        self._said("net", said.call, said.thread, said.group, fields)
 
     # -- writing ----------------------------------------------------------------------------
 

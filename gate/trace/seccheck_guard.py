@@ -12,7 +12,8 @@ from __future__ import annotations
 import errno
 import platform
 import struct
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from gate.errors import CouldNotLook
 from gate.sandbox.observer import flags, table
@@ -87,6 +88,21 @@ def answer(name: str) -> int:
     if name == "seccomp":
         return errno.EBUSY
     return errno.EPERM if name in table.REFUSED or name in _BY_VALUE else errno.ENOSYS
+
+
+def told(number: int, names: Mapping[int, str]) -> tuple[str, dict[str, Any]] | None:
+    """The call's name and the fields of an ``attempt`` line for a number that the filter answered; None where
+    that is nothing to tell of.
+    """
+    number &= 0xFFFFFFFF
+    foreign = bool(number & table.X32_BIT) and platform.machine() == "x86_64"
+    number = number & ~table.X32_BIT if foreign else number
+    name = names.get(number, f"syscall_{number}")
+    if name in table.UNSUPPORTED | table.SILENT and not foreign:
+        return None  # libc falls back, and that is seen; a priority is nothing to tell of
+    error = errno.errorcode[errno.ENOSYS if foreign else answer(name)]
+    fields = {"number": number, "detail": "", "denied": True, "errno": error}
+    return name, fields | ({"abi": "x32"} if foreign else {})
 
 
 def program(arch: str | None = None) -> bytes:

@@ -19,8 +19,18 @@ _DEEP: Final = 40
 _FOR_EVER: Final = 1 << 80
 _SLACK: Final = 2_000_000
 """Nanoseconds by which two clocks of one kernel may differ."""
-_OWN: Final = re.compile(r"/proc/(self|thread-self|\d+)/(?:task/\d+/)?(root|cwd|exe)(?=/|\Z)")
+_OWN: Final = re.compile(r"/proc/(self|thread-self|\d+)/(?:task/\d+/)?(root|cwd|exe|fd/(\d+))(?=/|\Z)")
+_DEV_FD: Final = re.compile(r"/dev/fd(?=/\d)")
 Fields = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What /proc shows of a process: folder, program, and the file of a descriptor ("": not known)."""
+
+    cwd: str
+    exe: str
+    fd: Callable[[int], str]
 
 
 @dataclass(slots=True)
@@ -98,15 +108,29 @@ class Links:
         return path
 
 
-def own(path: str, process: Callable[[str], tuple[str, str] | None]) -> str:
-    """The path without the kernel's own links (/proc/PID/root, cwd, exe). ``process`` tells the folder and
-    the program of a number or ``self``; None where it is not known.
+def own(path: str, process: Callable[[str], Standing | None]) -> str:
+    """The path without the kernel's own links (/proc/PID/root, cwd, exe, fd/N). ``process`` tells of a number
+    or ``self``; None where it is not known.
     """
+    if not path.startswith(("/proc/", "/dev/fd/")):
+        return path
+    path = _DEV_FD.sub("/proc/self/fd", path, count=1)
     for _ in range(_DEEP):
         match = _OWN.match(path)
         known = process(match[1]) if match else None
         if match is None or known is None:
             return path
-        start = {"root": "", "cwd": known[0].rstrip("/"), "exe": known[1]}[match[2]]
+        if match[3]:
+            start = known.fd(int(match[3][:9])).rstrip("/") or None
+        else:
+            start = {"root": "", "cwd": known.cwd.rstrip("/"), "exe": known.exe}[match[2]]
+        if start is None:
+            return path
         path = start + path[match.end() :] or "/"
     return path
+
+
+def through_fd(path: str) -> bool:
+    """Whether it names a descriptor."""
+    match = _OWN.match(_DEV_FD.sub("/proc/self/fd", path, count=1))
+    return match is not None and bool(match[3])

@@ -109,6 +109,7 @@ _UNIX: Final = re.compile(r"\{Family: AF_UNIX, Addr: (.*?)\}, 0x[0-9a-f]+\Z", re
 _NETLINK: Final = re.compile(r"\{Family: AF_NETLINK, PortID: (\d+), Groups: (\d+)\}")
 _NO_ADDRESS: Final = re.compile(r", (?:null|0x0), 0x[0-9a-f]+\Z")
 _RIGHTS: Final = re.compile(r"\{level=SOL_SOCKET, type=SCM_RIGHTS,")
+_FIRST: Final = re.compile(r"0x([0-9a-f]{1,8}) ")
 _LENGTHS: Final = re.compile(r"\{base=0x[0-9a-f]+, len=(\d+)")
 
 
@@ -242,9 +243,17 @@ def sent(logged: Logged) -> dict[str, Any]:
     return fields
 
 
-def passes_descriptors(logged: Logged) -> bool:
-    """A message that gives descriptors to whoever reads it, or may: of ``sendmmsg`` nothing is told."""
-    return logged.call == "sendmmsg" or _RIGHTS.search(logged.arguments) is not None
+def descriptor(logged: Logged) -> int:
+    """The number that a ``send`` call was given; -1 for none."""
+    found = _FIRST.match(logged.arguments)
+    return int(found[1], 16) if found else -1
+
+
+def passes_descriptors(logged: Logged, *, inet: bool) -> bool:
+    """A message that gives descriptors to whoever reads it, or may: what ``sendmmsg`` sends is not told.
+    ``inet``: its socket is known, and no Unix one.
+    """
+    return not inet and (logged.call == "sendmmsg" or _RIGHTS.search(logged.arguments) is not None)
 
 
 def addressed(logged: Logged) -> bool:

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from gate.sandbox.observer import table
 from gate.sandbox.observer.numbers import numbers
+from gate.trace.seccheck_fds import DESCRIPTORS
+from gate.trace.seccheck_log import DOUBLED
 
 RICH: Final = frozenset(("open", "openat", "creat", "execve", "execveat", "connect", "bind", "prlimit64"))
 """Reported with what they name, beside the raw packet."""
@@ -32,8 +34,14 @@ LOOKS: Final = frozenset(("stat", "lstat", "newfstatat", "access", "faccessat", 
 FOLDERS: Final = frozenset(("chdir", "fchdir"))
 """Logged only: questions about paths, and where relative paths begin."""
 _WORKED: Final = frozenset(("execve", "execveat"))
-EXITS: Final = _WORKED | {"socket"}
-"""Reported raw at their end, too: only then is it known whether they worked, and a socket's number."""
+_BY_TEXT: Final = DOUBLED
+"""Of what is reported with its name, those that name it as text: in the log as well, for text that no packet
+can hold.
+"""
+_PIPES: Final = ("pipe", "pipe2")
+"""Reported at their end, with the two descriptors."""
+EXITS: Final = _WORKED | DESCRIPTORS
+"""Reported raw at their end, too: only then is it known whether they worked, and what they gave."""
 
 
 def observed() -> frozenset[str]:
@@ -70,27 +78,28 @@ def _wanted() -> list[dict[str, Any]]:
         {"name": "sentry/exit_notify_parent", "context_fields": always},
     ]
     known = numbers(platform.machine())
-    for name in sorted(observed()):
+    for name in sorted(observed() | EXITS):
         number = known.get(name)
         if number is None:
             continue
-        wanted.append({"name": f"syscall/sysno/{number}/enter", "context_fields": always})
-        if name in EXITS:
-            wanted.append({"name": f"syscall/sysno/{number}/exit", "context_fields": always})
+        # an end says whose it is only where the beginning is asked for, too
+        ways = ("enter", "exit") if name in EXITS else ("enter",)
+        wanted += [{"name": f"syscall/sysno/{number}/{way}", "context_fields": always} for way in ways]
         if name in RICH:
             extra = ["fd_path"] if name.endswith("at") else []
             extra += ["envv"] if name in _WORKED else []
-            point: dict[str, Any] = {
-                "name": f"syscall/{name}/enter",
-                "context_fields": [*always, "cwd"],
-            }
+            # the folder is text, too: where it is no UTF-8, no packet that names it can be sent
+            folder = ["cwd"] if name in _BY_TEXT else []
+            point: dict[str, Any] = {"name": f"syscall/{name}/enter", "context_fields": [*always, *folder]}
             wanted.append(point | ({"optional_fields": extra} if extra else {}))
+    for name in _PIPES:
+        wanted += [{"name": f"syscall/{name}/{way}", "context_fields": always} for way in ("enter", "exit")]
     return wanted
 
 
 def arguments(config: str, log: str, missing: Collection[str] = ()) -> list[str]:
     """Runsc's arguments. ``log`` is a FIFO with a reader; ``missing``: calls this runsc cannot log."""
-    logged = sorted((LOGGED | LOOKS | FOLDERS) - set(missing))
+    logged = sorted((LOGGED | LOOKS | FOLDERS | _BY_TEXT) - set(missing))
     return [
         "--platform=systrap",
         "--network=none",

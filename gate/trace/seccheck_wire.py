@@ -22,6 +22,7 @@ OPEN: Final = 7
 CONNECT: Final = 10
 EXECVE: Final = 11
 PRLIMIT: Final = 16
+PIPE: Final = 17
 BIND: Final = 24
 
 Fields = dict[int, list[int | bytes]]

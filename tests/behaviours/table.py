@@ -16,11 +16,9 @@ BLIND: Final[dict[str, dict[str, str]]] = {
         "unknown-call": "the engine's own filter refuses numbers that nobody knows, before ours is asked",
     },
     "gvisor": {
-        "bashrc-by-proc-fd": "a path through a descriptor is told as written",
         "canary-in-datagram": "what a datagram carries is not reported",
         "canary-in-datagram-base64": "what a datagram carries is not reported",
         "dns-by-hand": "what a datagram carries is not reported; that a name server is asked is",
-        "memory-only-program": "told as an exec of /proc/self/fd/N; not that the file lives in memory",
         "udp-sendmsg": "gVisor reports no such call",
         "ptrace-traceme": "told as a refused ptrace, not for which request",
         "i386-call": "its kernel has no such calls: they fail unreported",

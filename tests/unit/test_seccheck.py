@@ -76,8 +76,10 @@ def lines(it: Translator, out: list[bytes]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out]
 
 
-def logged(text: str, *, group: int = CODE, way: str = "E") -> bytes:
-    return json.dumps({"msg": f"strace.go:1] [{group:4}:{group:4}] python3 {way} {text}"}).encode() + b"\n"
+def logged(text: str, *, group: int = CODE, way: str = "E", second: int = 0) -> bytes:
+    said = f"strace.go:1] [{group:4}:{group:4}] python3 {way} {text}"
+    moment = f"2001-09-09T01:46:{40 + second:02}.000000100Z"
+    return json.dumps({"msg": said, "time": moment}).encode() + b"\n"
 
 
 def test_a_whole_run_reads_back_as_a_whole_trace(tmp_path: Path) -> None:
@@ -117,11 +119,12 @@ def test_what_the_launcher_does_is_not_told() -> None:
 def test_a_packet_whose_text_was_lost_is_told_without_it_and_counted() -> None:
     """The sentry cannot encode a path that is no UTF-8, and counts nothing: only the raw packet comes."""
     it = begun()
-    out = it.packets([raw("openat", 0, 0, 0o1), raw("getpid")])
-    assert lines(it, out)[0] | {"t": 0} == {
-        "ev": "open", "seq": 4, "t": 0, "pid": CODE, "call": "openat", "path": "", "access": "w", "flags": "",
+    it.packets([raw("openat", 0, 0, 0o1), raw("getpid")])
+    told, end = lines(it, it.finish(whole=True))
+    assert told | {"t": 0} == {
+        "ev": "open", "seq": 5, "t": 0, "pid": CODE, "call": "openat", "path": "", "access": "w", "flags": "",
     }  # fmt: skip
-    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 1
+    assert end["unparsed"] == 1
 
 
 def test_calls_that_the_log_did_not_tell_are_counted() -> None:
@@ -229,6 +232,11 @@ def test_the_session_asks_for_every_call_of_interest_raw_and_keeps_hostile_text_
     every |= {f"syscall/{name}/enter" for name in session.RICH}
     made = session.session("/run/x/sink.sock", every)["trace_session"]
     points = {point["name"]: point for point in made["points"]}
+    for name in ("dup", "dup2", "dup3", "fcntl"):  # an end without its beginning does not say whose it is
+        assert f"syscall/sysno/{CALL[name]}/enter" in points
+        assert f"syscall/sysno/{CALL[name]}/exit" in points
+    for name in ("connect", "bind", "prlimit64"):  # so that no folder's name can lose them
+        assert "cwd" not in points[f"syscall/{name}/enter"]["context_fields"]
     for name in session.observed() & set(CALL):
         assert points[f"syscall/sysno/{CALL[name]}/enter"]["context_fields"] == [
             "time",
@@ -306,6 +314,139 @@ def test_sockets_are_known_by_their_numbers() -> None:
     assert (bound["proto"], bound["addr"]) == ("tcp", "0.0.0.0")
     assert (listening["call"], listening["addr"], listening["port"]) == ("listen", "0.0.0.0", 4711)
     assert "addr" not in unknown
+
+
+def gave(name: str, result: int, *args: int, group: int = CODE) -> bytes:
+    """The end of a call that makes a descriptor."""
+    registers: dict[str, Any] = {f"f{5 + n}": arg for n, arg in enumerate(args)}
+    return packet(wire.RAW, group, f2=message(f1=result), f4=CALL[name], **registers)
+
+
+def opens(path: bytes, fd: int, group: int = CODE) -> list[bytes]:
+    return [raw("openat", group=group), packet(wire.OPEN, group, f6=path), gave("openat", fd, group=group)]
+
+
+def paths(it: Translator, out: list[bytes]) -> list[tuple[str, str | None]]:
+    told = [line for line in lines(it, out) if line["ev"] in ("open", "exec", "file", "look")]
+    return [(line["path"], line.get("asked")) for line in told]
+
+
+@pytest.mark.parametrize("folder", ["/proc/self/fd/9", "/dev/fd/9", "/proc/7/task/7/fd/9"])
+def test_a_path_through_a_descriptor_is_told_as_what_it_leads_to(folder: str) -> None:
+    it = begun()
+    it.packets([*opens(b"/work/home", 3), gave("dup2", 9, 3, 9)])
+    out = it.packets(opens(folder.encode() + b"/.npmrc", 4))
+    asked = f"{folder}/.npmrc".replace("/dev/fd", "/proc/self/fd")
+    assert [(path, asked.replace("/dev/fd", "/proc/self/fd")) for path, _ in paths(it, out)] == [
+        ("/work/home/.npmrc", asked)
+    ]
+    out = it.packets([raw("unlink"), raw("rename")])
+    out += it.lines(logged(f"unlink(0x1 {folder}/.bashrc)", second=9))
+    assert paths(it, out) == [("/work/home/.bashrc", None)]
+
+
+def test_a_descriptor_means_what_was_given_last_and_children_inherit() -> None:
+    it = begun()
+    it.packets([*opens(b"/etc", 3), *opens(b"/work/home", 4)])
+    it.packets([raw("fork"), packet(wire.CLONE, CODE, f3=9, f4=9)])
+    it.packets([gave("fcntl", 3, 4, 0), packet(wire.PIPE, CODE, f2=b"", f5=4, f6=5)])
+    out = it.packets([*opens(b"/proc/self/fd/3/x", 8), *opens(b"/proc/self/fd/4", 8)])
+    out += it.packets(opens(b"/proc/self/fd/3/passwd", 8, group=9))
+    out += it.packets(opens(b"/proc/7/fd/3/y", 8, group=9))
+    assert [path for path, _ in paths(it, out)] == [
+        "/work/home/x", "/proc/self/fd/4", "/etc/passwd", "/work/home/y",
+    ]  # fmt: skip
+
+
+def test_a_call_that_only_reads_a_descriptors_flags_gives_none() -> None:
+    it = begun()
+    it.packets([*opens(b"/work/home", 3), gave("fcntl", 1, 3, 1), gave("openat", 0)])
+    it.packets([packet(wire.RAW, CODE, f2=message(f1=2, f2=2), f4=CALL["openat"])])  # failed
+    out = it.packets([*opens(b"/proc/self/fd/1", 5), *opens(b"/proc/self/fd/2", 5)])
+    assert [path for path, _ in paths(it, out)] == ["/proc/self/fd/1", "/proc/self/fd/2"]
+
+
+_RIGHTS = (
+    "sendmsg(0x4 socket:[1], 0x7e {name=0x0, namelen=0, iovecs=0x7e {base=0xa5, len=1}, "
+    "control={0x7e {level=SOL_SOCKET, type=SCM_RIGHTS, length=20, content: 3}}, flags=0}, 0x0)"
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "sent", "unparsed"),
+    [
+        ("sendmsg", _RIGHTS, 1),
+        ("sendmsg", _RIGHTS.replace("RIGHTS", "CREDENTIALS"), 0),
+        ("sendmmsg", "sendmmsg(0x4 socket:[1], 0x7e, 0x2, 0x4000)", 1),
+        ("sendmmsg", "sendmmsg(0x6 socket:[1], 0x7e, 0x2, 0x4000)", 0),
+    ],
+)
+def test_descriptors_that_were_sent_to_somebody_make_paths_through_them_uncertain(
+    call: str, sent: str, unparsed: int
+) -> None:
+    it = begun()
+    it.packets([packet(wire.RAW, CODE, f2=message(f1=6), f4=CALL["socket"], f5=2, f6=2)])
+    it.packets([*opens(b"/work/home", 3), *opens(b"/proc/self/fd/7/.npmrc", 8), raw(call)])
+    it.lines(logged(sent))
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == unparsed
+
+
+_BEFORE = logged("openat(AT_FDCWD /, 0x1 /opt, O_RDONLY, 0o0)") + logged("execve(0x1 /bin/x, 0x2 [], 0x3 [])")
+"""What the log has for ``begun``."""
+
+
+@pytest.mark.parametrize("line_first", [True, False])
+def test_a_path_that_no_packet_can_hold_is_taken_from_the_log(line_first: bool) -> None:
+    it = begun()
+    line = logged("openat(AT_FDCWD /work/tree, 0x7f /tmp/\ufffdx, O_WRONLY|O_CREAT, 0o600)")
+    lost = raw("openat", 0, 0x7F, 0o101, 0o600)
+    it.lines(_BEFORE)
+    out = it.packets([*opens(b"/tmp/a", 3), lost])
+    out += it.lines(logged("openat(AT_FDCWD /work/tree, 0x7f /tmp/a, O_RDONLY, 0o0)"))
+    if line_first:
+        out += it.lines(line) + it.packets([gave("openat", 4)])
+    else:
+        out += it.packets([gave("openat", 4)]) + it.lines(line)
+    out += it.packets(opens(b"/tmp/b", 5))
+    out += it.lines(logged("openat(AT_FDCWD /work/tree, 0x7f /tmp/b, O_RDONLY, 0o0)"))
+    told = [one for one in lines(it, out) if one["ev"] == "open"]
+    assert sorted(one["path"] for one in told) == ["/tmp/a", "/tmp/b", "/tmp/\ufffdx"]
+    (found,) = [one for one in told if "\ufffd" in one["path"]]
+    assert (found["access"], found["mode"]) == ("w", 0o600)
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 0
+
+
+def test_an_execution_that_no_packet_can_hold_is_taken_from_the_log() -> None:
+    it = begun()
+    it.lines(_BEFORE)
+    call = r'execve(0x7e /bin/sh, 0x7f ["sh", "-c", "a\xff, \"b\"\n\u2028"], 0x7e ["PATH=/bin", "A=[]"])'
+    out = it.packets([raw("execve", 0x7E), packet(wire.RAW, CODE, f2=message(f1=0), f4=CALL["execve"])])
+    out += it.lines(logged(call))
+    told = [one for one in lines(it, out) if one["ev"] in ("exec", "process")]
+    assert told[-2]["path"] == "/bin/sh"
+    assert told[-2]["argv"] == ["sh", "-c", 'a\\xff, "b"\\x0a\u2028']
+    assert told[-2]["env"] == {"PATH": "/bin"}
+    assert told[-1]["exe"] == "/bin/sh"
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 0
+
+
+def test_a_line_of_another_call_is_not_taken_for_it() -> None:
+    """Beginnings are counted in either; the address of the text must be the same, too."""
+    it = begun()
+    it.packets([raw("openat", 0, 0x7F), raw("getpid")])
+    it.lines(_BEFORE + logged("openat(AT_FDCWD /work/tree, 0x7e /tmp/b, O_RDONLY, 0o0)"))
+    told, end = lines(it, it.finish(whole=True))
+    assert told["path"] == ""
+    assert end["unparsed"] == 1
+
+
+def test_what_neither_packet_nor_log_can_tell_is_counted() -> None:
+    it = begun()
+    it.lines(_BEFORE)
+    it.packets([raw("openat", 0, 1), raw("execve", 1), raw("getpid")])
+    it.lines(logged("openat(AT_FDCWD /, 0x1 a, O_RDONLY, 0o0, 0x2 b, O_RDONLY, 0o0, 0x7 c)"))
+    it.lines(logged("execve(0x1 /bin/sh, 0x2 [unquoted], 0x3 [])"))
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 2
 
 
 def ended(text: str, *, group: int = CODE, second: int = 0) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.trace.seccheck_links import Links, own
+from gate.trace.seccheck_links import Links, Standing, own
 
 SECOND = 10**9
 
@@ -117,8 +117,16 @@ def test_no_order_of_calls_makes_it_fail(steps: list[Any]) -> None:
         ("/proc/8/root/x", "/proc/8/root/x"),
         ("/proc/self/rooted", "/proc/self/rooted"),
         ("/proc/self/maps", "/proc/self/maps"),
+        ("/proc/self/fd/5/.npmrc", "/work/home/.npmrc"),
+        ("/proc/7/task/7/fd/5", "/work/home"),
+        ("/dev/fd/5/../.npmrc", "/work/home/../.npmrc"),
+        ("/dev/fd/6", "/proc/self/fd/6"),
+        ("/proc/self/fd/50", "/proc/self/fd/50"),
+        ("/proc/self/fd", "/proc/self/fd"),
+        ("/proc/self/fd/99999999999999999999/x", "/proc/self/fd/99999999999999999999/x"),
     ],
 )
 def test_the_kernels_own_links(path: str, real: str) -> None:
-    known = ("/work/tree", "/usr/bin/python3.11")
+    files = {5: "/work/home/"}
+    known = Standing("/work/tree", "/usr/bin/python3.11", lambda fd: files.get(fd, ""))
     assert own(path, lambda which: known if which in ("7", "self", "thread-self") else None) == real

@@ -1,0 +1,32 @@
+"""What is known of a process in gVisor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gate.trace.seccheck_fds import Descriptors
+
+
+@dataclass(slots=True)
+class Socket:
+    """What is known of a descriptor; one that was passed on or made a second time is not known."""
+
+    kind: int
+    family: int = 0
+    bound: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Process:
+    """One of the code's, or the launcher's own before it becomes one."""
+
+    parent: int
+    exe: str
+    cwd: str = "/"
+    live: bool = False
+    """False: still the launcher's own code."""
+    asked: str = ""
+    became: str = ""
+    sockets: dict[int, Socket] = field(default_factory=dict)
+    files: Descriptors = field(default_factory=Descriptors)
