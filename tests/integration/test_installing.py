@@ -25,7 +25,7 @@ from gate.trace.codec import read_trace
 from gate.trace.view import behaviours
 from tests.package_index import PackageIndex, serving
 
-WALLS = ["docker", "bubblewrap"]
+WALLS = ["docker", "gvisor", "bubblewrap"]
 pytestmark = pytest.mark.slow
 
 
