@@ -47,3 +47,7 @@ class CouldNotLook(GateError):  # noqa: N818  # the name is the statement
     """Our side failed (engine gone, scanner crashed): the verdict may not be green."""
 
     exit = Exit.INCONCLUSIVE
+
+
+class WallFailed(CouldNotLook):
+    """The wall that was chosen did not stand its trial start: nothing was run behind it, another may do."""

@@ -62,13 +62,15 @@ def look(
     this returns.
     """
     until = time.monotonic() + budget
+    compared: list[tuple[tuple[RunRecord, ...], BehaviourDiff]] = []
 
     def differs(runs: tuple[RunRecord, ...]) -> set[str]:
         seen = compare(before + runs, planted)
+        compared.append((before + runs, seen))
         return {probe for behaviour in (*seen.new, *seen.gone) for probe in behaviour.probes}
 
     runs = before + execute(session, plan, budget=budget, progress=note, differs=differs)
-    diff = compare(runs, planted)
+    diff = next((seen for of, seen in compared if _same(of, runs)), None) or compare(runs, planted)
     findings = signals(SignalContext(change=change, diff=diff, runs=runs))
     left = plan.not_exercised
     if not settled(findings):
@@ -80,6 +82,11 @@ def look(
             findings = signals(SignalContext(change=change, diff=diff, runs=runs))
         left += again.not_exercised
     return Looked(runs=runs, diff=diff, findings=findings, not_exercised=left + unreached(runs, plan))
+
+
+def _same(some: tuple[RunRecord, ...], others: tuple[RunRecord, ...]) -> bool:
+    """The very same runs: where no probe was repeated, there is nothing to compare anew."""
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others, strict=True))
 
 
 def _reasons(

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
@@ -22,7 +23,7 @@ from gate import crash
 from gate.attribution.attribute import attribute
 from gate.attribution.findings import attribution_findings
 from gate.change.interface import OpenChange
-from gate.errors import CouldNotLook
+from gate.errors import CouldNotLook, WallFailed
 from gate.judging import Evidence, judge
 from gate.looking import Looked, look
 from gate.model.attribution import CommitAttribution
@@ -33,7 +34,7 @@ from gate.model.finding import Finding
 from gate.model.override import Override
 from gate.model.report import Report, SandboxReport
 from gate.model.rule import Severity
-from gate.model.run import Capability, Completeness, Limits, RunRecord, SandboxSpec
+from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, RunRecord, SandboxSpec
 from gate.model.stage import Stage, StageOutcome
 from gate.policy import override
 from gate.policy.rules import load_policy
@@ -44,6 +45,7 @@ from gate.progress import Silent, Watch
 from gate.sandbox import canaries
 from gate.sandbox.backends import choose
 from gate.sandbox.belongings import belongings
+from gate.sandbox.interface import Backend
 from gate.sandbox.plan import make_plan, runtimes_of
 from gate.setting_up import SetUp, is_wanted, prepare, with_dependencies
 from gate.settings import Settings
@@ -233,54 +235,83 @@ def _sandbox(
         if not wanted.enabled:
             stage.skipped("switched off by " + settings.origin.get("sandbox.enabled", "configuration"))
             return seen
+        # A trial start costs nothing of its own where nothing waits for it: beside the plan, or the opening.
+        pick = partial(choose, wanted.backend, wanted.minimum, wanted.tracer, defer=wanted.setup == "none")
         with ThreadPoolExecutor(1, thread_name_prefix="wall") as pool:
-            chosen = pool.submit(
-                choose, wanted.backend, wanted.minimum, wanted.tracer
-            )  # its trial start mostly waits
+            chosen = pool.submit(pick)
             plan = make_plan(opened.change, opened.base, opened.head, deadline=wanted.deadline, deep=deep)
         seen = _Seen(sandbox=SandboxReport(not_exercised=plan.not_exercised))
         if not plan.probes and not is_wanted(opened, wanted):
             stage.skipped("nothing in the change can be run")
             return seen
         backend, wall, _ = chosen.result()
-        _files(wall, looks)
         planted = canaries.plant()
-        spec = SandboxSpec(
-            limits=Limits(memory=wanted.memory_mb << 20, pids=wanted.pids, cpus=wanted.cpus),
-            canaries=planted,
-            files=belongings() | canaries.as_files(planted),
-            env=canaries.as_environment(planted),
-            on_canary=wanted.on_canary,
-            network=_network(settings, wall, looks),
-            runtimes=runtimes_of(plan),
+        behind = partial(
+            _behind, opened, settings, looks, stage, plan, planted, suspects, keep, deep=deep, traces=traces
         )
-        ready = SetUp()
-        if wanted.setup != "none":
-            with looks.stage("setup") as told:
-                ready = prepare(opened, wanted, backend, wall, spec, traces=traces)
-                told.reason = ready.told
-                if ready.problems:
-                    told.degraded("; ".join(ready.problems))
-            plan = with_dependencies(plan, ready, wanted.deadline)
-            spec = replace(spec, layers=ready.layers)
-        with backend.open(spec, opened.base, opened.head) as session:
-            looked = look(
-                session,
-                plan,
-                opened.change,
-                planted,
-                budget=wanted.budget,
-                deep=deep,
-                suspects=suspects,
-                settled=lambda found: _blocks(found, settings),
-                note=lambda text: looks.watch.note("sandbox", text),
-                before=ready.runs,
-            )
-            if keep is not None:
-                keep.runs(looked.runs)
-        seen = _told(looked, planted, wall)
-        _say_what_was_lost(stage, looked.runs)
+        try:
+            seen = behind(backend, wall)
+        except WallFailed as error:  # nothing was run behind it
+            if wanted.backend != "auto":
+                raise
+            backend, wall, _ = pick(failed={wall.backend: error.message})
+            seen = behind(backend, wall)
     return seen
+
+
+def _behind(
+    opened: OpenChange,
+    settings: Settings,
+    looks: _Looks,
+    stage: _Ending,
+    plan: ExecutionPlan,
+    planted: tuple[Canary, ...],
+    suspects: Callable[[], set[str]],
+    keep: Keeper | None,
+    backend: Backend,
+    wall: Capability,
+    *,
+    deep: bool,
+    traces: Path,
+) -> _Seen:
+    """Run the plan behind that wall. Raises WallFailed when it does not stand, CouldNotLook."""
+    wanted = settings.config.sandbox
+    spec = SandboxSpec(
+        limits=Limits(memory=wanted.memory_mb << 20, pids=wanted.pids, cpus=wanted.cpus),
+        canaries=planted,
+        files=belongings() | canaries.as_files(planted),
+        env=canaries.as_environment(planted),
+        on_canary=wanted.on_canary,
+        network=_network(settings, wall),
+        runtimes=runtimes_of(plan),
+    )
+    ready = SetUp()
+    if wanted.setup != "none":
+        with looks.stage("setup") as told:
+            ready = prepare(opened, wanted, backend, wall, spec, traces=traces)
+            told.reason = ready.told
+            if ready.problems:
+                told.degraded("; ".join(ready.problems))
+        plan = with_dependencies(plan, ready, wanted.deadline)
+        spec = replace(spec, layers=ready.layers)
+    with backend.open(spec, opened.base, opened.head) as session:
+        looks.stages.extend(_not_seen(wall, wanted.network, spec.network))
+        looked = look(
+            session,
+            plan,
+            opened.change,
+            planted,
+            budget=wanted.budget,
+            deep=deep,
+            suspects=suspects,
+            settled=lambda found: _blocks(found, settings),
+            note=lambda text: looks.watch.note("sandbox", text),
+            before=ready.runs,
+        )
+        if keep is not None:
+            keep.runs(looked.runs)
+    _say_what_was_lost(stage, looked.runs)
+    return _told(looked, planted, wall)
 
 
 def _blocks(findings: tuple[Finding, ...], settings: Settings) -> bool:
@@ -289,21 +320,20 @@ def _blocks(findings: tuple[Finding, ...], settings: Settings) -> bool:
     return score(findings, policy).value >= bands.fail or any(policy.blocks(f) for f in findings)
 
 
-def _files(wall: Capability, looks: _Looks) -> None:
-    """Told where the second observer of files has nothing to compare with."""
-    if wall.tracer not in ("unotify", "strace"):
-        why = f"{wall.backend}'s tracer does not tell of every change: files are not compared with calls"
-        looks.stages.append(Stage(name="files", outcome=StageOutcome.SKIPPED, reason=why, seconds=0.0))
-
-
-def _network(settings: Settings, wall: Capability, looks: _Looks) -> Literal["none", "sinkhole"]:
-    """What the code's connections lead to. Told where the wall cannot have what is usual."""
+def _network(settings: Settings, wall: Capability) -> Literal["none", "sinkhole"]:
+    """What the code's connections lead to."""
     wanted = settings.config.sandbox.network
-    if wanted in wall.networks or "sandbox.network" in settings.origin:
-        return wanted
-    why = f"{wall.backend} has no simulated network: connections fail, second stages are not seen"
-    looks.stages.append(Stage(name="network", outcome=StageOutcome.SKIPPED, reason=why, seconds=0.0))
-    return "none"
+    return wanted if wanted in wall.networks or "sandbox.network" in settings.origin else "none"
+
+
+def _not_seen(wall: Capability, wanted: str, network: str) -> Iterator[Stage]:
+    """What this wall cannot look at, told where it could have been expected."""
+    if wall.tracer not in ("unotify", "strace"):  # the second observer of files has nothing to compare with
+        why = f"{wall.backend}'s tracer does not tell of every change: files are not compared with calls"
+        yield Stage(name="files", outcome=StageOutcome.SKIPPED, reason=why, seconds=0.0)
+    if network != wanted:
+        why = f"{wall.backend} has no simulated network: connections fail, second stages are not seen"
+        yield Stage(name="network", outcome=StageOutcome.SKIPPED, reason=why, seconds=0.0)
 
 
 def _told(looked: Looked, planted: tuple[Canary, ...], wall: Capability) -> _Seen:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 from gate.errors import CouldNotLook, UsageError
@@ -37,12 +38,20 @@ _HESITATES: Final[dict[str, Callable[[], str]]] = {"microvm": microvm.hesitates,
 _STRENGTH: Final = {"none": 0, "process": 1, "container": 2, "user-kernel": 3, "vm": 4}
 
 
-def choose(name: str, minimum: str, tracer: Wish = "auto") -> tuple[Backend, Capability, list[Capability]]:
+def choose(
+    name: str,
+    minimum: str,
+    tracer: Wish = "auto",
+    *,
+    defer: bool = False,
+    failed: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Backend, Capability, list[Capability]]:
     """The backend to use, what its trial start found, and what every tried backend's found.
 
     ``name`` is a backend or ``auto``. ``minimum`` is the weakest isolation accepted (``process``,
     ``container``, ``user-kernel``, ``vm``). ``tracer`` other than ``auto`` (``unotify``, ``strace``):
-    only walls that are traced so.
+    only walls that are traced so. ``defer``: a wall may leave its trial start to its ``open``, which
+    raises WallFailed; ``failed`` names walls for which that happened, and why.
 
     The rule of ``auto``: the strongest wall that works *well*, that is, one with no ``reserve`` (a machine
     without KVM is slow; gVisor's tracer sees less). Where none of those is strong enough, the strongest
@@ -61,10 +70,16 @@ def choose(name: str, minimum: str, tracer: Wish = "auto") -> tuple[Backend, Cap
     second: tuple[Backend, Capability] | None = None
     for candidate in _order() if name == "auto" else (name,):
         backend = known[candidate]()
+        if candidate in failed:
+            tried.append(_lacking(candidate, failed[candidate]))
+            continue
+        if isinstance(backend, DockerBackend):
+            backend.defer = defer
         if isinstance(backend, BubblewrapBackend):
             backend.tracer = tracer
         elif tracer == "strace":
-            tried.append(_untraced_so(candidate))
+            why = "strace traces only bubblewrap: set sandbox.tracer to auto for this wall"
+            tried.append(_lacking(candidate, why))
             continue
         found = backend.probe()
         if found.available and tracer not in ("auto", found.tracer):
@@ -83,14 +98,8 @@ def choose(name: str, minimum: str, tracer: Wish = "auto") -> tuple[Backend, Cap
     )
 
 
-def _untraced_so(name: str) -> Capability:
-    return Capability(
-        backend=name,
-        available=False,
-        isolation="none",
-        tracer="none",
-        reason="strace traces only bubblewrap: set sandbox.tracer to auto for this wall",
-    )
+def _lacking(name: str, reason: str) -> Capability:
+    return Capability(backend=name, available=False, isolation="none", tracer="none", reason=reason)
 
 
 def _order() -> list[str]:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeVar
@@ -13,7 +14,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar
 from docker import DockerClient
 from requests.exceptions import Timeout
 
-from gate.errors import CouldNotLook
+from gate.errors import CouldNotLook, WallFailed
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Limits, SandboxSpec
 from gate.resources import rules_dir
@@ -155,14 +156,18 @@ class DockerBackend:
     runtime: str | None = None
     in_cgroup = True
     """The control group holds memory and processes; else the launcher limits each process."""
+    defer = False
+    """Leave the trial start to ``open``, where it runs beside what has to be started anyway."""
+    _tried = True
 
     def probe(self) -> Capability:
         """Start the sandbox image for real and look at what it says. Builds no image: that may take long."""
         try:
             with contextlib.closing(engine.connect(deadline=3, timeout=_PROBE_SECONDS)) as client:
-                version = client.version()
+                version = client.program.partition("/")[2].partition(" ")[0]
                 image = images.present(client, "sandbox")
-                if image:
+                self._tried = bool(image) and not self.defer
+                if image and not self.defer:
                     _trial(client, image, self.runtime)
         except CouldNotLook as error:
             return self._lacking(f"{error.message}. {error.advice}")
@@ -175,7 +180,7 @@ class DockerBackend:
             tracer="unotify",
             networks=("none", "sinkhole"),
             layers=True,
-            version=str(version.get("Version", "?")),
+            version=version or "?",
             reason="" if image else "its images are built on first use",
         )
 
@@ -206,14 +211,17 @@ class DockerBackend:
                 labels = reap.labels()
                 watching = images.ensure(client, "observer")
                 client.api.timeout = _CALL_SECONDS  # from here on nothing large is moved
-                observer, (spec, around) = stack.enter_context(
-                    together(
-                        lambda: self._watcher(
-                            client, image=watching, labels=labels, folder=folder, canaries=deadly(spec)
-                        ),
-                        functools.partial(self._network, spec, folder, client, image=watching, labels=labels),
+                with self._trying(client, image):
+                    observer, (spec, around) = stack.enter_context(
+                        together(
+                            lambda: self._watcher(
+                                client, image=watching, labels=labels, folder=folder, canaries=deadly(spec)
+                            ),
+                            functools.partial(
+                                self._network, spec, folder, client, image=watching, labels=labels
+                            ),
+                        )
                     )
-                )
             except API_ERRORS as error:
                 raise CouldNotLook(
                     f"the container engine failed: {_line(error)}", advice=engine.HOW_TO_GET
@@ -238,6 +246,23 @@ class DockerBackend:
             session = BoxSession(make, spec, parcels, in_cgroup=self.in_cgroup)
             stack.callback(session.close)
             yield session
+
+    @contextlib.contextmanager
+    def _trying(self, client: DockerClient, image: str) -> Iterator[None]:
+        """The trial start that ``probe`` left out, beside the block. Raises WallFailed."""
+        if self._tried:
+            yield
+            return
+        with ThreadPoolExecutor(1, thread_name_prefix="trial") as pool:
+            trial = pool.submit(_trial, client, image, self.runtime)
+            yield
+            try:
+                trial.result()
+            except (CouldNotLook, *API_ERRORS) as error:
+                raise WallFailed(
+                    f"the engine cannot start a container: {_line(error)}", advice=engine.HOW_TO_GET
+                ) from error
+        self._tried = True
 
     def _watcher(
         self,

@@ -1,0 +1,92 @@
+"""A wall's trial start that is left to its opening: what fails there is no verdict, and no silent swap."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from docker import DockerClient
+
+from gate.cli import main
+from gate.errors import CouldNotLook, WallFailed
+from gate.model.run import SandboxSpec
+from gate.sandbox import docker
+from gate.sandbox.backends import choose
+from gate.sandbox.bubblewrap import BubblewrapBackend
+from gate.sandbox.docker import DockerBackend
+from tests.contract.backend_contract import probe
+from tests.contract.trees import DictTree
+from tests.e2e.pulls import Pull, build
+
+pytestmark = pytest.mark.engine
+TREE = DictTree(files={"main.py": "print('hello')"})
+PULL = Pull(
+    name="one-function", verdicts=("pass",), head={"src/added.py": "def one() -> int:\n    return 1\n"}
+)
+
+
+@pytest.fixture(autouse=True)
+def _engine() -> None:
+    found = DockerBackend().probe()
+    if not found.available or found.reason:
+        pytest.skip(f"docker: {found.reason}")
+
+
+def _fails(*_: object) -> None:
+    raise CouldNotLook("the sandbox image does not run (exit 1)")
+
+
+def test_the_trial_is_run_once_by_whoever_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[str] = []
+    real = docker._trial
+
+    def counted(client: DockerClient, image: str, runtime: str | None) -> None:
+        ran.append("trial")
+        real(client, image, runtime)
+
+    monkeypatch.setattr(docker, "_trial", counted)
+    backend, found, _ = choose("docker", "container")
+    assert (found.available, ran) == (True, ["trial"])
+    backend, found, _ = choose("docker", "container", defer=True)
+    assert (found.available, ran) == (True, ["trial"])
+    for _ in range(2):
+        with backend.open(SandboxSpec(), TREE, TREE) as session:
+            assert session.run(probe("python3", "main.py"), "head").stdout == b"hello\n"
+    assert ran == ["trial", "trial"]
+
+
+def test_a_trial_that_fails_at_the_opening_is_said_and_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docker, "_trial", _fails)
+    backend, found, _ = choose("docker", "container", defer=True)
+    assert found.available
+    with pytest.raises(WallFailed, match="does not run"), backend.open(SandboxSpec(), TREE, TREE):
+        pytest.fail("opened")
+
+
+def test_a_wall_that_failed_is_not_chosen_again() -> None:
+    with pytest.raises(CouldNotLook, match="it did not stand"):
+        choose("docker", "container", failed={"docker": "it did not stand"})
+
+
+def test_auto_takes_the_next_wall_and_the_report_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not BubblewrapBackend().probe().available:
+        pytest.skip("no bubblewrap to go on with")
+    monkeypatch.setattr(docker, "_trial", _fails)
+    words = ["check", "--repo", str(build(PULL, tmp_path)), "--base", "main", "--head", "head", "-q"]
+    code = main([*words, "--json", str(tmp_path / "r.json")])
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["sandbox"]["backend"] != "docker"
+    assert (code, report["verdict"]) == (0, "pass")
+    assert sum(stage["name"] == "sandbox" for stage in report["stages"]) == 1
+
+
+def test_a_wall_asked_for_by_name_is_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(docker, "_trial", _fails)
+    words = ["check", "--repo", str(build(PULL, tmp_path)), "--base", "main", "--head", "head", "-q"]
+    code = main([*words, "--backend", "docker", "--json", str(tmp_path / "r.json")])
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (code, report["verdict"]) == (3, "inconclusive")
+    assert any("does not run" in (stage["reason"] or "") for stage in report["stages"])
