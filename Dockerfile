@@ -3,41 +3,57 @@
 # And gate itself (gate, gate-action): scripts/image.py, or docker build --target gate .
 # BASE is any Debian or Ubuntu image with Python 3.9+. What it lacks of the tools below is added from the
 # network; the base that gate makes itself from Debian packages (no registry needed) has them all.
+# Two builds of the same files on the same base hold the same (scripts/compare_images.py): a step begins with NEW,
+# removes what programs noted on the way (QUIET), and SAME gives all that it touched one time. What is copied
+# comes from a folder of that time, to /, since a builder gives the folder it copies into the time of the day.
 ARG BASE=python:3.12-slim
 ARG GATE_BASE=${BASE}
+ARG NEW="touch /dev/shm/new && sleep 0.1"
+ARG QUIET="rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/ldconfig/* /var/log/apt /var/log/*.log"
+ARG SAME="find / -xdev -cnewer /dev/shm/new -exec touch -hd @0 {} +"
+
+# --- our own files of the two
+FROM ${BASE} AS ours
+COPY gate/sandbox/launcher/ /made/sandbox/opt/gate/
+COPY gate/sandbox/observer/ /made/observer/opt/gate/observer/
+COPY gate/sandbox/sinkhole/ /made/observer/opt/gate/sinkhole/
+RUN chmod -R a+rX,go-w /made && find /made -exec touch -hd @0 {} +
 
 # --- what a probe runs in: Python, pytest, the trusted launcher, and the tools that payloads reach for, so
 #     that a second stage shows itself (nothing leaves: the wall has no network); no setuid file, no root
 FROM ${BASE} AS sandbox
-RUN set -eu; \
+ARG NEW QUIET SAME
+RUN set -eu; eval "$NEW"; \
     { command -v curl && command -v wget && command -v nc && command -v git && command -v ps; } >/dev/null || { \
         apt-get -qq update; \
         apt-get -qq install -y --no-install-recommends \
             ca-certificates curl wget netcat-openbsd git procps >/dev/null; \
-        rm -rf /var/lib/apt/lists/*; }; \
-    python3 -c 'import pytest, requests' 2>/dev/null || \
-        python3 -m pip install --no-cache-dir --root-user-action=ignore 'pytest>=8,<10' 'requests>=2.31,<3'; \
-    dpkg --purge --force-depends python3-h11 python3-cryptography python3-cffi-backend >/dev/null 2>&1 || true; \
+        eval "$QUIET"; }; \
+    python3 -B -c 'import pytest, requests' 2>/dev/null || \
+        python3 -B -m pip install --no-compile --no-cache-dir --root-user-action=ignore \
+            'pytest>=8,<10' 'requests>=2.31,<3'; \
+    dpkg --log=/dev/null --purge --force-depends python3-h11 python3-cryptography python3-cffi-backend >/dev/null 2>&1 || true; \
     echo 'dev:x:65532:65532:dev:/work/home:/bin/sh' >>/etc/passwd; \
     echo 'dev:x:65532:' >>/etc/group; \
     find / -xdev -type f -perm /6000 -exec chmod a-s {} +; \
-    mkdir -p /work /run/gate /opt/gate
-COPY gate/sandbox/launcher/ /opt/gate/
-RUN chmod -R a+rX,go-w /opt/gate
+    mkdir -p /work /run/gate; \
+    eval "$SAME"
+COPY --from=ours /made/sandbox/ /
 USER 65532:65532
 WORKDIR /work
 ENTRYPOINT ["python3", "-I", "-S", "-B", "/opt/gate/launch.py"]
 
 # --- what watches from outside: holds no code under test, reads its memory through /proc
 FROM ${BASE} AS observer
-RUN set -eu; \
-    python3 -c 'import cryptography, h11' 2>/dev/null || \
-        python3 -m pip install --no-cache-dir --root-user-action=ignore 'h11>=0.14,<1' 'cryptography>=38'; \
+ARG NEW SAME
+RUN set -eu; eval "$NEW"; \
+    python3 -B -c 'import cryptography, h11' 2>/dev/null || \
+        python3 -B -m pip install --no-compile --no-cache-dir --root-user-action=ignore \
+            'h11>=0.14,<1' 'cryptography>=38'; \
     find / -xdev -type f -perm /6000 -exec chmod a-s {} +; \
-    mkdir -p /run/gate /opt/gate
-COPY gate/sandbox/observer/ /opt/gate/observer/
-COPY gate/sandbox/sinkhole/ /opt/gate/sinkhole/
-RUN chmod -R a+rX,go-w /opt/gate
+    mkdir -p /run/gate; \
+    eval "$SAME"
+COPY --from=ours /made/observer/ /
 WORKDIR /
 ENTRYPOINT ["python3", "-I", "-B", "/opt/gate/observer/many.py", "/run/gate"]
 
@@ -64,20 +80,24 @@ RUN set -eu; \
     printf '#!/opt/gate/bin/python -I\nfrom gate.cli import entry\nentry()\n' >/opt/gate/bin/gate; \
     chmod 755 /opt/gate/bin/gate; \
     chmod -R a+rX,go-w /opt/gate; \
-    /opt/gate/bin/python -I -m compileall -q --invalidation-mode unchecked-hash /opt/gate || true
+    /opt/gate/bin/python -I -m compileall -q --invalidation-mode unchecked-hash /opt/gate || true; \
+    mkdir -p /made/opt; mv /opt/gate /made/opt/; \
+    find /made -exec touch -hd @0 {} +
 
 FROM ${GATE_BASE} AS gate
-RUN set -eu; \
+ARG NEW QUIET SAME
+RUN set -eu; eval "$NEW"; \
     command -v git >/dev/null || { \
         apt-get -qq update; \
         apt-get -qq install -y --no-install-recommends git >/dev/null; \
-        rm -rf /var/lib/apt/lists/*; }; \
+        eval "$QUIET"; }; \
     find / -xdev -type f -perm /6000 -exec chmod a-s {} +; \
     echo 'gate:x:65532:65532:gate:/home/gate:/bin/sh' >>/etc/passwd; \
     echo 'gate:x:65532:' >>/etc/group; \
     mkdir -m 1777 /home/gate; \
-    mkdir /src
-COPY --from=gate-build /opt/gate /opt/gate
+    mkdir /src; \
+    eval "$SAME"
+COPY --from=gate-build /made/ /
 ENV PATH=/opt/gate/bin:/usr/local/bin:/usr/bin:/bin HOME=/home/gate
 USER 65532:65532
 WORKDIR /src

@@ -15,7 +15,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -89,24 +88,14 @@ def context(found: Path) -> io.BytesIO:
         }
     files |= {f"wheels/{path.name}": path for path in found.glob("*.whl")}
     # An engine without BuildKit would build the stages before ours, too: it gets ours only.
-    recipe = ("ARG GATE_BASE\n#" + files["Dockerfile"].read_text().partition("# --- gate itself")[2]).encode()
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as tar:
-        for name, path in sorted(files.items()):
-            content = path.read_bytes()
-            tar.addfile(_member(name, content), io.BytesIO(content))
-        tar.addfile(_member(RECIPE, recipe), io.BytesIO(recipe))
-    out.seek(0)
-    return out
+    first, *stages = files["Dockerfile"].read_text().split("\n# --- ")
+    recipe = "\n# --- ".join([first, *(stage for stage in stages if " AS gate" in stage)])
+    return images.packed(
+        {**{name: path.read_bytes() for name, path in files.items()}, RECIPE: recipe.encode()}
+    )
 
 
-def _member(name: str, content: bytes) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = len(content), 0o644
-    return member
-
-
-def build(client: DockerClient, target: str, tag: str) -> dict[str, Any]:
+def build(client: DockerClient, target: str, tag: str, *, cached: bool = True) -> dict[str, Any]:
     """Build without a network; returns what the engine says about the image. Raises CouldNotLook."""
     chosen = base(client)
     found = wheels(python_of(client, chosen))
@@ -120,6 +109,7 @@ def build(client: DockerClient, target: str, tag: str) -> dict[str, Any]:
         buildargs={"GATE_BASE": chosen},
         labels={images.LABEL: "itself"},
         network_mode="none",
+        nocache=not cached,
         rm=True,
         forcerm=True,
         decode=True,

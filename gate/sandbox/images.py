@@ -15,9 +15,9 @@ import os
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
 from docker import DockerClient
@@ -40,7 +40,8 @@ _PACKAGES: Final = (
 _OWN_BASE: Final = "gate-base:"
 _LOOKUP_SECONDS: Final = 8
 _BUILD_SECONDS: Final = 300
-_OLD_SECONDS: Final = 7 * 24 * 3600
+_DAY: Final = 24 * 3600
+_OLD_SECONDS: Final = 7 * _DAY
 Say = Callable[[str], None]
 
 
@@ -112,23 +113,26 @@ def ensure(client: DockerClient, target: Target, *, base: str | None = None, say
 
 def _build(client: DockerClient, target: Target, base: str) -> str:
     """Build one target from the package's own files; the tag appears only when all went well."""
-    context = io.BytesIO()
-    with tarfile.open(fileobj=context, mode="w") as tar:
-        for name, path in _sources().items():
-            member = tarfile.TarInfo(name)
-            content = path.read_bytes()
-            member.size, member.mode = len(content), 0o644
-            tar.addfile(member, io.BytesIO(content))
-    context.seek(0)
+    build(client, target, base, tag(target))
+    _prune(client)
+    built = present(client, target)
+    if built is None:
+        raise CouldNotLook(f"the engine built no {target} image")
+    return built
+
+
+def build(client: DockerClient, target: Target, base: str, name: str, *, cached: bool = True) -> None:
+    """Build ``target`` on ``base`` as ``name``; without ``cached`` every step anew. Raises CouldNotLook."""
     log: list[str] = []
     lines: Iterator[dict[str, Any]] = client.api.build(
-        fileobj=context,
+        fileobj=packed({path: file.read_bytes() for path, file in _sources().items()}),
         custom_context=True,
         target=target,
-        tag=tag(target),
+        tag=name,
         buildargs={"BASE": base},
         labels={LABEL: "image", "gate.base": base},
         network_mode="none" if base.startswith(_OWN_BASE) else None,  # ours has all it needs
+        nocache=not cached,
         rm=True,
         forcerm=True,
         decode=True,
@@ -141,11 +145,26 @@ def _build(client: DockerClient, target: Target, base: str) -> str:
                 f"cannot build the {target} image on {base}: {_line(line['error'])}",
                 advice="Last lines of the build:\n" + "".join(log[-15:]),
             )
-    _prune(client)
-    built = present(client, target)
-    if built is None:
-        raise CouldNotLook(f"the engine built no {target} image", advice="".join(log[-15:]))
-    return built
+
+
+def packed(files: Mapping[str, bytes]) -> io.BytesIO:
+    """A build context of ``files`` (path -> content): the same bytes for the same files, whenever it is made.
+
+    Its folders are told, too: the engine would make them itself, at the time of the day.
+    """
+    context = io.BytesIO()
+    folders = {str(folder) for name in files for folder in PurePosixPath(name).parents} - {"."}
+    with tarfile.open(fileobj=context, mode="w") as tar:
+        for name in sorted(folders | set(files)):
+            member = tarfile.TarInfo(name)  # of the year 1970, root's
+            if name in folders:
+                member.type, member.mode = tarfile.DIRTYPE, 0o755
+                tar.addfile(member)
+            else:
+                member.size, member.mode = len(files[name]), 0o644
+                tar.addfile(member, io.BytesIO(files[name]))
+    context.seek(0)
+    return context
 
 
 def _prune(client: DockerClient) -> None:
@@ -234,6 +253,8 @@ def bootstrap(client: DockerClient, name: str, packages: str) -> None:
                 archive,
             ],
             deadline=_BUILD_SECONDS,
+            # What is made while it is built gets this one time: the same packages, the same bytes (all day).
+            env={"SOURCE_DATE_EPOCH": str(int(time.time()) // _DAY * _DAY)},
         )
         if not made.ok:
             tail = made.stderr.decode(errors="replace").strip().splitlines()[-3:]

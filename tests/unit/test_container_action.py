@@ -64,7 +64,7 @@ def _stages() -> dict[str, str]:
 
 def test_what_holds_code_or_users_runs_as_nobody() -> None:
     stages = _stages()
-    assert set(stages) == {"sandbox", "observer", "gate-build", "gate", "gate-action"}
+    assert set(stages) == {"ours", "sandbox", "observer", "gate-build", "gate", "gate-action"}
     for name in ("sandbox", "gate"):
         assert "USER 65532:65532" in stages[name]
     assert "gate.publishing.contained" in stages["gate-action"], (

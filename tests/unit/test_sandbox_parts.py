@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -135,6 +137,16 @@ def test_a_tag_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     sources = dict(images._sources())
     monkeypatch.setattr(images, "_sources", lambda: sources | {"Dockerfile": changed})
     assert images.tag("sandbox") != before
+
+
+def test_a_build_context_is_the_same_bytes_for_the_same_files() -> None:
+    files = {"a/b/c.txt": b"x", "Dockerfile": b"FROM scratch\n"}
+    whole = images.packed(files).getvalue()
+    assert whole == images.packed(dict(reversed(files.items()))).getvalue()
+    with tarfile.open(fileobj=io.BytesIO(whole)) as tar:
+        held = {member.name: (member.mode, member.mtime, member.uid) for member in tar}
+    folder, file = (0o755, 0, 0), (0o644, 0, 0)
+    assert held == {"Dockerfile": file, "a": folder, "a/b": folder, "a/b/c.txt": file}
 
 
 # -- ownership ------------------------------------------------------------------------------------
