@@ -350,7 +350,7 @@ class Translator:
         """A link was made, moved or removed, by anybody."""
         it, where, at = self._processes.get(said.group), log.named(said), log.moment(said)
         cwd = it.cwd if it is not None else "/"
-        path = joined(logged_text(where.get("dir") or "") or cwd, logged_text(where["path"]))
+        path = joined(self._folder(where, it, at), logged_text(where["path"]))
         if "text" in where:
             self._links.made(path, logged_text(where["text"]), at)
         elif "other" in where:
@@ -361,6 +361,10 @@ class Translator:
                 self._links.moved(old, path, at)
         else:
             self._links.gone(path, at)
+
+    def _folder(self, where: dict[str, str], it: _Process | None, at: int) -> str:
+        it = it or _Process(0, "")
+        return logged_text(log.folder(where, it.cwd, lambda fd: it.files.at(fd, at)))
 
     def _exec(self, fields: Fields, thread: int, group: int, me: _Process, name: str) -> None:
         if not me.live and not self.seq:
@@ -428,7 +432,7 @@ class Translator:
         if call == "memfd_create":
             self._said("memfd", call, *at, {"name": path, "flags": log.memfd_flags(where["memfd"])})
             return
-        fields = {"path": joined(logged_text(where.get("dir") or "") or me.cwd, path)}
+        fields = {"path": joined(self._folder(where, me, self._when), path)}
         if fields["path"].startswith(("/proc/", "/dev/fd/")):
             fields["path"] = self._real(fields["path"], me, log.moment(said)).get("path", fields["path"])
         if call in LOOKS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -33,8 +34,9 @@ _IDLE: Final = re.compile(
 )
 """Most of the log: questions about paths that say nothing beside their beginnings, and those about an open
 descriptor. The code chooses the name: its 15 bytes have no room for what stands here behind a name."""
-_RESULT: Final = re.compile(r"(.*)\) = (-?\d+) \([^()]*\)(?: \([^)]*\))*(?: errno=\d+.*)?\Z", re.DOTALL)
-_PATH: Final = r"0x[0-9a-f]+ (.*)"
+_RESULT: Final = re.compile(r"(.*)\) = (-?\d+) \([^()]*\)(?: \([^)]*\))*( errno=\d+.*)?\Z", re.DOTALL)
+"""A call that failed "returns" 0, and its error stands behind that."""
+_PATH: Final = r"(?:0x[0-9a-f]+ (.*)|<null>)"
 _FD: Final = r"(?:AT_FDCWD|-?\w+) ([^\0]*?)"
 _NUMBER: Final = r"((?:0[xo])?-?[0-9a-fA-F]+|[A-Z_|0-9a-fx]+)"
 
@@ -45,10 +47,10 @@ _SHAPES: Final = {
     "unlinkat": ("dir", "path", "at"),
     "rmdir": ("path",),
     "rename": ("other", "path"),
-    "renameat": ("other_dir", "other", "dir", "path"),
-    "renameat2": ("other_dir", "other", "dir", "path", "rename"),
+    "renameat": ("other_dir", "other", "fd_dir", "path"),
+    "renameat2": ("other_dir", "other", "fd_dir", "path", "rename"),
     "link": ("other", "path"),
-    "linkat": ("other_dir", "other", "dir", "path", "at"),
+    "linkat": ("other_dir", "other", "fd_dir", "path", "at"),
     "symlink": ("text", "path"),
     "symlinkat": ("text", "dir", "path"),
     "mkdir": ("path", "mode"),
@@ -78,7 +80,7 @@ _SHAPES: Final = {
     "lstat": ("path", "any"),
     "newfstatat": ("dir", "path", "any", "any"),
     "access": ("path", "any"),
-    "faccessat": ("dir", "path", "any"),
+    "faccessat": ("dir", "path", "any", "any"),
     "readlink": ("path", "any", "any"),
     "readlinkat": ("dir", "path", "any", "any"),
     "chdir": ("path",),
@@ -95,6 +97,7 @@ _PATTERNS: Final = {
     "any": r"([A-Z_|0-9a-fox]+)",
     "dir": _FD,
     "other_dir": _FD,
+    "fd_dir": r"(0x[0-9a-f]+)",
     "fd": r"(?:AT_FDCWD|-?\w+) (.*)",
     "mode": r"([A-Z_|]*0[xo][0-9a-f]+)",
     "times": r"(0x[0-9a-f]+ \{[^/]*\}|0x[0-9a-f]+|null)",
@@ -118,12 +121,13 @@ class _Record(msgspec.Struct):
     time: str = ""
 
 
+_AT_FDCWD: Final = -100
 _DECODER: Final = msgspec.json.Decoder(_Record)
 
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One line. ``result`` is None for a call's beginning, else what it returned; ``time`` as written."""
+    """One line. ``result``: None for a call's beginning, -1 where it failed; ``time`` as written."""
 
     group: int
     thread: int
@@ -157,7 +161,8 @@ def read(line: bytes) -> Logged | None:
     ended = _RESULT.match(rest)
     if ended is None:
         raise Ambiguous("no result")
-    return Logged(int(group), int(thread), call, ended[1], int(ended[2]), record.time)
+    result = -1 if ended[3] else int(ended[2])
+    return Logged(int(group), int(thread), call, ended[1], result, record.time)
 
 
 def idle(line: bytes) -> bool:
@@ -193,7 +198,20 @@ def named(logged: Logged) -> dict[str, str]:
     lazy = re.fullmatch(_expression(shape, greedy=False), logged.arguments, re.DOTALL)
     if greedy is None or lazy is None or greedy.groups() != lazy.groups():
         raise Ambiguous(f"{logged.call} can be read in two ways")
-    return dict(zip(shape, greedy.groups(), strict=True))
+    return dict(zip(shape, (text or "" for text in greedy.groups()), strict=True))
+
+
+def folder(where: dict[str, str], cwd: str, fd: Callable[[int], str]) -> str:
+    """Where a relative ``path`` of ``named`` begins. Some calls give only a number for it: ``fd`` tells which
+    file that is. Raises Ambiguous where it is not known.
+    """
+    if "fd_dir" not in where:
+        return where.get("dir") or cwd
+    number = signed(int(where["fd_dir"], 16))
+    found = cwd if number == _AT_FDCWD else fd(number)
+    if not found and not where["path"].startswith("/"):
+        raise Ambiguous("a folder nobody told of")
+    return found
 
 
 def _expression(shape: tuple[str, ...], *, greedy: bool) -> str:

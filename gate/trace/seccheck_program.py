@@ -14,8 +14,10 @@ _WORDS: Final = 64
 _WORD_BYTES: Final = 4096
 _ARGV_BYTES: Final = 16 << 10
 _QUOTED: Final = r'"(?:[^"\\]|\\.)*"'
-_LIST: Final = rf"0x[0-9a-f]+ \[((?:{_QUOTED}(?:, {_QUOTED})*)?)\]"
-_LISTS: Final = ", ".join(_LIST.replace("((", f"(?P<{name}>(") for name in ("argv", "envv"))
+_LISTS: Final = ", ".join(
+    rf"0x[0-9a-f]+ (?:\[(?P<{name}>(?:{_QUOTED}(?:, {_QUOTED})*)?)\]|\{{error copying vector: [a-z ]+\}})"
+    for name in ("argv", "envv")
+)
 _EXECVE: Final = re.compile(rf"0x[0-9a-f]+ (?P<path>.*?), {_LISTS}", re.DOTALL)
 _EXECVEAT: Final = re.compile(
     rf"(?:AT_FDCWD|-?\w+) (?P<dir>.*?), 0x[0-9a-f]+ (?P<path>.*?), {_LISTS}, .*", re.DOTALL
@@ -40,7 +42,9 @@ def logged_exec(said: log.Logged, cwd: str) -> dict[str, Any]:
     if found is None:
         raise log.Ambiguous(f"{said.call} can be read in two ways")
     folder, raw = logged_text(found["dir"] if said.call == "execveat" else ""), logged_text(found["path"])
-    argv, environment = ([_unquoted(word) for word in _WORD.findall(found[key])] for key in ("argv", "envv"))
+    argv, environment = (
+        [_unquoted(word) for word in _WORD.findall(found[key] or "")] for key in ("argv", "envv")
+    )
     return _told(joined(folder or cwd, raw) if raw else folder, cwd, argv, environment)
 
 

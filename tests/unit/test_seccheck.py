@@ -161,12 +161,55 @@ def test_a_text_with_two_readings_is_not_guessed() -> None:
 
 def test_relative_paths_follow_chdir() -> None:
     it = begun()
+    it.packets(opens(b"/srv", 4))
     it.lines(logged("chdir(0x1 /tmp) = 0 (0x0) (10µs)", way="X"))
-    it.packets([raw("unlink"), raw("renameat")])
-    told = lines(
-        it, it.lines(logged("unlink(0x1 x)") + logged("renameat(AT_FDCWD /tmp, 0x1 y, 0x4 /srv, 0x2 z)"))
+    it.lines(logged("chdir(0x1 /nowhere) = 0 (0x0) errno=2 (no such file or directory) (6µs)", way="X"))
+    it.packets([raw("unlink"), raw("renameat"), raw("renameat2")])
+    moves = logged("renameat(AT_FDCWD /tmp, 0x1 y, 0x4, 0x2 z)")
+    moves += logged("renameat2(AT_FDCWD /tmp, 0x1 y, 0xffffff9c, 0x2 z, 0x1)")
+    told = lines(it, it.lines(logged("unlink(0x1 x)") + moves))
+    assert [(line["path"], line.get("other")) for line in told] == [
+        ("/tmp/x", None), ("/srv/z", "/tmp/y"), ("/tmp/z", "/tmp/y"),
+    ]  # fmt: skip
+
+
+def test_a_folder_that_nobody_told_of_is_not_guessed() -> None:
+    it = begun()
+    it.packets([raw("linkat"), raw("linkat")])
+    known = "linkat(AT_FDCWD /tmp, 0x1 y, 0x{}, 0x2 {}, 0x0)"
+    assert [path for path, _ in paths(it, it.lines(logged(known.format(9, "/srv/z"))))] == ["/srv/z"]
+    assert not it.lines(logged(known.format(9, "z")))
+    assert it.unparsed == 1
+
+
+def test_a_call_that_failed_moves_no_link() -> None:
+    """Its line says that it returned 0."""
+    it = begun()
+    it.lines(ended("symlink(0x1 /work/home, 0x2 /tmp/n)"))
+    it.lines(
+        ended("rename(0x1 /tmp/n, 0x2 /nowhere/n)", why=" errno=2 (no such file or directory)", second=1)
     )
-    assert [(line["path"], line.get("other")) for line in told] == [("/tmp/x", None), ("/srv/z", "/tmp/y")]
+    at = message(f1=10**18 + 5 * 10**9, f2=CODE, f4=CODE, f8=b"/")
+    late = struct.pack("<HHI", 8, wire.OPEN, 0) + message(f1=at, f6=b"/tmp/n/.npmrc")
+    out = it.packets([raw("openat"), late]) + it.round() + it.round() + it.round()
+    assert ("/work/home/.npmrc", "/tmp/n/.npmrc") in paths(it, out)
+
+
+@pytest.mark.parametrize(
+    ("call", "text", "path"),
+    [
+        ("utimensat", "utimensat(0x5 /tmp/z, <null>, null, 0x0)", "/tmp/z"),
+        ("utimensat", "utimensat(0x5 /tmp/z, <null>, 0x7e {sec=1 nsec=UTIME_OMIT}, 0x0)", "/tmp/z"),
+        ("mkdir", "mkdir(<null>, 0o755)", "/work/tree"),
+        ("faccessat", "faccessat(0x3 /tmp/e, 0x7e d, 0o0, 0x7eb3ffffffff)", "/tmp/e/d"),
+    ],
+)
+def test_lines_as_gvisor_writes_them(call: str, text: str, path: str) -> None:
+    it = begun()
+    it.packets([raw(call)])
+    out = it.lines(logged(text))
+    assert [found for found, _ in paths(it, out)] == [path]
+    assert it.unparsed == 0
 
 
 def test_dropped_packets_and_a_dead_observer_end_a_clean_look() -> None:
@@ -449,9 +492,9 @@ def test_what_neither_packet_nor_log_can_tell_is_counted() -> None:
     assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 2
 
 
-def ended(text: str, *, group: int = CODE, second: int = 0) -> bytes:
+def ended(text: str, *, group: int = CODE, second: int = 0, why: str = "") -> bytes:
     moment = f"2001-09-09T01:46:{40 + second:02}.000000100Z"
-    said = f"strace.go:608] [{group:4}:{group:4}] python3 X {text} = 0 (0x0) (12.5µs)"
+    said = f"strace.go:608] [{group:4}:{group:4}] python3 X {text} = 0 (0x0){why} (12.5µs)"
     return json.dumps({"msg": said, "level": "info", "time": moment}).encode() + b"\n"
 
 
