@@ -328,8 +328,8 @@ def _network(settings: Settings, wall: Capability) -> Literal["none", "sinkhole"
 
 def _not_seen(wall: Capability, wanted: str, network: str) -> Iterator[Stage]:
     """What this wall cannot look at, told where it could have been expected."""
-    if wall.tracer not in ("unotify", "strace"):  # the second observer of files has nothing to compare with
-        why = f"{wall.backend}'s tracer does not tell of every change: files are not compared with calls"
+    if wall.tracer == "none":  # the second observer of files has nothing to compare with
+        why = f"{wall.backend} has no tracer: files are not compared with calls"
         yield Stage(name="files", outcome=StageOutcome.SKIPPED, reason=why, seconds=0.0)
     if network != wanted:
         why = f"{wall.backend} has no simulated network: connections fail, second stages are not seen"

@@ -188,7 +188,7 @@ class BoxSession:
         others: dict[bytes, Callable[[bytes], None]] = {b"M": manifest.hear}
         if tunnel is not None:
             others[b"P"] = tunnel.hear
-        if box.tracer.kind in ("unotify", "strace"):
+        if box.tracer.kind != "none":
             job = replace(job, manifest=manifest_places(self._spec))
         if errand is not None:
             bridge = Bridge(errand.dial)

@@ -12,8 +12,6 @@ import platform
 from collections import Counter
 from typing import Final
 
-import msgspec
-
 from gate.sandbox.observer import flags, network, process, table
 from gate.sandbox.observer.numbers import NAMES
 from gate.sandbox.observer.paths import signed
@@ -22,8 +20,9 @@ from gate.trace import seccheck_guard
 from gate.trace import seccheck_log as log
 from gate.trace import seccheck_plain as plain
 from gate.trace import seccheck_wire as wire
-from gate.trace.events import VERSION, text_of
+from gate.trace.events import text_of
 from gate.trace.seccheck_fds import DESCRIPTORS, ONLY_ENDS, OPENS
+from gate.trace.seccheck_lines import Lines, head_of
 from gate.trace.seccheck_links import Links, Standing, own, through_fd
 from gate.trace.seccheck_lost import Lost
 from gate.trace.seccheck_plain import LAUNCHER as _LAUNCHER
@@ -34,7 +33,6 @@ from gate.trace.seccheck_program import address_fields, exec_fields, joined, log
 from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
 
 _PYTHON: Final = "/usr/bin/python3"
-_LINE_UNIT: Final = 512
 _MOST_LINE: Final = 1 << 20
 _RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
 _LINKING: Final = frozenset(
@@ -42,7 +40,7 @@ _LINKING: Final = frozenset(
 )
 
 
-class Translator:
+class Translator(Lines):
     """Feed packets and log bytes as they come; take trace lines out. Never raises for their content.
 
     ``packets`` and ``lines`` return encoded trace lines; ``round`` says that both sources were emptied
@@ -50,11 +48,10 @@ class Translator:
     """
 
     def __init__(self, *, events: int) -> None:
+        super().__init__(events=events)
         self.names = NAMES[platform.machine()]
-        self._budget = events
-        self._left: dict[str, int] = {}
         self.calls: Counter[str] = Counter()
-        self.seq = self.events = self.dropped = self.unparsed = 0
+        self.unparsed = 0
         self._raw: Counter[str] = Counter()
         self._logged: Counter[str] = Counter()
         self._processes: dict[int, _Process] = {_LAUNCHER: _Process(0, _PYTHON)}
@@ -70,9 +67,7 @@ class Translator:
         self._rounds = 0
         self._rest = b""
         self._sentry_dropped = 0
-        self._t0: int | None = None
-        self._now = self._when = 0
-        self._out: list[bytes] = []
+        self._when = 0
 
     @property
     def begun(self) -> bool:
@@ -326,7 +321,7 @@ class Translator:
         said |= self._real(path, me, self._when)
         self._opened[thread] = said["path"]
         self._said("open", name, thread, group, said)
-        self._links.opened(self._rounds, self._when, _head(name, thread, group), said)
+        self._links.opened(self._rounds, self._when, head_of(name, thread, group), said)
 
     def _real(self, path: str, me: _Process, when: int) -> Fields:
         """``path`` and ``asked`` of a path through the kernel's own links; nothing for any other."""
@@ -343,8 +338,8 @@ class Translator:
 
     def _followed(self, turn: int) -> None:
         """Opens through links, whose makers are all known by now."""
-        for head, fields in self._links.due(turn):
-            self._emit("open", head | fields)
+        for kind, head, fields in self._links.due(turn):
+            self._emit(kind, head | fields)
 
     def _linked(self, said: log.Logged) -> None:
         """A link was made, moved or removed, by anybody."""
@@ -445,7 +440,9 @@ class Translator:
             )
         elif "text" in where:
             fields["other"] = logged_text(where["text"])
-        self._said("file", call, *at, fields | log.numbers(where))
+        fields |= log.numbers(where)
+        self._said("file", call, *at, fields)
+        self._links.changed(self._rounds, log.moment(said), head_of(call, *at), fields)
 
     def _sent(self, said: log.Logged) -> None:
         fields = log.sent(said)
@@ -457,44 +454,3 @@ class Translator:
         if "addr" in fields:
             fields["addr"] = logged_text(fields["addr"])
         self._said("net", said.call, said.thread, said.group, fields)
-
-    # -- writing ----------------------------------------------------------------------------
-
-    def _said(self, kind: str, call: str, thread: int, group: int, fields: Fields) -> None:
-        self._emit(kind, _head(call, thread, group) | fields)
-
-    def _emit(self, kind: str, fields: Fields, *, bare: bool = False) -> None:
-        if kind != "summary":
-            self._start()
-        passed = max(0, self._now - (self._t0 or 0)) / 1e9
-        line = msgspec.json.encode({"ev": kind, "seq": self.seq, "t": round(passed, 6), **fields}) + b"\n"
-        if not bare and not self._room(kind, len(line)):
-            self.dropped += 1
-            return
-        self.events += kind != "summary"
-        self.seq += 1
-        self._out.append(line)
-
-    def _room(self, kind: str, size: int) -> bool:
-        """Every kind of event has its own budget of lines, as with the other tracer; long ones count more."""
-        full = self._budget if kind in ("open", "look") else max(1000, self._budget // 10)
-        left = self._left.get(kind, full) - 1 - size // _LINE_UNIT
-        self._left[kind] = max(left, 0)
-        return left >= 0
-
-    def _start(self) -> None:
-        if self.seq:
-            return
-        wall = (self._t0 or 0) / 1e9
-        first = {"version": VERSION, "tracer": "seccheck", "arch": platform.machine(), "wall": wall}
-        self._out.append(msgspec.json.encode({"ev": "start", "seq": 0, "t": 0.0, **first}) + b"\n")
-        self.seq = 1
-
-    def _taken(self) -> list[bytes]:
-        out, self._out = self._out, []
-        return out
-
-
-def _head(call: str, thread: int, group: int) -> Fields:
-    head: Fields = {"pid": group, "call": call}
-    return head if thread == group else {**head, "tid": thread}

@@ -1,4 +1,4 @@
-"""Where opens led that went through a link, behind gVisor: its kernel tells paths as they were written.
+"""Where opens and changes led that went through a link, behind gVisor: its kernel tells paths as written.
 
 Links are known from the calls that made them (the launcher's too: those of the tree), by time. Calls that
 make links and calls that open come by two ways, so an open is looked at again when both have been emptied
@@ -20,6 +20,7 @@ _FOR_EVER: Final = 1 << 80
 _SLACK: Final = 2_000_000
 """Nanoseconds by which two clocks of one kernel may differ."""
 _OWN: Final = re.compile(r"/proc/(self|thread-self|\d+)/(?:task/\d+/)?(root|cwd|exe|fd/(\d+))(?=/|\Z)")
+_ENTRIES: Final = re.compile(r"unlink|rmdir|rename|link|symlink|mkdir|mknod|lchown|lsetxattr|lremovexattr")
 _DEV_FD: Final = re.compile(r"/dev/fd(?=/\d)")
 Fields = dict[str, Any]
 
@@ -45,7 +46,7 @@ class Links:
 
     def __init__(self) -> None:
         self._known: dict[str, list[_Link]] = {}
-        self._recent: deque[tuple[int, int, Fields, Fields]] = deque()
+        self._recent: deque[tuple[int, int, str, Fields, Fields]] = deque()
         self.missed = 0
         """Links that were too many to be kept."""
 
@@ -75,16 +76,38 @@ class Links:
 
     def opened(self, turn: int, at: int, head: Fields, fields: Fields) -> None:
         """An open that was told as written, in that turn."""
-        self._recent.append((turn, at, head, fields))
+        self._recent.append((turn, at, "open", head, fields))
 
-    def due(self, turn: int) -> Iterator[tuple[Fields, Fields]]:
-        """Opens of before that turn which went through a link: head, and fields of where they led."""
+    def changed(self, turn: int, at: int, head: Fields, fields: Fields) -> None:
+        """The same of a call that changes the tree."""
+        self._recent.append((turn, at, "file", head, fields))
+
+    def due(self, turn: int) -> Iterator[tuple[str, Fields, Fields]]:
+        """Calls of before that turn which went through a link: kind, head, and fields of where they led."""
         while self._recent and self._recent[0][0] < turn:
-            _, at, head, fields = self._recent.popleft()
-            if self._known:
+            _, at, kind, head, fields = self._recent.popleft()
+            if not self._known:
+                continue
+            if kind == "open":
                 real = self._real(fields["path"], at)
                 if real != posixpath.normpath(fields["path"]):
-                    yield head, {**fields, "path": real, "asked": fields.get("asked") or fields["path"]}
+                    yield kind, head, {**fields, "path": real, "asked": fields.get("asked") or fields["path"]}
+            elif (led := self._file(head["call"], fields, at)) != fields:
+                yield kind, head, led
+
+    def _file(self, call: str, fields: Fields, at: int) -> Fields:
+        """Where a change led. What names an entry of a folder acts on the entry, be it a link itself."""
+        entry = _ENTRIES.match(call) is not None or "NOFOLLOW" in fields.get("flags", "")
+        keys = ("path", "other") if call.startswith(("rename", "link")) else ("path",)
+        return fields | {key: self._led(fields[key], at, entry=entry) for key in keys if fields.get(key)}
+
+    def _led(self, path: str, at: int, *, entry: bool) -> str:
+        if not entry:
+            real = self._real(path, at)
+        else:
+            folder, name = posixpath.split(posixpath.normpath(path))
+            real = posixpath.join(self._real(folder, at), name)
+        return path if real == posixpath.normpath(path) else real
 
     def _at(self, path: str, at: int) -> _Link | None:
         for link in reversed(self._known.get(path, ())):

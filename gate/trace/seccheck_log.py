@@ -69,7 +69,7 @@ _SHAPES: Final = {
     "utime": ("path", "times"),
     "utimes": ("path", "times"),
     "futimesat": ("dir", "path", "times"),
-    "utimensat": ("dir", "path", "times", "any"),
+    "utimensat": ("dir", "path", "times", "at"),
     "setxattr": ("path", "text", "any", "any", "any"),
     "lsetxattr": ("path", "text", "any", "any", "any"),
     "fsetxattr": ("fd", "text", "any", "any", "any"),

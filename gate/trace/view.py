@@ -33,6 +33,7 @@ from gate.trace.events import (
     Process,
     Signal,
     Socket,
+    Start,
 )
 from gate.trace.hints import Hints
 from gate.trace.outcome import outcome_behaviours
@@ -125,6 +126,7 @@ class View:
         self._slow = 0
         self._floods: dict[str, int] = {}
         self._handlers: dict[type, Callable[[Any], None]] = {
+            Start: self._start,
             Open: self._open,
             Look: self._look,
             File: self._file,
@@ -159,6 +161,9 @@ class View:
             SinkholeView(self.log, self.net, self.cells, self.channels).finish(whole=self._whole)
         self.net.finish()
         self.channels.finish(matcher, self.cells)
+
+    def _start(self, event: Start) -> None:
+        self.disk.replaced = event.tracer == "seccheck"
 
     def _file(self, event: File) -> None:
         self.disk.changed(event)

@@ -13,12 +13,13 @@ from gate.model.canary import Canary
 from gate.model.run import RunRecord, Touched
 from gate.trace.cells import Cells
 from gate.trace.channels import Channels
-from gate.trace.events import File, Open
+from gate.trace.events import File, Open, text_bytes, text_of
 from gate.trace.paths import place
 
 UNWRITTEN: Final = "file changed by nothing that the tracer saw"
 _KEPT: Final = 200_000
 _HOPS: Final = 16
+_NO_TEXT: Final = re.compile("[\udc80-\udcff]")
 _ALIAS: Final = re.compile(r"/var/run(?=/)")
 
 
@@ -28,6 +29,8 @@ class DiskView:
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
         self._written: set[str] = set()
+        self.replaced = False
+        """The tracer told U+FFFD for each byte of a name that is no UTF-8 (gVisor's)."""
         self._moved: dict[str, set[str]] = defaultdict(set)
         self._moves = 0
 
@@ -62,7 +65,8 @@ class DiskView:
             return  # too much to compare: a flood, which is told by itself
         names: dict[tuple[int, int], list[str]] = defaultdict(list)
         for file in touched:
-            names[file.device, file.inode].append(file.path)
+            path = _replaced(file.path) if self.replaced else file.path
+            names[file.device, file.inode].append(path)
         for paths in names.values():
             if not any(self._accounted(path) for path in paths):
                 self._cells.add(Kind.EVADE, UNWRITTEN, "", {"path": place(paths[0]).shown})
@@ -93,6 +97,12 @@ def files_left(record: RunRecord, planted: Iterable[Canary], channels: Channels,
             channels.add("file", place(path).shown, head)
     for root in record.full:
         cells.add(Kind.LIMIT, "disk", "", {"path": place(root).shown})
+
+
+def _replaced(path: str) -> str:
+    """U+FFFD for each byte that belongs to no character, as Go writes it."""
+    text = text_bytes(path).decode("utf-8", "surrogateescape")
+    return text_of(_NO_TEXT.sub("\ufffd", text).encode("utf-8", "replace"))
 
 
 def _plain(path: str) -> str:

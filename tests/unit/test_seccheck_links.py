@@ -15,7 +15,7 @@ SECOND = 10**9
 
 def led(links: Links, path: str, at: int) -> list[str]:
     links.opened(0, at, {}, {"path": path})
-    return [fields["path"] for _, fields in links.due(1)]
+    return [fields["path"] for _, _, fields in links.due(1)]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_an_open_that_was_told_before_its_link_is_looked_at_again() -> None:
     it.opened(3, 11 * SECOND, {"call": "openat"}, {"path": "/tmp/n", "access": "r"})
     assert list(it.due(3)) == []
     it.made("/tmp/n", "/etc/shadow", 10 * SECOND)
-    wanted = ({"call": "openat"}, {"path": "/etc/shadow", "access": "r", "asked": "/tmp/n"})
+    wanted = ("open", {"call": "openat"}, {"path": "/etc/shadow", "access": "r", "asked": "/tmp/n"})
     assert list(it.due(4)) == [wanted]
     assert list(it.due(9)) == []
 
@@ -87,6 +87,29 @@ def test_too_many_links_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert it.missed == 2
 
 
+@pytest.mark.parametrize(
+    ("call", "fields", "led"),
+    [
+        ("chmod", {"path": "/tmp/d/x"}, {"path": "/work/home/x"}),
+        ("chmod", {"path": "/tmp/d"}, {"path": "/work/home"}),
+        ("unlink", {"path": "/tmp/d"}, None),
+        ("unlinkat", {"path": "/tmp/d/x"}, {"path": "/work/home/x"}),
+        ("fchownat", {"path": "/tmp/d", "flags": "AT_SYMLINK_NOFOLLOW"}, None),
+        ("rename", {"path": "/tmp/d/x", "other": "/tmp/d"}, {"path": "/work/home/x", "other": "/tmp/d"}),
+        ("link", {"path": "/tmp/y", "other": "/tmp/d/x"}, {"path": "/tmp/y", "other": "/work/home/x"}),
+        ("symlink", {"path": "/tmp/d/x", "other": "/tmp/d"}, {"path": "/work/home/x", "other": "/tmp/d"}),
+        ("chmod", {"path": "/tmp/./y"}, None),
+    ],
+)  # fmt: skip
+def test_changes_are_followed_as_far_as_the_call_follows(
+    call: str, fields: dict[str, str], led: dict[str, str] | None
+) -> None:
+    it = Links()
+    it.made("/tmp/d", "/work/home", SECOND)
+    it.changed(0, 2 * SECOND, {"call": call}, fields)
+    assert list(it.due(1)) == ([] if led is None else [("file", {"call": call}, led)])
+
+
 texts = st.text("/.ab\0é", max_size=8)
 
 
@@ -102,7 +125,7 @@ def test_no_order_of_calls_makes_it_fail(steps: list[Any]) -> None:
             it.moved(one, other, at)
         else:
             it.opened(0, at, {}, {"path": one})
-    for _, fields in it.due(1):
+    for _, _, fields in it.due(1):
         assert fields["path"]
 
 

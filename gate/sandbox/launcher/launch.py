@@ -157,9 +157,10 @@ class Run:
         seconds = time.monotonic() - start
         if since and not killed and self.tracer_ok:
             until = start + float(self.job.get("deadline") or 1e9)
-            launch_manifest.report(
-                since, self.job["manifest"], until, lambda said: self.frames.say(b"M", said)
-            )
+            with launch_child.acting_as((self.job.get("tracer") or {}).get("user")):  # whose files they are
+                launch_manifest.report(
+                    since, self.job["manifest"], until, lambda said: self.frames.say(b"M", said)
+                )
         if self.job.get("collect") and self.code == 0 and not killed:
             with launch_child.acting_as(self.job["tracer"].get("user")):  # whose files they are
                 launch_bridge.collect(self.job["collect"], self.frames.send, int(self.job["collect_most"]))
