@@ -57,6 +57,8 @@ _QUIET = re.compile(
     r"|/sys/(?:devices/system/cpu(?:/|\Z)|kernel/mm/transparent_hugepage|fs/selinux)"
     r"|/proc/(?:sys/(?:vm/overcommit_memory|kernel/(?:cap_last_cap|ngroups_max|random/(?:uuid|entropy_avail)|pid_max)"
     r"|net/core/somaxconn|fs/pipe-max-size)|filesystems|stat|loadavg)\Z"
+    # above the project: how pytest, setuptools and others look for its top
+    r"|/(?:work/)?(?:\.?pytest\.(?:ini|toml)|pyproject\.toml|tox\.ini|setup\.(?:cfg|py)|conftest\.py|\.git|\.hg)\Z"
 )
 _NAMES = re.compile(
     r"/etc/(?:resolv\.conf|hosts|nsswitch\.conf|host\.conf|gai\.conf|protocols|services|networks|hostname)\Z"
