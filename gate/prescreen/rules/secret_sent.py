@@ -45,7 +45,7 @@ def check(module: Module) -> Iterator[Hit]:
             trace = flow.trace(given)
             what = _credential(module, trace.nodes)
             if what:
-                yield Hit(node=call, message=f"{what} is sent away.", severity=Severity.CRITICAL)
+                yield Hit(node=call, message=f"Sends {what} away.", severity=Severity.CRITICAL)
                 break
             if trace.calls & _DETAILS:
                 yield Hit(node=call, message="Details of the machine or its user are sent away.")
