@@ -18,6 +18,7 @@ from gate.model.report import Made, Report, SandboxReport
 from gate.model.stage import Stage
 from gate.policy import digest, override
 from gate.policy.rules import load_policy
+from gate.policy.same import told_once
 from gate.policy.score import score
 from gate.policy.verdict import decide
 from gate.redact import SHORTEST, without
@@ -52,7 +53,8 @@ class Evidence:
 def judge(seen: Evidence) -> Report:
     """Score, verdict and report. Equal evidence gives an equal report, under the same rules."""
     policy, settings = load_policy(), seen.settings
-    findings = worst_first(fingerprinted(_shapes(seen.static + seen.behaviour, seen.secrets)))
+    every = _shapes(seen.static + seen.behaviour, seen.secrets)
+    findings = worst_first(fingerprinted(told_once(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
     total = score(findings, policy, ai_attributed=by_ai)
     thresholds = settings.thresholds_for(is_ai=by_ai)

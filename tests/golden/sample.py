@@ -199,6 +199,7 @@ FINDINGS = fingerprinted(
             14,
             "class PostInstall(install):",
             Confidence.MEDIUM,
+            **{"also seen by": "dependency.install-hook"},
             source="class PostInstall(install):",
         ),
         _finding(

@@ -21,7 +21,7 @@ META: Final = about(
     "Archive unpacked unchecked",
     "medium",
     "medium",
-    topic="files",
+    topic="file",
     cwe=(22,),
     why="Names with ../ in the archive are written outside of the folder.",
     fix="Pass filter='data' to extractall, or check each member's path first.",

@@ -24,7 +24,7 @@ META: Final = about(
     "File open to others",
     "medium",
     "medium",
-    topic="files",
+    topic="file",
     cwe=(732, 276),
     why="Every account of the machine can read or change the file.",
     fix="Use 0o600 for secrets, and give the mode when the file is created (os.open).",

@@ -19,7 +19,7 @@ META: Final = about(
     "Guessable temporary file",
     "medium",
     "high",
-    topic="files",
+    topic="file",
     cwe=(377, 379),
     why="Somebody else can put a link under that name first.",
     fix="Use tempfile.NamedTemporaryFile, mkstemp or TemporaryDirectory.",
