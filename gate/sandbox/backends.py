@@ -54,7 +54,7 @@ def choose(
     raises WallFailed; ``failed`` names walls for which that happened, and why.
 
     The rule of ``auto``: the strongest wall that works *well*, that is, one with no ``reserve`` (a machine
-    without KVM is slow; gVisor's tracer sees less). Where none of those is strong enough, the strongest
+    without KVM is slow; gVisor takes about twice a container's time). Where none of those is strong enough, the strongest
     with a reserve; only then is that one started at all.
 
     Raises UsageError for an unknown name, CouldNotLook (with what is missing and how to get it)

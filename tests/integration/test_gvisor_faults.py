@@ -18,7 +18,7 @@ from docker import DockerClient
 
 from gate.errors import CouldNotLook
 from gate.model.run import Outcome, RunRecord, SandboxSpec
-from gate.sandbox import engine, gvisor_setup, reap
+from gate.sandbox import engine, gvisor_setup, reap, sinking
 from gate.sandbox.gvisor import GvisorBackend
 from gate.sandbox.session import START_SECONDS
 from gate.trace import seccheck_session
@@ -68,6 +68,18 @@ def test_runtimes_of_another_version_are_not_used(
     assert "another version" in backend.probe().reason
     with pytest.raises(CouldNotLook, match="another version"), backend.open(SandboxSpec(), HELLO, HELLO):
         pass
+
+
+def test_without_a_tun_device_it_has_no_simulated_network_and_says_so(
+    backend: GvisorBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert backend.probe().networks == ("none", "sinkhole")
+    monkeypatch.setattr(sinking, "_TUN", "/dev/net/no-tun-here")
+    found = backend.probe()
+    assert found.available
+    assert found.networks == ("none",)
+    assert "no simulated network" in found.reason
+    assert "tun" in found.reason
 
 
 class _WithHangingRuntime(PrivateEngine):
