@@ -49,7 +49,7 @@ def prepare(
     if not wall.layers:
         raise CouldNotLook(
             f"{wall.backend} cannot hold installed dependencies",
-            advice='Use docker, gvisor or bubblewrap, or sandbox.setup = "none".',
+            advice='Use docker, gvisor, bubblewrap or microvm, or sandbox.setup = "none".',
         )
     try:
         found = index.read()

@@ -22,7 +22,7 @@ from gate import proc
 from gate.errors import CouldNotLook
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, SandboxSpec
-from gate.sandbox import microvm_machine, microvm_snapshot, reap, sinking
+from gate.sandbox import images, layers, microvm_machine, microvm_snapshot, reap, sinking
 from gate.sandbox.docker import Isolation
 from gate.sandbox.microvm_box import DidNotGoOn, MicrovmBox
 from gate.sandbox.microvm_image import HOW_TO_GET, Bootable, bootable
@@ -64,9 +64,14 @@ class MicrovmBackend:
             isolation=self.isolation,
             tracer="unotify",
             networks=("none", "sinkhole"),
+            layers=True,
             version=f"QEMU {_version()}, {accelerator}, Linux {bootable().release}",
             reserve=_SLOW if accelerator == "tcg" else "",
         )
+
+    def ground(self) -> str:
+        """What an installation here is made for: the image that the root file system is made of."""
+        return images.digest()
 
     @contextlib.contextmanager
     def open(self, spec: SandboxSpec, base: Tree, head: Tree) -> Iterator[BoxSession]:
@@ -106,10 +111,14 @@ class _Starter:
 
     def __init__(self, accelerator: Accelerator, spec: SandboxSpec, authority: bytes) -> None:
         network = spec.network == "sinkhole"
-        self._boot: Bootable = bootable(network=network)
+        shown = [(Path(place).name, tar) for place, tar in layers.places(spec)]
+        self._boot: Bootable = bootable(network=network, wanted=shown)
         self._spec, self._authority = spec, authority
         self._shape = Shape(
-            accelerator=accelerator, memory=microvm_machine.memory(spec.limits.memory), network=network
+            accelerator=accelerator,
+            memory=microvm_machine.memory(spec.limits.memory),
+            network=network,
+            dependencies=self._boot.dependencies.name if self._boot.dependencies else "",
         )
         self._wait = BOOT_SECONDS if accelerator == "tcg" else _KVM_SECONDS
         self._stored = microvm_snapshot.ensure(self._boot, self._shape, _version())
@@ -144,11 +153,6 @@ def _refuse_what_is_missing(spec: SandboxSpec) -> None:
     """Raises CouldNotLook for what this wall was asked and cannot do: never silently less."""
     if spec.image:
         raise CouldNotLook("microvm has its own image only", advice="Use --backend docker for another one.")
-    if spec.layers:
-        raise CouldNotLook(
-            "microvm cannot show installed dependencies",
-            advice="Use --backend docker or bubblewrap for that.",
-        )
 
 
 def hesitates() -> str:

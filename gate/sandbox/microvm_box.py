@@ -175,4 +175,5 @@ def _settings(spec: SandboxSpec, shape: Shape, tracing: Tracing, authority: byte
         "masked": list(MASKED),
         "read_only": list(READ_ONLY),
         "planted": list(plant_folders(tuple(spec.files))),
+        "dependencies": f"/boot/disk-{'c' if shape.network else 'b'}" if shape.dependencies else "",
     }

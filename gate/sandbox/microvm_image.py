@@ -17,14 +17,15 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
 from gate import proc
 from gate.errors import CouldNotLook
-from gate.sandbox import engine, images, reap
+from gate.sandbox import engine, images, layers, reap
 from gate.sandbox.engine import API_ERRORS
 
 _MODULES: Final = ("virtio_mmio", "virtio_blk", "virtio_console", "squashfs")
@@ -40,6 +41,7 @@ _OURS: Final = ("observer", "sinkhole")
 """Folders of ours that run inside."""
 _DEPENDS: Final = re.compile(rb"\0depends=([^\0]*)\0")
 _BUILD_SECONDS: Final = 120
+_OLD_SECONDS: Final = 7 * 24 * 3600
 HOW_TO_GET: Final = (
     "On Debian: apt-get install qemu-system-x86 busybox-static squashfs-tools; `make setup` in a checkout "
     "(or sudo gate doctor --fix) fetches the kernel. Elsewhere unpack Debian's linux-image-...-cloud-amd64 "
@@ -57,6 +59,8 @@ class Bootable:
     release: str
     libraries: Path | None = None
     """A disk with what the simulated network needs."""
+    dependencies: Path | None = None
+    """A disk with what the project needs: a folder for each side."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,9 +108,10 @@ def fetch_kernel(place: Path | None = None) -> Kernel:
     return find_kernel()
 
 
-def bootable(*, network: bool = False) -> Bootable:
+def bootable(*, network: bool = False, wanted: Sequence[tuple[str, Path]] = ()) -> Bootable:
     """Everything to boot this version of the sandbox image, ``network``: with the simulated network's
-    libraries. Makes what is missing; one maker at a time.
+    libraries, ``wanted``: with these dependencies (folder on their disk, tar). Makes what is missing; one
+    maker at a time.
 
     Raises CouldNotLook.
     """
@@ -126,12 +131,20 @@ def bootable(*, network: bool = False) -> Bootable:
             libraries = folder / f"libraries-{images.digest()}.squashfs" if network else None
             if libraries is not None:
                 _have(libraries, "libraries-*", _make_libraries)
+            dependencies = _dependencies(folder, wanted)
     except OSError as error:
         raise CouldNotLook(
             f"the files of the virtual machine cannot be made: {error}",
             advice="Is the disk full? They lie in ~/.cache/gate/microvm.",
         ) from error
-    return Bootable(kernel=kernel.image, initrd=first, root=root, release=kernel.release, libraries=libraries)
+    return Bootable(
+        kernel=kernel.image,
+        initrd=first,
+        root=root,
+        release=kernel.release,
+        libraries=libraries,
+        dependencies=dependencies,
+    )
 
 
 def cache() -> Path:
@@ -142,11 +155,42 @@ def cache() -> Path:
     return folder
 
 
+def _dependencies(folder: Path, wanted: Sequence[tuple[str, Path]]) -> Path | None:
+    """The disk with the layers; those that nobody used for a week go."""
+    if not wanted:
+        return None
+    name = layers.name_of("\n".join(f"{place} {layers.digest(tar)}" for place, tar in wanted))
+    disk = folder / f"dependencies-{name}.squashfs"
+    for old in folder.glob("dependencies-*"):
+        if old != disk and old.stat().st_mtime < time.time() - _OLD_SECONDS:
+            old.unlink(missing_ok=True)
+    _have(disk, "", lambda new: _squash(_joined(wanted), new))
+    os.utime(disk)
+    return disk
+
+
+def _joined(wanted: Sequence[tuple[str, Path]]) -> Iterator[bytes]:
+    """The layers as one archive, each below a folder of its own."""
+    with tempfile.TemporaryFile() as file:
+        with tarfile.open(fileobj=file, mode="w") as out:
+            for name, layer in wanted:
+                top = tarfile.TarInfo(name)
+                top.type, top.mode = tarfile.DIRTYPE, 0o755
+                out.addfile(top)
+                with tarfile.open(layer) as tar:
+                    for member in tar:
+                        content = tar.extractfile(member) if member.isreg() else None
+                        member.name = f"{name}/{member.name}"
+                        out.addfile(member, content)
+        file.seek(0)
+        yield from iter(lambda: file.read(1 << 20), b"")
+
+
 def _have(path: Path, others: str, make: Callable[[Path], None]) -> None:
     """Make a file where it is missing, whole or not at all; those of other versions go."""
     if path.exists():
         return
-    for old in path.parent.glob(others):
+    for old in path.parent.glob(others) if others else ():
         old.unlink(missing_ok=True)
     new = path.with_suffix(".new")
     try:

@@ -41,6 +41,8 @@ class Shape:
     """MiB."""
     network: bool = False
     """With the simulated network inside."""
+    dependencies: str = ""
+    """The name of the disk with installed dependencies; empty: none."""
 
 
 def memory(limit: int) -> int:
@@ -70,8 +72,14 @@ def arguments(
     if incoming is not None or monitor is not None:  # the same for both
         line += " gate.warm"
     words += ["-kernel", str(boot.kernel), "-initrd", str(boot.initrd), "-append", line]
-    disks = {"root": boot.root, **({"libraries": boot.libraries} if shape.network and boot.libraries else {})}
+    disks = {
+        "root": boot.root,
+        "libraries": boot.libraries if shape.network else None,
+        "dependencies": boot.dependencies if shape.dependencies else None,
+    }
     for name, path in disks.items():
+        if path is None:
+            continue
         words += ["-drive", f"id={name},file={_quoted(path)},format=raw,if=none,readonly=on,cache=unsafe"]
         words += ["-device", f"virtio-blk-device,drive={name}"]
     words += ["-device", f"virtio-serial-device,max_ports={len(PORTS) + 1}"]

@@ -70,8 +70,9 @@ class Machine:
         try:
             # by descriptor: the machine runs as nobody, who may not enter the cache's folder
             paths = {"kernel": boot.kernel, "initrd": boot.initrd, "root": boot.root}
-            if shape.network and boot.libraries is not None:
-                paths["libraries"] = boot.libraries
+            for name in ("libraries", "dependencies"):
+                if (path := getattr(boot, name)) is not None:
+                    paths[name] = path
             seen: dict[str, Any] = {}
             for name, path in paths.items():
                 files.append(os.open(path, os.O_RDONLY))

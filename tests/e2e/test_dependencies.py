@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,12 +45,14 @@ BASE: FileMap = {
 }
 
 
-@pytest.fixture(params=["docker", "bubblewrap"])
+@pytest.fixture(params=["docker", "gvisor", "bubblewrap", "microvm"])
 def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
     found = BACKENDS[name]().probe()
     if not found.available:
         pytest.skip(found.reason)
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
+        pytest.skip(f"{found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
     return name
 
 

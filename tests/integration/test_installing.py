@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import os
 import socket
 import tarfile
 import threading
@@ -25,13 +26,15 @@ from gate.trace.codec import read_trace
 from gate.trace.view import behaviours
 from tests.package_index import PackageIndex, serving
 
-WALLS = ["docker", "gvisor", "bubblewrap"]
+WALLS = ["docker", "gvisor", "bubblewrap", "microvm"]
 pytestmark = pytest.mark.slow
 
 
 @functools.cache
 def _why_not(name: str) -> str:
     found = BACKENDS[name]().probe()
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
+        return f"{found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it"
     return "" if found.available else found.reason
 
 

@@ -11,6 +11,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -400,6 +401,40 @@ def test_the_second_looks_clock_is_the_machines_own(backend: MicrovmBackend) -> 
     assert "clock_by" not in now.driver_report
 
 
+_DEPENDS = """
+import os, sys, plumb
+print(plumb.WHOSE, sorted(os.listdir("/opt")), sorted(os.listdir("/opt/deps")))
+for path in ("/opt/deps/new", "/opt/new", plumb.__file__):
+    try: open(path, "a")
+    except OSError as error: print(error.errno)
+print(os.path.exists("/boot/guest.py"), os.listdir("/boot"))
+"""
+
+
+@pytest.mark.parametrize("network", ["none", "sinkhole"])
+def test_installed_dependencies_are_a_read_only_disk(
+    backend: MicrovmBackend, tmp_path: Path, network: Literal["none", "sinkhole"]
+) -> None:
+    for whose in ("base", "head"):
+        for minor in range(9, 16):  # whatever the image has
+            place = tmp_path / whose / f"lib/python3.{minor}/site-packages"
+            place.mkdir(parents=True)
+            (place / "plumb.py").write_text(f"WHOSE = '{whose}'\n")
+        with tarfile.open(tmp_path / f"{whose}.tar", "w") as tar:
+            tar.add(tmp_path / whose / "lib", "lib")
+    spec = SandboxSpec(layers={"base": tmp_path / "base.tar", "head": tmp_path / "head.tar"}, network=network)
+    tree = DictTree(files={"main.py": _DEPENDS})
+    with backend.open(spec, tree, tree) as session:
+        for side in ("base", "head"):
+            record = session.run(probe("python3", "main.py", deadline=LONG), side)
+            assert record.fault is None, record.fault
+            first, *rest = record.stdout.decode().splitlines()
+            assert first == f"{side} ['deps', 'gate'] ['base', 'head']", record.stderr
+            assert rest == ["30", "30", "30", "False []"]  # EROFS
+    for disk in microvm_image.cache().glob("dependencies-*"):
+        disk.unlink()
+
+
 def test_what_is_stored_is_private_and_kept_within_bounds(backend: MicrovmBackend) -> None:
     with backend.open(SandboxSpec(), NoTree(), NoTree()):
         pass
@@ -411,10 +446,7 @@ def test_what_is_stored_is_private_and_kept_within_bounds(backend: MicrovmBacken
     assert stat.S_IMODE(microvm_image.cache().stat().st_mode) & 0o077 == 0
 
 
-def test_what_it_cannot_do_it_refuses(backend: MicrovmBackend, tmp_path: Path) -> None:
-    for spec in (SandboxSpec(image="other:1"), SandboxSpec(layers={"head": tmp_path})):
-        with (
-            pytest.raises(CouldNotLook, match="microvm"),
-            backend.open(spec, NoTree(), NoTree()),
-        ):
-            pytest.fail("opened all the same")
+def test_what_it_cannot_do_it_refuses(backend: MicrovmBackend) -> None:
+    spec = SandboxSpec(image="other:1")
+    with pytest.raises(CouldNotLook, match="microvm"), backend.open(spec, NoTree(), NoTree()):
+        pytest.fail("opened all the same")

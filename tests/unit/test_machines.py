@@ -53,6 +53,41 @@ def test_qemu_gets_one_disk_four_ports_and_no_network(accelerator: microvm_machi
     assert ("tsc_early_khz=" in text) == (accelerator == "tcg")
 
 
+@pytest.mark.parametrize("network", [False, True])
+def test_dependencies_are_a_disk_behind_the_others(network: bool) -> None:
+    boot = replace(BOOT, dependencies=Path("/c/dependencies-1.squashfs"))
+    shape = replace(_shape(network=network), dependencies="dependencies-1.squashfs")
+    drives = [word for word in microvm_machine.arguments(boot, shape, PORTS) if word.startswith("id=")]
+    assert [drive.split(",")[0] for drive in drives] == [
+        "id=root", *(["id=libraries"] if network else []), "id=dependencies",
+    ]  # fmt: skip
+    assert all("readonly=on" in drive for drive in drives)
+    assert len(microvm_machine.arguments(boot, _shape(), PORTS)) < len(
+        microvm_machine.arguments(boot, shape, PORTS)
+    )
+
+
+def test_layers_lie_below_a_folder_for_each_side(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        with tarfile.open(tmp_path / name, "w") as tar:
+            member = tarfile.TarInfo("lib")
+            member.type = tarfile.DIRTYPE
+            tar.addfile(member)
+            member = tarfile.TarInfo(f"lib/{name}.py")
+            member.size = 3
+            tar.addfile(member, io.BytesIO(b"x=1"))
+    made = b"".join(microvm_image._joined([("base", tmp_path / "one"), ("head", tmp_path / "two")]))
+    with tarfile.open(fileobj=io.BytesIO(made)) as tar:
+        assert tar.getnames() == [
+            "base",
+            "base/lib",
+            "base/lib/one.py",
+            "head",
+            "head/lib",
+            "head/lib/two.py",
+        ]
+
+
 def test_the_simulated_network_is_a_second_disk_and_no_device() -> None:
     words = microvm_machine.arguments(BOOT, _shape(network=True), PORTS)
     text = " ".join(words)

@@ -48,6 +48,19 @@ def devices() -> None:
     mount("dev", "/dev", "tmpfs", MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NOEXEC)
 
 
+def dependencies(folder: str) -> None:
+    """Shows a disk's folder as /opt/deps, which the image does not have: what is in /opt stays there."""
+    os.makedirs("/boot/opt")
+    mount("/opt", "/boot/opt", "", MS_BIND)
+    mount("opt", "/opt", "tmpfs", MS_NOSUID | MS_NODEV, "size=64k,mode=0755")
+    places = {name: "/boot/opt/" + name for name in os.listdir("/boot/opt")}
+    for name, place in {**places, "deps": folder}.items():
+        os.mkdir("/opt/" + name)
+        mount(place, "/opt/" + name, "", MS_BIND)
+        mount(place, "/opt/" + name, "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
+    mount("opt", "/opt", "tmpfs", MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
 def files(settings: dict[str, Any]) -> None:
     """Proc and sys without what tells of the machine; scratch; places for planted files."""
     quiet = MS_NOSUID | MS_NODEV | MS_NOEXEC
@@ -74,6 +87,8 @@ def files(settings: dict[str, Any]) -> None:
             mount("planted", top, "tmpfs", quiet, "size=1m,mode=0755")
         os.makedirs(folder, exist_ok=True)
         os.chown(folder, UID, UID)
+    if settings["dependencies"]:
+        dependencies(settings["dependencies"])
     check(libc.umount2(b"/boot", 2), "umount /boot")
 
 

@@ -16,7 +16,7 @@ class Watchers:
     """Imported before anything is asked for, so that a stored machine has it done."""
 
     def __init__(self, *, network: bool) -> None:
-        sys.path[:0] = ["/boot", "/boot/lib"]
+        sys.path[:0] = ["/boot", *(["/boot/disk-b"] if network else [])]
         from observer import supervisor  # type: ignore[import-not-found, unused-ignore]
 
         self._supervisor: Any = supervisor
