@@ -54,8 +54,8 @@ def choose(
     raises WallFailed; ``failed`` names walls for which that happened, and why.
 
     The rule of ``auto``: the strongest wall that works *well*, that is, one with no ``reserve`` (a machine
-    without KVM is slow; gVisor takes about twice a container's time). Where none of those is strong enough, the strongest
-    with a reserve; only then is that one started at all.
+    without KVM is slow; gVisor takes about twice a container's time). Where none of those is strong enough,
+    the strongest with a reserve; only then is that one started at all.
 
     Raises UsageError for an unknown name, CouldNotLook (with what is missing and how to get it)
     when nothing that works is strong enough. A wall is never swapped for a weaker one silently:
