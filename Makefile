@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo test lint format bench bench-attribution bench-prescreen rule-pages image clean
+.PHONY: help venv setup demo test lint format bench bench-attribution bench-prescreen rule-pages image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -59,6 +59,10 @@ rule-pages: venv ## write docs/rules/ anew from the rules
 
 image: setup ## the container image that holds gate itself, and its size
 	@$(BIN)/python scripts/image.py
+
+test-image: setup ## the images: built twice and compared, the container action run whole (minutes, 600 MB)
+	@GATE_TEST_IMAGE=1 $(BIN)/python -m pytest -q tests/integration/test_gate_image.py \
+	    tests/integration/test_images_equal.py tests/e2e/test_action_image.py
 
 clean: ## remove what tests and tools left behind (not .venv, not the images)
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage* build dist demo-out

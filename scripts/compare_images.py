@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import itertools
 import sys
 import tarfile
 import tempfile
@@ -30,7 +31,9 @@ BASE = "base"
 TIMED = ("Created", "Container", "Hostname", "Image")
 """Settings that name the time or place of a build, not the image."""
 ENGINES = {".dockerenv", "etc/hostname", "etc/hosts", "etc/mtab", "etc/resolv.conf", "dev", "dev/console"}
-"""Files that the engine makes in each container; it does so in ``etc``, whose time is then today's."""
+"""Files that the engine makes in each container."""
+TOUCHED = {"etc", "dev/pts", "dev/shm", "proc", "sys"}
+"""Where it does so: their time is today's."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,16 @@ class Compared:
 def compare(client: DockerClient, target: str) -> Compared:
     """Build ``target`` twice without the engine's cache and compare; nothing is left behind."""
     with built(client, target, 1) as one, built(client, target, 2) as other:
-        told = [client.api.inspect_image(name) for name in (one, other)]
-        layers = tuple(zip(*(said["RootFS"]["Layers"] for said in told), strict=True))
-        files = [walked(client, name) for name in (one, other)] if layers else []
-        settings = [settings_of(said) for said in told]
+        return between(client, target, one, other)
+
+
+def between(client: DockerClient, target: str, one: str, other: str) -> Compared:
+    """Two images that should be the same one."""
+    told = [client.api.inspect_image(name) for name in (one, other)]
+    stacks = [said["RootFS"]["Layers"] for said in told]
+    layers = tuple(itertools.zip_longest(*stacks, fillvalue=""))
+    files = [walked(client, name) for name in (one, other)]
+    settings = [settings_of(said) for said in told]
     paths = sorted(set(files[0]) | set(files[1]))
     nothing = Kept((), 0)
     pairs = {path: (files[0].get(path, nothing), files[1].get(path, nothing)) for path in paths}
@@ -124,7 +133,7 @@ def _kept(tar: tarfile.TarFile, member: tarfile.TarInfo) -> Kept:
     stream = tar.extractfile(member) if member.isreg() else None
     digest = hashlib.file_digest(stream, "sha256").hexdigest() if stream else ""
     about = (member.type, member.mode, member.uid, member.gid, member.linkname, tuple(member.pax_headers))
-    time = 0 if member.name == "etc" else int(member.mtime)
+    time = 0 if member.name in TOUCHED else int(member.mtime)
     return Kept((*about, member.devmajor, member.devminor, member.size, digest), time)
 
 

@@ -93,3 +93,17 @@ def test_the_lock_file_covers_what_the_package_needs() -> None:
         plain = re.match(r"[\w.-]+", name)
         assert plain is not None
         assert plain[0].lower().replace("_", "-") in locked, f"{name}: write requirements-image.txt anew"
+
+
+def test_a_release_is_built_on_a_base_by_digest() -> None:
+    """The recipe's default is a name, so that an image loaded by hand will do; a release says which bytes."""
+    import yaml
+
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    steps = yaml.safe_load(text)["jobs"]["images"]["steps"]
+    (push,) = [step for step in steps if step.get("id") == "push"]
+    assert re.fullmatch(r"python:3\.12-slim@sha256:[0-9a-f]{64}", push["env"]["BASE"])
+    assert '--build-arg BASE="$BASE"' in push["run"]
+    recipe = (ROOT / "Dockerfile").read_text()
+    assert set(re.findall(r"^FROM (\S+)", recipe, re.MULTILINE)) == {"${BASE}", "${GATE_BASE}", "gate"}
+    assert "ARG GATE_BASE=${BASE}" in recipe
