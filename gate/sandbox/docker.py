@@ -313,7 +313,7 @@ def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
         sockets_volume=None,
         runtime=runtime,
     )
-    options["Entrypoint"] = ["python3", "-I", "-S", "-c", "raise SystemExit(42)"]
+    options |= {"Entrypoint": ["python3", "-I", "-S", "-c", "raise SystemExit(42)"], "NetworkDisabled": True}
     trial = str(client.api.create_container_from_config(options)["Id"])
     try:
         client.api.start(trial)

@@ -104,6 +104,7 @@ def observer_options(image: str, labels: Mapping[str, str]) -> dict[str, Any]:
     }
     return {
         "Image": image,
+        "NetworkDisabled": True,
         "Entrypoint": ["python3", "-I", "-S", "-B", "/opt/gate/observer/sinks.py", _FOLDER],
         "Cmd": [],
         "Labels": dict(labels),

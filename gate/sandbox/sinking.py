@@ -220,6 +220,7 @@ def options(image: str, labels: Mapping[str, str], devices: Sequence[str] = ()) 
     }
     return {
         "Image": image,
+        "NetworkDisabled": True,
         "Entrypoint": ["python3", "-I", "-B", "/opt/gate/sinkhole/__main__.py"],
         "Cmd": [],
         "Labels": dict(labels),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from docker import DockerClient
@@ -11,7 +15,7 @@ from docker import DockerClient
 from gate.cli import main
 from gate.errors import CouldNotLook, WallFailed
 from gate.model.run import SandboxSpec
-from gate.sandbox import docker
+from gate.sandbox import container, docker, engine, gvisor_observer, images, reap, sinking
 from gate.sandbox.backends import choose
 from gate.sandbox.bubblewrap import BubblewrapBackend
 from gate.sandbox.docker import DockerBackend
@@ -90,3 +94,36 @@ def test_a_wall_asked_for_by_name_is_the_only_one(tmp_path: Path, monkeypatch: p
     report = json.loads((tmp_path / "r.json").read_text())
     assert (code, report["verdict"]) == (3, "inconclusive")
     assert any("does not run" in (stage["reason"] or "") for stage in report["stages"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(
+            lambda image: container.observer_options(image=image, labels={}, sockets_volume="x"),
+            id="observer",
+        ),
+        pytest.param(lambda image: sinking.options(image, {}), id="sinkhole"),
+        pytest.param(lambda image: gvisor_observer.observer_options(image, {}), id="gvisor"),
+    ],
+)
+def test_the_watchers_have_a_network_of_their_own_with_nothing_in_it(
+    options: Callable[[str], dict[str, Any]],
+) -> None:
+    tell = (
+        "import os, socket; print(os.readlink('/proc/self/ns/net'), *(n for _, n in socket.if_nameindex()))"
+    )
+    with contextlib.closing(engine.connect()) as client:
+        body = options(images.ensure(client, "observer"))
+        body["HostConfig"] |= {"Mounts": [], "Binds": []}
+        body |= {"Entrypoint": ["python3", "-I", "-c", tell], "Cmd": [], "Tty": True, "Labels": reap.labels()}
+        line = str(client.api.create_container_from_config(body)["Id"])
+        try:
+            attached = client.api.attach(line, stream=True)
+            client.api.start(line)
+            client.api.wait(line, timeout=20)
+            namespace, *interfaces = b"".join(attached).decode().split()
+        finally:
+            reap.remove_container(client, line)
+    assert interfaces == ["lo"]
+    assert namespace != os.readlink("/proc/self/ns/net")
