@@ -85,6 +85,9 @@ class HtmlReporter:
             "gone_count": len(gone),
             "unchanged": report.behaviour.unchanged_count,
             "ran": summary.was_run(report),
+            "overrides": [summary.override_row(o) for o in report.overrides[:_MOST_ROWS]],
+            "overrides_more": max(0, len(report.overrides) - _MOST_ROWS),
+            "override_count": sum(o.accepted for o in report.overrides),
             "contributions": [
                 {"points": f"{c.points:+.1f}", "rule": rule_id(c.rule_id), "why": c.why}
                 for c in points[:_MOST_ROWS]
@@ -132,6 +135,7 @@ def _finding(finding: Finding, report: Report) -> dict[str, object]:
         "hard_block": finding.hard_block,
         "cwe": finding.cwe[:6],
         "suppressed_by": finding.suppressed_by,
+        "fingerprint": finding.fingerprint,
     }
 
 

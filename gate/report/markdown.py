@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote_from_bytes
 
@@ -13,7 +12,6 @@ from markupsafe import Markup
 
 from gate.model.behaviour import Behaviour
 from gate.model.finding import Finding
-from gate.model.override import OverrideDecision
 from gate.model.report import Report
 from gate.model.run import Completeness
 from gate.model.score import Verdict
@@ -127,7 +125,7 @@ class MarkdownReporter:
             "stages": [stage_row(s) for s in sorted(report.stages, key=lambda s: s.looked)[: room.rows]],
             "stages_more": max(0, len(report.stages) - room.rows),
             "command": command(report),
-            "overrides": [override_row(o) for o in report.overrides[: room.rows]],
+            "overrides": [summary.override_row(o) for o in report.overrides[: room.rows]],
             "overrides_more": max(0, len(report.overrides) - room.rows),
             "override_count": sum(o.accepted for o in report.overrides),
             "may_override": report.change.head is not None and report.verdict in _OVERRIDABLE,
@@ -208,24 +206,6 @@ def behaviour_row(item: Behaviour) -> Mapping[str, object]:
         "denied": item.denied,
         "place": where,
         "actor": item.actor,
-    }
-
-
-def override_row(decision: OverrideDecision) -> Mapping[str, object]:
-    """One override for a template."""
-    asked = decision.override
-    until = "until the next push"
-    if asked.until is not None:
-        until = "until " + datetime.fromtimestamp(min(asked.until, 1 << 37), UTC).strftime("%Y-%m-%d")
-    return {
-        "what": asked.what,
-        "by": asked.by,
-        "reason": asked.reason,
-        "source": asked.source,
-        "until": until,
-        "accepted": decision.accepted,
-        "covers": summary.amount(len(decision.covers), "finding"),
-        "refused": decision.refused,
     }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
+from gate.model.override import OverrideDecision
 from gate.model.report import Report
 from gate.model.run import Outcome, RunRecord
 from gate.model.score import Verdict
@@ -184,3 +186,21 @@ def outcome_words(run: RunRecord | None) -> str:
     if run.outcome is Outcome.EXITED_NONZERO and run.exit_code is not None:
         return f"exit {run.exit_code}"
     return run.outcome.value.replace("-", " ")
+
+
+def override_row(decision: OverrideDecision) -> Mapping[str, object]:
+    """One override in words, all of them untrusted but the reason of a refusal."""
+    asked = decision.override
+    until = "until the next push"
+    if asked.until is not None:
+        until = "until " + datetime.fromtimestamp(min(asked.until, 1 << 37), UTC).strftime("%Y-%m-%d")
+    return {
+        "what": asked.what,
+        "by": asked.by,
+        "reason": asked.reason,
+        "source": asked.source,
+        "until": until,
+        "accepted": decision.accepted,
+        "covers": amount(len(decision.covers), "finding"),
+        "refused": decision.refused,
+    }

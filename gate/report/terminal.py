@@ -26,6 +26,7 @@ from gate.textsafe import display_path, terminal
 _MOST_FINDINGS: Final = 40
 _MOST_BEHAVIOURS: Final = 40
 _MOST_RUNS: Final = 16
+_MOST_OVERRIDES: Final = 20
 _COLOURS: Final = {
     Verdict.PASS: "green",
     Verdict.WARN: "yellow",
@@ -148,6 +149,9 @@ class TerminalReporter:
             yield "Behaviour", Text("Unknown: nothing of this change was run.", style="magenta")
         if gone:
             yield f"No longer does ({len(gone):,})", self._behaviours(gone, "-", "green")
+        if report.overrides:
+            of = f"{sum(o.accepted for o in report.overrides)} accepted of {len(report.overrides)} asked for"
+            yield f"Overrides ({of})", self._overrides(report)
         if report.score.contributions:
             yield f"How the score came to {report.score.value}", self._score(report)
         if any(c.is_ai for c in report.commits):
@@ -215,6 +219,22 @@ class TerminalReporter:
             grid.add_row(Text(f"{mark} {summary.verb(item)}", style=colour), what)
         if len(ranked) > _MOST_BEHAVIOURS:
             grid.add_row("", Text(f"… {len(ranked) - _MOST_BEHAVIOURS:,} more in report.json", style="dim"))
+        return grid
+
+    def _overrides(self, report: Report) -> Table:
+        grid = _grid(10, None)
+        for decision in report.overrides[:_MOST_OVERRIDES]:
+            told = summary.override_row(decision)
+            word, style = ("accepted", "yellow") if decision.accepted else ("refused", "magenta")
+            end = decision.refused or str(told["until"])
+            grid.add_row(Text(word, style=style), _says(decision.override.reason, "bold", 220))
+            grid.add_row(
+                "", _says(f"by {decision.override.by} in {decision.override.source}: {end}", limit=220)
+            )
+            grid.add_row("", _says(f"{decision.override.what} ({told['covers']})", "dim"))
+        if len(report.overrides) > _MOST_OVERRIDES:
+            more = len(report.overrides) - _MOST_OVERRIDES
+            grid.add_row("", Text(f"… {more} more in report.json", style="dim"))
         return grid
 
     def _score(self, report: Report) -> Table:

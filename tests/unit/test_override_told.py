@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import given, settings
 from gate.model.override import Override, OverrideDecision
 from gate.model.report import Report
 from gate.report.from_json import as_report
+from gate.report.html import HtmlReporter
 from gate.report.json_v1 import JsonReporter, decode
 from gate.report.markdown import MOST_CHARACTERS, MarkdownReporter
+from gate.report.terminal import TerminalReporter
 from tests.golden import sample
 from tests.golden.nasty import NASTY
 from tests.golden.rendered import REFERENCES, look_at
@@ -58,7 +61,33 @@ def test_who_why_until_when() -> None:
     assert "**refused**, wren · " in text
 
 
+def test_so_do_terminal_and_page() -> None:
+    text = " ".join(TerminalReporter(color=False).render(_told("wren")).split())
+    assert "Overrides (1 accepted of 2 asked for)" in text
+    assert "accepted wren by wren in comment: until 2027-01-26 wren (1 finding)" in text
+    assert "refused wren by wren in comment: wren" in text
+    page = HtmlReporter().render(_told("wren"))
+    assert "<h2>Overrides <span>1 accepted of 2 asked for</span></h2>" in page
+    assert (
+        "<b>accepted</b>, until 2027-01-26: <code>wren</code> (1 finding) by wren in comment, reason: wren"
+        in page
+    )
+    nothing = replace(_told("wren"), overrides=())
+    assert "Overrides" not in TerminalReporter(color=False).render(nothing) + HtmlReporter().render(nothing)
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_known_tricks_elsewhere(text: str) -> None:
+    """No tag on the page, no control character on the terminal."""
+    page, plain = (HtmlReporter().render(_told(word)) for word in (text, "word"))
+    assert page.count("<") == plain.count("<")
+    shown = TerminalReporter(color=False).render(_told(text))
+    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cf") and c != "\n"]
+
+
 def test_thousands_still_fit() -> None:
+    shown = TerminalReporter(color=False).render(_told("wren", 2_000))
+    assert "3980 more in report.json" in shown
     text = MarkdownReporter().render(_told("@🎉<" * 500, 2_000))
     assert len(text.encode()) <= MOST_CHARACTERS
     assert "of 4000 asked for" in text
