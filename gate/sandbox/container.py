@@ -69,9 +69,9 @@ def sandbox_options(
 ) -> dict[str, Any]:
     """The body of ``POST /containers/create`` for one sandbox.
 
-    ``seccomp`` is the profile's JSON text. ``sockets_volume`` names the volume through which the
-    launcher reaches the observer. ``planted`` are absolute paths of extra files: those outside the
-    scratch get a small writable mount of their own, as the root is read-only.
+    ``seccomp`` is the profile's JSON text (podman: its path). ``sockets_volume`` names the volume through
+    which the launcher reaches the observer. ``planted`` are absolute paths of extra files: those outside
+    the scratch get a small writable mount of their own, as the root is read-only.
     """
     security = ["no-new-privileges"]
     if seccomp:

@@ -1,4 +1,4 @@
-"""The container wall: one hardened container for every run, through Docker's API (also Podman's socket)."""
+"""The container wall: one hardened container for every run, through Docker's API."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ class DockerBackend:
                 image=image,
                 limits=self._held(limits),
                 labels=labels,
-                seccomp=seccomp_profile(),
+                seccomp=seccomp_profile(client),
                 sockets_volume=observer.volume,
                 planted=tuple(spec.files),
                 runtime=self.runtime,
@@ -297,10 +297,15 @@ class DockerBackend:
         return limits
 
 
-def seccomp_profile() -> str:
-    """The engine's profile as JSON text; empty (the engine's default) where none is shipped."""
+def seccomp_profile(client: DockerClient) -> str:
+    """The profile as JSON text, or its path for podman, which wants that; empty (the engine's default) where
+    none is shipped.
+    """
     path = rules_dir() / "seccomp.json"
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    if not path.is_file():
+        return ""
+    podman = str(getattr(client, "program", "")).startswith("Libpod/")
+    return str(path) if podman else path.read_text(encoding="utf-8")
 
 
 def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
@@ -309,7 +314,7 @@ def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
         image=image,
         limits=Limits(memory=128 << 20),
         labels=reap.labels(),
-        seccomp=seccomp_profile(),
+        seccomp=seccomp_profile(client),
         sockets_volume=None,
         runtime=runtime,
     )

@@ -262,8 +262,8 @@ def bootstrap(client: DockerClient, name: str, packages: str) -> None:
                 f"cannot make a base image: mmdebstrap ended with {made.code}: {' / '.join(tail)}",
                 advice=f"Load {PUBLIC_BASE} into the engine by hand (`docker load`), then try again.",
             )
-        repository, _, version = name.partition(":")
-        client.api.import_image_from_file(str(archive), repository=repository, tag=version)
+        # name and version together: podman takes no notice of the latter by itself
+        client.api.import_image_from_file(str(archive), repository=name)
 
 
 def _cache() -> Path:

@@ -69,7 +69,8 @@ class Observer:
         self._id = ""
         self._line: Attached | None = None
         try:
-            options = {"type": "tmpfs", "device": "tmpfs", "o": "size=1m,nr_inodes=4096,mode=0711"}
+            # a size in blocks, of a page each: podman would take ``size`` for a quota of the disk
+            options = {"type": "tmpfs", "device": "tmpfs", "o": "nr_blocks=256,nr_inodes=4096,mode=0711"}
             client.api.create_volume(self.volume, driver="local", driver_opts=options, labels=dict(labels))
             body = container.observer_options(image=image, labels=labels, sockets_volume=self.volume)
             self._id = str(client.api.create_container_from_config(body)["Id"])

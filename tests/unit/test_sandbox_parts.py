@@ -12,6 +12,8 @@ import tarfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -28,7 +30,7 @@ from gate.model.run import (
     RunRecord,
     SandboxSpec,
 )
-from gate.sandbox import container, images, reap
+from gate.sandbox import container, docker, images, reap
 from gate.sandbox.backends import choose
 from gate.sandbox.bwrap_options import Layout, arguments, contents
 from gate.sandbox.channel import End, Receiver, Started, Tracing
@@ -389,6 +391,15 @@ def test_an_interrupt_aborts_the_session() -> None:
 
 
 # -- the choice, and what is used -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("program", "path"), [("Docker/20.10 (linux)", False), ("Libpod/4.3.1 (linux)", True)]
+)
+def test_podman_gets_the_profile_by_its_path(program: str, path: bool) -> None:
+    client: Any = SimpleNamespace(program=program)
+    told = docker.seccomp_profile(client)
+    assert Path(told).is_file() if path else json.loads(told)["defaultAction"] == "SCMP_ACT_ERRNO"
 
 
 def test_unknown_names_are_the_users_mistake() -> None:
