@@ -19,7 +19,7 @@ BLIND: Final[dict[str, dict[str, str]]] = {
         "canary-in-datagram": "what a datagram carries is not reported",
         "canary-in-datagram-base64": "what a datagram carries is not reported",
         "dns-by-hand": "what a datagram carries is not reported; that a name server is asked is",
-        "udp-sendmsg": "told without where to; the simulated network tells that, which these runs are without",
+        "udp-sendmsg": "told without where to: the simulated network, which is not there, would tell",
         "ptrace-traceme": "told as a refused ptrace, not for which request",
         "i386-call": "its kernel has no such calls: they fail unreported",
     },

@@ -166,6 +166,28 @@ def test_both_observers_agree(clients: Ran) -> None:
     assert clients.of("evade") == {}
 
 
+_MESSAGES = """
+import ctypes, socket, struct
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.sendmsg([b'one', b'two'], [], 0, ('192.0.2.31', 5301))
+libc = ctypes.CDLL(None)
+text = ctypes.create_string_buffer(b'three', 5)
+to = ctypes.create_string_buffer(struct.pack('>2xH4s8x', 5302, socket.inet_aton('192.0.2.32')), 16)
+ctypes.memmove(to, struct.pack('=H', 2), 2)
+vector = ctypes.create_string_buffer(struct.pack('=QQ', ctypes.addressof(text), 5))
+head = struct.pack('=QI4xQQQQi4x', ctypes.addressof(to), 16, ctypes.addressof(vector), 1, 0, 0, 0)
+message = ctypes.create_string_buffer(head + bytes(8))
+print(libc.sendmmsg(u.fileno(), message, 1, 0))
+"""
+
+
+def test_datagrams_that_a_tracer_may_not_know_the_address_of_are_told(wall: str) -> None:
+    """gVisor's does not tell where sendmsg and sendmmsg send to."""
+    ran = _run(wall, _MESSAGES)
+    assert ran.out == "1\n"
+    assert {"192.0.2.31:5301", "192.0.2.32:5302"} <= ran.of("send").keys()
+
+
 def test_local_servers_stay_local(wall: str) -> None:
     ran = _run(
         wall,
