@@ -21,7 +21,7 @@ from gate.trace import seccheck_log as log
 from gate.trace import seccheck_plain as plain
 from gate.trace import seccheck_wire as wire
 from gate.trace.events import text_of
-from gate.trace.seccheck_fds import DESCRIPTORS, ONLY_ENDS, OPENS
+from gate.trace.seccheck_fds import DESCRIPTORS, INET, ONLY_ENDS, OPENS, Descriptors
 from gate.trace.seccheck_lines import Lines, head_of
 from gate.trace.seccheck_links import Links, Standing, own, through_fd
 from gate.trace.seccheck_lost import Lost
@@ -63,7 +63,7 @@ class Translator(Lines):
         self._forking: dict[int, int] = {}
         self._by_fd = 0
         self._passed = False
-        self._ends: list[tuple[int, Fields]] = []
+        self._ends: list[tuple[int, Fields, _Process]] = []
         self._rounds = 0
         self._rest = b""
         self._sentry_dropped = 0
@@ -101,7 +101,9 @@ class Translator(Lines):
         self._rounds += 1
         self._followed(self._rounds - 1)
         while self._ends and self._ends[0][0] < self._rounds - 1:
-            self._emit("exit", self._ends.pop(0)[1], bare=True)
+            _, fields, it = self._ends.pop(0)
+            self._emit("exit", fields, bare=True)
+            it.files, it.sockets = Descriptors(), {}  # there may be very many, one after another
         return self._taken()
 
     def finish(self, *, whole: bool) -> list[bytes]:
@@ -154,8 +156,8 @@ class Translator(Lines):
         elif kind in _RICH_KINDS:
             self._lost.came(thread)
             self._rich(fields, context, thread, group, me)
-        elif kind == wire.PIPE and 2 in fields:
-            for key in (4, 5):
+        elif kind in wire.PAIRS and 2 in fields:
+            for key in wire.PAIRS[kind]:
                 me.files.is_now(wire.number(fields, key), "", self._when)
         elif kind == wire.EXECVE_INFO:
             me.became = text_of(wire.text(fields, 2))
@@ -164,7 +166,7 @@ class Translator(Lines):
             ended: Fields = {"pid": group}
             if not status & 0x7F:
                 ended["code"] = status >> 8 & 0xFF
-            self._ends.append((self._rounds, ended))
+            self._ends.append((self._rounds, ended, me))
 
     def _cloned(self, fields: wire.Fields, thread: int, group: int, me: _Process | None) -> None:
         child = wire.number(fields, 4)
@@ -211,7 +213,7 @@ class Translator(Lines):
             return
         made = wire.number(ended, 1)
         if name == "socket" and me.live:
-            me.sockets[made] = _Socket(args[1] & 0xF, family=args[0])
+            me.sockets[made] = _Socket(args[1] & 0xF)
         me.files.ended(name, args, made, path, self._when)
 
     def _executed(self, exit_: wire.Fields, group: int, me: _Process) -> None:
@@ -446,8 +448,8 @@ class Translator(Lines):
 
     def _sent(self, said: log.Logged) -> None:
         fields = log.sent(said)
-        known = self._processes[said.group].sockets.get(log.descriptor(said))
-        self._passed |= log.passes_descriptors(said, inet=known is not None and known.family != 1)
+        known = self._processes[said.group].files.at(log.descriptor(said), log.moment(said))
+        self._passed |= log.passes_descriptors(said, inet=known == INET)
         if said.call == "sendto" and not log.addressed(said):
             return
         self._logged[said.call] += 1

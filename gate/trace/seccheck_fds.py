@@ -14,10 +14,10 @@ from typing import Final
 from gate.sandbox.observer.paths import signed
 
 OPENS: Final = frozenset(("open", "openat", "creat"))
-ONLY_ENDS: Final = frozenset(("dup", "dup2", "dup3", "fcntl"))
+ONLY_ENDS: Final = frozenset(("dup", "dup2", "dup3", "fcntl", "accept", "accept4"))
 DESCRIPTORS: Final = OPENS | ONLY_ENDS | {"memfd_create", "socket"}
-"""Calls whose result is a new descriptor that can be opened once more, or that ends an older meaning; pipes
-are told in another way.
+"""Calls whose result is a new descriptor that can be opened once more, or that ends an older meaning; those
+with two descriptors are told in another way.
 """
 _DUPS: Final = frozenset(("dup", "dup2", "dup3"))
 _F_DUPFD, _F_DUPFD_CLOEXEC = 0, 1030
@@ -25,10 +25,15 @@ _CLONE_FILES: Final = 0x400
 _KEPT: Final = 16
 """Earlier files of one descriptor, for calls that are told a little later."""
 MEMFD: Final = "/memfd:"
+INET: Final = "socket"
+"""A socket that is no Unix one: it passes no descriptors on."""
+_AF_UNIX: Final = 1
 
 
 class Descriptors:
-    """One process's, or those of several that share them. A file is "" where nothing is known of it."""
+    """One process's, or those of several that share them. A file is "" where nothing is known of it; only what
+    begins with a slash is a path.
+    """
 
     def __init__(self, known: dict[int, list[tuple[int, str]]] | None = None) -> None:
         self._known: dict[int, list[tuple[int, str]]] = known or {}
@@ -62,8 +67,10 @@ class Descriptors:
             path = MEMFD
         elif name in _DUPS:
             path = self.at(signed(args[0]), moment)
+        elif name == "socket":
+            path = "" if signed(args[0]) == _AF_UNIX else INET
         elif name == "fcntl":
-            if args[1] not in (_F_DUPFD, _F_DUPFD_CLOEXEC):
+            if signed(args[1]) not in (_F_DUPFD, _F_DUPFD_CLOEXEC):
                 return
             path = self.at(signed(args[0]), moment)
         self.is_now(result, path, moment)

@@ -144,7 +144,8 @@ def own(path: str, process: Callable[[str], Standing | None]) -> str:
         if match is None or known is None:
             return path
         if match[3]:
-            start = known.fd(int(match[3][:9])).rstrip("/") or None
+            found = known.fd(int(match[3][:9]))
+            start = found.rstrip("/") if found.startswith("/") else None
         else:
             start = {"root": "", "cwd": known.cwd.rstrip("/"), "exe": known.exe}[match[2]]
         if start is None:

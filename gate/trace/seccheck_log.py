@@ -271,7 +271,7 @@ def passes_descriptors(logged: Logged, *, inet: bool) -> bool:
     """A message that gives descriptors to whoever reads it, or may: what ``sendmmsg`` sends is not told.
     ``inet``: its socket is known, and no Unix one.
     """
-    return not inet and (logged.call == "sendmmsg" or _RIGHTS.search(logged.arguments) is not None)
+    return _RIGHTS.search(logged.arguments) is not None or (logged.call == "sendmmsg" and not inet)
 
 
 def addressed(logged: Logged) -> bool:

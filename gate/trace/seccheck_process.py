@@ -13,7 +13,6 @@ class Socket:
     """What is known of a descriptor; one that was passed on or made a second time is not known."""
 
     kind: int
-    family: int = 0
     bound: dict[str, Any] = field(default_factory=dict)
 
 

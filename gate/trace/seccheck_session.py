@@ -38,7 +38,7 @@ _BY_TEXT: Final = DOUBLED
 """Of what is reported with its name, those that name it as text: in the log as well, for text that no packet
 can hold.
 """
-_PIPES: Final = ("pipe", "pipe2")
+_PIPES: Final = ("pipe", "pipe2", "socketpair")
 """Reported at their end, with the two descriptors."""
 EXITS: Final = _WORKED | DESCRIPTORS
 """Reported raw at their end, too: only then is it known whether they worked, and what they gave."""

@@ -23,6 +23,9 @@ CONNECT: Final = 10
 EXECVE: Final = 11
 PRLIMIT: Final = 16
 PIPE: Final = 17
+SOCKETPAIR: Final = 33
+PAIRS: Final = {PIPE: (4, 5), SOCKETPAIR: (7, 8)}
+"""Which fields tell the two descriptors."""
 BIND: Final = 24
 
 Fields = dict[int, list[int | bytes]]

@@ -393,11 +393,14 @@ def test_a_descriptor_means_what_was_given_last_and_children_inherit() -> None:
     it.packets([*opens(b"/etc", 3), *opens(b"/work/home", 4)])
     it.packets([raw("fork"), packet(wire.CLONE, CODE, f3=9, f4=9)])
     it.packets([gave("fcntl", 3, 4, 0), packet(wire.PIPE, CODE, f2=b"", f5=4, f6=5)])
+    it.packets([gave("socket", 6, 2, 2)])
     out = it.packets([*opens(b"/proc/self/fd/3/x", 8), *opens(b"/proc/self/fd/4", 8)])
+    assert not paths(it, it.packets([gave("fcntl", 9, 4, 2)]))
+    out += it.packets(opens(b"/proc/self/fd/6", 8))
     out += it.packets(opens(b"/proc/self/fd/3/passwd", 8, group=9))
     out += it.packets(opens(b"/proc/7/fd/3/y", 8, group=9))
     assert [path for path, _ in paths(it, out)] == [
-        "/work/home/x", "/proc/self/fd/4", "/etc/passwd", "/work/home/y",
+        "/work/home/x", "/proc/self/fd/4", "/proc/self/fd/6", "/etc/passwd", "/work/home/y",
     ]  # fmt: skip
 
 
@@ -422,13 +425,18 @@ _RIGHTS = (
         ("sendmsg", _RIGHTS.replace("RIGHTS", "CREDENTIALS"), 0),
         ("sendmmsg", "sendmmsg(0x4 socket:[1], 0x7e, 0x2, 0x4000)", 1),
         ("sendmmsg", "sendmmsg(0x6 socket:[1], 0x7e, 0x2, 0x4000)", 0),
+        ("sendmmsg", "sendmmsg(0x5 socket:[1], 0x7e, 0x2, 0x4000)", 1),
+        ("sendmmsg", "sendmmsg(0x9 socket:[1], 0x7e, 0x2, 0x4000)", 1),
+        ("sendmsg", _RIGHTS.replace("0x4", "0x6"), 1),
     ],
 )
 def test_descriptors_that_were_sent_to_somebody_make_paths_through_them_uncertain(
     call: str, sent: str, unparsed: int
 ) -> None:
     it = begun()
-    it.packets([packet(wire.RAW, CODE, f2=message(f1=6), f4=CALL["socket"], f5=2, f6=2)])
+    it.packets([gave("socket", 6, 2, 2), gave("socket", 5, 2, 2), gave("socket", 9, 2, 2)])
+    pair = packet(wire.SOCKETPAIR, CODE, f2=b"", f7=4, f8=5)
+    it.packets([pair, gave("accept4", 9, 3)])  # numbers that were an Internet socket's
     it.packets([*opens(b"/work/home", 3), *opens(b"/proc/self/fd/7/.npmrc", 8), raw(call)])
     it.lines(logged(sent))
     assert json.loads(it.finish(whole=True)[-1])["unparsed"] == unparsed
