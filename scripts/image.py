@@ -118,6 +118,7 @@ def build(client: DockerClient, target: str, tag: str, *, cached: bool = True) -
         log.append(str(line.get("stream") or line.get("error") or ""))
         if "error" in line:
             raise CouldNotLook(f"the image could not be built:\n{''.join(log[-30:])}")
+    images.clear_stages(client, log)
     return dict(client.api.inspect_image(tag))
 
 

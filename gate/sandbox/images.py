@@ -12,10 +12,11 @@ import fcntl
 import hashlib
 import io
 import os
+import re
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
@@ -38,6 +39,7 @@ _PACKAGES: Final = (
 )
 """The Dockerfile's tools, by their Debian names: what payloads reach for, and what the observer needs."""
 _OWN_BASE: Final = "gate-base:"
+_STEP: Final = re.compile(r"^ ---> ([0-9a-f]{12,64})$", re.MULTILINE)
 _LOOKUP_SECONDS: Final = 8
 _BUILD_SECONDS: Final = 300
 _DAY: Final = 24 * 3600
@@ -145,6 +147,20 @@ def build(client: DockerClient, target: Target, base: str, name: str, *, cached:
                 f"cannot build the {target} image on {base}: {_line(line['error'])}",
                 advice="Last lines of the build:\n" + "".join(log[-15:]),
             )
+    clear_stages(client, log)
+
+
+def clear_stages(client: DockerClient, log: Iterable[str]) -> None:
+    """Remove what a build that left this log made on the way: stages that only gave files to the image.
+
+    The engine keeps them for ever, without a name. What has a name, or holds up what has one, stays.
+    """
+    made = [found[1] for line in log if (found := _STEP.search(line))]
+    for step in reversed(made):
+        with contextlib.suppress(*API_ERRORS):
+            said = client.api.inspect_image(step)
+            if not said["RepoTags"] and not said["RepoDigests"]:
+                client.api.remove_image(step)
 
 
 def packed(files: Mapping[str, bytes]) -> io.BytesIO:
