@@ -31,8 +31,8 @@ _AF_UNIX: Final = 1
 
 
 class Descriptors:
-    """One process's, or those of several that share them. A file is "" where nothing is known of it; only what
-    begins with a slash is a path.
+    """One process's, or those of several that share them. A file is "" where nothing is known of it; only
+    what begins with a slash is a path.
     """
 
     def __init__(self, known: dict[int, list[tuple[int, str]]] | None = None) -> None:

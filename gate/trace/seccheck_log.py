@@ -28,7 +28,7 @@ _NAME: Final = rb"[\w.:+@-]{1,15}"
 _IDLE: Final = re.compile(
     rb'\{"msg":"strace\.go:\d+\] \[ *(?:'
     rb"(?:1: *\d+\] " + _NAME + rb" [EX]|\d+: *\d+\] " + _NAME + rb" X)"  # the launcher's; how it went
-    rb" (?:(?:stat|lstat|access|readlink)\(0x[0-9a-f]{5,} "
+    rb" (?:(?:stat|lstat|access|readlink|open|creat|execve)\(0x[0-9a-f]{5,} |openat\(AT_FDCWD "
     rb"|(?:newfstatat|faccessat|readlinkat)\((?:AT_FDCWD|0x[0-9a-f]+) )"
     rb"|\d+: *\d+\] " + _NAME + rb' E newfstatat\(0x[0-9a-f]+ [^,"\\]*, 0x[0-9a-f]+ , 0x[0-9a-f]+, 0x1000\)")'
 )

@@ -30,6 +30,8 @@ OF_A_DESCRIPTOR = "0x3 /etc/ld.so.cache, 0x7ea6347f3c99 , 0x7efc80a2fee0, 0x1000
         line("python3", "X", "newfstatat", WORKED),
         line("python3", "E", "newfstatat", ASKED, LAUNCHER),
         line("python3", "E", "newfstatat", OF_A_DESCRIPTOR),
+        line("python3", "X", "openat", "AT_FDCWD /w, 0x7efc80a30510 /x, O_RDONLY, 0o0) = 3 (0x3) (9µs)"),
+        line("python3", "X", "execve", "0x7efc80a30510 /x, 0x7e [], 0x7f []) = 0 (0x0) (9ms)"),
         line("a.b-c_d", "X", "readlink", "0x7efc80a30510 /proc/self/exe, 0x2, 0x3) = 0 (0x0) (1µs)"),
     ],
 )
@@ -53,6 +55,11 @@ def test_what_adds_nothing_is_passed_over(text: bytes) -> None:
         line("a X newfstatat(", "E", "unlink", "0x1 /a)"),
         line("a X faccessat(0", "E", "unlink", "0x1 /a)"),
         line("a X faccessat(1", "E", "unlink", "0x1 /a)"),
+        line("a X openat(0x3 ", "E", "unlink", "0x1 /a)"),
+        line("a X openat(AT_F", "E", "unlink", "0x1 /a)"),
+        line("a X open(0x1234", "E", "unlink", "0x1 /a)"),
+        line("a X execve(0x12", "E", "unlink", "0x1 /a)"),
+        line("python3", "E", "openat", "AT_FDCWD /w, 0x7efc80a30510 /x, O_RDONLY, 0o0)"),
         line("a X access(0x12", "E", "unlink", "0x1 /a)"),
         line("a E newfstatat(", "E", "unlink", "0x1 /a)"),
         # a path that looks like the end of the question
