@@ -29,6 +29,7 @@ SECOND_LOOKS: Final = 4
 """How many probes get a second look at most; each is run in five variants."""
 _LEAST: Final = 10.0
 """Seconds of budget below which a second look is not begun."""
+_FOR_COMPARISON: Final = 1.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,13 +127,18 @@ def _once_more(
         return _Again()
     second = deepen(plan, reasons)
     head = _only(second, "head", {p.id for p in second.probes})
-    more = execute(session, head, budget=until - time.monotonic(), progress=note)
+    start = time.monotonic()
+    more = execute(session, head, budget=until - start, progress=note)
+    took = time.monotonic() - start
     known = {b.key for b in compare(runs, planted).new}
     fresh = [b for b in compare(runs + more, planted).new if b.key not in known]
     wanted = {probe for behaviour in fresh for probe in behaviour.probes}
     base = _only(second, "base", wanted)
     if base.probes:
-        more += execute(session, base, budget=until - time.monotonic(), progress=note)
+        # What head did and base was not asked about would be told as new: the comparison is made even when
+        # head used up the budget, for about as long as head took.
+        left = max(until - time.monotonic(), _FOR_COMPARISON * took + _LEAST)
+        more += execute(session, base, budget=left, progress=note)
     # No time for an extra look is no hole in the look itself.
     unlooked = tuple(
         NotExercised(path=run.probe.path or "", target=run.probe.target, reason="no time for a second look")
