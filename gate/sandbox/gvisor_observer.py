@@ -42,12 +42,15 @@ class Reported:
         self.slot = -1
         self.ready = threading.Event()
         self.ended = threading.Event()
+        self.frames = 0
+        """Taken so far: whether something still arrives."""
         self.translator = Translator(events=events)
         self._finished = False
         self._fd = os.open(trace, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
     def take(self, kind: bytes, payload: bytes) -> None:
         """One frame of the observer's."""
+        self.frames += 1
         if kind in (b"r", b"b"):
             self.slot = int(payload) if kind == b"r" else -1
             self.ready.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,3 +58,27 @@ def test_what_another_version_registered_is_not_used() -> None:
 def test_what_the_wall_cannot_do_is_refused(spec: SandboxSpec) -> None:
     with pytest.raises(CouldNotLook, match="sinkhole"):
         gvisor.refuse_what_is_missing(spec, "gvisor")
+
+
+@pytest.mark.parametrize(("frames", "waits"), [(0, 1), (3, 4), (99, 8)])
+def test_a_trace_is_waited_for_as_long_as_some_of_it_comes(frames: int, waits: int) -> None:
+    class Place:
+        def __init__(self) -> None:
+            self.frames = 0
+            self.ended: Any = None
+
+    class Ended:
+        waited = 0
+
+        def wait(self, seconds: float) -> bool:
+            assert seconds == 2.0
+            self.waited += 1
+            place.frames += place.frames < frames
+            return False
+
+    place, ended = Place(), Ended()
+    place.ended = ended
+    box = object.__new__(gvisor.GvisorBox)
+    box._reported = place  # type: ignore[assignment]
+    box.trace_done(2.0)
+    assert ended.waited == waits
