@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gate.trace.events import Open
 from tests.integration.launching import Launched, python, why_no_bwrap
 from tests.integration.raw_calls import RAW
 
@@ -82,3 +83,45 @@ def test_numbers_and_times_rise_in_the_trace(tmp_path: Path) -> None:
     assert [line["seq"] for line in lines] == list(range(len(lines)))
     times = [line["t"] for line in lines if "t" in line]
     assert times == sorted(times)
+
+
+def _opened(result: Launched, name: str) -> list[str]:
+    return [event.path for event in result.of(Open) if event.path.endswith(name)]
+
+
+def test_a_link_that_means_each_reader_s_own_folder_is_followed_anew_each_time(tmp_path: Path) -> None:
+    program = """
+import os
+for name in ("/tmp/a", "/tmp/b"): os.mkdir(name); open(name + "/kept", "w").close()
+os.symlink("/proc/self/cwd", "/tmp/here")
+os.chdir("/tmp/a"); open("/tmp/here/kept").close(); open("/tmp/here/kept").close()
+os.chdir("/tmp/b"); open("/tmp/here/kept").close()
+"""
+    found = _opened(python(tmp_path, program), "kept")[2:]
+    assert found == ["/tmp/a/kept", "/tmp/a/kept", "/tmp/b/kept"]
+
+
+def test_a_link_planted_while_others_open_does_not_stay_unknown(tmp_path: Path) -> None:
+    program = """
+import os, threading
+os.makedirs("/tmp/there/in"); open("/tmp/there/in/kept", "w").close()
+busy = True
+def ask():
+    while busy:
+        try: os.close(os.open("/tmp/link/in/kept", os.O_RDONLY))
+        except OSError: pass
+others = [threading.Thread(target=ask) for _ in range(2)]
+for other in others: other.start()
+for turn in range(150):
+    os.symlink("/tmp/there", "/tmp/link")
+    for _ in range(200): pass
+    if turn % 2: os.stat("/")
+    os.close(os.open("/tmp/link/in/kept", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+    os.unlink("/tmp/link")
+busy = False
+for other in others: other.join()
+"""
+    result = python(tmp_path, program)
+    mine = [e for e in result.of(Open) if "O_NONBLOCK" in e.flags and e.path.endswith("kept")]
+    assert {e.path for e in mine} == {"/tmp/there/in/kept"}
+    assert len(mine) == 150

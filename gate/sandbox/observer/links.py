@@ -29,8 +29,15 @@ _DEVICE_FD = re.compile(rb"/+dev/+fd/+(?=[0-9])")
 class Links:
     """Resolver for one sandbox. ``host_pid`` maps a pid as the code sees it to ours, or None."""
 
-    def __init__(self, host_pid: Callable[[int], int | None]) -> None:
+    def __init__(
+        self, host_pid: Callable[[int], int | None], reshaping: frozenset[int] = frozenset()
+    ) -> None:
         self._host_pid = host_pid
+        self._reshaping = reshaping
+        self.under_way: dict[int, int] = {}
+        """Thread -> process of calls that may plant a link and are not known to have ended: the kernel
+        carries them out after our answer, when others' opens may have been looked at already. Nothing is kept
+        while there are any."""
         self._root = -1
         self._known: dict[tuple[bytes, bool], bytes | None] = {}
         self._openat2 = ctypes.CDLL(None, use_errno=True).syscall
@@ -48,14 +55,16 @@ class Links:
             except OSError:
                 return None
         key = (path, follow)
-        if key in self._known:
+        settled = self._settled()
+        if settled and key in self._known:
             return self._known[key]
         plain = self._without_magic(tid, path)
         if plain.startswith(b"/proc/") and b"/.." not in plain:  # its "self" would be us
             return None if plain == path else plain
-        found = self._resolve(tid, plain, follow=follow) or plain
+        led, same = self._resolve(tid, plain, follow=follow)
+        found = led or plain
         real = None if found == path or not found.startswith(b"/") else found
-        if plain == path and not path.startswith(b"/proc"):
+        if settled and same and plain == path and not path.startswith(b"/proc"):
             if len(self._known) >= _KNOWN:
                 self._known.clear()
             self._known[key] = real
@@ -65,27 +74,54 @@ class Links:
         """True when it is known that following links from here changes nothing."""
         if path.startswith(_FIXED) and b"/.." not in path:
             return True
-        return self._known.get((path, True), path) is None
+        return self._known.get((path, True), path) is None and self._settled()
 
     def forget(self) -> None:
-        """The file tree is about to change: what is known of links may be wrong from here on."""
+        """The file tree has changed: what is known of links may be wrong from here on."""
         self._known.clear()
 
-    def _resolve(self, tid: int, plain: bytes, *, follow: bool) -> bytes | None:
+    def changes(self, tid: int, pid: int) -> None:
+        """The file tree is about to be changed by this thread."""
+        self.forget()
+        self.under_way[tid] = pid
+
+    def ended(self, pid: int) -> None:
+        """The process is gone, or has become another program: none of its other threads is left."""
+        for tid in [tid for tid, of in self.under_way.items() if of == pid]:
+            del self.under_way[tid]
+
+    def _settled(self) -> bool:
+        """Has every change ended? Whoever makes another call has (the supervisor tells); else the kernel says
+        in which call a thread waits.
+        """
+        for tid in list(self.under_way):
+            try:
+                with open(f"/proc/{tid}/syscall", "rb") as said:
+                    number = said.read(16).split()[0]
+            except (OSError, IndexError):
+                return False
+            if not number.isdigit() or int(number) in self._reshaping:
+                return False
+            del self.under_way[tid]
+        return True
+
+    def _resolve(self, tid: int, plain: bytes, *, follow: bool) -> tuple[bytes | None, bool]:
+        """Where it leads, and whether it does so for everybody, until the file tree changes."""
         how = self._follow if follow else self._stay
+        start = plain
         for _ in range(_HOPS):
             found = self._look(plain, how)
             if found is not None:
-                return found
+                return found, plain == start
             folder, _, name = plain.rpartition(b"/")
             base = self._look(folder or b"/", self._follow) if name not in (b"", b".", b"..") else None
             if base is not None and self._look(plain, self._stay) is None:
-                return base.rstrip(b"/") + b"/" + name  # not there yet: its folder is
+                return base.rstrip(b"/") + b"/" + name, plain == start  # not there yet: its folder is
             further = self._without_magic(tid, self._one_hop(plain))  # a link into /proc's magic ones
             if further == plain:
                 break
             plain = further
-        return None
+        return None, plain == start
 
     def _look(self, path: bytes, how: bytes) -> bytes | None:
         fd = self._openat2(_OPENAT2, self._root, path, how, len(how))

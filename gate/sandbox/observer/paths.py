@@ -143,8 +143,6 @@ def look_fields(memory: Memory, tid: int, name: str, args: Args) -> Fields:
 def file_fields(memory: Memory, links: Links, tid: int, name: str, args: Args) -> Fields:
     """Fields of a ``file`` line."""
     where, more = _FILE[name]
-    if name in RESHAPING:
-        links.forget()  # before and after: the call may be the one that plants a link
     fields: Fields = {"path": path_at(memory, tid, args, where, links, follow=name in _FOLLOWING)}
     for key, value in more.items():
         if key == "old":

@@ -249,10 +249,10 @@ class Reader:
             self.cwd[me.pid] = bytes_of(fields["path"])
 
     def _file(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
-        fields = paths.file_fields(printed, self.links, tid, call.name, printed.args)
-        self._event("file", me, tid, call.name, fields)
         if call.name in paths.RESHAPING:
             self.links.forget()
+        fields = paths.file_fields(printed, self.links, tid, call.name, printed.args)
+        self._event("file", me, tid, call.name, fields)
         self._canary(fields.get("other") in self.canaries and not call.error)
 
     def _exec(self, tid: int, me: Process, call: Call, printed: Printed) -> None:

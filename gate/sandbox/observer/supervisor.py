@@ -63,7 +63,8 @@ class Supervisor:
         self.names = NAMES[self.arch]
         self.native = AUDIT_ARCH[self.arch]
         self.memory = Memory()
-        self.links = Links(lambda inner: getattr(self._inner(inner), "pid", None))
+        reshaping = frozenset(n for n, name in self.names.items() if name in paths.RESHAPING)
+        self.links = Links(lambda inner: getattr(self._inner(inner), "pid", None), reshaping)
         self.writer = Writer(out, events)
         self.calls: Counter[str] = Counter()
         self.unparsed = 0
@@ -155,6 +156,8 @@ class Supervisor:
             raise
         found = _NOTIFICATION.unpack(raw)
         ident, tid, _, number, arch, _, *args = found
+        if self.links.under_way:
+            self.links.under_way.pop(tid, None)  # what it asked for before has ended
         plain = self.quick.known.get(number) if arch == self.native and not self.canaries else None
         if plain is not None:
             me = self.tids.get(tid)
@@ -268,11 +271,11 @@ class Supervisor:
         self._observe("look", ident, tid, name, lambda _: [paths.look_fields(self.memory, tid, name, args)])
 
     def _file(self, ident: int, tid: int, name: str, args: Args) -> None:
+        if name in paths.RESHAPING:
+            self.links.changes(tid, self.process(tid).pid)
         self._observe(
             "file", ident, tid, name, lambda _: [paths.file_fields(self.memory, self.links, tid, name, args)]
         )
-        if name in paths.RESHAPING:
-            self.links.forget()
 
     def _exec(self, ident: int, tid: int, name: str, args: Args) -> None:
         me = self.process(tid)
@@ -356,6 +359,7 @@ class Supervisor:
         if me.recheck:
             if me.program_changed():
                 me.recheck = 0
+                self.links.ended(me.pid)
                 self._introduce(me, "exec")
             elif tid == me.recheck:  # the thread that asked goes on: its exec failed
                 me.recheck = 0
@@ -401,6 +405,7 @@ class Supervisor:
 
     def _drop(self, me: Process) -> None:
         self._forget_threads(me)
+        self.links.ended(me.pid)
         self.processes.pop(me.pid, None)
         if me.pidfd >= 0:
             self.pidfds.pop(me.pidfd, None)
