@@ -12,7 +12,7 @@ import pytest
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import Canary
 from gate.model.run import Capability, RunRecord, SandboxSpec
-from gate.sandbox import canaries, gvisor_setup, sinking
+from gate.sandbox import canaries, gvisor_setup, microvm_box, sinking
 from gate.sandbox.backends import BACKENDS
 from gate.sandbox.sinking import Sinkhole
 from gate.trace.diff import compare
@@ -332,8 +332,10 @@ def test_a_failing_sinkhole_is_a_fault(wall: str, monkeypatch: pytest.MonkeyPatc
     serve = Sinkhole.serve
     monkeypatch.setattr(Sinkhole, "serve", lambda self, _: serve(self, 2**22 + 1))  # no such process
     monkeypatch.setattr(sinking, "_TUN", "/dev/null")
+    settings = microvm_box._settings
+    monkeypatch.setattr(microvm_box, "_settings", lambda *given: {**settings(*given), "authority": "AAAA"})
     empty = DictTree(files={})
     with BACKENDS[wall]().open(SandboxSpec(network="sinkhole"), empty, empty) as session:
         record = session.run(probe("python3", "-c", "pass"), "head")
     assert record.fault is not None
-    assert "no sinkhole" in record.fault
+    assert ("guest: " if wall == "microvm" else "no sinkhole") in record.fault
