@@ -9,7 +9,8 @@ refused (then the arguments are not known), not for what the sentry refuses.
 from __future__ import annotations
 
 import platform
-from collections import Counter
+import re
+from collections import Counter, deque
 from typing import Final
 
 from gate.sandbox.observer import flags, network, process, table
@@ -35,6 +36,7 @@ from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
 _PYTHON: Final = "/usr/bin/python3"
 _MOST_LINE: Final = 1 << 20
 _RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
+_OWN_FOLDER: Final = re.compile(r"/proc/(?:self|thread-self)/")
 _LINKING: Final = frozenset(
     ("symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat", "rename", "renameat", "renameat2")
 )
@@ -58,6 +60,8 @@ class Translator(Lines):
         self._links = Links()
         self._waiting: dict[int, tuple[str, int, Args]] = {}
         self._lost = Lost()
+        self._through: deque[tuple[int, int, Fields, Fields, _Process]] = deque()
+        """Opens through another process's folder, which the log tells later: turn, time, head, fields, by."""
         self._opened: dict[int, str] = {}
         """By thread: the path of an open that has not ended."""
         self._forking: dict[int, int] = {}
@@ -172,8 +176,9 @@ class Translator(Lines):
         child = wire.number(fields, 4)
         if me is None or child == group:
             return  # a thread
-        sockets, files = dict(me.sockets), me.files.child(self._forking.get(thread, 0))
-        born = _Process(group, me.exe, me.cwd, me.live, sockets=sockets, files=files)
+        how = self._forking.get(thread, 0)
+        born = _Process(group, me.exe, me.cwd, me.live, sockets=dict(me.sockets), files=me.files.child(how))
+        born.folder = me.folder.child(how, self._when)
         self._processes[child] = born
         if born.live:
             self._process(child, born, "first")
@@ -219,6 +224,8 @@ class Translator(Lines):
     def _executed(self, exit_: wire.Fields, group: int, me: _Process) -> None:
         """The end of an execve: now it is another program, or not."""
         if wire.number(exit_, 2) == 0 and wire.number(exit_, 1) == 0 and me.asked:
+            if not me.live:
+                me.folder.is_now(me.cwd, self._when)
             me.exe, me.live = me.became or me.asked, True
             self._process(group, me, "exec")
         me.asked = me.became = ""
@@ -237,12 +244,12 @@ class Translator(Lines):
         me, at = self._processes[said.group], (said.thread, said.group)
         if said.call in OPENS:
             where = log.named(said)
-            folder, path = (logged_text(where.get(key) or "") for key in ("dir", "path"))
+            path = joined(self._folder(where, me, said), logged_text(where["path"]))
             bits = 0o1101 if said.call == "creat" else args[2] if said.call == "openat" else args[1]
-            self._open(joined(folder or me.cwd, path), bits & 0xFFFFFFFF, args[3], said.call, *at, me)
+            self._open(path, bits & 0xFFFFFFFF, args[3], said.call, *at, me)
         else:
             unknown = me.exe == "?"
-            self._exec(logged_exec(said, me.cwd), *at, me, said.call)
+            self._exec(logged_exec(said, me.folder.at(log.moment(said))), *at, me, said.call)
             if unknown:  # it has become that program already
                 me.exe, me.asked = me.asked, ""
                 self._process(said.group, me, "exec")
@@ -323,35 +330,46 @@ class Translator(Lines):
         said |= self._real(path, me, self._when)
         self._opened[thread] = said["path"]
         self._said("open", name, thread, group, said)
-        self._links.opened(self._rounds, self._when, head_of(name, thread, group), said)
+        head = head_of(name, thread, group)
+        self._links.opened(self._rounds, self._when, head, said)
+        if "asked" in said:
+            self._through.append((self._rounds, self._when, head, said, me))
 
-    def _real(self, path: str, me: _Process, when: int) -> Fields:
-        """``path`` and ``asked`` of a path through the kernel's own links; nothing for any other."""
+    def _real(self, path: str, me: _Process, when: int, *, late: bool = False) -> Fields:
+        """``path`` and ``asked`` of a path through the kernel's own links; nothing for any other.
+        ``late``: the log of that time has been read.
+        """
 
         def standing(which: str) -> Standing | None:
             other = me if which.endswith("self") else self._processes.get(int(which[:9]))
             if other is None:
                 return None
-            return Standing(other.cwd, other.exe, lambda fd: other.files.at(fd, when))
+            cwd = other.folder.at(when) if late else other.cwd
+            return Standing(cwd, other.exe, lambda fd: other.files.at(fd, when))
 
         real = own(path, standing)
         self._by_fd += through_fd(path)
         return {} if real == path else {"path": real, "asked": path}
 
     def _followed(self, turn: int) -> None:
-        """Opens through links, whose makers are all known by now."""
+        """Opens through links, whose makers are all known by now, and through others' folders."""
+        while self._through and self._through[0][0] < turn:
+            _, when, head, told, me = self._through.popleft()
+            led = self._real(told["asked"], me, when, late=True)
+            if led and led["path"] != told["path"] and not _OWN_FOLDER.match(told["asked"]):
+                self._emit("open", head | told | led)
+                self._links.opened(turn - 1, when, head, told | led)
         for kind, head, fields in self._links.due(turn):
             self._emit(kind, head | fields)
 
     def _linked(self, said: log.Logged) -> None:
         """A link was made, moved or removed, by anybody."""
         it, where, at = self._processes.get(said.group), log.named(said), log.moment(said)
-        cwd = it.cwd if it is not None else "/"
-        path = joined(self._folder(where, it, at), logged_text(where["path"]))
+        path = joined(self._folder(where, it, said), logged_text(where["path"]))
         if "text" in where:
             self._links.made(path, logged_text(where["text"]), at)
         elif "other" in where:
-            old = joined(logged_text(where.get("other_dir") or "") or cwd, logged_text(where["other"]))
+            old = joined(self._folder(where, it, said, "other"), logged_text(where["other"]))
             if said.call.startswith("link"):
                 self._links.made(path, old, at)
             else:
@@ -359,9 +377,17 @@ class Translator(Lines):
         else:
             self._links.gone(path, at)
 
-    def _folder(self, where: dict[str, str], it: _Process | None, at: int) -> str:
-        it = it or _Process(0, "")
-        return logged_text(log.folder(where, it.cwd, lambda fd: it.files.at(fd, at)))
+    def _folder(self, where: dict[str, str], it: _Process | None, said: log.Logged, key: str = "path") -> str:
+        """Where the path of that name begins. Raises Ambiguous."""
+        if told := where.get("other_dir" if key == "other" else "dir"):
+            return logged_text(told)
+        me, numbered = it or _Process(0, ""), where.get("fd_dir", "") if key == "path" else ""
+        return log.folder(
+            where.get(key, "/"),
+            numbered,
+            lambda: me.folder.at(log.moment(said)),
+            lambda fd: me.files.at(fd, log.moment(said)),
+        )
 
     def _exec(self, fields: Fields, thread: int, group: int, me: _Process, name: str) -> None:
         if not me.live and not self.seq:
@@ -382,15 +408,17 @@ class Translator(Lines):
             return
         if said.result == 0 and said.call in _LINKING:
             self._linked(said)
-        if said.group == _LAUNCHER:
+        if said.group == _LAUNCHER and said.call not in FOLDERS:
             return
         me = self._processes.get(said.group)
         if me is None:
             raise log.Ambiguous("a process nobody told of")
         if said.call in FOLDERS:
             if said.result == 0:
-                where = log.named(said)
-                me.cwd = joined(me.cwd, logged_text(where.get("path") or where.get("fd", "")))
+                where, at = log.named(said), log.moment(said)
+                to = logged_text(where.get("path") or where.get("fd", ""))
+                me.cwd = joined(me.folder.at(at), to)
+                me.folder.is_now(me.cwd, at)
         elif said.result is None and said.call in log.DOUBLED:
             lost = self._lost.shown(said)
             if lost is not None:
@@ -429,17 +457,17 @@ class Translator(Lines):
         if call == "memfd_create":
             self._said("memfd", call, *at, {"name": path, "flags": log.memfd_flags(where["memfd"])})
             return
-        fields = {"path": joined(self._folder(where, me, self._when), path)}
+        fields = {"path": joined(self._folder(where, me, said), path)}
         if fields["path"].startswith(("/proc/", "/dev/fd/")):
-            fields["path"] = self._real(fields["path"], me, log.moment(said)).get("path", fields["path"])
+            fields["path"] = self._real(fields["path"], me, log.moment(said), late=True).get(
+                "path", fields["path"]
+            )
         if call in LOOKS:
             if path:
                 self._said("look", call, *at, fields)
             return
         if "other" in where:
-            fields["other"] = joined(
-                logged_text(where.get("other_dir") or "") or me.cwd, logged_text(where["other"])
-            )
+            fields["other"] = joined(self._folder(where, me, said, "other"), logged_text(where["other"]))
         elif "text" in where:
             fields["other"] = logged_text(where["text"])
         fields |= log.numbers(where)

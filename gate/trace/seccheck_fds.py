@@ -56,7 +56,7 @@ class Descriptors:
         was = self._known.setdefault(fd, [])
         was.append((moment, path))
         if len(was) > 2 * _KEPT:
-            del was[:_KEPT]
+            was[:_KEPT] = [(0, "")]  # what it was before is not known any more
 
     def ended(self, name: str, args: Sequence[int], result: int, opened: str, moment: int) -> None:
         """One of DESCRIPTORS ended well. ``opened``: the path of an open."""

@@ -20,6 +20,8 @@ _FOR_EVER: Final = 1 << 80
 _SLACK: Final = 2_000_000
 """Nanoseconds by which two clocks of one kernel may differ."""
 _OWN: Final = re.compile(r"/proc/(self|thread-self|\d+)/(?:task/\d+/)?(root|cwd|exe|fd/(\d+))(?=/|\Z)")
+_REPLACED: Final = "\ufffd"
+"""In the log, each byte of a name that is no UTF-8."""
 _ENTRIES: Final = re.compile(r"unlink|rmdir|rename|link|symlink|mkdir|mknod|lchown|lsetxattr|lremovexattr")
 _DEV_FD: Final = re.compile(r"/dev/fd(?=/\d)")
 Fields = dict[str, Any]
@@ -47,8 +49,9 @@ class Links:
     def __init__(self) -> None:
         self._known: dict[str, list[_Link]] = {}
         self._recent: deque[tuple[int, int, str, Fields, Fields]] = deque()
+        self._unclear: set[str] = set()
         self.missed = 0
-        """Links that were too many to be kept."""
+        """Links that were too many to be kept, and uses of names that may mean several."""
 
     def made(self, path: str, target: str, at: int) -> None:
         """``path`` is now another name of ``target`` (relative to the folder of ``path``)."""
@@ -62,8 +65,11 @@ class Links:
 
     def gone(self, path: str, at: int) -> None:
         """Nothing, or something else, is there now."""
-        for link in self._known.get(posixpath.normpath(path), [])[-1:]:
+        path = posixpath.normpath(path)
+        for link in self._known.get(path, [])[-1:]:
             link.until = min(link.until, at)
+            if _REPLACED in path:  # this one, or another whose name looks the same
+                self._unclear.add(path)
 
     def moved(self, old: str, new: str, at: int) -> None:
         """What was at ``old`` is now at ``new``."""
@@ -110,6 +116,7 @@ class Links:
         return path if real == posixpath.normpath(path) else real
 
     def _at(self, path: str, at: int) -> _Link | None:
+        self.missed += path in self._unclear
         for link in reversed(self._known.get(path, ())):
             if link.since - _SLACK <= at <= link.until + _SLACK:
                 return link

@@ -21,6 +21,8 @@ from gate.sandbox.observer.paths import signed
 _LINE: Final = re.compile(
     r"(?:strace\.go:\d+\] )?\[ *(\d+): *(\d+)\] (.{0,40}?) ([EX]) ([a-z0-9_]+)\((.*)\Z", re.DOTALL
 )
+_OTHER: Final = re.compile(r".{0,15} ([EX]) [a-z0-9_]+\(", re.DOTALL)
+"""The last that may be a call behind the process's name, which the code chooses (15 bytes at most)."""
 _DENIED: Final = re.compile(
     r"task_syscall\.go:\d+\] \[ *(\d+): *(\d+)\] Syscall (-?\d+): denied by seccomp\Z"
 )
@@ -154,6 +156,9 @@ def read(line: bytes) -> Logged | None:
             raise Ambiguous("no strace line")
         return None
     group, thread, _, way, call, rest = match.groups()
+    other = _OTHER.match(message, match.start(3))
+    if other is not None and other.start(1) != match.start(4):
+        raise Ambiguous("a name that looks like a call")
     if way == "E":
         if not rest.endswith(")"):
             raise Ambiguous("an open end")
@@ -201,15 +206,15 @@ def named(logged: Logged) -> dict[str, str]:
     return dict(zip(shape, (text or "" for text in greedy.groups()), strict=True))
 
 
-def folder(where: dict[str, str], cwd: str, fd: Callable[[int], str]) -> str:
-    """Where a relative ``path`` of ``named`` begins. Some calls give only a number for it: ``fd`` tells which
-    file that is. Raises Ambiguous where it is not known.
+def folder(path: str, fd_dir: str, cwd: Callable[[], str], fd: Callable[[int], str]) -> str:
+    """Where a relative ``path`` of ``named`` begins that came without its folder. Some calls give only a
+    number for it (``fd_dir``): ``fd`` tells which file that is. Raises Ambiguous where it is not known.
     """
-    if "fd_dir" not in where:
-        return where.get("dir") or cwd
-    number = signed(int(where["fd_dir"], 16))
-    found = cwd if number == _AT_FDCWD else fd(number)
-    if not found and not where["path"].startswith("/"):
+    if path.startswith("/"):
+        return "/"
+    number = signed(int(fd_dir, 16)) if fd_dir else _AT_FDCWD
+    found = cwd() if number == _AT_FDCWD else fd(number)
+    if not found:
         raise Ambiguous("a folder nobody told of")
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from gate.trace.seccheck_cwd import Folder
 from gate.trace.seccheck_fds import Descriptors
 
 
@@ -23,9 +24,11 @@ class Process:
     parent: int
     exe: str
     cwd: str = "/"
+    """As the last packet told it; ``folder``: for lines of the log."""
     live: bool = False
     """False: still the launcher's own code."""
     asked: str = ""
     became: str = ""
     sockets: dict[int, Socket] = field(default_factory=dict)
     files: Descriptors = field(default_factory=Descriptors)
+    folder: Folder = field(default_factory=Folder)
