@@ -25,6 +25,8 @@ IDLE: Final = Probe(
 )
 """What an interpreter does by itself: its behaviour is subtracted from everybody's."""
 
+_LONG: Final = ("install", "test", "script", "call")
+"""Phases that usually take longer than others, the longest first."""
 _TRIED: Final = 9
 """The number of a try that another run with more time took the place of."""
 Progress = Callable[[str], None]
@@ -70,9 +72,12 @@ def execute(
         return record
 
     session.expect(len(turns) if differs else len(turns) + len(repeats))
-    pool = ThreadPoolExecutor(max_workers=workers or default_workers(), thread_name_prefix="probe")
+    beside = workers or default_workers()
+    pool = ThreadPoolExecutor(max_workers=beside, thread_name_prefix="probe")
     try:
-        records = list(pool.map(one, turns if differs else turns + repeats))
+        records = _in_turn(
+            pool, one, turns if differs else turns + repeats, fits=_fits(turns, beside, budget)
+        )
         if differs and repeats:
             where = differs(tuple(record for record in records if record is not None))
             repeats = tuple(turn for turn in repeats if turn.probe.id in where)
@@ -85,6 +90,29 @@ def execute(
         pool.shutdown(wait=True, cancel_futures=True)
     done = [record for record in records if record is not None]
     return _with_second_chances(session, done, until, progress)
+
+
+def _fits(turns: tuple[_Turn, ...], workers: int, budget: float) -> bool:
+    """Is there time for all of them even if each takes as long as it may?"""
+    return sum(turn.probe.deadline for turn in turns) / workers <= budget
+
+
+def _in_turn(
+    pool: ThreadPoolExecutor,
+    one: Callable[[_Turn], RunRecord | None],
+    turns: tuple[_Turn, ...],
+    *,
+    fits: bool,
+) -> list[RunRecord | None]:
+    """Records in the order of the turns. What usually takes long is begun first where all of it ``fits``
+    into the budget: else a worker would sit idle at the end while another is at the tests. Where time may
+    run out, the order of the plan says what matters more.
+    """
+    order = list(range(len(turns)))
+    if fits:
+        order.sort(key=lambda at: _LONG.index(turns[at].probe.phase) if turns[at].probe.phase in _LONG else 9)
+    begun = {at: pool.submit(one, turns[at]) for at in order}
+    return [begun[at].result() for at in range(len(turns))]
 
 
 def _with_second_chances(

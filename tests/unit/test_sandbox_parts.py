@@ -360,6 +360,22 @@ def test_base_is_repeated_only_where_the_sides_differ(where: set[str], more: int
     assert session.expected == 3 + more
 
 
+@pytest.mark.parametrize(
+    ("budget", "begun"),
+    [
+        (600, ["install", "test", "call", "idle", "import"]),  # all fits: the long ones first
+        (1, ["idle", "import", "call", "test", "install"]),  # it may not: what matters more first
+    ],
+)
+def test_what_takes_long_is_begun_first_where_all_of_it_fits(budget: float, begun: list[str]) -> None:
+    phases: tuple[Phase, ...] = ("import", "call", "test", "install")
+    probes = tuple(replace(PROBE, id=phase, phase=phase, sides=("head",)) for phase in phases)
+    session = Recording()
+    records = execute(session, ExecutionPlan(probes=probes), budget=budget, workers=1)
+    assert [name for name, *_ in session.asked] == begun
+    assert [record.probe.phase for record in records] == ["idle", *phases], "told in the plan's order"
+
+
 def test_an_empty_plan_runs_nothing() -> None:
     session = Recording()
     assert execute(session, ExecutionPlan(probes=()), budget=60) == ()
