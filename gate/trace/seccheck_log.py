@@ -115,6 +115,8 @@ _NETLINK: Final = re.compile(r"\{Family: AF_NETLINK, PortID: (\d+), Groups: (\d+
 _NO_ADDRESS: Final = re.compile(r", (?:null|0x0), 0x[0-9a-f]+\Z")
 _RIGHTS: Final = re.compile(r"\{level=SOL_SOCKET, type=SCM_RIGHTS,")
 _FIRST: Final = re.compile(r"0x([0-9a-f]{1,8}) ")
+_DATA: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+"""What is sent, quoted: the code's own, and may look like an address."""
 _LENGTHS: Final = re.compile(r"\{base=0x[0-9a-f]+, len=(\d+)")
 
 
@@ -249,17 +251,19 @@ def numbers(where: dict[str, str]) -> dict[str, Any]:
 def sent(logged: Logged) -> dict[str, Any]:
     """Fields of a ``net`` line for sendto, sendmsg, sendmmsg: where to, and how much."""
     fields: dict[str, Any] = {}
+    said = logged.arguments
     if logged.call == "sendto":
         parts = logged.arguments.split(", ")
         if len(parts) > 3 and parts[2].startswith("0x"):
             fields["size"] = min(int(parts[2], 16), 1 << 62)
     else:
-        fields["size"] = sum(map(int, _LENGTHS.findall(logged.arguments)))
-    if unix := _UNIX.search(logged.arguments):
+        said = _DATA.sub('""', said)
+        fields["size"] = sum(map(int, _LENGTHS.findall(said)))
+    if unix := _UNIX.search(said):
         return fields | {"family": "AF_UNIX", "addr": unix[1].strip('"')}
-    if found := _NETLINK.search(logged.arguments):
+    if found := _NETLINK.search(said):
         return fields | {"family": "AF_NETLINK", "addr": f"{found[1]}:{found[2]}"}
-    if found := _ADDRESS.search(logged.arguments):
+    if found := _ADDRESS.search(said):
         fields |= {"family": found[1], "addr": found[2]}
         if found[3]:
             fields["port"] = int(found[3])
@@ -276,7 +280,9 @@ def passes_descriptors(logged: Logged, *, inet: bool) -> bool:
     """A message that gives descriptors to whoever reads it, or may: what ``sendmmsg`` sends is not told.
     ``inet``: its socket is known, and no Unix one.
     """
-    return _RIGHTS.search(logged.arguments) is not None or (logged.call == "sendmmsg" and not inet)
+    return _RIGHTS.search(_DATA.sub('""', logged.arguments)) is not None or (
+        logged.call == "sendmmsg" and not inet
+    )
 
 
 def addressed(logged: Logged) -> bool:

@@ -131,3 +131,21 @@ def test_links_whose_names_look_the_same_are_not_mistaken_in_silence() -> None:
     links.opened(1, START + 3 * SECOND, {"call": "open"}, {"path": "/tmp/\ufffd/a"})
     assert list(links.due(2))
     assert links.missed
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "{Family: AF_UNIX, Addr: /dev/log",
+        "{Family: AF_INET, Addr: 127.0.0.1, Port: 53}",
+        '\\"{base=0x1, len=9 \\\\\\"{Family: AF_NETLINK, PortID: 1, Groups: 2}',
+        "{level=SOL_SOCKET, type=SCM_RIGHTS,",
+    ],
+)
+def test_what_is_sent_is_not_taken_for_where_it_goes(data: str) -> None:
+    message = (
+        f'0x7f10 {{name=0x7f20, namelen=16, iovecs=0x7f30 {{base=0x7f40, len=10, "{data}"}}, control={{}}'
+    )
+    said = log.Logged(7, 7, "sendmsg", f"0x3 socket:[1], {message}, flags=0}}, 0x0)", None)
+    assert log.sent(said) == {"size": 10}
+    assert not log.passes_descriptors(said, inet=True)
