@@ -22,6 +22,8 @@ ALSO: Final = "also seen by"
 _GENERAL: Final = frozenset({20, 200, 400, 506})
 """Weaknesses that say too little to be the same one: improper input, exposure, resources, malice."""
 _IMPRECISE: Final = "bandit"
+_QUOTED: Final = 20
+"""A shape quotes no more lines after the first (gate/prescreen)."""
 
 
 def told_once(findings: Iterable[Finding], policy: Policy) -> tuple[Finding, ...]:
@@ -90,13 +92,16 @@ def _distance(one: Location, other: Location) -> tuple[int, int]:
 def _with(lead: Finding, others: list[Finding], policy: Policy) -> Finding:
     strongest = max([lead, *others], key=policy.points_of)  # the first of equals: the lead
     named = dict.fromkeys(_named(lead, other) for other in others)
+    # an override of the lead stands for what its shape quotes, and that is cut
+    unquoted = [o.shape for o in others if (o.primary.line or 0) - (lead.primary.line or 0) > _QUOTED]
     return replace(
         lead,
+        shape="\n".join([lead.shape, *unquoted]),
         severity=strongest.severity,
         confidence=strongest.confidence,
         evidence={ALSO: ", ".join(named), **lead.evidence},
         suppressed_by=next((f.suppressed_by for f in (lead, *others) if f.suppressed_by), None),
-        hard_block=lead.hard_block or any(f.hard_block for f in others),
+        hard_block=lead.hard_block or any(policy.blocks(f) for f in others),
     )
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +42,22 @@ def test_the_precise_one_leads_and_the_strongest_word_stays() -> None:
     assert (one.severity, one.confidence) == (BANDIT.severity, BANDIT.confidence)
     assert one.evidence[ALSO] == "bandit-b501 (line 5)"
     assert next(iter(one.evidence)) == ALSO, "where there is little room, too"
+
+
+def test_what_the_leads_shape_does_not_quote_is_in_its_fingerprint() -> None:
+    wide = replace(_at("py.tls-unverified", 3, 60), shape="with session:")
+    (near,) = told_once([wide, replace(BANDIT, shape="get(a)")], POLICY)
+    far = [replace(_at("bandit-b501", 50), shape=shape) for shape in ("get(a)", "get(b)")]
+    told = [told_once([wide, one], POLICY)[0].shape for one in far]
+    assert near.shape == wide.shape
+    assert told == ["with session:\nget(a)", "with session:\nget(b)"]
+
+
+def test_a_rule_that_blocks_by_itself_blocks_as_one_of_several() -> None:
+    blocks = msgspec.structs.replace(POLICY.hard_block, rules=(BANDIT.rule_id,))
+    policy = msgspec.structs.replace(POLICY, hard_block=blocks)
+    (one,) = told_once([OURS, BANDIT], policy)
+    assert policy.blocks(one)
 
 
 @pytest.mark.parametrize(
