@@ -125,3 +125,15 @@ for other in others: other.join()
     mine = [e for e in result.of(Open) if "O_NONBLOCK" in e.flags and e.path.endswith("kept")]
     assert {e.path for e in mine} == {"/tmp/there/in/kept"}
     assert len(mine) == 150
+
+
+def test_no_row_of_links_is_too_long_to_be_followed(tmp_path: Path) -> None:
+    program = """
+import os
+os.mkdir("/tmp/there"); open("/tmp/there/kept", "w").close()
+for n in range(18): os.symlink(f"/proc/self/root/tmp/l{n + 1}", f"/tmp/l{n}")
+os.symlink("/tmp/there", "/tmp/l18"); open("/tmp/l9/kept").close()
+top = os.open("/", os.O_PATH)
+open(f"/proc/self/fd/{top}" * 18 + "/tmp/there/kept").close()
+"""
+    assert _opened(python(tmp_path, program), "kept") == ["/tmp/there/kept"] * 3

@@ -16,7 +16,8 @@ from collections.abc import Callable
 _OPENAT2 = 437  # same number on every architecture
 _RESOLVE_IN_ROOT = 0x10
 _O_PATH = 0o10000000
-_HOPS = 8
+_HOPS = 41
+"""More links than the kernel follows in one path (MAXSYMLINKS)."""
 _KNOWN = 4096
 _FIXED = (b"/usr/", b"/lib", b"/etc/", b"/bin/", b"/sbin/", b"/sys/", b"/opt/")
 """Read-only in every sandbox of ours: the code can plant no link there (our own links are no secret)."""
@@ -154,7 +155,7 @@ class Links:
 
     def _without_magic(self, tid: int, path: bytes) -> bytes:
         """``/proc/self/root/x`` is ``/x``; the resolver itself may not follow those."""
-        for _ in range(8):
+        for _ in range(_HOPS):
             path = _DEVICE_FD.sub(b"/proc/self/fd/", path, count=1)
             match = _MAGIC.match(path)
             if match is None:
