@@ -11,6 +11,7 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter, deque
+from functools import partial
 from typing import Final
 
 from gate.sandbox.observer import flags, network, process, table
@@ -36,6 +37,7 @@ from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
 _PYTHON: Final = "/usr/bin/python3"
 _MOST_LINE: Final = 1 << 20
 _RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
+_RENAME_EXCHANGE: Final = 2
 _OWN_FOLDER: Final = re.compile(r"/proc/(?:self|thread-self)/")
 _LINKING: Final = frozenset(
     ("symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat", "rename", "renameat", "renameat2")
@@ -359,23 +361,32 @@ class Translator(Lines):
             if led and led["path"] != told["path"] and not _OWN_FOLDER.match(told["asked"]):
                 self._emit("open", head | told | led)
                 self._links.opened(turn - 1, when, head, told | led)
-        for kind, head, fields in self._links.due(turn):
+        for kind, head, fields in self._links.due(turn, self._kernels):
             self._emit(kind, head | fields)
+
+    def _kernels(self, group: int, when: int, path: str) -> str:
+        me = self._processes.get(group)
+        led = None if me is None else self._real(path, me, when, late=True).get("path")
+        return led or path
 
     def _linked(self, said: log.Logged) -> None:
         """A link was made, moved or removed, by anybody."""
         it, where, at = self._processes.get(said.group), log.named(said), log.moment(said)
-        path = joined(self._folder(where, it, said), logged_text(where["path"]))
+
+        def entry(key: str) -> str:
+            path = joined(self._folder(where, it, said, key), logged_text(where[key]))
+            return self._links.entry(path, at, partial(self._kernels, said.group, at))
+
+        path = entry("path")
         if "text" in where:
             self._links.made(path, logged_text(where["text"]), at)
-        elif "other" in where:
-            old = joined(self._folder(where, it, said, "other"), logged_text(where["other"]))
-            if said.call.startswith("link"):
-                self._links.made(path, old, at)
-            else:
-                self._links.moved(old, path, at)
-        else:
+        elif "other" not in where:
             self._links.gone(path, at)
+        elif said.call.startswith("link"):
+            self._links.shared(path, entry("other"), at)
+        else:
+            swapped = bool(log.integer(where.get("rename", "0x0")) & _RENAME_EXCHANGE)
+            self._links.moved(entry("other"), path, at, swapped=swapped)
 
     def _folder(self, where: dict[str, str], it: _Process | None, said: log.Logged, key: str = "path") -> str:
         """Where the path of that name begins. Raises Ambiguous."""

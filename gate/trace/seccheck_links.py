@@ -12,9 +12,12 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 _MOST: Final = 10_000
+_EARLIER: Final = 1000
+"""Links of one name, one after another, for calls that are told a little later."""
 _DEEP: Final = 40
 _FOR_EVER: Final = 1 << 80
 _SLACK: Final = 2_000_000
@@ -25,6 +28,8 @@ _REPLACED: Final = "\ufffd"
 _ENTRIES: Final = re.compile(r"unlink|rmdir|rename|link|symlink|mkdir|mknod|lchown|lsetxattr|lremovexattr")
 _DEV_FD: Final = re.compile(r"/dev/fd(?=/\d)")
 Fields = dict[str, Any]
+Own = Callable[[str], str]
+Kernels = Callable[[int, int, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,31 +59,51 @@ class Links:
         """Links that were too many to be kept, and uses of names that may mean several."""
 
     def made(self, path: str, target: str, at: int) -> None:
-        """``path`` is now another name of ``target`` (relative to the folder of ``path``)."""
-        path = posixpath.normpath(path)
+        """``path`` (an ``entry``) is now another name of ``target`` (relative to the folder of ``path``)."""
         self.gone(path, at)
         if len(self._known) >= _MOST and path not in self._known:
             self.missed += 1
             return
-        where = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-        self._known.setdefault(path, []).append(_Link(where, at))
+        links = self._known.setdefault(path, [])
+        links.append(_Link(target, at))
+        if len(links) > 2 * _EARLIER:
+            del links[:_EARLIER]
+
+    def shared(self, path: str, old: str, at: int) -> None:
+        """``path`` is another name of what is at ``old``, be that a link."""
+        link = self._at(old, at)
+        self.made(path, link.target if link else old, at)
 
     def gone(self, path: str, at: int) -> None:
         """Nothing, or something else, is there now."""
-        path = posixpath.normpath(path)
         for link in self._known.get(path, [])[-1:]:
             link.until = min(link.until, at)
             if _REPLACED in path:  # this one, or another whose name looks the same
                 self._unclear.add(path)
 
-    def moved(self, old: str, new: str, at: int) -> None:
-        """What was at ``old`` is now at ``new``."""
-        old = posixpath.normpath(old)
-        link = self._at(old, at)
-        self.gone(old, at)
-        self.gone(new, at)
-        if link is not None:
-            self.made(new, link.target, at)
+    def moved(self, old: str, new: str, at: int, *, swapped: bool = False) -> None:
+        """What was at ``old`` is now at ``new``, with all that lies below; ``swapped``: and the other way."""
+        came = self._below(old, new)
+        went = self._below(new, old) if swapped else []
+        for was, _, _ in (*self._below(old, ""), *self._below(new, "")):
+            self.gone(was, at)
+        for _, now, target in (*came, *went):
+            self.made(now, target, at)
+
+    def _below(self, old: str, new: str) -> list[tuple[str, str, str]]:
+        """Links at and below a place that are there now: path, path below ``new``, target."""
+        return [
+            (path, new + path[len(old) :], links[-1].target)
+            for path, links in self._known.items()
+            if (path == old or path.startswith(old + "/")) and links[-1].until == _FOR_EVER
+        ]
+
+    def entry(self, path: str, at: int, own: Own) -> str:
+        """The path with its folder's links followed; the last part is what it is."""
+        folder, name = posixpath.split(path.rstrip("/"))
+        if name in ("", ".", ".."):
+            return self._real(path, at, own)
+        return posixpath.join(self._real(folder, at, own), name)
 
     def opened(self, turn: int, at: int, head: Fields, fields: Fields) -> None:
         """An open that was told as written, in that turn."""
@@ -88,54 +113,65 @@ class Links:
         """The same of a call that changes the tree."""
         self._recent.append((turn, at, "file", head, fields))
 
-    def due(self, turn: int) -> Iterator[tuple[str, Fields, Fields]]:
-        """Calls of before that turn which went through a link: kind, head, and fields of where they led."""
+    def due(
+        self, turn: int, kernels: Kernels = lambda _pid, _at, path: path
+    ) -> Iterator[tuple[str, Fields, Fields]]:
+        """Calls of before that turn which went through a link: kind, head, and fields of where they led.
+        ``kernels``: where a path leads through the kernel's own links, for a process at a moment.
+        """
         while self._recent and self._recent[0][0] < turn:
             _, at, kind, head, fields = self._recent.popleft()
             if not self._known:
                 continue
             if kind == "open":
-                real = self._real(fields["path"], at)
+                real = self._real(fields["path"], at, partial(kernels, head.get("pid", 0), at))
                 if real != posixpath.normpath(fields["path"]):
                     yield kind, head, {**fields, "path": real, "asked": fields.get("asked") or fields["path"]}
-            elif (led := self._file(head["call"], fields, at)) != fields:
+            elif (led := self._file(head, fields, at, kernels)) != fields:
                 yield kind, head, led
 
-    def _file(self, call: str, fields: Fields, at: int) -> Fields:
+    def _file(self, head: Fields, fields: Fields, at: int, kernels: Kernels) -> Fields:
         """Where a change led. What names an entry of a folder acts on the entry, be it a link itself."""
+        call, own = head["call"], partial(kernels, head.get("pid", 0), at)
         entry = _ENTRIES.match(call) is not None or "NOFOLLOW" in fields.get("flags", "")
         keys = ("path", "other") if call.startswith(("rename", "link")) else ("path",)
-        return fields | {key: self._led(fields[key], at, entry=entry) for key in keys if fields.get(key)}
+        return fields | {key: self._led(fields[key], at, own, entry=entry) for key in keys if fields.get(key)}
 
-    def _led(self, path: str, at: int, *, entry: bool) -> str:
-        if not entry:
-            real = self._real(path, at)
-        else:
-            folder, name = posixpath.split(posixpath.normpath(path))
-            real = posixpath.join(self._real(folder, at), name)
+    def _led(self, path: str, at: int, own: Own, *, entry: bool) -> str:
+        real = self.entry(path, at, own) if entry else self._real(path, at, own)
         return path if real == posixpath.normpath(path) else real
 
     def _at(self, path: str, at: int) -> _Link | None:
         self.missed += path in self._unclear
         for link in reversed(self._known.get(path, ())):
-            if link.since - _SLACK <= at <= link.until + _SLACK:
+            if at > link.until + _SLACK:
+                break  # the earlier ones ended earlier
+            if link.since - _SLACK <= at:
                 return link
         return None
 
-    def _real(self, path: str, at: int) -> str:
-        path = posixpath.normpath(path)
-        for _ in range(_DEEP):
-            end = 0
-            while end >= 0:
-                end = path.find("/", end + 1)
-                link = self._at(path if end < 0 else path[:end], at)
-                if link is not None:
-                    rest = "" if end < 0 else path[end:]
-                    path = posixpath.normpath(link.target + rest)
-                    break
-            else:
-                return path
-        return path
+    def _real(self, path: str, at: int, own: Own) -> str:
+        """As the kernel walks: a ``..`` behind a link leads out of where that leads."""
+        done, hops = "", 0
+        left = path.split("/")[::-1]
+        while left:
+            part = left.pop()
+            if part in ("", "."):
+                continue
+            here = done + "/" + part
+            if part == "..":
+                done = done.rpartition("/")[0]
+                continue
+            link = self._at(here, at)
+            kernels = not link and here.startswith(("/proc/", "/dev/fd/"))  # a link may lead to those, too
+            target = link.target if link else own(here) if kernels else here
+            if target == here or hops == _DEEP:
+                done = here
+                continue
+            hops += 1
+            left += target.split("/")[::-1]
+            done = "" if target.startswith("/") else done
+        return done or "/"
 
 
 def own(path: str, process: Callable[[str], Standing | None]) -> str:

@@ -64,12 +64,67 @@ def test_an_open_that_was_told_before_its_link_is_looked_at_again() -> None:
 
 def test_a_link_that_moves_keeps_its_target() -> None:
     it = Links()
-    it.made("/tmp/n", "../etc/shadow", SECOND)
+    it.made("/tmp/n", "/etc/shadow", SECOND)
     it.moved("/tmp/n", "/work/tree/m", 2 * SECOND)
     assert led(it, "/work/tree/m", 3 * SECOND) == ["/etc/shadow"]
+    it.made("/work/tree/n", "home/key", 4 * SECOND)
+    it.moved("/work/tree/n", "/work/n", 5 * SECOND)
+    assert led(it, "/work/n", 6 * SECOND) == ["/work/home/key"], "seen from where the link is now"
     assert led(it, "/tmp/n", 3 * SECOND) == []
     it.moved("/tmp/file", "/work/tree/m", 4 * SECOND)
     assert led(it, "/work/tree/m", 5 * SECOND) == []
+
+
+def test_dots_behind_a_link_lead_out_of_where_it_leads() -> None:
+    it = Links()
+    it.made("/tmp/sub", "/work/tree", SECOND)
+    assert led(it, "/tmp/sub/../home/key", 2 * SECOND) == ["/work/home/key"]
+
+
+def test_a_link_made_through_another_is_found_under_its_own_place() -> None:
+    it = Links()
+    it.made("/tmp/other", "/tmp/folder", SECOND)
+    where = it.entry("/tmp/other/./n", 2 * SECOND, str)
+    it.made(where, "/work", 2 * SECOND)
+    assert where == "/tmp/folder/n"
+    assert led(it, "/tmp/folder/n/home/key", 3 * SECOND) == ["/work/home/key"]
+
+
+def test_links_move_with_the_folder_they_lie_in() -> None:
+    it = Links()
+    it.made("/tmp/a/n", "/work", SECOND)
+    it.made("/tmp/b/m", "/etc", SECOND)
+    it.moved("/tmp/a", "/tmp/b", 2 * SECOND, swapped=True)
+    assert led(it, "/tmp/b/n/home", 3 * SECOND) == ["/work/home"]
+    assert led(it, "/tmp/a/m/shadow", 3 * SECOND) == ["/etc/shadow"]
+    assert led(it, "/tmp/a/n/home", 3 * SECOND) == led(it, "/tmp/b/m/shadow", 3 * SECOND) == []
+    it.moved("/tmp/a", "/tmp/c", 4 * SECOND)
+    assert led(it, "/tmp/c/m/shadow", 5 * SECOND) == ["/etc/shadow"]
+
+
+def test_a_second_name_of_a_link_outlives_the_first() -> None:
+    it = Links()
+    it.made("/tmp/n", "/work", SECOND)
+    it.shared("/tmp/m", "/tmp/n", 2 * SECOND)
+    it.made("/tmp/n", "/tmp/else", 3 * SECOND)
+    assert led(it, "/tmp/m/home", 4 * SECOND) == ["/work/home"]
+
+
+def test_a_link_to_one_of_the_kernels_is_followed_for_who_asks() -> None:
+    it = Links()
+    it.made("/tmp/n", "/proc/self/fd/5", SECOND)
+    it.opened(0, 2 * SECOND, {"pid": 7}, {"path": "/tmp/n/key"})
+    where = {"/proc/self/fd/5": "/work/home"}
+    found = list(it.due(1, lambda pid, _at, path: where.get(path, path) if pid == 7 else path))
+    assert [fields["path"] for _, _, fields in found] == ["/work/home/key"]
+
+
+def test_very_many_links_of_one_name_take_no_time() -> None:
+    it = Links()
+    for turn in range(20_000):
+        it.made("/tmp/n", "/work", turn * SECOND)
+        it.gone("/tmp/n", turn * SECOND + 1)
+    assert all(led(it, "/tmp/n/home", 40_000 * SECOND) == [] for _ in range(20_000))
 
 
 def test_links_in_a_circle_end() -> None:
