@@ -11,8 +11,9 @@ from __future__ import annotations
 import platform
 import re
 from collections import Counter, deque
+from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from gate.sandbox.observer import flags, network, process, table
 from gate.sandbox.observer.numbers import NAMES
@@ -34,6 +35,7 @@ from gate.trace.seccheck_process import Socket as _Socket
 from gate.trace.seccheck_program import address_fields, exec_fields, joined, logged_exec, logged_text
 from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
 
+T = TypeVar("T")
 _PYTHON: Final = "/usr/bin/python3"
 _MOST_LINE: Final = 1 << 20
 _RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
@@ -83,10 +85,7 @@ class Translator(Lines):
     def packets(self, packets: list[bytes]) -> list[bytes]:
         """Trace lines for these packets."""
         for packet in packets:
-            try:
-                self._packet(packet)
-            except (ValueError, Unreadable):
-                self.unparsed += 1
+            self._tried(self._packet, packet)
         return self._taken()
 
     def lines(self, data: bytes) -> list[bytes]:
@@ -96,11 +95,14 @@ class Translator(Lines):
             self._rest = b""
             self.unparsed += 1
         for line in whole:
-            try:
-                self._line(line)
-            except (log.Ambiguous, Unreadable):
-                self.unparsed += 1
+            self._tried(self._line, line)
         return self._taken()
+
+    def _tried(self, read: Callable[[T], None], what: T) -> None:
+        try:
+            read(what)
+        except (ValueError, Unreadable):
+            self.unparsed += 1
 
     def round(self) -> list[bytes]:
         """Both sources were emptied."""
@@ -115,7 +117,7 @@ class Translator(Lines):
     def finish(self, *, whole: bool) -> list[bytes]:
         """The last lines. ``whole``: the sentry itself closed the stream, and the observer lived."""
         for thread in list(self._waiting):
-            self._missed(thread)
+            self._tried(self._missed, thread)
         for name, thread, group, args in self._lost.rest():
             self._without_text(name, thread, group, args)
         self._followed(self._rounds + 1)

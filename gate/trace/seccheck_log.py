@@ -224,7 +224,7 @@ def folder(path: str, fd_dir: str, cwd: Callable[[], str], fd: Callable[[int], s
 def _expression(shape: tuple[str, ...], *, greedy: bool) -> str:
     parts = [_PATTERNS.get(name, _NUMBER) for name in shape]
     text = ", ".join(parts)
-    return text if greedy else text.replace("(.*)", "(.*?)")
+    return text.replace("*?)", "*)") if greedy else text.replace("(.*)", "(.*?)")
 
 
 def integer(text: str) -> int:

@@ -149,3 +149,26 @@ def test_what_is_sent_is_not_taken_for_where_it_goes(data: str) -> None:
     said = log.Logged(7, 7, "sendmsg", f"0x3 socket:[1], {message}, flags=0}}, 0x0)", None)
     assert log.sent(said) == {"size": 10}
     assert not log.passes_descriptors(said, inet=True)
+
+
+def test_a_last_call_that_can_be_read_in_two_ways_is_counted_at_the_end() -> None:
+    it = begun()
+    it.packets([raw("openat", 0, 0x7F0000001000, 0)])
+    it.lines(logged("openat(AT_FDCWD /, 0x1 /opt, O_RDONLY, 0o0)"))  # the launcher's
+    it.lines(logged("openat(0x3 /tmp/a, 0x1 b, 0x7f0000001000 \ufffd, O_RDONLY, 0o0)"))
+    last = lines(it, it.finish(whole=True))[-1]
+    assert (last["ev"], last["end"]) == ("summary", "exited")
+    assert last["unparsed"]
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("unlinkat", "0x3 /tmp/a, 0x1 , 0x7f01 ../../work/home/key, 0x0"),
+        ("fchmodat", "AT_FDCWD /tmp/a, 0x1 , 0x7f01 ../../work/home/key, 0o777"),
+        ("linkat", "0x3 /tmp/a, 0x1 , 0x7f01 ../../work/home/key, 0x4, 0x7f02 b, 0x0"),
+    ],
+)
+def test_a_folder_named_like_arguments_is_not_guessed(call: str, arguments: str) -> None:
+    with pytest.raises(log.Ambiguous):
+        log.named(log.Logged(7, 7, call, arguments, None))
