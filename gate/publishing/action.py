@@ -6,6 +6,8 @@ whatever happened while telling (IS-12).
 
 from __future__ import annotations
 
+import contextlib
+import secrets
 import shutil
 import sys
 from collections.abc import Mapping
@@ -224,7 +226,9 @@ def _clear(place: Path, *, unless_folder: bool = False) -> None:
     if place.is_symlink() or place.is_file():
         place.unlink()
     elif place.is_dir() and not unless_folder:
-        shutil.rmtree(place)
+        aside = place.rename(place.with_name(f"{place.name}.{secrets.token_hex(8)}"))
+        with contextlib.suppress(OSError, RecursionError):  # a change may nest folders deeper than we can
+            shutil.rmtree(aside)
 
 
 def _put(around: Surroundings, folder: Path, report: Report, url: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from gate.cli import main
 from gate.errors import Exit, UsageError
 from gate.model.score import Verdict
-from gate.publishing.action import exit_code, inputs
+from gate.publishing.action import FILES, _make_room, exit_code, inputs
 from tests.e2e.harmless_pulls import HARMLESS
 from tests.e2e.pulls import build, git
 
@@ -151,3 +153,19 @@ def test_links_of_the_change_lead_our_words_nowhere(
     monkeypatch.setenv("GATE_INPUT_BASE", "nowhere")
     assert main(["action"]) == Exit.USAGE
     assert list(out.iterdir()) == [], "a report that is there is about this change"
+
+
+def test_folders_too_deep_to_be_removed_are_out_of_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    (out / "report.json").mkdir(parents=True)
+    (out / "report.md").write_text("the change's own")
+    monkeypatch.chdir(out / "report.json")
+    for _ in range(1_800):  # a path that git can still check out
+        os.mkdir("a")
+        os.chdir("a")
+    monkeypatch.chdir(tmp_path)
+    _make_room(out)
+    assert {file.name for file in out.iterdir()}.isdisjoint(FILES.values())
+    subprocess.run(["rm", "-rf", str(out)], check=True)
