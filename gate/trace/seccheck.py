@@ -13,7 +13,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from gate.sandbox.observer import flags, network, process, table
 from gate.sandbox.observer.numbers import NAMES
@@ -24,7 +24,7 @@ from gate.trace import seccheck_log as log
 from gate.trace import seccheck_plain as plain
 from gate.trace import seccheck_wire as wire
 from gate.trace.events import text_of
-from gate.trace.seccheck_fds import DESCRIPTORS, INET, ONLY_ENDS, OPENS, Descriptors
+from gate.trace.seccheck_fds import DESCRIPTORS, INET, ONLY_ENDS, OPENS, THREADS_SHARE, Descriptors
 from gate.trace.seccheck_lines import Lines, head_of
 from gate.trace.seccheck_links import Links, Standing, own, through_fd
 from gate.trace.seccheck_lost import Lost
@@ -35,11 +35,9 @@ from gate.trace.seccheck_process import Socket as _Socket
 from gate.trace.seccheck_program import address_fields, exec_fields, joined, logged_exec, logged_text
 from gate.trace.seccheck_session import FOLDERS, LOGGED, LOOKS, RICH
 
-T = TypeVar("T")
 _PYTHON: Final = "/usr/bin/python3"
 _MOST_LINE: Final = 1 << 20
 _RICH_KINDS: Final = frozenset((wire.OPEN, wire.CONNECT, wire.EXECVE, wire.PRLIMIT, wire.BIND))
-_RENAME_EXCHANGE: Final = 2
 _OWN_FOLDER: Final = re.compile(r"/proc/(?:self|thread-self)/")
 _LINKING: Final = frozenset(
     ("symlink", "symlinkat", "link", "linkat", "unlink", "unlinkat", "rename", "renameat", "renameat2")
@@ -57,7 +55,7 @@ class Translator(Lines):
         super().__init__(events=events)
         self.names = NAMES[platform.machine()]
         self.calls: Counter[str] = Counter()
-        self.unparsed = 0
+        self.unparsed = self._by_fd = 0
         self._raw: Counter[str] = Counter()
         self._logged: Counter[str] = Counter()
         self._processes: dict[int, _Process] = {_LAUNCHER: _Process(0, _PYTHON)}
@@ -69,13 +67,11 @@ class Translator(Lines):
         self._opened: dict[int, str] = {}
         """By thread: the path of an open that has not ended."""
         self._forking: dict[int, int] = {}
-        self._by_fd = 0
+        self._threads: dict[int, int] = {}
         self._passed = False
         self._ends: list[tuple[int, Fields, _Process]] = []
-        self._rounds = 0
+        self._rounds = self._sentry_dropped = self._when = 0
         self._rest = b""
-        self._sentry_dropped = 0
-        self._when = 0
 
     @property
     def begun(self) -> bool:
@@ -98,9 +94,9 @@ class Translator(Lines):
             self._tried(self._line, line)
         return self._taken()
 
-    def _tried(self, read: Callable[[T], None], what: T) -> None:
+    def _tried(self, read: Callable[..., None], *what: object) -> None:
         try:
-            read(what)
+            read(*what)
         except (ValueError, Unreadable):
             self.unparsed += 1
 
@@ -179,11 +175,15 @@ class Translator(Lines):
     def _cloned(self, fields: wire.Fields, thread: int, group: int, me: _Process | None) -> None:
         child = wire.number(fields, 4)
         if me is None or child == group:
-            return  # a thread
+            self._threads[wire.number(fields, 3)] = group
+            shares = self._forking.get(thread, 0) & THREADS_SHARE == THREADS_SHARE
+            self.unparsed += me is not None and me.live and not shares
+            return
         how = self._forking.get(thread, 0)
         born = _Process(group, me.exe, me.cwd, me.live, sockets=dict(me.sockets), files=me.files.child(how))
         born.folder = me.folder.child(how, self._when)
         self._processes[child] = born
+        self._threads.pop(child, None)
         if born.live:
             self._process(child, born, "first")
 
@@ -345,7 +345,8 @@ class Translator(Lines):
         """
 
         def standing(which: str) -> Standing | None:
-            other = me if which.endswith("self") else self._processes.get(int(which[:9]))
+            number = 0 if which.endswith("self") else int(which[:9])
+            other = self._processes.get(self._threads.get(number, number)) if number else me
             if other is None:
                 return None
             cwd = other.folder.at(when) if late else other.cwd
@@ -387,7 +388,7 @@ class Translator(Lines):
         elif said.call.startswith("link"):
             self._links.shared(path, entry("other"), at)
         else:
-            swapped = bool(log.integer(where.get("rename", "0x0")) & _RENAME_EXCHANGE)
+            swapped = bool(log.integer(where.get("rename", "0x0")) & 2)  # RENAME_EXCHANGE
             self._links.moved(entry("other"), path, at, swapped=swapped)
 
     def _folder(self, where: dict[str, str], it: _Process | None, said: log.Logged, key: str = "path") -> str:

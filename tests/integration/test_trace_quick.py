@@ -137,3 +137,20 @@ top = os.open("/", os.O_PATH)
 open(f"/proc/self/fd/{top}" * 18 + "/tmp/there/kept").close()
 """
     assert _opened(python(tmp_path, program), "kept") == ["/tmp/there/kept"] * 3
+
+
+def test_threads_and_children_that_said_nothing_are_known_in_paths(tmp_path: Path) -> None:
+    program = """
+import ctypes, os, threading
+for name in ("/tmp/a", "/tmp/b"): os.mkdir(name); open(name + "/kept", "w").close()
+os.chdir("/tmp/a"); folder = os.open("/tmp/a", os.O_PATH)
+hold = threading.Event(); thread = threading.Thread(target=hold.wait); thread.start()
+ends, end = os.pipe()
+child = os.fork()
+if not child: os.read(ends, 1); os._exit(0)
+for number in (thread.native_id, child):
+    for way in ("cwd", f"fd/{folder}", "root/tmp/a"): open(f"/proc/{number}/{way}/kept").close()
+open(f"/proc/self/task/{thread.native_id}/cwd/kept").close()
+os.write(end, b"x"); hold.set()
+"""
+    assert _opened(python(tmp_path, program), "kept")[2:] == ["/tmp/a/kept"] * 7

@@ -172,3 +172,17 @@ def test_a_last_call_that_can_be_read_in_two_ways_is_counted_at_the_end() -> Non
 def test_a_folder_named_like_arguments_is_not_guessed(call: str, arguments: str) -> None:
     with pytest.raises(log.Ambiguous):
         log.named(log.Logged(7, 7, call, arguments, None))
+
+
+def test_a_thread_s_number_is_its_process_s() -> None:
+    it = begun()
+    it.packets([at(1, wire.RAW, CODE, f4=CALL["clone"], f5=0x3D0F00), at(1, wire.CLONE, CODE, f3=9, f4=CODE)])
+    out = it.packets(opened(2, b"/proc/9/cwd/key", b"/work/home"))
+    assert [line["path"] for line in lines(it, out) if line["ev"] == "open"] == ["/work/home/key"]
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 0
+
+
+def test_a_thread_with_a_folder_of_its_own_is_a_hole() -> None:
+    it = begun()
+    it.packets([at(1, wire.RAW, CODE, f4=CALL["clone"], f5=0x10900), at(1, wire.CLONE, CODE, f3=9, f4=CODE)])
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 1

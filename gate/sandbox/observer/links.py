@@ -22,7 +22,7 @@ _KNOWN = 4096
 _FIXED = (b"/usr/", b"/lib", b"/etc/", b"/bin/", b"/sbin/", b"/sys/", b"/opt/")
 """Read-only in every sandbox of ours: the code can plant no link there (our own links are no secret)."""
 _MAGIC = re.compile(
-    rb"/+proc/+(self|thread-self|[0-9]+)(?:/+task/+[0-9]+)?/+(root|cwd|exe|fd/+[0-9]+)(/.*)?\Z", re.DOTALL
+    rb"/+proc/+(self|thread-self|[0-9]+)(?:/+task/+([0-9]+))?/+(root|cwd|exe|fd/+[0-9]+)(/.*)?\Z", re.DOTALL
 )
 _DEVICE_FD = re.compile(rb"/+dev/+fd/+(?=[0-9])")
 
@@ -160,8 +160,8 @@ class Links:
             match = _MAGIC.match(path)
             if match is None:
                 break
-            who, what, rest = match.groups()
-            target = self._target(tid, who, what)
+            who, thread, what, rest = match.groups()
+            target = self._target(tid, thread or who, what)
             if target is None:
                 break
             path = target.rstrip(b"/") + (rest or b"") or b"/"
@@ -171,10 +171,10 @@ class Links:
         if what == b"root":
             return b"/"
         pid = self._host_pid(int(who)) if who.isdigit() else tid
-        if pid is None:
-            return None
+        # a thread, or a process that made no call yet: as the sandbox's own /proc has it
+        place = b"/proc/%d" % pid if pid is not None else b"/proc/%d/root/proc/%s" % (tid, who)
         try:
-            target = os.readlink(b"/proc/%d/%s" % (pid, what))
+            target = os.readlink(place + b"/" + what)
         except OSError:
             return None
         return target if target.startswith(b"/") else None
