@@ -23,7 +23,7 @@ _DUPS: Final = frozenset(("dup", "dup2", "dup3"))
 _F_DUPFD, _F_DUPFD_CLOEXEC = 0, 1030
 _CLONE_FILES: Final = 0x400
 THREADS_SHARE: Final = 0x600
-"""CLONE_FS and CLONE_FILES: no thread library leaves them out, and what such a thread does is not followed."""
+"""CLONE_FS and CLONE_FILES: no thread library leaves them out; a thread without them is not followed."""
 _KEPT: Final = 16
 """Earlier files of one descriptor, for calls that are told a little later."""
 MEMFD: Final = "/memfd:"
