@@ -154,3 +154,19 @@ open(f"/proc/self/task/{thread.native_id}/cwd/kept").close()
 os.write(end, b"x"); hold.set()
 """
     assert _opened(python(tmp_path, program), "kept")[2:] == ["/tmp/a/kept"] * 7
+
+
+def test_a_link_at_the_end_of_a_path_too_long_to_look_up_is_no_blind_spot(tmp_path: Path) -> None:
+    program = """
+import os
+os.mkdir("/tmp/there"); open("/tmp/there/kept", "w").close()
+os.chdir("/tmp")
+for _ in range(19): os.mkdir("d" * 200); os.chdir("d" * 200)
+os.symlink("/tmp/there", "link")
+open("./" * 200 + "link/kept").close()
+"""
+    result = python(tmp_path, program)
+    assert _opened(result, "kept") == ["/tmp/there/kept"] * 2
+    assert result.completeness.whole
+    result = python(tmp_path, program + "os.mkdir('e' * 250); open(('e' * 250 + '/../') * 2 + 'link/kept')")
+    assert not result.completeness.whole

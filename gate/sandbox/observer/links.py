@@ -13,12 +13,17 @@ import re
 import struct
 from collections.abc import Callable
 
+from .target import Unreadable
+
 _OPENAT2 = 437  # same number on every architecture
 _RESOLVE_IN_ROOT = 0x10
 _O_PATH = 0o10000000
 _HOPS = 41
 """More links than the kernel follows in one path (MAXSYMLINKS)."""
 _KNOWN = 4096
+_LONGEST = 4096
+"""Bytes with the NUL (PATH_MAX). A relative path in a deep folder may be longer as we write it."""
+_NOTHING = re.compile(rb"/(?:\.?/)+")
 _FIXED = (b"/usr/", b"/lib", b"/etc/", b"/bin/", b"/sbin/", b"/sys/", b"/opt/")
 """Read-only in every sandbox of ours: the code can plant no link there (our own links are no secret)."""
 _MAGIC = re.compile(
@@ -47,9 +52,14 @@ class Links:
         self._stay = struct.pack("<QQQ", follow | os.O_NOFOLLOW, 0, _RESOLVE_IN_ROOT)
 
     def real(self, tid: int, path: bytes, *, follow: bool = True) -> bytes | None:
-        """The path without links; None where it is the same or cannot be told."""
+        """The path without links; None where it is the same or cannot be told. Raises Unreadable."""
         if path.startswith(_FIXED) and b"/.." not in path:
             return None
+        asked = path
+        if len(path) >= _LONGEST:
+            path = _NOTHING.sub(b"/", path)
+            if len(path) >= _LONGEST:
+                raise Unreadable("too long to be looked up")
         if self._root < 0:
             try:  # one root for all: chroot, pivot_root and unshare are refused
                 self._root = os.open(f"/proc/{tid}/root", _O_PATH | os.O_CLOEXEC)
@@ -61,10 +71,10 @@ class Links:
             return self._known[key]
         plain = self._without_magic(tid, path)
         if plain.startswith(b"/proc/") and b"/.." not in plain:  # its "self" would be us
-            return None if plain == path else plain
+            return None if plain == asked else plain
         led, same = self._resolve(tid, plain, follow=follow)
         found = led or plain
-        real = None if found == path or not found.startswith(b"/") else found
+        real = None if found == asked or not found.startswith(b"/") else found
         if settled and same and plain == path and not path.startswith(b"/proc"):
             if len(self._known) >= _KNOWN:
                 self._known.clear()
