@@ -13,7 +13,7 @@ from gate.trace.seccheck import Translator
 from gate.trace.seccheck_cwd import Folder
 from gate.trace.seccheck_fds import Descriptors
 from gate.trace.seccheck_links import Links
-from tests.unit.test_seccheck import CALL, CODE, begun, lines, logged, message, raw
+from tests.unit.seccheck_packets import CALL, CODE, begun, lines, logged, message, raw
 
 SECOND = 10**9
 START = 10**18
