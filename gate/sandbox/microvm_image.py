@@ -41,6 +41,7 @@ _OURS: Final = ("observer", "sinkhole")
 """Folders of ours that run inside."""
 _DEPENDS: Final = re.compile(rb"\0depends=([^\0]*)\0")
 _BUILD_SECONDS: Final = 120
+_IN_USE_SECONDS: Final = 2 * 3600
 _OLD_SECONDS: Final = 7 * 24 * 3600
 HOW_TO_GET: Final = (
     "On Debian: apt-get install qemu-system-x86 busybox-static squashfs-tools; `make setup` in a checkout "
@@ -187,11 +188,16 @@ def _joined(wanted: Sequence[tuple[str, Path]]) -> Iterator[bytes]:
 
 
 def _have(path: Path, others: str, make: Callable[[Path], None]) -> None:
-    """Make a file where it is missing, whole or not at all; those of other versions go."""
-    if path.exists():
+    """Make a file where it is missing, whole or not at all; those of other versions go, but not from under
+    another gate that may start a machine from them.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        os.utime(path)
         return
     for old in path.parent.glob(others) if others else ():
-        old.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another gate tidies up, too
+            if old.stat().st_mtime < time.time() - _IN_USE_SECONDS:
+                old.unlink()
     new = path.with_suffix(".new")
     try:
         make(new)

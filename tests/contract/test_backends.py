@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -30,18 +29,9 @@ from tests.contract.trees import DictTree
 pytestmark = pytest.mark.engine
 
 
-QUICK = ("hello]", "exits non-zero]", "endless loop]", "memory bomb]", "trial_start", "fresh")
-"""What a machine in software (no KVM: minutes for the whole contract) is tried with by default."""
-
-
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> Backend:
-    made = working(str(request.param))
-    in_software = made.name == "microvm" and capability("microvm").reserve
-    quick = any(word in request.node.name for word in QUICK)
-    if in_software and not quick and not os.environ.get("GATE_TEST_SLOW_WALLS"):
-        pytest.skip("microvm without KVM is slow: GATE_TEST_SLOW_WALLS=1 runs its whole contract")
-    return made
+    return working(str(request.param))
 
 
 def _probe(backend: Backend, *argv: str, deadline: float = 10.0) -> Probe:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import tarfile
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -230,3 +232,18 @@ def test_only_what_the_simulated_network_needs_is_picked_from_an_image() -> None
             "cryptography/x509.py",
             "_cffi_backend.cpython-311-x86_64-linux-gnu.so",
         ]
+
+
+def test_files_of_another_version_stay_while_a_machine_may_be_started_from_them(tmp_path: Path) -> None:
+    long_ago, in_use, made = (tmp_path / f"initrd-{name}.cpio" for name in ("old", "used", "new"))
+    for path in (long_ago, in_use):
+        path.write_bytes(b"x")
+    os.utime(long_ago, (1, 1))
+    for _ in range(2):
+        microvm_image._have(made, "initrd-*", lambda new: microvm_image._write(new, b"made"))
+        assert made.read_bytes() == b"made"
+        assert in_use.exists()
+        assert not long_ago.exists()
+    os.utime(made, (1, 1))
+    microvm_image._have(made, "initrd-*", lambda _: pytest.fail("it is there"))
+    assert made.stat().st_mtime > time.time() - 60, "used just now"
