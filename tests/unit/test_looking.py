@@ -34,12 +34,12 @@ class Slow:
 
     def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
         self.ran.append((probe.id, side))
-        trace = Trace()
+        trace, name = Trace(), f"{probe.id}-{side}-{repeat}.jsonl"  # several run at once
         if "~" in probe.id:
             time.sleep(self.seconds)
         if probe.id.endswith("~ci") and side in self.connecting:
             trace.net("connect", "198.51.100.7", 443)
-        path = trace.save(self.folder / f"{len(self.ran)}-{side}-{repeat}.jsonl")
+        path = trace.save(self.folder / name)
         return replace(run("import", trace=path), probe=probe, side=side, repeat=repeat)
 
     def expect(self, runs: int) -> None:
