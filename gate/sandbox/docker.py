@@ -6,7 +6,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, TypeVar
@@ -255,13 +255,12 @@ class DockerBackend:
             return
         with ThreadPoolExecutor(1, thread_name_prefix="trial") as pool:
             trial = pool.submit(_trial, client, image, self.runtime)
-            yield
             try:
-                trial.result()
-            except (CouldNotLook, *API_ERRORS) as error:
-                raise WallFailed(
-                    f"the engine cannot start a container: {_line(error)}", advice=engine.HOW_TO_GET
-                ) from error
+                yield
+            except Exception:  # what fails in the block, too, has its cause here
+                _stood(trial)
+                raise
+            _stood(trial)
         self._tried = True
 
     def _watcher(
@@ -327,6 +326,16 @@ def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
         reap.remove_container(client, trial)
     if code != 42:
         raise CouldNotLook(f"the sandbox image does not run (exit {code})", advice="Remove it and try again.")
+
+
+def _stood(trial: Future[None]) -> None:
+    """Wait for a trial start. Raises WallFailed."""
+    try:
+        trial.result()
+    except (CouldNotLook, *API_ERRORS) as error:
+        raise WallFailed(
+            f"the engine cannot start a container: {_line(error)}", advice=engine.HOW_TO_GET
+        ) from error
 
 
 def _peak(client: DockerClient, container_id: str) -> int | None:

@@ -41,6 +41,10 @@ def _fails(*_: object) -> None:
     raise CouldNotLook("the sandbox image does not run (exit 1)")
 
 
+def _fails_at_once(*_: object, **__: object) -> None:
+    raise CouldNotLook("the observer container did not start")
+
+
 def test_the_trial_is_run_once_by_whoever_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[str] = []
     real = docker._trial
@@ -64,6 +68,16 @@ def test_a_trial_that_fails_at_the_opening_is_said_and_nothing_runs(monkeypatch:
     monkeypatch.setattr(docker, "_trial", _fails)
     backend, found, _ = choose("docker", "container", defer=True)
     assert found.available
+    with pytest.raises(WallFailed, match="does not run"), backend.open(SandboxSpec(), TREE, TREE):
+        pytest.fail("opened")
+
+
+def test_an_engine_that_starts_nothing_fails_as_a_wall_though_the_watchers_fail_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(docker, "_trial", _fails)
+    monkeypatch.setattr(docker, "Observer", _fails_at_once)
+    backend, _, _ = choose("docker", "container", defer=True)
     with pytest.raises(WallFailed, match="does not run"), backend.open(SandboxSpec(), TREE, TREE):
         pytest.fail("opened")
 
