@@ -76,7 +76,7 @@ def look(
     left = plan.not_exercised
     if not settled(findings):
         reasons = _reasons(plan, diff, findings, suspects(), deep=deep)
-        again = _once_more(session, plan, runs, planted, reasons, until, note)
+        again = _once_more(session, plan, runs, diff, planted, reasons, until, note)
         if again.runs:
             runs += again.runs
             diff = compare(runs, planted)
@@ -117,12 +117,13 @@ def _once_more(
     session: Session,
     plan: ExecutionPlan,
     runs: tuple[RunRecord, ...],
+    diff: BehaviourDiff,
     planted: tuple[Canary, ...],
     reasons: list[str],
     until: float,
     note: Callable[[str], None],
 ) -> _Again:
-    """The variants at head, then at base those in which head did something it had not done before."""
+    """The variants at head, then at base those in which head did what it had not done before (``diff``)."""
     if not reasons or until - time.monotonic() < _LEAST:
         return _Again()
     second = deepen(plan, reasons)
@@ -130,7 +131,7 @@ def _once_more(
     start = time.monotonic()
     more = execute(session, head, budget=until - start, progress=note)
     took = time.monotonic() - start
-    known = {b.key for b in compare(runs, planted).new}
+    known = {b.key for b in diff.new}
     fresh = [b for b in compare(runs + more, planted).new if b.key not in known]
     wanted = {probe for behaviour in fresh for probe in behaviour.probes}
     base = _only(second, "base", wanted)

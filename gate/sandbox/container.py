@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -178,32 +178,56 @@ def ulimits(limits: Limits) -> list[dict[str, Any]]:
     return [{"Name": name, "Soft": value, "Hard": value} for name, value in wanted.items()]
 
 
-# The watchers ask for no network twice. ``NetworkDisabled`` alone spares Docker two processes and half of the
-# start (the runtime makes the namespace, with loopback in it); engines that do not know it take the mode. Not
-# for sandboxes: without the engine's network, /etc/hosts is empty, and nothing knows localhost.
 def observer_options(*, image: str, labels: Mapping[str, str], sockets_volume: str) -> dict[str, Any]:
     """The body of ``POST /containers/create`` for the observer: it sees the host's processes (to read
     the memory of those whose listener it holds), has two capabilities, no network, no code under test.
     """
-    host: dict[str, Any] = {
+    return watcher_options(
+        image,
+        labels,
+        memory=256 << 20,
+        pids=256,
+        PidMode="host",
+        CapAdd=["SYS_PTRACE", "DAC_READ_SEARCH"],
+        SecurityOpt=["no-new-privileges", "apparmor=unconfined"],
+        Mounts=[{"Type": "volume", "Source": sockets_volume, "Target": SOCKETS, "ReadOnly": False}],
+    )
+
+
+def watcher_options(
+    image: str,
+    labels: Mapping[str, str],
+    *,
+    memory: int,
+    pids: int,
+    entrypoint: Sequence[str] = (),
+    **host: Any,
+) -> dict[str, Any]:
+    """The body of ``POST /containers/create`` for a container of ours beside the sandboxes, ``memory`` in
+    bytes: no network, no capability, nothing to write to but what ``host`` (parts of HostConfig) gives.
+
+    It asks for no network twice. ``NetworkDisabled`` alone spares Docker two processes and half of the start
+    (the runtime makes the namespace, with loopback in it); engines that do not know it take the mode. Not for
+    sandboxes: without the engine's network, /etc/hosts is empty, and nothing knows localhost.
+    """
+    least: dict[str, Any] = {
         "NetworkMode": "none",
-        "PidMode": "host",
         "ReadonlyRootfs": True,
         "CapDrop": ["ALL"],
-        "CapAdd": ["SYS_PTRACE", "DAC_READ_SEARCH"],
-        "SecurityOpt": ["no-new-privileges", "apparmor=unconfined"],
+        "SecurityOpt": ["no-new-privileges"],
         "IpcMode": "private",
         "CgroupnsMode": "private",
-        "Memory": 256 << 20,
-        "MemorySwap": 256 << 20,
-        "PidsLimit": 256,
+        "Memory": memory,
+        "MemorySwap": memory,
+        "PidsLimit": pids,
         "LogConfig": {"Type": "none", "Config": {}},
         "RestartPolicy": {"Name": "no"},
-        "Mounts": [{"Type": "volume", "Source": sockets_volume, "Target": SOCKETS, "ReadOnly": False}],
     }
+    started = {"Entrypoint": list(entrypoint), "Cmd": []} if entrypoint else {}
     return {
         "Image": image,
         "NetworkDisabled": True,
+        **started,
         "Labels": dict(labels),
         "AttachStdin": True,
         "AttachStdout": True,
@@ -211,5 +235,5 @@ def observer_options(*, image: str, labels: Mapping[str, str], sockets_volume: s
         "OpenStdin": True,
         "StdinOnce": True,
         "Tty": False,
-        "HostConfig": host,
+        "HostConfig": least | host,
     }

@@ -25,7 +25,7 @@ IDLE: Final = Probe(
 )
 """What an interpreter does by itself: its behaviour is subtracted from everybody's."""
 
-_LONG: Final = ("install", "test", "script", "call")
+_LONG: Final = {"install": 0, "test": 1, "script": 2, "call": 3}
 """Phases that usually take longer than others, the longest first."""
 _TRIED: Final = 9
 """The number of a try that another run with more time took the place of."""
@@ -110,7 +110,7 @@ def _in_turn(
     """
     order = list(range(len(turns)))
     if fits:
-        order.sort(key=lambda at: _LONG.index(turns[at].probe.phase) if turns[at].probe.phase in _LONG else 9)
+        order.sort(key=lambda at: _LONG.get(turns[at].probe.phase, len(_LONG)))
     begun = {at: pool.submit(one, turns[at]) for at in order}
     return [begun[at].result() for at in range(len(turns))]
 

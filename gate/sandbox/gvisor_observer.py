@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from docker import DockerClient
 
 from gate.errors import CouldNotLook
-from gate.sandbox import gvisor_setup, reap
+from gate.sandbox import container, gvisor_setup, reap
 from gate.sandbox.attach import Attached
 from gate.sandbox.engine import API_ERRORS
 from gate.sandbox.observer.sinks import HEAD
@@ -91,34 +91,14 @@ def _packets(payload: bytes) -> list[bytes]:
 
 def observer_options(image: str, labels: Mapping[str, str]) -> dict[str, Any]:
     """The body of ``POST /containers/create``: no network, no capability, one folder of the host's."""
-    host: dict[str, Any] = {
-        "NetworkMode": "none",
-        "ReadonlyRootfs": True,
-        "CapDrop": ["ALL"],
-        "SecurityOpt": ["no-new-privileges"],
-        "IpcMode": "private",
-        "CgroupnsMode": "private",
-        "Memory": 256 << 20,
-        "MemorySwap": 256 << 20,
-        "PidsLimit": 64,
-        "LogConfig": {"Type": "none", "Config": {}},
-        "RestartPolicy": {"Name": "no"},
-        "Binds": [f"{gvisor_setup.REPORTS}:{_FOLDER}:rw"],
-    }
-    return {
-        "Image": image,
-        "NetworkDisabled": True,
-        "Entrypoint": ["python3", "-I", "-S", "-B", "/opt/gate/observer/sinks.py", _FOLDER],
-        "Cmd": [],
-        "Labels": dict(labels),
-        "AttachStdin": True,
-        "AttachStdout": True,
-        "AttachStderr": True,
-        "OpenStdin": True,
-        "StdinOnce": True,
-        "Tty": False,
-        "HostConfig": host,
-    }
+    return container.watcher_options(
+        image,
+        labels,
+        memory=256 << 20,
+        pids=64,
+        entrypoint=("python3", "-I", "-S", "-B", "/opt/gate/observer/sinks.py", _FOLDER),
+        Binds=[f"{gvisor_setup.REPORTS}:{_FOLDER}:rw"],
+    )
 
 
 class SinkObserver:

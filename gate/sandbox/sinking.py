@@ -23,7 +23,7 @@ from docker import DockerClient
 from gate import proc
 from gate.errors import CouldNotLook
 from gate.model.run import SandboxSpec
-from gate.sandbox import reap
+from gate.sandbox import container, reap
 from gate.sandbox.attach import Attached
 from gate.sandbox.channel import Tracing
 from gate.sandbox.engine import API_ERRORS
@@ -199,39 +199,20 @@ def options(image: str, labels: Mapping[str, str], devices: Sequence[str] = ()) 
     the order for a sandbox and the first byte from it; the process that reads those bytes has none, and is
     nobody.
     """
-    host: dict[str, Any] = {
-        "NetworkMode": "none",
-        "PidMode": "host",
-        "ReadonlyRootfs": True,
-        "CapDrop": ["ALL"],
-        "CapAdd": list(_CAPABILITIES),
-        "SecurityOpt": ["no-new-privileges", "apparmor=unconfined"],
-        "IpcMode": "private",
-        "CgroupnsMode": "private",
-        "Memory": 512 << 20,
-        "MemorySwap": 512 << 20,
-        "PidsLimit": 256,
-        "Tmpfs": {"/tmp": "rw,noexec,nosuid,nodev,size=4m,mode=1777"},  # noqa: S108  # its own
-        "LogConfig": {"Type": "none", "Config": {}},
-        "RestartPolicy": {"Name": "no"},
-        "Devices": [
+    return container.watcher_options(
+        image,
+        labels,
+        memory=512 << 20,
+        pids=256,
+        entrypoint=("python3", "-I", "-B", "/opt/gate/sinkhole/__main__.py"),
+        PidMode="host",
+        CapAdd=list(_CAPABILITIES),
+        SecurityOpt=["no-new-privileges", "apparmor=unconfined"],
+        Tmpfs={"/tmp": "rw,noexec,nosuid,nodev,size=4m,mode=1777"},  # noqa: S108  # its own
+        Devices=[
             {"PathOnHost": path, "PathInContainer": path, "CgroupPermissions": "rw"} for path in devices
         ],
-    }
-    return {
-        "Image": image,
-        "NetworkDisabled": True,
-        "Entrypoint": ["python3", "-I", "-B", "/opt/gate/sinkhole/__main__.py"],
-        "Cmd": [],
-        "Labels": dict(labels),
-        "AttachStdin": True,
-        "AttachStdout": True,
-        "AttachStderr": True,
-        "OpenStdin": True,
-        "StdinOnce": True,
-        "Tty": False,
-        "HostConfig": host,
-    }
+    )
 
 
 class Sinkhole:

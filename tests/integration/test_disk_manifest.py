@@ -7,7 +7,7 @@ from __future__ import annotations
 import platform
 import struct
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import msgspec
@@ -17,7 +17,7 @@ from gate.model.behaviour import Behaviour
 from gate.model.change import Change
 from gate.model.finding import Finding
 from gate.model.rule import Severity
-from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec, Touched
+from gate.model.run import Probe, RunRecord, SandboxSpec, Touched
 from gate.sandbox import canaries, channel, stracing
 from gate.sandbox.backends import BACKENDS
 from gate.sandbox.interface import Backend
@@ -33,6 +33,7 @@ from gate.trace.view import behaviours
 from gate.trace.view_disk import UNWRITTEN, DiskView
 from tests.behaviours.running import wall
 from tests.contract.trees import DictTree
+from tests.unit.signal_context import run as run_of
 
 WALLS = (
     "bubblewrap",
@@ -122,19 +123,8 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 
 def test_a_list_of_files_without_a_trace_accuses_nobody() -> None:
-    idle = Probe(id="a", phase="install", target="a", path=None, argv=("x",), deadline=1, driver=False)
-    record = RunRecord(
-        probe=idle,
-        side="head",
-        outcome=Outcome.COMPLETED,
-        exit_code=0,
-        seconds=1.0,
-        peak_memory=None,
-        completed=True,
-        trace=None,
-        completeness=Completeness(),
-        touched=(Touched(path="/work/out/a.py", device=1, inode=1),),
-    )
+    touched = (Touched(path="/work/out/a.py", device=1, inode=1),)
+    record = replace(run_of("install"), touched=touched)
     assert behaviours(record) == ()
 
 

@@ -155,14 +155,15 @@ class Run:
             self.tunnel.close()
         self._drain()
         seconds = time.monotonic() - start
+        owner = (self.job.get("tracer") or {}).get("user")  # whose files they are
         if since and not killed and self.tracer_ok:
             until = start + float(self.job.get("deadline") or 1e9)
-            with launch_child.acting_as((self.job.get("tracer") or {}).get("user")):  # whose files they are
+            with launch_child.acting_as(owner):
                 launch_manifest.report(
                     since, self.job["manifest"], until, lambda said: self.frames.say(b"M", said)
                 )
         if self.job.get("collect") and self.code == 0 and not killed:
-            with launch_child.acting_as(self.job["tracer"].get("user")):  # whose files they are
+            with launch_child.acting_as(owner):
                 launch_bridge.collect(self.job["collect"], self.frames.send, int(self.job["collect_most"]))
         report, done = self._driver_report()
         if report is not None:

@@ -24,7 +24,7 @@ from .numbers import AUDIT_ARCH, NAMES
 from .paths import Fields
 from .strace_calls import Printed
 from .strace_line import Begun, Call, Ended, Strange, Trapped
-from .target import AT_FDCWD, Process, Unreadable, process_of
+from .target import AT_FDCWD, Process, Unreadable, process_of, who
 from .text import bytes_of, text_of
 from .writer import Writer
 
@@ -439,10 +439,9 @@ class Reader:
     def _event(
         self, kind: str, me: Process, tid: int, name: str, fields: Fields, *, budget: str = ""
     ) -> None:
-        who = f'"pid":{me.pid},"tid":{tid}' if tid != me.pid else f'"pid":{me.pid}'
         body = json.dumps(fields, separators=(",", ":"))[1:]
         comma = "," if len(body) > 1 else ""
-        self.writer.put(budget or kind, f'"ev":"{kind}",{who},"call":"{name}"{comma}{body}')
+        self.writer.put(budget or kind, f'"ev":"{kind}",{who(me.pid, tid)},"call":"{name}"{comma}{body}')
 
     def _bare(self, kind: str, fields: Fields) -> None:
         self.writer.put(kind, f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:])
