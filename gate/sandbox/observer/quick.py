@@ -9,23 +9,17 @@ Standard library only.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
-import struct
 from collections.abc import Mapping
 from typing import Final
 
 from . import flags
 from .links import Links
+from .listener import Listener
 from .target import Memory, Process, Unreadable
 from .writer import Writer
 
-SEND: Final = 0xC0182101
-CONTINUE: Final = 1
-RESPONSE: Final = struct.Struct("<QqiI")
-_FIRST = 6  # where the arguments begin in a notification
-_MOST = 256
+_FIRST: Final = 6  # where the arguments begin in a notification
 _LOOKS = {
     "stat": 0,
     "lstat": 0,
@@ -44,7 +38,7 @@ class Quick:
     """``take`` answers a notification when it is one of the plain ones."""
 
     def __init__(
-        self, listener: int, memory: Memory, links: Links, writer: Writer, names: Mapping[int, str]
+        self, listener: Listener, memory: Memory, links: Links, writer: Writer, names: Mapping[int, str]
     ) -> None:
         self._listener = listener
         self._memory = memory
@@ -89,11 +83,6 @@ class Quick:
                 if flags.opened(bits) != ("r", "") or not self._links.plain(path):
                     return False
                 tail = ',"access":"r"}'
-        try:
-            fcntl.ioctl(self._listener, SEND, RESPONSE.pack(found[0], 0, 0, CONTINUE))
-        except OSError as problem:
-            if problem.errno in (errno.ENOENT, errno.EINPROGRESS):  # the caller died, it never happened
-                return True
-            raise
-        self._writer.later(kind, me.head(kind, name, found[1]), path, tail)
+        if self._listener.answer(found[0]):  # else: the caller died, it never happened
+            self._writer.later(kind, me.head(kind, name, found[1]), path, tail)
         return True

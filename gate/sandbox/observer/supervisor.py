@@ -3,20 +3,18 @@
 Bounded: each kind of event has a budget of lines; past it calls are still answered and counted, and
 the summary says how many were dropped. One kind's flood never costs another kind's lines.
 Fails closed: when this process ends, the kernel answers every observed call with ENOSYS.
-Standard library only. Kernel interface: uapi linux/seccomp.h, seccomp_unotify(2).
+Standard library only.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import select
 import signal
 import socket
-import struct
 import time
 from collections import Counter
 from collections.abc import Collection
@@ -25,17 +23,15 @@ from typing import Any
 
 from . import flags, network, paths, process, table
 from .links import Links
+from .listener import Listener
 from .numbers import AUDIT_ARCH, NAMES
 from .paths import Args, Fields, signed
-from .quick import CONTINUE, RESPONSE, SEND, Quick
+from .quick import Quick
 from .target import Memory, Process, Unreadable, process_of, who
 from .text import text_of
 from .writer import Writer
 
 VERSION = 1
-_RECV, _SET_FLAGS = 0xC0502100, 0x40082104
-_NOTIFICATION = struct.Struct("<QIIiIQ6Q")
-_SYNC_WAKE_UP = 1
 _FAMILIES_ALLOWED = frozenset((1, 2, 10, 16))  # unix, inet, inet6, netlink (name look-ups use it)
 _NEW_LISTENER = 8
 _NAMES = 1000
@@ -57,7 +53,7 @@ class Supervisor:
         events: int = 1_000_000,
         canaries: Collection[str] = (),
     ) -> None:
-        self.listener = listener
+        self.listener = Listener(listener)
         self.link = link
         self.arch = os.uname().machine
         self.names = NAMES[self.arch]
@@ -69,7 +65,7 @@ class Supervisor:
         self.calls: Counter[str] = Counter()
         self.unparsed = 0
         self.canaries = frozenset(canaries)
-        self.quick = Quick(listener, self.memory, self.links, self.writer, self.names)
+        self.quick = Quick(self.listener, self.memory, self.links, self.writer, self.names)
         self.tids: dict[int, Process] = {}
         self.processes: dict[int, Process] = {}
         self.pidfds: dict[int, Process] = {}
@@ -80,9 +76,7 @@ class Supervisor:
         self.writer.line(
             "start", {"version": VERSION, "tracer": "unotify", "arch": self.arch, "wall": time.time()}
         )
-        with contextlib.suppress(OSError):  # Linux 6.6: wakes the target on our own core
-            fcntl.ioctl(self.listener, _SET_FLAGS, _SYNC_WAKE_UP)
-        self.epoll.register(self.listener, select.EPOLLIN)
+        self.epoll.register(self.listener.fd, select.EPOLLIN)
         if self.link is not None:
             self.epoll.register(self.link.fileno(), select.EPOLLIN)
         end, error = "error", ""
@@ -93,7 +87,7 @@ class Supervisor:
         except Exception as bug:
             error = f"{type(bug).__name__}: {bug}"[:500]
         finally:
-            os.close(self.listener)  # from here on the target's calls fail
+            os.close(self.listener.fd)  # from here on the target's calls fail
             counts = {"events": self.writer.events, "dropped": self.writer.dropped}
             fields: Fields = {**counts, "unparsed": self.unparsed, "calls": dict(self.calls), "end": end}
             if error:
@@ -109,15 +103,16 @@ class Supervisor:
         poll, listener = self.epoll.poll, self.listener
         link = -1 if self.link is None else self.link.fileno()
         while True:
-            ready = poll(0.05 if self.writer.waiting else 1.0)
-            if not ready:
+            ready = poll(0 if listener.busy else 0.05 if self.writer.waiting else 1.0)
+            calling = listener.busy
+            if not ready and not calling:
                 self.writer.flush()
-                if until is not None and time.monotonic() > until:
-                    return "deadline"
+            if until is not None and time.monotonic() > until:
+                return "deadline"
             for fd, event in ready:
-                if fd == listener:
+                if fd == listener.fd:
                     if event & select.EPOLLIN:
-                        self.step()
+                        calling = True
                     elif event & (select.EPOLLHUP | select.EPOLLERR):
                         return self._all_gone()
                 elif fd == link:
@@ -125,6 +120,10 @@ class Supervisor:
                         return self._all_gone()
                 else:
                     self._gone(fd)
+            if calling:
+                for found in listener.row():
+                    if self.step(found) == "exit_group":  # likely the last call, and the rest tells at once
+                        break
 
     def _all_gone(self) -> str:
         """Nobody is left: the ends not heard of yet are written too."""
@@ -145,16 +144,8 @@ class Supervisor:
 
     # -- one notification -------------------------------------------------------------------
 
-    def step(self) -> None:
-        """Receive, look, answer, write."""
-        raw = bytearray(80)
-        try:
-            fcntl.ioctl(self.listener, _RECV, raw)
-        except OSError as error:
-            if error.errno in (errno.ENOENT, errno.EINTR):  # the caller died meanwhile
-                return
-            raise
-        found = _NOTIFICATION.unpack(raw)
+    def step(self, found: tuple[int, ...]) -> str:
+        """Look, answer, write; returns the call's name."""
         ident, tid, _, number, arch, _, *args = found
         if self.links.under_way:
             self.links.under_way.pop(tid, None)  # what it asked for before has ended
@@ -163,10 +154,10 @@ class Supervisor:
             me = self.tids.get(tid)
             if me is not None and not me.recheck and self.quick.take(me, plain, found):
                 self.calls[plain[1]] += 1
-                return
+                return plain[1]
         if arch != self.native or number & table.X32_BIT:
             self._foreign(ident, tid, number & 0xFFFFFFFF, arch, tuple(args))
-            return
+            return "foreign"
         name = self.names.get(number)
         if name is None:
             name = f"syscall_{number & 0xFFFFFFFF}"
@@ -177,25 +168,15 @@ class Supervisor:
             self._refuse(ident, tid, name, tuple(args), errno_, number)
         else:
             handler(self, ident, tid, name, tuple(args))
+        return name
 
     def _count(self, name: str) -> None:
         """By name; made-up numbers cannot fill the memory."""
         self.calls[name if name in self.calls or len(self.calls) < _NAMES else "other"] += 1
 
     def _answer(self, ident: int, *, error: int = 0, value: int | None = None) -> bool:
-        """Let it through, refuse it (``error``), or pretend (``value``). False: the caller is gone.
-
-        True also means that the caller was waiting until now, so that what we read before was its own:
-        what SECCOMP_IOCTL_NOTIF_ID_VALID would have told, without another call.
-        """
-        go_on = CONTINUE if not error and value is None else 0
-        try:
-            fcntl.ioctl(self.listener, SEND, RESPONSE.pack(ident, value or 0, -error, go_on))
-        except OSError as problem:
-            if problem.errno in (errno.ENOENT, errno.EINPROGRESS):
-                return False
-            raise
-        return True
+        """Let it through, refuse it (``error``), or pretend (``value``). False: the caller is gone."""
+        return self.listener.answer(ident, value or 0, error, go_on=not error and value is None)
 
     def _foreign(self, ident: int, tid: int, number: int, arch: int, args: Args) -> None:
         """i386, x32 or an unknown architecture: refused, reported, never decoded."""
