@@ -13,6 +13,7 @@ from typing import Final
 
 from gate.model.run import SandboxSpec
 from gate.sandbox.container import LAUNCHER, MASKED, UID, plant_folders
+from gate.sandbox.observer.naming import FILES
 from gate.sandbox.parcel import PATH, WORK
 
 _LAUNCHER_FILES: Final = Path(__file__).resolve().parent / "launcher"
@@ -21,10 +22,10 @@ _FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")
 _ETC: Final = {
     "/etc/passwd": f"root:x:0:0:root:/root:/bin/sh\ndev:x:{UID}:{UID}:dev:/work/home:/bin/sh\n",
     "/etc/group": f"root:x:0:\ndev:x:{UID}:\n",
-    "/etc/hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "/etc/hosts": FILES["hosts"],
     "/etc/hostname": "localhost\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
-    "/etc/resolv.conf": "",
+    "/etc/resolv.conf": FILES["resolv.conf"],
     "/etc/host.conf": "multi on\n",
     "/etc/issue": "Debian GNU/Linux 12 \\n \\l\n",
     "/etc/inputrc": "set input-meta on\nset output-meta on\n",

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gate.errors import CouldNotLook
 from gate.model.run import Limits
+from gate.sandbox.observer.naming import FILES
 from gate.sandbox.parcel import PATH, WORK
 
 UID: Final = 65532
@@ -53,6 +54,9 @@ MASKED: Final = (
     "/sys/module",
     "/sys/power",
 )
+NO_NETWORK: Final = {"NetworkDisabled": True}
+"""Beside the mode ``none``, for engines that do not know it. Docker starts two processes less then, in half
+of the time: the runtime makes the namespace and its loopback; /etc/hosts and /etc/resolv.conf stay empty."""
 READ_ONLY: Final = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 
 
@@ -65,13 +69,15 @@ def sandbox_options(
     sockets_volume: str | None,
     planted: tuple[str, ...] = (),
     network: str = "none",
+    naming: str = "",
     runtime: str | None = None,
 ) -> dict[str, Any]:
     """The body of ``POST /containers/create`` for one sandbox.
 
     ``seccomp`` is the profile's JSON text (podman: its path). ``sockets_volume`` names the volume through
     which the launcher reaches the observer. ``planted`` are absolute paths of extra files: those outside
-    the scratch get a small writable mount of their own, as the root is read-only.
+    the scratch get a small writable mount of their own, as the root is read-only. ``naming`` is a folder of
+    the engine's host with the files of observer/naming.py: with it, the engine's network is not asked for.
     """
     security = ["no-new-privileges"]
     if seccomp:
@@ -126,6 +132,12 @@ def sandbox_options(
         body["Hostname"] = _HOSTNAME
         # Else engines put the host's or a public resolver there, and asking it would look chosen.
         host["Dns"] = ["127.0.0.1"]
+        if naming:
+            body |= NO_NETWORK
+            host["Mounts"] += [
+                {"Type": "bind", "Source": f"{naming}/{name}", "Target": f"/etc/{name}", "ReadOnly": True}
+                for name in FILES
+            ]
     return body
 
 
@@ -206,9 +218,7 @@ def watcher_options(
     """The body of ``POST /containers/create`` for a container of ours beside the sandboxes, ``memory`` in
     bytes: no network, no capability, nothing to write to but what ``host`` (parts of HostConfig) gives.
 
-    It asks for no network twice. ``NetworkDisabled`` alone spares Docker two processes and half of the start
-    (the runtime makes the namespace, with loopback in it); engines that do not know it take the mode. Not for
-    sandboxes: without the engine's network, /etc/hosts is empty, and nothing knows localhost.
+    It asks for no network twice, see NO_NETWORK.
     """
     least: dict[str, Any] = {
         "NetworkMode": "none",
@@ -226,7 +236,7 @@ def watcher_options(
     started = {"Entrypoint": list(entrypoint), "Cmd": []} if entrypoint else {}
     return {
         "Image": image,
-        "NetworkDisabled": True,
+        **NO_NETWORK,
         **started,
         "Labels": dict(labels),
         "AttachStdin": True,

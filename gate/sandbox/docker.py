@@ -233,6 +233,7 @@ class DockerBackend:
                 labels=labels,
                 seccomp=seccomp_profile(client),
                 sockets_volume=observer.volume,
+                naming=observer.naming,
                 planted=tuple(spec.files),
                 runtime=self.runtime,
             )
@@ -272,7 +273,8 @@ class DockerBackend:
         folder: Path,
         canaries: tuple[str, ...],
     ) -> Any:
-        """Who sees what the sandboxes do: a context manager that is a Watcher, with a ``volume``.
+        """Who sees what the sandboxes do: a context manager that is a Watcher, with a ``volume`` and a
+        ``naming``.
 
         Reading one of the paths ``canaries`` ends a sandbox.
         """
@@ -317,7 +319,7 @@ def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
         sockets_volume=None,
         runtime=runtime,
     )
-    options |= {"Entrypoint": ["python3", "-I", "-S", "-c", "raise SystemExit(42)"], "NetworkDisabled": True}
+    options |= {"Entrypoint": ["python3", "-I", "-S", "-c", "raise SystemExit(42)"], **container.NO_NETWORK}
     trial = str(client.api.create_container_from_config(options)["Id"])
     try:
         client.api.start(trial)

@@ -45,6 +45,11 @@ def hurried(client: DockerClient) -> DockerClient:
     return client.hurried if isinstance(client, Engine) and client.hurried else client
 
 
+def is_docker(client: DockerClient) -> bool:
+    """Docker itself, not another engine that speaks its language."""
+    return isinstance(client, Engine) and client.program.startswith("Docker/")
+
+
 def candidates() -> tuple[str, ...]:
     """Addresses to try, first choice first. ``DOCKER_HOST`` alone counts when it is set."""
     chosen = os.environ.get("DOCKER_HOST")

@@ -105,6 +105,7 @@ class SinkObserver:
     """A running observer container for gVisor. Use as a context manager; its end removes it."""
 
     volume = None
+    naming = gvisor_setup.REPORTS
 
     def __init__(
         self, client: DockerClient, *, image: str, labels: Mapping[str, str], folder: Path, slots: int

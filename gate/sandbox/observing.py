@@ -66,12 +66,18 @@ class Observer:
         self._said = b""
         self.dead = threading.Event()
         self.volume = f"gate-{reap.owned_name()}"
+        self.naming = ""
+        """Where the engine finds the files of observer/naming.py, once there is a place; empty: nowhere."""
         self._id = ""
         self._line: Attached | None = None
         try:
             # a size in blocks, of a page each: podman would take ``size`` for a quota of the disk
             options = {"type": "tmpfs", "device": "tmpfs", "o": "nr_blocks=256,nr_inodes=4096,mode=0711"}
-            client.api.create_volume(self.volume, driver="local", driver_opts=options, labels=dict(labels))
+            made = client.api.create_volume(
+                self.volume, driver="local", driver_opts=options, labels=dict(labels)
+            )
+            if engine.is_docker(client):
+                self.naming = str(made.get("Mountpoint") or "")
             body = container.observer_options(image=image, labels=labels, sockets_volume=self.volume)
             self._id = str(client.api.create_container_from_config(body)["Id"])
             self._line = Attached(client, self._id)

@@ -191,6 +191,15 @@ def _standing(record: RunRecord) -> None:
     assert said["reached"] == []
 
 
+def _itself(record: RunRecord) -> None:
+    said = _said(record)
+    assert said["got"] == "x"
+    for addresses in said["names"].values():
+        assert addresses
+        assert set(addresses) <= {"127.0.0.1", "::1"}, said
+    assert said["resolver"] in ([], ["nameserver", "127.0.0.1"]), "a resolver of the host's"
+
+
 _STANDING = """
 import ctypes, json, os, socket, stat
 status = dict(l.split(":", 1) for l in open("/proc/self/status").read().splitlines())
@@ -229,6 +238,15 @@ print(json.dumps({
                             "/run/podman/podman.sock") if os.path.exists(p)],
     "reached": [w for w in ("192.0.2.1", "169.254.169.254", "198.51.100.7") if reaches((w, 80))],
 }))
+"""
+
+_ITSELF = """
+import json, socket
+server = socket.create_server(("localhost", 0))
+socket.create_connection(("localhost", server.getsockname()[1]), timeout=5).sendall(b"x")
+got = server.accept()[0].recv(1).decode()
+names = {n: sorted({a[4][0] for a in socket.getaddrinfo(n, 80)}) for n in ("localhost", socket.gethostname())}
+print(json.dumps({"got": got, "names": names, "resolver": open("/etc/resolv.conf").read().split()}))
 """
 
 _DAEMON = """
@@ -336,6 +354,7 @@ CASES = (
         spec=SandboxSpec(env={"SPEC_SAYS": "y"}),
         check=_environment,
     ),
+    Case(name="talks to itself by name", code=_ITSELF, check=_itself),
     Case(name="has no standing", code=_STANDING, check=_standing),
     Case(
         name="symlinks stay symlinks",

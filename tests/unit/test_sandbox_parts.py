@@ -6,6 +6,7 @@ import io
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import tarfile
@@ -35,6 +36,7 @@ from gate.sandbox.backends import choose
 from gate.sandbox.bwrap_options import Layout, arguments, contents
 from gate.sandbox.channel import End, Receiver, Started, Tracing
 from gate.sandbox.execute import IDLE, execute
+from gate.sandbox.observer import naming
 from gate.sandbox.parcel import Parcel, job_for, with_tree
 from gate.sandbox.planning.patience import patient
 from gate.sandbox.record import Seen, never_started, to_record
@@ -88,6 +90,36 @@ def test_a_sandbox_container_is_hardened() -> None:
     assert all("nr_inodes=" in options and "nosuid" in options for options in host["Tmpfs"].values())
     assert body["User"] == "65532:65532"
     assert body["Env"] == ["PATH=/usr/local/bin:/usr/bin:/bin"]
+
+
+def test_a_sandbox_asks_docker_for_no_network_at_all_where_it_finds_its_names_elsewhere() -> None:
+    body = _options(naming="/somewhere")
+    host = body["HostConfig"]
+    assert isinstance(host, dict)
+    assert body["NetworkDisabled"] is True
+    assert host["NetworkMode"] == "none"
+    shown = {mount["Target"]: mount for mount in host["Mounts"] if mount["Type"] == "bind"}
+    assert {target: mount["Source"] for target, mount in shown.items()} == {
+        "/etc/hosts": "/somewhere/hosts",
+        "/etc/resolv.conf": "/somewhere/resolv.conf",
+    }
+    assert all(mount["ReadOnly"] for mount in shown.values())
+    assert "NetworkDisabled" not in _options(), "nothing would know localhost"
+    assert "NetworkDisabled" not in _options(naming="/somewhere", network="other")
+
+
+def test_the_files_of_names_are_written_once(tmp_path: Path) -> None:
+    naming.write(str(tmp_path))
+    first = {path.name: path.stat() for path in tmp_path.iterdir()}
+    assert set(first) == {"hosts", "resolv.conf"}
+    assert all(stat.S_IMODE(found.st_mode) == 0o644 for found in first.values())
+    naming.write(str(tmp_path))
+    assert {path.name: path.stat().st_ino for path in tmp_path.iterdir()} == {
+        name: found.st_ino for name, found in first.items()
+    }, "somebody may be looking at the first ones"
+    (tmp_path / "hosts").write_text("198.51.100.7 localhost\n")
+    naming.write(str(tmp_path))
+    assert (tmp_path / "hosts").read_text().startswith("127.0.0.1")
 
 
 def test_an_observer_has_two_capabilities_and_no_network() -> None:

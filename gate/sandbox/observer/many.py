@@ -3,7 +3,7 @@
 stdin, one line each: ``watch TOKEN EVENTS [PATHS]`` (TOKEN: 32 hex digits; PATHS: canaries whose reading ends
 the run, joined by NUL, as hex). It makes the socket ``FOLDER/TOKEN.sock``, answers with a ready frame, and
 forks a supervisor that waits there for the launcher; the socket is removed as soon as the launcher came.
-End of stdin: everything ends.
+End of stdin: everything ends. The folder also gets the files of naming.py.
 
 stdout, frames: TOKEN (16 bytes), one type byte, u32 big-endian length, payload.
 ``r`` ready (empty) · ``t`` trace bytes · ``e`` the supervisor ended (payload: its exit code as text).
@@ -25,11 +25,12 @@ import struct
 import sys
 
 if __package__:
-    from . import supervisor
+    from . import naming, supervisor
 else:  # started by path, outside the project
     _here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, os.path.dirname(_here))
     supervisor = importlib.import_module(os.path.basename(_here) + ".supervisor")
+    naming = importlib.import_module(os.path.basename(_here) + ".naming")
 
 HEAD = struct.Struct(">16scI")
 _CHUNK = 1 << 16
@@ -137,6 +138,7 @@ def main(argv: list[str]) -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     os.chmod(argv[0], 0o711)
+    naming.write(argv[0])
     return Many(argv[0]).run()
 
 

@@ -6,6 +6,8 @@ and ``FOLDER/N/log`` (a FIFO: its strace). A slot is held by a lock on its folde
 when we die. Handshake: the sentry sends a protobuf message whose field 1 is its version and wants one back
 (gVisor, pkg/sentry/seccheck: points/common.proto, sinks/remote).
 
+The folder also gets the files of naming.py.
+
 stdin, lines: ``claim TOKEN SLOTS`` (TOKEN: 32 hex digits) · ``release TOKEN``. End of stdin: all ends.
 stdout, frames as many.py's: TOKEN (16 bytes), one type byte, u32 big-endian length, payload.
 ``r`` ready (payload: the slot's number) · ``b`` all slots are taken · ``t`` packets, each with its length
@@ -20,12 +22,20 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib
 import os
 import selectors
 import socket
 import struct
 import sys
 import time
+
+if __package__:
+    from . import naming
+else:  # started by path, outside the project
+    _here = os.path.dirname(os.path.abspath(__file__))
+    sys.path.insert(0, os.path.dirname(_here))
+    naming = importlib.import_module(os.path.basename(_here) + ".naming")
 
 HEAD = struct.Struct(">16scI")
 _LENGTH = struct.Struct("<I")
@@ -230,4 +240,5 @@ def say(token: bytes, kind: bytes, payload: bytes | bytearray) -> None:
 
 
 if __name__ == "__main__":
+    naming.write(sys.argv[1])
     sys.exit(Sinks(sys.argv[1]).run())

@@ -1,0 +1,30 @@
+"""The two files by which programs know localhost and whom to ask for other names. Standard library only.
+
+An engine asked for no network at all starts a container in half of the time, and leaves these files empty
+there: the watcher writes them where the engine can show them to the sandboxes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+FILES = {
+    "hosts": "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n",
+    "resolv.conf": "nameserver 127.0.0.1\n",
+}
+"""By their names in /etc. Else a resolver of the host would be there, and asking it would look chosen."""
+
+
+def write(folder: str) -> None:
+    """Into the folder, unless they are there: other sandboxes may be looking at them. Raises OSError."""
+    for name, text in FILES.items():
+        path = os.path.join(folder, name)
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as there:
+            if there.read() == text:
+                continue
+        new = f"{path}.{os.urandom(8).hex()}"
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "w") as out:
+            out.write(text)
+            os.fchmod(out.fileno(), 0o644)
+        os.rename(new, path)
