@@ -61,6 +61,16 @@ def dependencies(folder: str) -> None:
     mount("opt", "/opt", "tmpfs", MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
+def names() -> None:
+    """What engines write into /etc when they start a container; the image has these files empty."""
+    from observer import naming  # type: ignore[import-not-found, unused-ignore]
+
+    naming.write("/boot")
+    for name in naming.FILES:
+        mount("/boot/" + name, "/etc/" + name, "", MS_BIND)
+        mount("/boot/" + name, "/etc/" + name, "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
+
+
 def files(settings: dict[str, Any]) -> None:
     """Proc and sys without what tells of the machine; scratch; places for planted files."""
     quiet = MS_NOSUID | MS_NODEV | MS_NOEXEC
@@ -87,6 +97,7 @@ def files(settings: dict[str, Any]) -> None:
             mount("planted", top, "tmpfs", quiet, "size=1m,mode=0755")
         os.makedirs(folder, exist_ok=True)
         os.chown(folder, UID, UID)
+    names()
     if settings["dependencies"]:
         dependencies(settings["dependencies"])
     check(libc.umount2(b"/boot", 2), "umount /boot")
