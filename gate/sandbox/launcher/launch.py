@@ -9,8 +9,6 @@ killed with all its descendants when its main process has ended.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import json
 import os
 import resource
@@ -20,7 +18,6 @@ import socket
 import struct
 import sys
 import time
-from typing import Any, BinaryIO, Dict, List, Optional, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
 
@@ -29,14 +26,19 @@ import launch_child
 import launch_manifest
 import launch_tun
 from launch_child import close_others, high, prctl
+from launch_mac import mac
 from launch_tree import CHUNK, Fault, Unpacker, exactly, write_files
+
+TYPE_CHECKING = False  # typing alone takes a tenth of the start
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, Dict, List, Optional, Tuple
+
+    Job = Dict[str, Any]
 
 MAGIC = b"GATE1\n"
 MAX_JOB = 64 << 20
 MAX_REPORT = 256 << 10
 DRAIN_SECONDS = 2.0
-
-Job = Dict[str, Any]
 
 
 def read_job(stream: BinaryIO) -> Job:
@@ -61,9 +63,9 @@ class Frames:
     def send(self, kind: bytes, payload: bytes) -> None:
         """One frame; blocks until it is written."""
         body = kind + payload
-        mac = hmac.new(self._key, struct.pack(">Q", self._seq) + body, hashlib.sha256).digest()
+        seal = mac(self._key, struct.pack(">Q", self._seq) + body)
         self._seq += 1
-        data = memoryview(struct.pack(">I", len(mac) + len(body)) + mac + body)
+        data = memoryview(struct.pack(">I", len(seal) + len(body)) + seal + body)
         while data:
             data = data[os.write(self._fd, data) :]
 

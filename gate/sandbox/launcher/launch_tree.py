@@ -9,11 +9,15 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-from typing import Any, BinaryIO, Dict, Tuple
+
+TYPE_CHECKING = False  # typing alone takes a tenth of the start
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO, Dict, Tuple
+
+    Overrides = Dict[str, Any]
+    Parts = Tuple[bytes, ...]
 
 CHUNK = 1 << 16
-Overrides = Dict[str, Any]
-Parts = Tuple[bytes, ...]
 
 
 class Fault(Exception):  # noqa: N818
