@@ -53,6 +53,19 @@ def test_the_trial_start_tells_what_was_found(backend: Backend) -> None:
     assert found.version
 
 
+def test_an_image_has_the_tools_that_payloads_reach_for(backend: Backend) -> None:
+    if backend.name == "bubblewrap":
+        pytest.skip("it shows the host's programs")
+    tools = "bash curl wget nc git make ps python3 pytest"
+    with backend.open(SandboxSpec(), DictTree(files={}), DictTree(files={})) as session:
+        record = session.run(
+            _probe(backend, "sh", "-c", f"for t in {tools}; do command -v $t >/dev/null || echo $t; done"),
+            "head",
+        )
+    assert record.outcome is Outcome.COMPLETED, record.fault
+    assert record.stdout == b"", "these are missing"
+
+
 def test_each_run_is_fresh_and_has_its_own_side(backend: Backend) -> None:
     code = (
         "import os, pathlib\n"
