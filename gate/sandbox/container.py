@@ -69,15 +69,13 @@ def sandbox_options(
     sockets_volume: str | None,
     planted: tuple[str, ...] = (),
     network: str = "none",
-    naming: str = "",
     runtime: str | None = None,
 ) -> dict[str, Any]:
     """The body of ``POST /containers/create`` for one sandbox.
 
     ``seccomp`` is the profile's JSON text (podman: its path). ``sockets_volume`` names the volume through
     which the launcher reaches the observer. ``planted`` are absolute paths of extra files: those outside
-    the scratch get a small writable mount of their own, as the root is read-only. ``naming`` is a folder of
-    the engine's host with the files of observer/naming.py: with it, the engine's network is not asked for.
+    the scratch get a small writable mount of their own, as the root is read-only.
     """
     security = ["no-new-privileges"]
     if seccomp:
@@ -132,13 +130,21 @@ def sandbox_options(
         body["Hostname"] = _HOSTNAME
         # Else engines put the host's or a public resolver there, and asking it would look chosen.
         host["Dns"] = ["127.0.0.1"]
-        if naming:
-            body |= NO_NETWORK
-            host["Mounts"] += [
-                {"Type": "bind", "Source": f"{naming}/{name}", "Target": f"/etc/{name}", "ReadOnly": True}
-                for name in FILES
-            ]
     return body
+
+
+def with_names(body: Mapping[str, Any], naming: str) -> dict[str, Any]:
+    """A sandbox's options without the engine's network, which is then not asked for. ``naming`` is a folder
+    of the engine's host with the files of observer/naming.py; empty, or with a network: the same options.
+    """
+    host = body["HostConfig"]
+    if not naming or host["NetworkMode"] != "none":
+        return dict(body)
+    mounts = [
+        {"Type": "bind", "Source": f"{naming}/{name}", "Target": f"/etc/{name}", "ReadOnly": True}
+        for name in FILES
+    ]
+    return {**body, **NO_NETWORK, "HostConfig": {**host, "Mounts": [*host["Mounts"], *mounts]}}
 
 
 def scratch(limits: Limits) -> dict[str, str]:

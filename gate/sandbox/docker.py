@@ -37,7 +37,12 @@ P = TypeVar("P", bound="Place")
 
 
 class Place(Protocol):
-    """What a watcher keeps of one sandbox. ``token`` is hex; ``socket`` a path inside."""
+    """What a watcher keeps of one sandbox. ``token`` is hex; ``socket`` a path inside; ``naming`` a folder of
+    the engine's host with the files of observer/naming.py, empty where there is none.
+    """
+
+    @property
+    def naming(self) -> str: ...  # noqa: D102
 
     @property
     def socket(self) -> str: ...  # noqa: D102
@@ -74,7 +79,8 @@ class DockerBox:
         self._removed = False
         self._place: Place = observer.watch(events=events)
         try:
-            self._id = str(client.api.create_container_from_config(options)["Id"])
+            body = container.with_names(options, self._place.naming)
+            self._id = str(client.api.create_container_from_config(body)["Id"])
             self._line = Attached(client, self._id)
             client.api.start(self._id)
         except API_ERRORS as error:
@@ -233,7 +239,6 @@ class DockerBackend:
                 labels=labels,
                 seccomp=seccomp_profile(client),
                 sockets_volume=observer.volume,
-                naming=observer.naming,
                 planted=tuple(spec.files),
                 runtime=self.runtime,
             )
@@ -273,8 +278,7 @@ class DockerBackend:
         folder: Path,
         canaries: tuple[str, ...],
     ) -> Any:
-        """Who sees what the sandboxes do: a context manager that is a Watcher, with a ``volume`` and a
-        ``naming``.
+        """Who sees what the sandboxes do: a context manager that is a Watcher, with a ``volume``.
 
         Reading one of the paths ``canaries`` ends a sandbox.
         """

@@ -35,6 +35,8 @@ class Reported:
 
     socket = ""
     """The launcher talks to nobody: the kernel it runs on reports by itself."""
+    naming = gvisor_setup.REPORTS
+    """One for all sandboxes: locks and watches on files are gVisor's own, the host hears of none."""
 
     def __init__(self, trace: Path, *, events: int) -> None:
         self.token = secrets.token_hex(16)
@@ -105,7 +107,6 @@ class SinkObserver:
     """A running observer container for gVisor. Use as a context manager; its end removes it."""
 
     volume = None
-    naming = gvisor_setup.REPORTS
 
     def __init__(
         self, client: DockerClient, *, image: str, labels: Mapping[str, str], folder: Path, slots: int

@@ -24,10 +24,14 @@ _MAX_FRAME: Final = 1 << 20
 
 
 class Watched:
-    """One sandbox's place at the observer: its socket inside, its trace outside."""
+    """One sandbox's place at the observer: its socket inside, its trace outside.
 
-    def __init__(self, token: str, trace: Path) -> None:
+    ``naming``: where the engine finds its files of observer/naming.py; empty: nowhere.
+    """
+
+    def __init__(self, token: str, trace: Path, naming: str) -> None:
         self.token = token
+        self.naming = naming
         self.trace = trace
         self.ready = threading.Event()
         self.ended = threading.Event()
@@ -66,8 +70,7 @@ class Observer:
         self._said = b""
         self.dead = threading.Event()
         self.volume = f"gate-{reap.owned_name()}"
-        self.naming = ""
-        """Where the engine finds the files of observer/naming.py, once there is a place; empty: nowhere."""
+        self._mountpoint = ""
         self._id = ""
         self._line: Attached | None = None
         try:
@@ -77,7 +80,7 @@ class Observer:
                 self.volume, driver="local", driver_opts=options, labels=dict(labels)
             )
             if engine.is_docker(client):
-                self.naming = str(made.get("Mountpoint") or "")
+                self._mountpoint = str(made.get("Mountpoint") or "")
             body = container.observer_options(image=image, labels=labels, sockets_volume=self.volume)
             self._id = str(client.api.create_container_from_config(body)["Id"])
             self._line = Attached(client, self._id)
@@ -95,14 +98,15 @@ class Observer:
 
     def watch(self, *, events: int) -> Watched:
         """A new place for one sandbox, ready for its launcher. Raises CouldNotLook when there is none."""
-        token = secrets.token_hex(16)
-        place = Watched(token, self._folder / f"{token}.jsonl")
+        token, names = secrets.token_hex(16), secrets.token_hex(16)  # the code can see where its files lie
+        naming = f"{self._mountpoint}/{names}" if self._mountpoint else ""
+        place = Watched(token, self._folder / f"{token}.jsonl", naming)
         with self._lock:
             self._watched[bytes.fromhex(token)] = place
             if self._line is None or self.dead.is_set():
                 raise CouldNotLook("the observer container is gone", advice=_ADVICE)
             try:
-                self._line.socket.sendall(f"watch {token} {events} {self._canaries}\n".encode())
+                self._line.socket.sendall(f"watch {token} {names} {events} {self._canaries}\n".encode())
             except OSError as error:
                 raise CouldNotLook(f"the observer cannot be reached: {error}", advice=_ADVICE) from error
         if not place.ready.wait(_READY_SECONDS):

@@ -86,7 +86,9 @@ def test_each_run_is_fresh_and_has_its_own_side(backend: Backend) -> None:
 
 def test_two_at_once_do_not_see_each_other(backend: Backend) -> None:
     code = (
-        "import os, socket, sys, time\n"
+        "import fcntl, os, socket, sys, time\n"
+        "for n in ('hosts', 'resolv.conf'):\n"
+        "    fcntl.flock(os.open('/etc/' + n, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
         "s = socket.socket(socket.AF_UNIX); s.bind('\\0gate-mark')\n"
         "t = socket.socket(); t.bind(('127.0.0.1', 4711)); t.listen()\n"
         "open('/tmp/mark', 'x').close()\n"

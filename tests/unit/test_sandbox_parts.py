@@ -93,7 +93,9 @@ def test_a_sandbox_container_is_hardened() -> None:
 
 
 def test_a_sandbox_asks_docker_for_no_network_at_all_where_it_finds_its_names_elsewhere() -> None:
-    body = _options(naming="/somewhere")
+    options = _options()
+    before = json.dumps(options)
+    body = container.with_names(options, "/somewhere")
     host = body["HostConfig"]
     assert isinstance(host, dict)
     assert body["NetworkDisabled"] is True
@@ -104,8 +106,11 @@ def test_a_sandbox_asks_docker_for_no_network_at_all_where_it_finds_its_names_el
         "/etc/resolv.conf": "/somewhere/resolv.conf",
     }
     assert all(mount["ReadOnly"] for mount in shown.values())
-    assert "NetworkDisabled" not in _options(), "nothing would know localhost"
-    assert "NetworkDisabled" not in _options(naming="/somewhere", network="other")
+    assert json.dumps(options) == before, "the next sandbox has files of its own"
+    assert container.with_names(options, "") == options, "nothing would know localhost"
+    assert "NetworkDisabled" not in options
+    other = _options(network="other")
+    assert container.with_names(other, "/somewhere") == other
 
 
 def test_the_files_of_names_are_written_once(tmp_path: Path) -> None:
@@ -120,6 +125,15 @@ def test_the_files_of_names_are_written_once(tmp_path: Path) -> None:
     (tmp_path / "hosts").write_text("198.51.100.7 localhost\n")
     naming.write(str(tmp_path))
     assert (tmp_path / "hosts").read_text().startswith("127.0.0.1")
+
+
+def test_the_files_of_names_of_one_sandbox_come_and_go(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    naming.write(str(folder))
+    assert {path.name for path in folder.iterdir()} == {"hosts", "resolv.conf"}
+    naming.remove(str(folder))
+    naming.remove(str(folder))
+    assert not folder.exists()
 
 
 def test_an_observer_has_two_capabilities_and_no_network() -> None:

@@ -1,9 +1,10 @@
 """Many supervisors behind one pair of pipes: what the observer container runs.
 
-stdin, one line each: ``watch TOKEN EVENTS [PATHS]`` (TOKEN: 32 hex digits; PATHS: canaries whose reading ends
-the run, joined by NUL, as hex). It makes the socket ``FOLDER/TOKEN.sock``, answers with a ready frame, and
-forks a supervisor that waits there for the launcher; the socket is removed as soon as the launcher came.
-End of stdin: everything ends. The folder also gets the files of naming.py.
+stdin, one line each: ``watch TOKEN NAMES EVENTS [PATHS]`` (TOKEN: 32 hex digits; NAMES: a folder's name, the
+same; PATHS: canaries whose reading ends the run, joined by NUL, as hex). It makes the socket
+``FOLDER/TOKEN.sock`` and the files of naming.py in ``FOLDER/NAMES``, answers with a ready frame, and forks a
+supervisor that waits there for the launcher. The socket goes when the launcher came, the files when the
+supervisor ended. End of stdin: everything ends.
 
 stdout, frames: TOKEN (16 bytes), one type byte, u32 big-endian length, payload.
 ``r`` ready (empty) · ``t`` trace bytes · ``e`` the supervisor ended (payload: its exit code as text).
@@ -44,7 +45,7 @@ class Many:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.selector = selectors.DefaultSelector()
-        self.children: dict[int, tuple[bytes, int]] = {}
+        self.children: dict[int, tuple[bytes, int, str]] = {}
         self.orders = b""
 
     def run(self) -> int:
@@ -62,19 +63,20 @@ class Many:
         data = os.read(0, _CHUNK)
         *lines, self.orders = (self.orders + data).split(b"\n")
         for line in lines:
-            verb, token, events, *paths = line.decode("ascii").split()
-            if verb != "watch" or len(token) != 32:
+            verb, token, names, events, *paths = line.decode("ascii").split()
+            if verb != "watch" or len(token) != 32 or len(names) != 32:
                 raise ValueError("not an order: " + repr(line[:80]))
             canaries = bytes.fromhex(paths[0]).decode().split("\0") if paths else []
-            self._watch(token, int(events), canaries)
+            self._watch(token, os.path.join(self.folder, names), int(events), canaries)
         return bool(data)
 
-    def _watch(self, token: str, events: int, canaries: list[str]) -> None:
+    def _watch(self, token: str, names: str, events: int, canaries: list[str]) -> None:
         path = os.path.join(self.folder, token + ".sock")
         server = socket.socket(socket.AF_UNIX)
         server.bind(path)
         os.chmod(path, 0o666)  # the sandbox's user is another one; nobody can list the folder
         server.listen(1)
+        naming.write(names)
         out, into = os.pipe()
         child = os.fork()
         if child == 0:
@@ -87,12 +89,12 @@ class Many:
                 os._exit(code)
         server.close()
         os.close(into)
-        self.children[out] = (bytes.fromhex(token), child)
+        self.children[out] = (bytes.fromhex(token), child, names)
         self.selector.register(out, selectors.EVENT_READ)
         _say(bytes.fromhex(token), b"r", b"")
 
     def _forward(self, out: int) -> None:
-        token, child = self.children[out]
+        token, child, names = self.children[out]
         data = os.read(out, _CHUNK)
         if data:
             _say(token, b"t", data)
@@ -101,6 +103,7 @@ class Many:
         os.close(out)
         del self.children[out]
         _, status = os.waitpid(child, 0)
+        naming.remove(names)
         _say(token, b"e", str(os.waitstatus_to_exitcode(status)).encode())
 
 
@@ -138,7 +141,6 @@ def main(argv: list[str]) -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
     os.chmod(argv[0], 0o711)
-    naming.write(argv[0])
     return Many(argv[0]).run()
 
 

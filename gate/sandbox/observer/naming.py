@@ -1,7 +1,8 @@
 """The two files by which programs know localhost and whom to ask for other names. Standard library only.
 
 An engine asked for no network at all starts a container in half of the time, and leaves these files empty
-there: the watcher writes them where the engine can show them to the sandboxes.
+there: the watcher writes them where the engine can show them to the sandboxes. Where the host's kernel is
+the code's own, each sandbox gets its own: two that have one file can lock it and watch it being opened.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ FILES = {
 
 
 def write(folder: str) -> None:
-    """Into the folder, unless they are there: other sandboxes may be looking at them. Raises OSError."""
+    """Into the folder (made if need be), unless they are there: other sandboxes may be looking at them.
+
+    Raises OSError.
+    """
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(folder, 0o711)
     for name, text in FILES.items():
         path = os.path.join(folder, name)
         with contextlib.suppress(OSError), open(path, encoding="ascii") as there:
@@ -28,3 +34,11 @@ def write(folder: str) -> None:
             out.write(text)
             os.fchmod(out.fileno(), 0o644)
         os.rename(new, path)
+
+
+def remove(folder: str) -> None:
+    """The files and the folder, as far as they are there; who was shown the files keeps them."""
+    with contextlib.suppress(OSError):
+        for name in FILES:
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
