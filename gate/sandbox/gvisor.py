@@ -24,6 +24,8 @@ from gate.sandbox.docker import DockerBackend, DockerBox, Isolation
 from gate.sandbox.engine import API_ERRORS
 from gate.sandbox.gvisor_observer import Reported, SinkObserver
 from gate.sandbox.parcel import NoTree
+from gate.sandbox.session import Aftermath
+from gate.sandbox.talk import Ending
 
 _IDLE: Final = ("python3", "-I", "-S", "-c", "pass")
 _KERNEL_MEMORY: Final = 96 << 20
@@ -43,6 +45,7 @@ _COVERED: Final = (
     *("/dev/fuse", "/dev/net"),
 )
 _TURNS: Final = 8
+_LEAVES_SECONDS: Final = 1.0
 _KERNEL_TASKS: Final = 512
 """Host threads of that kernel; the code's own processes are counted inside it."""
 
@@ -63,6 +66,8 @@ class _Claimed:
 class GvisorBox(DockerBox):
     """One started container on a slot's runtime. Implements session.Box."""
 
+    _gone = False
+
     def __init__(
         self, client: DockerClient, options: dict[str, Any], observer: SinkObserver, events: int
     ) -> None:
@@ -74,6 +79,16 @@ class GvisorBox(DockerBox):
         super().__init__(client, body, _Claimed(observer, place), events)
         self.tracer = Tracing(kind="guard", user=container.UID, cover=_COVERED, tunnel=tunnel)
         self._reported = place
+
+    def aftermath(self, ending: Ending, status: int | None) -> Aftermath:
+        """As the container's. After its launcher's last word it ends by itself, sooner than by the engine."""
+        self._gone = ending == "said" and self._reported.ended.wait(_LEAVES_SECONDS)
+        return super().aftermath(ending, status)
+
+    def kill(self) -> None:
+        """As the container's, unless its kernel has reported its own end."""
+        if not self._gone:
+            super().kill()
 
     def trace_done(self, deadline: float) -> None:
         """Reports pass through three programs; on a busy machine, wait on as long as some come."""

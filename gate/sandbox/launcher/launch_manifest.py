@@ -8,7 +8,7 @@ Standard library only.
 
 from __future__ import annotations
 
-import base64
+import binascii
 import contextlib
 import os
 import stat
@@ -137,7 +137,7 @@ class Walk:
             if told > HEADS_BYTES or time.monotonic() > self.until:
                 return
             if data:
-                text = base64.b64encode(data).decode("ascii")
+                text = binascii.b2a_base64(data, newline=False).decode("ascii")
                 self.say({"files": [], "whole": False, "heads": [[path.hex(), text]]})
 
 

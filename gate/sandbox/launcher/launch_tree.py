@@ -6,7 +6,7 @@ leaves the folder, and nothing but files, folders and links comes out.
 
 from __future__ import annotations
 
-import base64
+import binascii
 import contextlib
 import os
 
@@ -181,4 +181,4 @@ def write_files(files: Dict[str, str]) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with open(fd, "wb") as file:
-            file.write(base64.b64decode(content))
+            file.write(binascii.a2b_base64(content))
