@@ -18,6 +18,7 @@ def net(subject: str, reach: str = "outside", kind: str = "connect", **detail: A
 
 
 OUT = net("203.0.113.7:4444")
+ACCOUNTS = "root:x:0:0:root:/root:/bin/bash"
 
 
 def http(method: str = "GET", host: str = "c2.example", actor: str = "python", **detail: Any) -> Behaviour:
@@ -291,6 +292,11 @@ HITS: Final[tuple[Hit, ...]] = (
     ("listening-socket", (b("listen", "loopback:*", reach="loopback"),), "import", "medium/medium"),
     ("listening-socket", (b("listen", "loopback:*", reach="loopback"),), "call", "low/medium"),
     ("read-then-send", (b("read", "/etc/shadow"), OUT), "call", "critical/medium"),
+    ("read-then-send", (net("203.0.113.7:9001", head=f"{ACCOUNTS}\\x0a"),), "test", "critical/high"),
+    ("read-then-send", (net("203.0.113.7:53", kind="send", head=ACCOUNTS),), "call", "critical/high"),
+    ("read-then-send", (http("POST", head="--x\\x0d\\x0a\\x0d\\x0aroot:*:0:0:"),), "call", "critical/high"),
+    ("read-then-send", (http("POST", head="d=root%3Ax%3A0%3A0%3Aroot%3A"),), "import", "critical/high"),
+    ("read-then-send", (http(path="/?d=cm9vdDp4OjA6MDpyb290Oi9yb290"),), "import", "critical/high"),
     ("read-then-send", (b("read", "/proc/self/environ"), b("dns", "c2.example")), "call", "critical/medium"),
 )
 
@@ -380,5 +386,8 @@ CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
     ("listening-socket", (b("listen", "loopback:*", reach="loopback"),), "test"),
     ("read-then-send", (b("read", "/etc/shadow"), net("loopback:1", "loopback")), "import"),
     ("read-then-send", (b("read", "/etc/os-release"), OUT), "import"),
+    ("read-then-send", (b("read", "/etc/passwd"), net("203.0.113.7:80", head="GET / HTTP/1.1")), "call"),
+    ("read-then-send", (net("loopback:5432", "loopback", head=ACCOUNTS),), "test"),
+    ("read-then-send", (http("POST", head="user=root:x&time=10:0:0"),), "call"),
     ("read-then-send", (b("read", "~/.ssh/id_rsa", "git>ssh"), OUT), "import"),
 )

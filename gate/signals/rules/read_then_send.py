@@ -1,20 +1,23 @@
 """One probe opened credentials and used the network: the two halves of theft.
 
-Each half has its own finding; together, in one run, they are more than both. Planted secrets have a
-rule of their own (`canary-read`) that blocks.
+Each half has its own finding; together, in one run, they are more than both. The list of accounts is
+no secret, and programs read it for honest reasons; seen in what goes out (as it is, URL-encoded or as
+base64), it is the first thing that an intruder asks for. Planted secrets have a rule of their own
+(`canary-read`) that blocks.
 
 Remove it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import CRITICAL, LIKELY, BehaviourRule, about, found, new, programs
+from gate.signals.kit import CRITICAL, LIKELY, SURE, BehaviourRule, about, found, new, programs
 from gate.signals.sensitive import credential, owned
 
 META: Final = about(
@@ -29,10 +32,17 @@ META: Final = about(
     attack=("T1552.001", "T1041"),
 )
 _AWAY: Final = ("outside", "metadata", "private")
+_ACCOUNTS: Final = re.compile(
+    r"(?:\b|x0a)root(?::|%3a)[^:%\s]{0,120}(?P<colon>:|%3a)0(?P=colon)0(?P=colon)|cm9vdDp4OjA6MDpyb290",
+    re.IGNORECASE,
+)
+"""The first line of passwd(5): root, its password's place, uid 0, gid 0."""
 
 
 def check(context: SignalContext) -> Iterator[Finding]:
-    """One finding for each credential file read in a probe that also used the network anew."""
+    """One finding for each credential file read in a probe that also used the network anew, and for each
+    time that the list of accounts goes out.
+    """
     away = [
         b
         for b in new(context, BehaviourKind.CONNECT, BehaviourKind.SEND, BehaviourKind.DNS)
@@ -47,6 +57,12 @@ def check(context: SignalContext) -> Iterator[Finding]:
         if not owned(behaviour.subject, programs(behaviour)[-1]):
             message = "Opens a credential file and uses the network in the same run."
             yield found(META, context, behaviour, message, more=away)
+    for behaviour in new(context, BehaviourKind.CONNECT, BehaviourKind.SEND, BehaviourKind.HTTP):
+        sent = f"{behaviour.detail.get('path', '')} {behaviour.detail.get('head', '')}"
+        if behaviour.detail.get("reach", "outside") in _AWAY and _ACCOUNTS.search(sent):
+            yield found(
+                META, context, behaviour, "Sends the machine's list of accounts away.", confidence=SURE
+            )
 
 
 RULE: Final = BehaviourRule(META, check)
