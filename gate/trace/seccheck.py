@@ -86,7 +86,7 @@ class Translator(Lines):
 
     def lines(self, data: bytes) -> list[bytes]:
         """Trace lines for these bytes of the sentry's log (cut anywhere)."""
-        *whole, self._rest = (self._rest + data).split(b"\n")
+        *whole, self._rest = log.apart(self._rest + data).split(b"\n")
         if len(self._rest) > _MOST_LINE:
             self._rest = b""
             self.unparsed += 1

@@ -102,6 +102,22 @@ def test_a_new_line_in_a_path_stays_in_the_path() -> None:
     assert (line["path"], line["mode"]) == ("/tmp/a\\x0aI1121 strace.go:1] b", 0o755)
 
 
+def test_lines_of_two_threads_that_come_joined_are_two() -> None:
+    it = begun()
+    it.packets([raw("unlink"), raw("mkdir")])
+    idle = logged("newfstatat(AT_FDCWD /work/tree, 0x1 /tmp/none, 0x2, 0x0) = 0 (0x0) (2µs)", way="X")
+    went = ended("chdir(0x1 /tmp)")
+    brace = logged('unlink(0x1f /tmp/x}{"msg":")'), logged("mkdir(0x1 m, 0o755)", second=1)
+    joined = (
+        b"".join(line.rstrip(b"\n").replace(b'": "', b'":"') for line in (idle, went, *brace)) + 4 * b"\n"
+    )
+    out = []
+    for at in range(0, len(joined), 7):
+        out += it.lines(joined[at : at + 7])
+    assert [path for path, _ in paths(it, out)] == ['/tmp/x}{"msg":"', "/tmp/m"]
+    assert json.loads(it.finish(whole=True)[-1])["unparsed"] == 0
+
+
 def test_a_text_with_two_readings_is_not_guessed() -> None:
     it = begun()
     it.packets([raw("rename")])
