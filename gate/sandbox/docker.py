@@ -18,7 +18,7 @@ from gate.errors import CouldNotLook, WallFailed
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Limits, SandboxSpec
 from gate.resources import rules_dir
-from gate.sandbox import container, engine, images, layered, reap, runtime_image, sinking
+from gate.sandbox import container, engine, images, layered, podman, reap, runtime_image, sinking
 from gate.sandbox.attach import Attached
 from gate.sandbox.canaries import deadly
 from gate.sandbox.channel import Tracing
@@ -76,13 +76,15 @@ class DockerBox:
         self._silent = False
         self._observer = observer
         self._id = ""
+        self._volumes: tuple[str, ...] = ()
         self._removed = False
         self._place: Place = observer.watch(events=events)
         try:
             body = container.with_names(options, self._place.naming)
-            self._id = str(client.api.create_container_from_config(body)["Id"])
+            self._id, self._volumes = podman.create(client, body)
             self._line = Attached(client, self._id)
             client.api.start(self._id)
+            self._group = podman.group(client, self._id)
         except API_ERRORS as error:
             self.remove()
             raise CouldNotLook(
@@ -126,8 +128,9 @@ class DockerBox:
         """Ask the engine only where the launcher's word is not enough: a stop, a signal, a silence."""
         if ending == "said" and status == 0:
             return Aftermath()
+        hit = self._group is not None and self._group.out_of_memory  # soon it is gone
         try:
-            peak = _peak(self._hurried, self._id) if ending in ("deadline", "stopped") else None
+            peak = self._most_memory() if ending in ("deadline", "stopped") else None
             if ending in ("said", "closed"):
                 with contextlib.suppress(*API_ERRORS):  # it is on its way out; then the verdict is final
                     self._hurried.api.wait(self._id, timeout=_EXIT_SECONDS)
@@ -135,7 +138,10 @@ class DockerBox:
         except API_ERRORS as error:
             self._silent = isinstance(error, Timeout)
             raise CouldNotLook(f"the container engine failed during the run: {_line(error)}") from error
-        return Aftermath(out_of_memory=bool(state.get("OOMKilled")), peak_memory=peak)
+        return Aftermath(out_of_memory=hit or bool(state.get("OOMKilled")), peak_memory=peak)
+
+    def _most_memory(self) -> int | None:
+        return _peak(self._hurried, self._id) if self._group is None else self._group.peak_memory
 
     def trace_done(self, deadline: float) -> None:
         """The supervisor ends when nobody uses its filter any more."""
@@ -150,8 +156,7 @@ class DockerBox:
         with contextlib.suppress(AttributeError):
             self._line.close()
         if self._id:
-            with contextlib.suppress(*API_ERRORS):
-                reap.remove_container(self._hurried, self._id)
+            podman.remove(self._hurried, self._id, self._volumes)
 
 
 class DockerBackend:
@@ -170,7 +175,7 @@ class DockerBackend:
         """Start the sandbox image for real and look at what it says. Builds no image: that may take long."""
         try:
             with contextlib.closing(engine.connect(deadline=3, timeout=_PROBE_SECONDS)) as client:
-                version = client.program.partition("/")[2].partition(" ")[0]
+                version = engine.version(client)
                 image = images.present(client, "sandbox")
                 self._tried = bool(image) and not self.defer
                 if image and not self.defer:
@@ -309,8 +314,7 @@ def seccomp_profile(client: DockerClient) -> str:
     path = rules_dir() / "seccomp.json"
     if not path.is_file():
         return ""
-    podman = str(getattr(client, "program", "")).startswith("Libpod/")
-    return str(path) if podman else path.read_text(encoding="utf-8")
+    return str(path) if engine.is_podman(client) else path.read_text(encoding="utf-8")
 
 
 def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
@@ -324,12 +328,12 @@ def _trial(client: DockerClient, image: str, runtime: str | None) -> None:
         runtime=runtime,
     )
     options |= {"Entrypoint": ["python3", "-I", "-S", "-c", "raise SystemExit(42)"], **container.NO_NETWORK}
-    trial = str(client.api.create_container_from_config(options)["Id"])
+    trial, volumes = podman.create(client, options)
     try:
         client.api.start(trial)
         code = client.api.wait(trial, timeout=int(_PROBE_SECONDS))["StatusCode"]
     finally:
-        reap.remove_container(client, trial)
+        podman.remove(client, trial, volumes)
     if code != 42:
         raise CouldNotLook(f"the sandbox image does not run (exit {code})", advice="Remove it and try again.")
 

@@ -50,6 +50,17 @@ def is_docker(client: DockerClient) -> bool:
     return isinstance(client, Engine) and client.program.startswith("Docker/")
 
 
+def is_podman(client: DockerClient) -> bool:
+    """Podman's service, behind its Docker-compatible interface."""
+    return str(getattr(client, "program", "")).startswith("Libpod/")
+
+
+def version(client: DockerClient) -> str:
+    """The version of the program that answers, as far as it says it: ``20.10.24``."""
+    program = client.program if isinstance(client, Engine) else ""
+    return program.partition("/")[2].partition(" ")[0]
+
+
 def candidates() -> tuple[str, ...]:
     """Addresses to try, first choice first. ``DOCKER_HOST`` alone counts when it is set."""
     chosen = os.environ.get("DOCKER_HOST")

@@ -13,7 +13,7 @@ from typing import Final, Self
 from docker import DockerClient
 
 from gate.errors import CouldNotLook
-from gate.sandbox import container, engine, reap
+from gate.sandbox import container, engine, podman, reap
 from gate.sandbox.attach import Attached
 from gate.sandbox.engine import API_ERRORS
 from gate.sandbox.observer.many import HEAD
@@ -21,6 +21,8 @@ from gate.sandbox.talk import STDOUT
 
 _READY_SECONDS: Final = 20.0
 _MAX_FRAME: Final = 1 << 20
+_SOCKETS: Final = "nr_blocks=256,nr_inodes=4096,mode=0711"
+"""The volume of the sockets: a size in pages, a folder that cannot be listed."""
 
 
 class Watched:
@@ -74,15 +76,19 @@ class Observer:
         self._id = ""
         self._line: Attached | None = None
         try:
-            # a size in blocks, of a page each: podman would take ``size`` for a quota of the disk
-            options = {"type": "tmpfs", "device": "tmpfs", "o": "nr_blocks=256,nr_inodes=4096,mode=0711"}
-            made = client.api.create_volume(
-                self.volume, driver="local", driver_opts=options, labels=dict(labels)
-            )
-            if engine.is_docker(client):
-                self._mountpoint = str(made.get("Mountpoint") or "")
+            if engine.is_podman(client):
+                self._mountpoint = podman.make_volume(client, self.volume, f"{_SOCKETS},uid=0,gid=0", labels)
+            else:
+                made = client.api.create_volume(
+                    self.volume,
+                    driver="local",
+                    driver_opts={"type": "tmpfs", "device": "tmpfs", "o": _SOCKETS},
+                    labels=dict(labels),
+                )
+                if engine.is_docker(client):
+                    self._mountpoint = str(made.get("Mountpoint") or "")
             body = container.observer_options(image=image, labels=labels, sockets_volume=self.volume)
-            self._id = str(client.api.create_container_from_config(body)["Id"])
+            self._id, _ = podman.create(client, body)
             self._line = Attached(client, self._id)
             client.api.start(self._id)
         except BaseException:

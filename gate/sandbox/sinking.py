@@ -23,10 +23,9 @@ from docker import DockerClient
 from gate import proc
 from gate.errors import CouldNotLook
 from gate.model.run import SandboxSpec
-from gate.sandbox import container, reap
+from gate.sandbox import container, podman
 from gate.sandbox.attach import Attached
 from gate.sandbox.channel import Tracing
-from gate.sandbox.engine import API_ERRORS
 from gate.sandbox.observer.many import HEAD
 from gate.sandbox.parcel import HOME
 from gate.sandbox.session import Aftermath, Box
@@ -156,7 +155,7 @@ class ContainerLine:
         self._said = b""
         self._attached: Attached | None = None
         body = options(image, labels, devices)
-        self._id = str(client.api.create_container_from_config(body)["Id"])
+        self._id, self._volumes = podman.create(client, body)
         try:
             self._attached = Attached(client, self._id)
             client.api.start(self._id)
@@ -186,8 +185,7 @@ class ContainerLine:
         """See Line."""
         if self._attached is not None:
             self._attached.close()
-        with contextlib.suppress(*API_ERRORS):
-            reap.remove_container(self._client, self._id)
+        podman.remove(self._client, self._id, self._volumes)
 
     def muttered(self) -> str:
         """See Line."""
