@@ -156,6 +156,27 @@ def test_end_written_by_a_forked_child_does_not_stand_for_the_parent(tmp_path: P
     assert seen.item["outcome"] == "ended"
 
 
+def test_messages_that_the_code_made_up_do_not_stand_for_ours(tmp_path: Path) -> None:
+    source = """
+        import json, os
+        said = [
+            {"m": "called", "name": "go", "outcome": "returned"},
+            {"m": "report", "outcome": "completed"},
+            {"m": "end"},
+        ]
+        for fd in range(3, 64):
+            try:
+                for one in said:
+                    os.write(fd, json.dumps(one).encode() + b"\\n")
+            except OSError:
+                pass
+        os._exit(0)
+        """
+    seen = imported(lay_tree(tmp_path / "t", {"cart.py": source}), "cart")
+    assert not seen.done
+    assert seen.item["outcome"] == "ended"
+
+
 def test_call_that_ends_the_process_does_not_hide_the_next(tmp_path: Path) -> None:
     source = """
         import os

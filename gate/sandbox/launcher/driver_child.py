@@ -69,17 +69,21 @@ READERS = frozenset({"script", "shell", "javascript_main"})
 
 
 class Channel:
-    """The child's way to say something. Only the process that was forked may use it."""
+    """The child's way to say something. Only the process that was forked may use it. The word in each message
+    is not for the code: messages without it are its own, and who has to say it first must look for it here.
+    """
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, word: str) -> None:
         self.fd = fd
+        self._word = word
         self.pid = os.getpid()
 
     def say(self, kind: str, **fields: Any) -> None:
         """One message; errors are dropped (the parent notices an early end by itself)."""
         if os.getpid() != self.pid:
             return
-        data = memoryview(json.dumps({"m": kind, **fields}, default=repr).encode("ascii", "replace") + b"\n")
+        message = {"m": kind, "word": self._word, **fields}
+        data = memoryview(json.dumps(message, default=repr).encode("ascii", "replace") + b"\n")
         try:
             while data:
                 data = data[os.write(self.fd, data) :]
@@ -88,7 +92,13 @@ class Channel:
 
 
 def run(
-    item: Item, job: dict[str, Any], outlet: int, start: int, startup: frozenset[str], until: float
+    item: Item,
+    job: dict[str, Any],
+    outlet: int,
+    word: str,
+    start: int,
+    startup: frozenset[str],
+    until: float,
 ) -> None:
     """Prepare the process, do the item, report, leave by the ordinary way (SystemExit)."""
     for fd in TO_CLOSE:
@@ -99,7 +109,7 @@ def run(
         text = os.open(driver_calls.INPUT, os.O_RDONLY)
         os.dup2(text, 0)
         os.close(text)
-    channel = Channel(outlet)
+    channel = Channel(outlet, word)
     # Registered first, so it runs last: it proves that the exit handlers came to their end.
     atexit.register(channel.say, "end")
     roots = _prepare(item.get("roots") or job.get("roots") or ["."], startup)
