@@ -179,7 +179,9 @@ def spec(body: Mapping[str, Any], volumes: Mapping[str, str]) -> dict[str, Any]:
         else:
             made["mounts"].append({"type": "bind", "source": source, "destination": target, "options": flags})
     _refuse("read-only places", set(host.pop("ReadonlyPaths", [])) - _READ_ONLY)
-    _refuse("a container's settings", {*body, *host})
+    _refuse(
+        "a container's settings", {name for name, value in (body | host).items() if value not in ([], {})}
+    )
     return made
 
 
