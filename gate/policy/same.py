@@ -61,9 +61,12 @@ def _joined(found: list[Finding], policy: Policy) -> list[Finding]:
 
 
 def _precision(finding: Finding, policy: Policy) -> tuple[object, ...]:
+    """Who leads, first; no two different findings are alike, so that the order they came in does not show."""
     at = finding.primary
     vague = tool_of(finding) == _IMPRECISE
-    return (vague, -policy.points_of(finding), at.line, at.end_line or 0, finding.rule_id, finding.shape)
+    place = (at.line, at.end_line or 0, finding.rule_id, finding.shape)
+    rest = (finding.cwe, finding.topic, str(finding.severity), str(finding.confidence))
+    return (vague, -policy.points_of(finding), *place, *rest)
 
 
 def _same(lead: Finding, other: Finding) -> bool:

@@ -94,6 +94,13 @@ def test_the_nearest_takes_it_and_two_places_of_one_tool_stay_two() -> None:
     assert one.evidence[ALSO] == "bandit-b323 (line 4), bandit-b501 (line 4)"
 
 
+def test_findings_alike_but_for_their_weakness_are_told_the_same_in_any_order() -> None:
+    one, other = (_at("sh-x", 3, severity="critical", cwe=(number,)) for number in (78, 295))
+    vague = _at("bandit-b2", 3, 5, cwe=(295, 78))
+    first, second = told_once([one, other, vague], POLICY), told_once([other, one, vague], POLICY)
+    assert sorted(map(repr, first)) == sorted(map(repr, second))
+
+
 def test_what_an_author_or_a_rule_asked_for_is_kept() -> None:
     (one,) = told_once([OURS, replace(BANDIT, suppressed_by="nosec", hard_block=True)], POLICY)
     assert (one.suppressed_by, one.hard_block) == ("nosec", True)
