@@ -29,6 +29,7 @@ _READ_ONLY: Final = frozenset(
     ("/proc/asound", "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 )
 """Podman makes these read-only, always, and takes no others (specgen, BlockAccessToKernelFilesystems)."""
+_GROUPS_V1: Final = Path("/sys/fs/cgroup/memory")
 _SECRETS: Final = "/run/secrets"
 _RED_HAT: Final = ("etc-pki-entitlement", "redhat.repo", "rhsm")
 """What Podman shows of the host in every container: mounts.conf(5), as Red Hat fills it."""
@@ -77,7 +78,7 @@ def group(client: DockerClient, container: str) -> Cgroup | None:
     said.raise_for_status()
     path = str(said.json()["State"].get("CgroupPath") or "").lstrip("/")
     tops: tuple[tuple[Literal[1, 2], Path], ...] = (
-        (1, Path("/sys/fs/cgroup/memory")),
+        (1, _GROUPS_V1),
         (2, Path("/sys/fs/cgroup")),
     )
     for version, top in tops:
@@ -186,10 +187,12 @@ def spec(body: Mapping[str, Any], volumes: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _hidden(places: Iterable[str]) -> tuple[str, ...]:
-    """What else is masked: a mask would hide the files that we plant, too."""
+    """What else is masked: a mask would hide the files that we plant, too. With control groups v1, crun
+    mounts them below a folder that everybody may write to.
+    """
     planted = any(place == _SECRETS or place.startswith(f"{_SECRETS}/") for place in places)
     secrets = tuple(f"{_SECRETS}/{name}" for name in _RED_HAT) if planted else (_SECRETS,)
-    return (*secrets, "/run/.containerenv")
+    return (*secrets, "/run/.containerenv", *(("/sys/fs/cgroup",) if _GROUPS_V1.is_dir() else ()))
 
 
 def _resources(host: dict[str, Any]) -> dict[str, Any]:
