@@ -70,7 +70,8 @@ def remove(client: DockerClient, container: str, volumes: Iterable[str]) -> None
 
 def group(client: DockerClient, container: str) -> Cgroup | None:
     """The control group of a running container, to read; None on other engines, and where it is not to be
-    seen. With control groups v1, Podman's monitor (conmon 2.1.6) does not hear of a kill for memory.
+    seen. Podman 4 does not tell of a kill for memory: its monitor (conmon 2.1) notes that in the folder that
+    the service was started in, where nobody looks.
     """
     if not engine.is_podman(client):
         return None

@@ -48,7 +48,12 @@ class PrivatePodman:
         """Start and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
             self._service = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,  # its monitors leave files where it was started
+                start_new_session=True,
             )
         until = time.monotonic() + 20
         while time.monotonic() < until and self._service.poll() is None:
