@@ -78,3 +78,11 @@ def test_a_process_that_died_takes_nothing_more(lane: tuple[Any, Mother, socket.
     it.put(b"y")
     assert not it.waiting
     assert not mother.selector.get_map()
+
+
+def test_a_turn_after_the_end_does_nothing(lane: tuple[Any, Mother, socket.socket]) -> None:
+    """Both of its pipes can tell of the end in one round, and the other one be asked first."""
+    it, _, theirs = lane
+    theirs.close()
+    it.close()
+    it.turn()

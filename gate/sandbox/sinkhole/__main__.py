@@ -196,6 +196,8 @@ class Lane:
 
     def turn(self) -> None:
         """Something can be read or written."""
+        if self.link.fileno() < 0:  # closed a moment ago, by an event of the same round
+            return
         try:
             while data := self.link.recv(_CHUNK):
                 _say(self._token, b"p", data)
@@ -206,8 +208,8 @@ class Lane:
             self._mother.selector.unregister(self.link)
 
     def close(self) -> None:
-        """The process is dead."""
-        with contextlib.suppress(KeyError):
+        """The process is dead. Further calls do nothing."""
+        with contextlib.suppress(KeyError, ValueError):
             self._mother.selector.unregister(self.link)
         self.link.close()
 
