@@ -47,18 +47,21 @@ def hurried(client: DockerClient) -> DockerClient:
 
 def is_docker(client: DockerClient) -> bool:
     """Docker itself, not another engine that speaks its language."""
-    return isinstance(client, Engine) and client.program.startswith("Docker/")
+    return _program(client).startswith("Docker/")
 
 
 def is_podman(client: DockerClient) -> bool:
     """Podman's service, behind its Docker-compatible interface."""
-    return str(getattr(client, "program", "")).startswith("Libpod/")
+    return _program(client).startswith("Libpod/")
 
 
 def version(client: DockerClient) -> str:
     """The version of the program that answers, as far as it says it: ``20.10.24``."""
-    program = client.program if isinstance(client, Engine) else ""
-    return program.partition("/")[2].partition(" ")[0]
+    return _program(client).partition("/")[2].partition(" ")[0]
+
+
+def _program(client: DockerClient) -> str:
+    return str(getattr(client, "program", ""))
 
 
 def candidates() -> tuple[str, ...]:

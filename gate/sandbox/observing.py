@@ -21,7 +21,7 @@ from gate.sandbox.talk import STDOUT
 
 _READY_SECONDS: Final = 20.0
 _MAX_FRAME: Final = 1 << 20
-_SOCKETS: Final = "nr_blocks=256,nr_inodes=4096,mode=0711"
+_SOCKETS: Final = "nr_blocks=256,nr_inodes=4096,mode=0711,uid=0,gid=0"
 """The volume of the sockets: a size in pages, a folder that cannot be listed."""
 
 
@@ -76,17 +76,9 @@ class Observer:
         self._id = ""
         self._line: Attached | None = None
         try:
-            if engine.is_podman(client):
-                self._mountpoint = podman.make_volume(client, self.volume, f"{_SOCKETS},uid=0,gid=0", labels)
-            else:
-                made = client.api.create_volume(
-                    self.volume,
-                    driver="local",
-                    driver_opts={"type": "tmpfs", "device": "tmpfs", "o": _SOCKETS},
-                    labels=dict(labels),
-                )
-                if engine.is_docker(client):
-                    self._mountpoint = str(made.get("Mountpoint") or "")
+            place = podman.make_volume(client, self.volume, _SOCKETS, labels)
+            if engine.is_docker(client) or engine.is_podman(client):
+                self._mountpoint = place
             body = container.observer_options(image=image, labels=labels, sockets_volume=self.volume)
             self._id, _ = podman.create(client, body)
             self._line = Attached(client, self._id)

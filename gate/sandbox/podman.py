@@ -95,8 +95,8 @@ def _remove_volumes(client: DockerClient, volumes: Iterable[str]) -> None:
 
 
 def make_volume(client: DockerClient, name: str, options: str, labels: Mapping[str, str]) -> str:
-    """A volume in memory; where the engine keeps it. ``options`` are mount(8)'s, with an owner: without,
-    Podman gives it the owner and mode that the image has at its place.
+    """A volume in memory, whatever the engine; where it is kept. ``options`` are mount(8)'s, with an owner:
+    without, Podman gives it the owner and mode that the image has at its place. Raises API_ERRORS.
     """
     if "uid=" not in options:
         raise ValueError("a volume without an owner")
