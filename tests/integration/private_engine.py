@@ -6,23 +6,17 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
-import docker
-
-from gate.sandbox import images
-from gate.sandbox.engine import API_ERRORS, connect
+from tests.integration.private_service import PrivateService
 
 
-class PrivateEngine:
-    """A dockerd below ``folder`` (short path: sockets have 108 bytes), in a network namespace of its own."""
+class PrivateEngine(PrivateService):
+    """A dockerd below ``folder``, in a network namespace of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.address = f"unix://{folder}/d.sock"
+        super().__init__(folder)
         self._parent = f"/gate-test-engine-{os.getpid()}"
-        self._daemon: subprocess.Popen[bytes] | None = None
 
     @property
     def command(self) -> list[str]:
@@ -35,37 +29,6 @@ class PrivateEngine:
             *("--bridge", "none", "--iptables=false", "--ip6tables=false", "--ip-masq=false"),
             *("--pidfile", f"{self.folder}/pid"),
         ]
-
-    def start(self) -> None:
-        """Start and wait until it answers."""
-        with (self.folder / "log").open("ab") as log:
-            self._daemon = subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
-            if self._daemon.poll() is not None:
-                break
-            with contextlib.suppress(*API_ERRORS), contextlib.closing(self.client()) as client:
-                client.ping()
-                return
-            time.sleep(0.1)
-        raise RuntimeError((self.folder / "log").read_text(errors="replace")[-1000:])
-
-    def client(self) -> docker.DockerClient:
-        """A client of this engine."""
-        return docker.DockerClient(base_url=self.address, version="auto", timeout=60)
-
-    def load_images(self) -> None:
-        """Copy our images from the machine's own engine."""
-        with contextlib.closing(connect(timeout=300)) as source, contextlib.closing(self.client()) as target:
-            for name in images.TARGETS:
-                images.ensure(source, name)
-                target.api.load_image(source.api.get_image(images.tag(name)))
 
     def kill(self) -> None:
         """As a crash would: no word to anybody."""
@@ -86,20 +49,14 @@ class PrivateEngine:
         """Gone with everything it started: containers, shims, its containerd, its mounts."""
         if self._daemon is not None:
             self._daemon.send_signal(signal.SIGCONT)
-            self._daemon.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._daemon.wait(20)
-            self._daemon.kill()
-            self._daemon.wait()
+        self.end(20)
         for pid in self._strays():
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         for group in sorted(Path("/sys/fs/cgroup").glob(f"*{self._parent}/**/"), reverse=True):
             with contextlib.suppress(OSError):
                 group.rmdir()
-        mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
-        for mount in reversed([mount for mount in mounts if mount.startswith(f"{self.folder}/")]):
-            subprocess.run(["umount", "-l", mount], check=False, capture_output=True)
+        self.unmount()
 
     def _strays(self) -> list[int]:
         found = []
