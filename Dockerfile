@@ -22,6 +22,7 @@ COPY gate/sandbox/launcher/ /made/sandbox/opt/gate/
 COPY gate/sandbox/observer/ /made/observer/opt/gate/observer/
 COPY gate/sandbox/sinkhole/ /made/observer/opt/gate/sinkhole/
 RUN set -eu; eval "$COMPILE" -s /made/sandbox -p / /made/sandbox; eval "$COMPILE" -s /made/observer -p / /made/observer; \
+    cp -r /made/sandbox/opt/gate /opt/gate; python3 -I -S -B /opt/gate/launch_pack.py >/made/sandbox/opt/gate/launch.pack; \
     chmod -R a+rX,go-w /made && find /made -exec touch -hd @0 {} +
 
 # --- what a probe runs in: Python, pytest, the trusted launcher, and the tools that payloads reach for, so
@@ -46,7 +47,7 @@ RUN set -eu; eval "$NEW"; \
 COPY --from=ours /made/sandbox/ /
 USER 65532:65532
 WORKDIR /work
-ENTRYPOINT ["python3", "-I", "-S", "-B", "/opt/gate/launch.py"]
+ENTRYPOINT ["python3", "-I", "-S", "-B", "/opt/gate/launch_start.py"]
 
 # --- what watches from outside: holds no code under test, reads its memory through /proc
 FROM ${BASE} AS observer

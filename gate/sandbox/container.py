@@ -14,7 +14,7 @@ from gate.sandbox.parcel import PATH, WORK
 UID: Final = 65532
 """The unprivileged user of the sandbox image. Not 65534: that one owns other people's files on some hosts."""
 SOCKETS: Final = "/run/gate"
-LAUNCHER: Final = ("python3", "-I", "-S", "-B", "/opt/gate/launch.py")
+LAUNCHER: Final = ("python3", "-I", "-S", "-B", "/opt/gate/launch_start.py")
 _HOSTNAME: Final = "localhost"
 _PLANTABLE: Final = ("/run/", "/var/run/", "/home/", "/root/", "/mnt/", "/srv/")
 

@@ -194,10 +194,10 @@ def _finish(observer: subprocess.Popen[bytes] | None) -> int | None:
 
 def _command(wall: str, bubble: tuple[str, ...]) -> list[str]:
     if wall == "none":
-        return [PYTHON, "-I", "-S", str(ROOM / "launcher" / "launch.py")]
+        return [PYTHON, "-I", "-S", str(ROOM / "launcher" / "launch_start.py")]
     walls = ["--unshare-all", "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
     walls += ["--ro-bind", str(ROOM / "launcher"), "/tmp/gate", "--as-pid-1", "--die-with-parent", *bubble]
-    return ["bwrap", *walls, "--", PYTHON, "-I", "-S", "/tmp/gate/launch.py"]
+    return ["bwrap", *walls, "--", PYTHON, "-I", "-S", "/tmp/gate/launch_start.py"]
 
 
 def python(tmp_path: Path, source: str, **options: Any) -> Launched:

@@ -75,7 +75,7 @@ def _disturbed(backend: DockerBackend, disturb: str, client: DockerClient) -> Ru
 
 
 def test_a_container_killed_by_somebody_else_is_no_clean_look(client: DockerClient) -> None:
-    record = _disturbed(DockerBackend(), "launch.py", client)
+    record = _disturbed(DockerBackend(), "launch_start.py", client)
     assert record.fault is not None
     assert not record.completed
     assert record.outcome is Outcome.KILLED

@@ -336,7 +336,7 @@ def test_launcher_killed_from_outside_is_a_fault_and_ends_the_trace(tmp_path: Pa
 )
 def test_launcher_refuses_what_is_no_job(data: bytes) -> None:
     done = subprocess.run(
-        [PYTHON, "-I", "-S", str(ROOM / "launcher" / "launch.py")],
+        [PYTHON, "-I", "-S", str(ROOM / "launcher" / "launch_start.py")],
         input=data,
         capture_output=True,
         check=False,

@@ -1,6 +1,6 @@
 """The first process inside every sandbox: unpacks the tree, starts the code, tells the host what came of it.
 
-Trusted, standard library only, Python 3.9 and later; started as ``python3 -I -S /opt/gate/launch.py``
+Trusted, standard library only, Python 3.9 and later; started by launch_start.py,
 with launch_tree.py, launch_child.py and launch_bridge.py beside it. Protocol: docs/launcher-protocol.md.
 The code under test never holds this process's stdin or stdout, cannot read its memory (not dumpable) and is
 killed with all its descendants when its main process has ended.
@@ -377,5 +377,10 @@ def main() -> int:
     return 0
 
 
-if __name__ == "__main__":
+def end() -> None:
+    """Serve one job and leave, with nothing of Python's own end."""
     os._exit(main())
+
+
+if __name__ == "__main__":
+    end()
