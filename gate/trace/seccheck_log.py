@@ -67,7 +67,6 @@ _SHAPES: Final = {
     "fchown": ("fd", "uid", "gid"),
     "fchownat": ("dir", "path", "uid", "gid", "at"),
     "truncate": ("path", "size"),
-    "ftruncate": ("fd", "size"),
     "utime": ("path", "times"),
     "utimes": ("path", "times"),
     "futimesat": ("dir", "path", "times"),

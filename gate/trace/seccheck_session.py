@@ -24,7 +24,7 @@ RICH: Final = frozenset(("open", "openat", "creat", "execve", "execveat", "conne
 """Reported with what they name, beside the raw packet."""
 _LOGGED: Final = """
     unlink unlinkat rmdir rename renameat renameat2 link linkat symlink symlinkat mkdir mkdirat mknod
-    mknodat chmod fchmod fchmodat chown fchown lchown fchownat truncate ftruncate utime utimes futimesat
+    mknodat chmod fchmod fchmodat chown fchown lchown fchownat truncate utime utimes futimesat
     utimensat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr sendto sendmsg sendmmsg
     memfd_create
 """

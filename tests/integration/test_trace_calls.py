@@ -83,7 +83,6 @@ CASES = [
     (File, {"call": "lchown", "path": "/tmp/d/at", "uid": 0, "gid": 0}),
     (File, {"call": "fchownat", "path": "/tmp/d/at", "uid": 5, "gid": 6, "flags": "AT_SYMLINK_NOFOLLOW"}),
     (File, {"call": "truncate", "path": "/tmp/d/at", "size": 3}),
-    (File, {"call": "ftruncate", "path": "/tmp/d/at", "size": 9}),
     (File, {"call": "mkdir", "path": "/tmp/d/m1", "mode": 0o755}),
     (File, {"call": "mkdirat", "path": "/tmp/d/m2", "mode": 0o750}),
     (File, {"call": "mknod", "path": "/tmp/d/fifo", "mode": 0o10644}),

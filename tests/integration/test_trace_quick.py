@@ -19,11 +19,17 @@ _PROGRAM = (
     + """
 import threading
 os.chdir("/tmp"); os.symlink("/etc/passwd", "/tmp/link"); os.symlink("d", "/tmp/over")
+os.mkdir("/tmp/.hidden"); os.symlink("/tmp/loop", "/tmp/loop"); os.symlink("../kept", "/tmp/.hidden/over")
+for name in ("in", "..x"): open("/tmp/.hidden/" + name, "w").close()
 kept = os.open("/tmp/kept", os.O_RDWR | os.O_CREAT)
 buffer = at(bytes(256))
 def everything():
     for path in (b"/etc/hostname", b"/etc/../etc/hostname", b"relative", b"/tmp/link", b"/tmp/over/x", b"",
                  b"/proc/self/root/etc/hostname", b"/tmp/kept", b"/odd\\\\ \\"name\\"\\n\\xff\\xc3\\xa4",
+                 b"/tmp//kept", b"/tmp/./kept", b"/tmp/kept/", b"/tmp/../tmp/kept", b"/tmp/.hidden/in",
+                 b"/tmp/.hidden/.", b"/tmp/.hidden/..", b"/tmp/..", b"/tmp/.hidden/..x", b"//tmp/kept",
+                 b"/dev/null", b"/dev/fd/1",
+                 b"/proc/self/stat", b"/proc/1/comm", b"/tmp/loop/x", b"/tmp/.hidden/over",
                  b"/" + b"long/" * 60, b"/usr/lib/" + b"y" * 243, b"/usr/lib/" + b"y" * 246):
         call(4, path, buffer); call(6, path, buffer); call(21, path, 4); call(89, path, buffer, 64)
         call(262, -100, path, buffer, 0); call(332, -100, path, 0, 0xfff, buffer)
@@ -31,7 +37,6 @@ def everything():
         call(2, path, os.O_RDONLY | os.O_CLOEXEC); call(257, -100, path, os.O_RDONLY)
         call(257, -100, path, os.O_RDONLY | os.O_DIRECTORY); call(257, -100, path, os.O_RDWR)
     call(262, -100, 0, buffer, 0); call(257, -100, 8, os.O_RDONLY)  # nothing there to read
-    call(77, kept, 5); call(77, kept, 1 << 63); call(77, 999, 1); call(77, -1, 1)
 everything()
 other = threading.Thread(target=everything); other.start(); other.join()
 os.rename("/tmp/link", "/tmp/link2"); os.symlink("/etc/group", "/tmp/link")
@@ -64,6 +69,14 @@ def test_both_ways_say_the_same(tmp_path: Path) -> None:
     )  # a canary to guard: always the long way
     assert len(quick.events) > 300
     assert _lines(quick) == _lines(long)
+
+
+def test_a_new_length_is_told_by_the_open_that_it_needs(tmp_path: Path) -> None:
+    program = "import os\nfd = os.open('/tmp/kept', os.O_RDWR | os.O_CREAT)\nos.ftruncate(fd, 5)"
+    result = python(tmp_path, program)
+    assert [event.access for event in result.of(Open) if event.path == "/tmp/kept"] == ["rw"]
+    assert result.summary is not None
+    assert "ftruncate" not in result.summary.calls
 
 
 def test_a_flood_of_questions_is_dropped_and_counted_the_quick_way_too(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_creating_and_truncating_again_is_no_loss(tmp_path: Path) -> None:
 
 
 def test_truncation(tmp_path: Path) -> None:
-    trace = Trace().file("truncate", "/var/log/auth.log", size=0).file("ftruncate", "/work/tree/db", size=10)
+    trace = Trace().file("truncate", "/var/log/auth.log", size=0).file("truncate", "/work/tree/db", size=10)
     assert told(trace.seen(tmp_path)) == ["write /var/log/auth.log", "write tree:db"]
 
 

@@ -16,6 +16,8 @@ _OPEN_X86 = {
 _SWAPPED = {0o40000: "O_DIRECTORY", 0o100000: "O_NOFOLLOW", 0o200000: "O_DIRECT", 0o400000: "O_LARGEFILE"}
 OPEN = _OPEN_X86 | (_SWAPPED if os.uname().machine == "aarch64" else {})
 _HUSH = {"O_LARGEFILE", "O_CLOEXEC"}  # on nearly every call, and tell nothing
+HUSHED = sum(bit for bit, name in OPEN.items() if name in _HUSH)
+"""The bits of an open for reading about which there is nothing to say."""
 O_PATH = 0o10000000
 
 CLONE = {

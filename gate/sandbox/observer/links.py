@@ -16,13 +16,14 @@ from collections.abc import Callable
 from .target import Unreadable
 
 _OPENAT2 = 437  # same number on every architecture
-_RESOLVE_IN_ROOT = 0x10
+_RESOLVE_IN_ROOT, _RESOLVE_NO_SYMLINKS = 0x10, 0x04
 _O_PATH = 0o10000000
 _HOPS = 41
 """More links than the kernel follows in one path (MAXSYMLINKS)."""
 _KNOWN = 4096
 _LONGEST = 4096
 """Bytes with the NUL (PATH_MAX). A relative path in a deep folder may be longer as we write it."""
+_LONG_WAY = re.compile(rb"//|/\.\.?(?:/|\Z)|/\Z|\A/proc/|\A/dev/fd/")
 _NOTHING = re.compile(rb"/(?:\.?/)+")
 _FIXED = (b"/usr/", b"/lib", b"/etc/", b"/bin/", b"/sbin/", b"/sys/", b"/opt/")
 """Read-only in every sandbox of ours: the code can plant no link there (our own links are no secret)."""
@@ -49,6 +50,7 @@ class Links:
         self._openat2 = ctypes.CDLL(None, use_errno=True).syscall
         follow = os.O_CLOEXEC | _O_PATH
         self._follow = struct.pack("<QQQ", follow, 0, _RESOLVE_IN_ROOT)
+        self._no_links = struct.pack("<QQQ", follow, 0, _RESOLVE_IN_ROOT | _RESOLVE_NO_SYMLINKS)
         self._stay = struct.pack("<QQQ", follow | os.O_NOFOLLOW, 0, _RESOLVE_IN_ROOT)
 
     def real(self, tid: int, path: bytes, *, follow: bool = True) -> bytes | None:
@@ -76,16 +78,35 @@ class Links:
         found = led or plain
         real = None if found == asked or not found.startswith(b"/") else found
         if settled and same and plain == path and not path.startswith(b"/proc"):
-            if len(self._known) >= _KNOWN:
-                self._known.clear()
-            self._known[key] = real
+            self._keep(key, real)
         return real
 
     def plain(self, path: bytes) -> bool:
-        """True when it is known that following links from here changes nothing."""
+        """True when following links from here changes nothing: known, or one question says so."""
         if path.startswith(_FIXED) and b"/.." not in path:
             return True
-        return self._known.get((path, True), path) is None and self._settled()
+        if self.under_way and not self._settled():
+            return False
+        known = self._known.get((path, True), path)
+        if known is not path:
+            return known is None
+        return self._root >= 0 and self._direct(path)
+
+    def _direct(self, path: bytes) -> bool:
+        """No link on the way, and written as the kernel writes it."""
+        if _LONG_WAY.search(path) or len(path) >= _LONGEST:
+            return False
+        fd = self._openat2(_OPENAT2, self._root, path, self._no_links, len(self._no_links))
+        if fd < 0:
+            return False
+        os.close(fd)
+        self._keep((path, True), None)
+        return True
+
+    def _keep(self, key: tuple[bytes, bool], real: bytes | None) -> None:
+        if len(self._known) >= _KNOWN:
+            self._known.clear()
+        self._known[key] = real
 
     def forget(self) -> None:
         """The file tree has changed: what is known of links may be wrong from here on."""

@@ -11,7 +11,7 @@ import fcntl
 import os
 import signal
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 _RECV, _SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
@@ -41,8 +41,9 @@ class Listener:
             fcntl.ioctl(fd, _SET_FLAGS, _SYNC_WAKE_UP)
         signal.signal(signal.SIGALRM, self._tick)
 
-    def row(self) -> Iterator[tuple[int, ...]]:
-        """Notifications as they come, the fields of struct seccomp_notif each, its six arguments last.
+    def row(self, take: Callable[[tuple[int, ...]], bool]) -> Iterator[tuple[int, ...]]:
+        """Notifications as they come, the fields of struct seccomp_notif each, its six arguments last;
+        without those that ``take`` has answered itself.
 
         A poll would wake us on another core, with cold caches, while the caller waits; a receive that
         waits is handed the processor by the caller itself. So wait here as long as calls come one after
@@ -68,7 +69,8 @@ class Listener:
                     raise
                 found = _NOTIFICATION.unpack(raw)
                 self._last = found[1]
-                yield found
+                if not take(found):
+                    yield found
         except _Tick:  # too late to matter
             pass
         finally:

@@ -41,7 +41,6 @@ _FILE: dict[str, tuple[Where, Fields]] = {
     "fchown": ((_FD, 0), {"uid": 1, "gid": 2}),
     "fchownat": ((0, 1), {"uid": 2, "gid": 3, "at": 4}),
     "truncate": ((_CWD, 0), {"size": 1}),
-    "ftruncate": ((_FD, 0), {"size": 1}),
     "utime": ((_CWD, 0), {}),
     "utimes": ((_CWD, 0), {}),
     "futimesat": ((0, 1), {}),
@@ -73,7 +72,7 @@ _FOLLOWING = frozenset(
     ["chmod", "fchmodat", "chown", "truncate", "utime", "utimes", "futimesat", "setxattr", "removexattr"]
 )
 """Calls that change what a link leads to, not the link."""
-_IN_PLACE = frozenset(("truncate", "ftruncate", "utime", "utimes", "futimesat", "utimensat"))
+_IN_PLACE = frozenset(("truncate", "utime", "utimes", "futimesat", "utimensat"))
 RESHAPING = frozenset(_FILE) - _IN_PLACE
 """Calls after which a path may lead elsewhere, or may be looked up at all (modes, owners, access lists)."""
 _RESOLVE_IN_ROOT = 0x10

@@ -21,12 +21,11 @@ from collections.abc import Collection
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
-from . import flags, network, paths, process, table
+from . import flags, network, paths, process, quick, table
 from .links import Links
 from .listener import Listener
 from .numbers import AUDIT_ARCH, NAMES
 from .paths import Args, Fields, signed
-from .quick import Quick
 from .target import Memory, Process, Unreadable, process_of, who
 from .text import text_of
 from .writer import Writer
@@ -65,8 +64,21 @@ class Supervisor:
         self.calls: Counter[str] = Counter()
         self.unparsed = 0
         self.canaries = frozenset(canaries)
-        self.quick = Quick(self.listener, self.memory, self.links, self.writer, self.names)
         self.tids: dict[int, Process] = {}
+        self.quick = (
+            _nothing
+            if canaries
+            else quick.taker(
+                self.listener,
+                self.memory,
+                self.links,
+                self.writer,
+                self.names,
+                arch=self.native,
+                tids=self.tids,
+                calls=self.calls,
+            )
+        )
         self.processes: dict[int, Process] = {}
         self.pidfds: dict[int, Process] = {}
         self.epoll = select.epoll()
@@ -121,7 +133,7 @@ class Supervisor:
                 else:
                     self._gone(fd)
             if calling:
-                for found in listener.row():
+                for found in listener.row(self.quick):
                     if self.step(found) == "exit_group":  # likely the last call, and the rest tells at once
                         break
 
@@ -149,12 +161,6 @@ class Supervisor:
         ident, tid, _, number, arch, _, *args = found
         if self.links.under_way:
             self.links.under_way.pop(tid, None)  # what it asked for before has ended
-        plain = self.quick.known.get(number) if arch == self.native and not self.canaries else None
-        if plain is not None:
-            me = self.tids.get(tid)
-            if me is not None and not me.recheck and self.quick.take(me, plain, found):
-                self.calls[plain[1]] += 1
-                return plain[1]
         if arch != self.native or number & table.X32_BIT:
             self._foreign(ident, tid, number & 0xFFFFFFFF, arch, tuple(args))
             return "foreign"
@@ -436,6 +442,11 @@ _GROUPS = (
     (table.CONTROL, Supervisor._control),
 )
 _HANDLERS = {name: handler for group, handler in _GROUPS for name in group}
+
+
+def _nothing(_found: tuple[int, ...]) -> bool:
+    """The quick way where there are canaries to guard: none."""
+    return False
 
 
 def receive_listener(link: socket.socket, token: bytes) -> int:

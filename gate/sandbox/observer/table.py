@@ -38,7 +38,7 @@ SILENT = _names(
     pkey_mprotect pkey_alloc pkey_free io_pgetevents rseq pidfd_open close_range epoll_pwait2
     landlock_create_ruleset landlock_add_rule landlock_restrict_self process_mrelease futex_waitv
     cachestat futex_wake futex_wait futex_requeue mseal listxattrat getxattrat lsm_get_self_attr
-    lsm_list_modules file_getattr get_mempolicy map_shadow_stack process_madvise io_setup io_destroy
+    lsm_list_modules file_getattr ftruncate get_mempolicy map_shadow_stack process_madvise io_setup io_destroy
     io_getevents io_submit io_cancel set_mempolicy mbind set_mempolicy_home_node
     """
 )
@@ -59,7 +59,7 @@ LOOK = _names(
 FILE = _names(
     """
     unlink unlinkat rmdir rename renameat renameat2 link linkat symlink symlinkat mkdir mkdirat
-    mknod mknodat chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat truncate ftruncate
+    mknod mknodat chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat truncate
     utime utimes futimesat utimensat setxattr lsetxattr fsetxattr setxattrat removexattr
     lremovexattr fremovexattr removexattrat file_setattr
     """

@@ -70,10 +70,11 @@ class Memory:
 
     def short(self, tid: int, address: int) -> bytes:
         """A string of less than 256 bytes, Unreadable when it is longer."""
-        got = self._fetch(tid, address, 256)
-        end = self._buffer.find(0, 0, got)
+        _VECTORS.pack_into(self._vectors, 0, self._address, 256, address, 256)
+        got = self._readv(tid, self._near, 1, self._far, 1, 0)
+        end = self._buffer.find(0, 0, got) if got > 0 else -1
         if end < 0:
-            raise Unreadable("long")
+            raise Unreadable("long, or not there")
         return bytes(self._buffer[:end])
 
     def directory(self, tid: int, fd: int) -> str:

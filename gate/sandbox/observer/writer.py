@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from json.encoder import encode_basestring_ascii as quoted
+from time import monotonic
 from typing import Any
 
 from .text import text_of
@@ -31,7 +31,7 @@ class Writer:
         self._seq = 0
         self._kept: list[tuple[float, str, bytes | None, str]] = []
         self.events = self.dropped = 0
-        self.t0 = time.monotonic()
+        self.t0 = monotonic()
 
     def spent(self, kind: str) -> bool:
         """True when not even a short line of the kind fits any more: decoding can be spared."""
@@ -48,10 +48,20 @@ class Writer:
             self._keep(rest, None, "", len(rest))
 
     def later(self, kind: str, head: str, path: bytes, tail: str) -> None:
-        """The same, with the path between ``head`` and ``tail`` still to be made text of."""
+        """The same, with the path between ``head`` and ``tail`` still to be made text of.
+
+        All in one where nothing is special: somebody waits for us meanwhile.
+        """
         size = len(head) + len(path) + len(tail)
-        if self._fits(kind, size):
-            self._keep(head, path, tail, size)
+        left = self._left.get(kind, 0)
+        if size >= _LINE_UNIT or left < 1 or self._size + size + _OVERHEAD >= _FLUSH:
+            if self._fits(kind, size):
+                self._keep(head, path, tail, size)
+            return
+        self._left[kind] = left - 1
+        self.events += 1
+        self._kept.append((monotonic() - self.t0, head, path, tail))
+        self._size += size + _OVERHEAD
 
     def _fits(self, kind: str, size: int) -> bool:
         left = self._left.get(kind)
@@ -70,7 +80,7 @@ class Writer:
         self._keep(f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:], None, "", 0)
 
     def _keep(self, head: str, path: bytes | None, tail: str, size: int) -> None:
-        self._kept.append((time.monotonic() - self.t0, head, path, tail))
+        self._kept.append((monotonic() - self.t0, head, path, tail))
         self._size += size + _OVERHEAD
         if self._size >= _FLUSH:
             self.flush()
