@@ -95,7 +95,8 @@ class GvisorBox(DockerBox):
         for _ in range(_TURNS):
             before = self._reported.frames
             if self._reported.ended.wait(deadline) or self._reported.frames == before:
-                return
+                break
+        self._reported.finish()
 
 
 class GvisorBackend(DockerBackend):

@@ -25,6 +25,8 @@ from gate.trace.seccheck import Translator
 _READY_SECONDS: Final = 20.0
 _AGAIN_SECONDS: Final = 0.1
 _MAX_FRAME: Final = 1 << 20
+_HELD_MOST: Final = 16 << 20
+"""Bytes of one sandbox's reports that wait for their translation; some 50,000 calls."""
 _FOLDER: Final = "/run/gate/gvisor"
 _LENGTH: Final = struct.Struct("<I")
 _ADVICE: Final = "Try again; `gate doctor` shows whether gVisor can be started and traced here."
@@ -38,15 +40,21 @@ class Reported:
     naming = gvisor_setup.REPORTS
     """One for all sandboxes: locks and watches on files are gVisor's own, the host hears of none."""
 
+    _whole = False
+
     def __init__(self, trace: Path, *, events: int) -> None:
         self.token = secrets.token_hex(16)
         self.trace = trace
         self.slot = -1
         self.ready = threading.Event()
         self.ended = threading.Event()
+        """The last report is here: the sandbox is gone, or the observer is."""
         self.frames = 0
         """Taken so far: whether something still arrives."""
         self.translator = Translator(events=events)
+        self._held: list[tuple[bytes, bytes]] = []
+        self._size = 0
+        self._working = threading.RLock()
         self._finished = False
         self._fd = os.open(trace, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
@@ -56,25 +64,41 @@ class Reported:
         if kind in (b"r", b"b"):
             self.slot = int(payload) if kind == b"r" else -1
             self.ready.set()
-        elif kind == b"t":
-            self._write(self.translator.packets(_packets(payload)))
-        elif kind == b"s":
-            self._write(self.translator.lines(payload) + self.translator.round())
+        elif kind in (b"t", b"s"):
+            with self._working:
+                self._held.append((kind, payload))
+                self._size += len(payload)
+                if self._size > _HELD_MOST:
+                    self.translate()
         elif kind == b"e":
-            self.finish(whole=True)
-
-    def finish(self, *, whole: bool) -> None:
-        """The trace's last line; further calls do nothing."""
-        if not self._finished:
-            self._finished = True
-            if self.translator.begun:
-                self._write(self.translator.finish(whole=whole))
+            self._whole = True
             self.ended.set()
+
+    def translate(self) -> None:
+        """Make a trace of what is here. Not as it comes: the sandbox needs the processors more than we do."""
+        with self._working:
+            held, self._held, self._size = self._held, [], 0
+            if self._finished:
+                return
+            for kind, payload in held:
+                if kind == b"t":
+                    self._write(self.translator.packets(_packets(payload)))
+                else:
+                    self._write(self.translator.lines(payload) + self.translator.round())
+
+    def finish(self) -> None:
+        """The trace, to its last line. Afterwards nothing is taken any more."""
+        self.translate()
+        with self._working:
+            if not self._finished and self.ended.is_set() and self.translator.begun:
+                self._write(self.translator.finish(whole=self._whole))
+            self._finished = True
 
     def close(self) -> None:
         """Let go of the trace file."""
-        self._finished = True
-        os.close(self._fd)
+        with self._working:
+            self._finished = True
+            os.close(self._fd)
 
     def _write(self, lines: list[bytes]) -> None:
         left = memoryview(b"".join(lines))
@@ -203,7 +227,7 @@ class SinkObserver:
             self.dead.set()
             with self._lock:
                 for place in self._places.values():
-                    place.finish(whole=False)
+                    place.ended.set()
 
     def _frames(self, data: bytes) -> bytes:
         """Act on whole frames; return what is left over."""
