@@ -14,6 +14,7 @@ from gate.trace.channels import Channels
 from gate.trace.events import File, Look, Open, text_bytes
 from gate.trace.paths import Place, place
 from gate.trace.probes import probe_of
+from gate.trace.view_rewrites import Rewrites
 
 _MANY: Final = {"the tree": 20, "home": 5, "system": 5}
 """Files deleted or emptied, that the run did not make itself, from which on it is "many"."""
@@ -49,6 +50,7 @@ class FileView:
         self._dirs: set[str] = set()
         self._asks_names: set[int] = set()
         self._gone: dict[str, set[str]] = {}
+        self._rewrites = Rewrites()
         self.canaries_read: dict[str, str] = {}
 
     def made(self, path: str) -> bool:
@@ -63,6 +65,7 @@ class FileView:
         name = self._canaries.get(posixpath.normpath(event.path))
         if name is not None and event.access != "w" and not re.search("O_DIRECTORY|O_TRUNC", event.flags):
             return self._canary(name, event.pid, denied=event.denied)
+        self._rewrites.opened(event, where, made=self.made(event.path))
         if event.writes:
             return self._written(event.path, where, event.pid, event.flags, denied=event.denied)
         return self._read(event, where)
@@ -130,6 +133,7 @@ class FileView:
                 examples = " ".join(sorted(paths)[:3])
                 cell = self._cells.get(Kind.DELETE, f"many files of {area}", "", {"examples": examples})
                 cell.count += len(paths)
+        self._rewrites.finish(self._cells)
 
     def _canary(self, name: str, pid: int, *, denied: bool) -> Cell:
         chain = self._actors.chain(pid)
@@ -210,6 +214,7 @@ class FileView:
         old, new = posixpath.normpath(event.other), posixpath.normpath(event.path)
         before, after = place(old), place(new)
         own = old in self._made or old in self._dirs or before.kind == "scratch"
+        self._rewrites.renamed(new, after, onto_own=new in self._made)
         self._written(new, after, event.pid, "", denied=event.denied).count += 1
         if not own and not before.noise and before.kind != "gate":
             self._moved_canaries(old, event.pid, denied=event.denied)

@@ -225,6 +225,11 @@ HITS: Final[tuple[Hit, ...]] = (
     ("persistence-path", (b("write", "tree:sitecustomize.py"),), "import", "high/high"),
     ("destructive-delete", (b("delete", "many files of the tree"),), "import", "high/high"),
     ("destructive-delete", (b("delete", "many files of home"),), "test", "medium/medium"),
+    ("destructive-delete", (b("delete", "all", how="overwrites", area="tree"),), "import", "high/high"),
+    ("destructive-delete", (b("delete", "all", how="overwrites", area="tree"),), "call", "high/high"),
+    ("destructive-delete", (b("delete", "all", how="overwrites", area="tree"),), "script", "high/medium"),
+    ("destructive-delete", (b("delete", "all", how="overwrites", area="home"),), "script", "high/high"),
+    ("destructive-delete", (b("delete", "all", how="overwrites", area="home"),), "test", "medium/medium"),
     ("destructive-delete", (b("delete", "/etc/passwd", place="system"),), "call", "high/high"),
     ("destructive-delete", (b("delete", "/var/lib/x", place="system"),), "call", "medium/high"),
     (

@@ -1,8 +1,8 @@
-"""The change deletes, empties or moves away files that it did not make: many at once, or files of the
-system.
+"""The change deletes, empties, overwrites or moves away files that it did not make: many at once, or files
+of the system.
 
 Files that the run created itself are its own business, and so are caches. A single file of the tree is
-told as information.
+told as information. Overwritten counts what the run had read before, or opened for writing in place.
 
 Delete only what the code made, or what the caller names.
 """
@@ -52,7 +52,13 @@ def check(context: SignalContext) -> Iterator[Finding]:
         test = phase_of(context, behaviour) == "test"
         old = behaviour.detail.get("old", behaviour.subject)
         sure = LIKELY if test else SURE
-        if behaviour.subject.startswith("many files of"):
+        if behaviour.detail.get("how") == "overwrites":
+            script = behaviour.detail.get("area") == "tree" and phase_of(context, behaviour) == "script"
+            message = "Overwrites many files that were there before."
+            severity = MEDIUM if test else HIGH
+            sure = LIKELY if script else sure  # a formatter does so too, when it is started
+            yield found(META, context, behaviour, message, severity=severity, confidence=sure)
+        elif behaviour.subject.startswith("many files of"):
             severity = MEDIUM if test else HIGH
             yield found(
                 META, context, behaviour, "Deletes or empties many files.", severity=severity, confidence=sure

@@ -1,0 +1,64 @@
+"""Files that were there before and get other content: what ransomware does, in place or by a rename.
+
+No call says whether a file was there when it was opened with O_CREAT. It was, as far as this tells, when the
+run had read it before it wrote it (who wraps a file reads it first), or opened it in a way that makes
+sense for a file with content only.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from typing import Final
+
+from gate.model.behaviour import BehaviourKind as Kind
+from gate.trace.cells import Cells
+from gate.trace.events import Open
+from gate.trace.paths import Place
+
+_MANY: Final = {"tree": 20, "home": 5, "system": 5}
+"""So many of one place, and it is no edited file any more."""
+_KEPT: Final = 20_000
+_NAMES: Final = {"tree": "the tree"}
+
+
+class Rewrites:
+    """Fed with opens and renames in their order, and whether the run had made the file by then."""
+
+    def __init__(self) -> None:
+        self._met: set[str] = set()
+        self._rewritten: dict[str, set[str]] = {}
+
+    def opened(self, event: Open, where: Place, *, made: bool) -> None:
+        """One open, looked at before it counts as making the file."""
+        if where.kind not in _MANY or where.noise or event.denied or "O_DIRECTORY" in event.flags:
+            return
+        path = posixpath.normpath(event.path)
+        if not event.writes or "O_APPEND" in event.flags:
+            if not made and len(self._met) < _KEPT:
+                self._met.add(path)
+            return
+        keeps = "O_TRUNC" not in event.flags and "O_EXCL" not in event.flags
+        filled = "O_CREAT" not in event.flags or (keeps and event.access == "rw")
+        if self._knew(path) or (filled and not made):
+            self._add(where, path)
+
+    def renamed(self, new: str, where: Place, *, onto_own: bool) -> None:
+        """A file is put in the place of another."""
+        if where.kind in _MANY and not where.noise and not onto_own and self._knew(new):
+            self._add(where, new)
+
+    def _knew(self, path: str) -> bool:
+        return path in self._met or len(self._met) >= _KEPT  # a flood of names hides nothing
+
+    def _add(self, where: Place, path: str) -> None:
+        paths = self._rewritten.setdefault(where.kind, set())
+        if len(paths) < _KEPT:
+            paths.add(path)
+
+    def finish(self, cells: Cells) -> None:
+        """Many are one fact, ``delete many files of home (overwritten)``."""
+        for kind, paths in sorted(self._rewritten.items()):
+            if len(paths) >= _MANY[kind]:
+                detail = {"examples": " ".join(sorted(paths)[:3]), "how": "overwrites", "area": kind}
+                subject = f"many files of {_NAMES.get(kind, kind)} (overwritten)"
+                cells.get(Kind.DELETE, subject, "", detail).count += len(paths)
