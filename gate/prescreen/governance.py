@@ -19,6 +19,8 @@ from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.languages import begins_as_python
 from gate.prescreen.outcome import ended
+from gate.prescreen.runs_by_itself import META as BY_ITSELF
+from gate.prescreen.runs_by_itself import commands
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import about, finding
 
@@ -100,7 +102,7 @@ STARTUP: Final = about(
     why="sitecustomize, usercustomize, .pth files and shell profiles run without being called.",
     fix="Call the code explicitly from the program that needs it.",
 )
-RULES: Final = (WORKFLOW, SETTINGS, OWNERS, TOOLING, AGENT, STARTUP)
+RULES: Final = (WORKFLOW, SETTINGS, OWNERS, TOOLING, AGENT, STARTUP, BY_ITSELF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,7 @@ class Governance:
         for source in sources(request).files:
             if source.path.rpartition("/")[2] == "pyproject.toml":
                 found += _own_table(source)
+            found += commands(source)
         return ended(self.name, found)
 
 
