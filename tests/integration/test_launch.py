@@ -282,6 +282,11 @@ fd = int(os.environ["GATE_DRIVER_FD"])
     [
         ('os.write(fd, b\'{"report": {"n": 1}}\\ndone\\n\')', {"n": 1}, True),
         ('os.write(fd, b\'{"report": {"n": 1}}\\n\')', {"n": 1}, False),
+        (
+            'os.write(fd, b\'{"report": {"n": "\' + b"y" * 190000 + b\'"}}\\ndone\\n\')',
+            {"n": "y" * 190000},
+            True,
+        ),
         ("os.write(fd, b'done\\n')", {}, True),
         ("os.write(fd, b'done')", {}, False),
         ("os.write(fd, b'{\"report\": [1]}\\ndone\\n')", {}, False),
@@ -289,7 +294,7 @@ fd = int(os.environ["GATE_DRIVER_FD"])
         ("[os.write(fd, b'x' * 65536) for _ in range(40)]; os.write(fd, b'done\\n')", {}, False),
         ("pass", {}, False),
     ],
-    ids=["whole", "not-done", "no-report", "cut", "not-an-object", "nested", "flood", "silent"],
+    ids=["whole", "not-done", "long", "no-report", "cut", "not-an-object", "nested", "flood", "silent"],
 )
 def test_completion_is_what_the_driver_said(
     tmp_path: Path, talk: str, report: dict[str, object], completed: bool

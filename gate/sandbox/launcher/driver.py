@@ -186,9 +186,7 @@ def _watch(pid: int, inlet: int, until: float, alone: bool = False) -> tuple[lis
     status: int | None = None
     is_open = True
     while True:
-        left = until - time.monotonic()
-        if left <= 0:
-            return _messages(raw), None
+        left = max(0.0, until - time.monotonic())
         if is_open:
             ready, _, _ = select.select([inlet], [], [], min(left, 0.05))
             if ready:
@@ -196,7 +194,7 @@ def _watch(pid: int, inlet: int, until: float, alone: bool = False) -> tuple[lis
                 is_open = bool(data)
                 heard = time.monotonic()
                 raw += data[: MESSAGE_BYTES - len(raw)]
-                if is_open:
+                if is_open and left:
                     continue
         else:
             time.sleep(min(left, 0.002))
@@ -204,6 +202,8 @@ def _watch(pid: int, inlet: int, until: float, alone: bool = False) -> tuple[lis
         if done:
             status = _exit_code(code)
             break
+        if not left:  # asked after the clock: who ended in time was not late because we were not woken
+            return _messages(raw), None
         if alone and time.monotonic() - heard > CALL_SECONDS and _is_in_a_call(raw):
             os.kill(pid, signal.SIGXCPU)
             heard = until

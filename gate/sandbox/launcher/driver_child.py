@@ -365,7 +365,10 @@ def _call(item: Item, context: Context, module: types.ModuleType) -> Report:
         total=context.total,
         describe=lambda error: describe(error, context.roots),
     )
-    caller.run(names, context.start)
+    try:
+        caller.run(names, context.start)
+    except BaseException as error:  # from beside the calls (another thread, a signal): some were not made
+        return {**describe(error, context.roots), "outcome": "ended"}
     return {"outcome": "completed"}
 
 

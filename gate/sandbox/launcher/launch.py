@@ -216,7 +216,7 @@ class Run:
         return killed
 
     def _pump(self, timeout: float) -> bool:
-        """Move what is there; True when any output pipe was read."""
+        """Move what is there; True when anything of the code's or the driver's was read."""
         moved = False
         for key, _ in self.selector.select(timeout):
             what = key.data
@@ -224,7 +224,7 @@ class Run:
                 with contextlib.suppress(BlockingIOError):
                     os.read(key.fd, 4096)
             elif what == "driver":
-                self._hear_driver(key.fileobj)
+                moved = self._hear_driver(key.fileobj) or moved  # a long report is read in pieces
             elif what == "link":
                 self._hear_observer(key.fileobj)
             elif callable(what):
@@ -259,7 +259,8 @@ class Run:
         self.tracer_ok = self.tracer_ok and data == b"E"
         self.selector.unregister(link)
 
-    def _hear_driver(self, link: Any) -> None:
+    def _hear_driver(self, link: Any) -> bool:
+        """Take a piece of what the driver says; False at its end."""
         try:
             data = link.recv(CHUNK)
         except OSError:
@@ -268,6 +269,7 @@ class Run:
             self.selector.unregister(link)
         elif len(self.driver_said) <= MAX_REPORT:
             self.driver_said += data
+        return bool(data)
 
     def _driver_report(self) -> Tuple[Optional[Job], bool]:
         """(report or None, whether it said done). Anything but the agreed lines counts as nothing said."""
