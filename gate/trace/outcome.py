@@ -26,7 +26,7 @@ def outcome_behaviours(record: RunRecord, cells: Cells) -> None:
     elif record.outcome is Outcome.KILLED:
         cells.add(BehaviourKind.EXIT, "killed", "", {"exit_code": code})
     elif record.outcome is not Outcome.NEVER_STARTED and record.probe.driver and not record.completed:
-        cells.add(BehaviourKind.EXIT, "without-completion", "", {"exit_code": code})
+        cells.add(BehaviourKind.EXIT, "without-completion", "", {"exit_code": code, "how": _how(record)})
     if record.stdout_total + record.stderr_total >= _FLOOD:
         cells.add(BehaviourKind.LIMIT, "output")
     if left_running(record):
@@ -39,3 +39,15 @@ def outcome_behaviours(record: RunRecord, cells: Cells) -> None:
             "truncated": str(lost.truncated),
         }
         cells.add(BehaviourKind.EVADE, "trace-incomplete", "", detail)
+
+
+def _how(record: RunRecord) -> str:
+    """What kept the driver from saying *done* where that is told, and the same for all: ``threads-left`` or
+    ``timed-out``. A hint, for the words only. Empty: something ended it.
+    """
+    items = record.driver_report.get("items")
+    ends = (
+        [item.get("outcome") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    )
+    told = [how for how in ("threads-left", "timed-out", "ended") if how in ends]
+    return told[0] if len(told) == 1 and told != ["ended"] and record.exit_code == 1 else ""

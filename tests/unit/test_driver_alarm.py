@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.unit.driver_harness import imported, lay_tree
+import pytest
+
+from tests.unit.driver_harness import drive, imported, lay_tree
 
 LATE = """
     import os, signal
@@ -63,3 +65,24 @@ def test_errors_whose_text_never_ends_are_bounded(tmp_path: Path) -> None:
     seen = imported(lay_tree(tmp_path / "t", {"cart.py": source}), "cart", ["f", "g"], each=0.2)
     assert seen.calls["g"] == "returned"
     assert seen.done
+
+
+@pytest.mark.parametrize(
+    ("after", "outcome"), [("os.kill(os.getpid(), signal.SIGALRM)", "completed"), ("sys.exit()", "ended")]
+)
+def test_a_late_alarm_ends_no_row_of_scripts(tmp_path: Path, after: str, outcome: str) -> None:
+    source = f"""
+        import os, signal, sys
+        REAL = signal.setitimer
+        def late(which, seconds, again=0.0):
+            REAL(which, seconds, again)
+            if not seconds:
+                {after}
+        signal.setitimer = late
+        print(sys.argv[1:])
+        """
+    job = {"items": [{"do": "script", "path": "go.py", "argv": [["a"], ["b"]]}]}
+    seen = drive(lay_tree(tmp_path / "t", {"go.py": source}), job)
+    assert seen.item["outcome"] == outcome
+    assert seen.done is (outcome == "completed")
+    assert "['b']" in seen.stdout

@@ -75,6 +75,15 @@ def test_messages_hold_no_text_from_the_change() -> None:
             assert evil not in finding.message
 
 
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [("", "Ended the run"), ("timed-out", "its time was up"), ("threads-left", "threads still ran")],
+)
+def test_a_run_that_nothing_ended_is_not_told_as_ended(how: str, words: str) -> None:
+    (finding,) = findings("early-exit", behaviour("exit", "without-completion", exit_code="1", how=how))
+    assert words in finding.message
+
+
 def test_nothing_new_is_no_finding() -> None:
     empty = replace(context(), diff=BehaviourDiff(gone=tuple(h[1][0] for h in HITS), unchanged_count=9))
     assert signals(empty) == ()

@@ -225,6 +225,27 @@ def test_how_a_run_ended(fields: dict[str, Any], shown: list[str], tmp_path: Pat
     assert told(Trace().seen(tmp_path, **fields)) == shown
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "code", "how"),
+    [
+        (["completed", "threads-left"], 1, "threads-left"),
+        (["timed-out"], 1, "timed-out"),
+        (["threads-left"], 0, ""),  # our driver ends with 1 then
+        (["threads-left", "ended"], 1, ""),
+        (["threads-left", "timed-out"], 1, ""),
+        ([["unhashable"], None, 3], 1, ""),
+        ([], 1, ""),
+    ],
+)
+def test_what_the_driver_told_of_an_early_end(
+    outcomes: list[object], code: int, how: str, tmp_path: Path
+) -> None:
+    report = {"items": [{"outcome": outcome} for outcome in outcomes]}
+    fields: dict[str, Any] = {"outcome": Outcome.EXITED_NONZERO, "completed": False, "exit_code": code}
+    (end,) = Trace().seen(tmp_path, **fields, driver_report=report)
+    assert (end.subject, end.detail.get("how", "")) == ("without-completion", how)
+
+
 def sites(*entries: object) -> dict[str, object]:
     return {"items": [{"sites": list(entries)}]}
 

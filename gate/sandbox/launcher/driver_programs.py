@@ -49,6 +49,13 @@ def turns(context: Any, describe: Describe, steps: list[tuple[str, Callable[[], 
     """Do steps one by one, each announced first, so that a step that ends the process is known and the
     driver goes on behind it in a new child. Each is bounded by ``each_script`` seconds.
     """
+    try:
+        return _turns(context, describe, steps)
+    except BaseException as error:  # from beside the steps (another thread, a signal): some were not done
+        return {**describe(error, context.roots), "outcome": "ended"}
+
+
+def _turns(context: Any, describe: Describe, steps: list[tuple[str, Callable[[], Any]]]) -> dict[str, Any]:
     outcome: dict[str, Any] = {"outcome": "completed"}
     each = float(context.job.get("each_script", 5.0))
     index = 0
@@ -70,21 +77,34 @@ def turns(context: Any, describe: Describe, steps: list[tuple[str, Callable[[], 
 
 
 def _bounded(step: Callable[[], Any], seconds: float, describe: Callable[[BaseException], Any]) -> Any:
+    armed = [True]
+
     def over(number: int, frame: Any) -> None:
-        raise _Overtime
+        # As in driver_calls: an alarm that comes late ends nothing of ours.
+        if armed and (frame is None or frame.f_code is not _bounded.__code__):
+            raise _Overtime
 
     signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.25)
+    told: dict[str, Any] = {"outcome": "timed-out"}
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, 0.25)
+        told = _done(step, describe)
+    except _Overtime:
+        pass
+    finally:
+        armed.clear()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return told
+
+
+def _done(step: Callable[[], Any], describe: Callable[[BaseException], Any]) -> Any:
     try:
         step()
-    except _Overtime:
-        return {"outcome": "timed-out"}
-    except SystemExit:
-        return {"outcome": "completed"}
+    except (_Overtime, SystemExit) as error:
+        if isinstance(error, _Overtime):
+            raise
     except BaseException as error:
         return describe(error)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
     return {"outcome": "completed"}
 
 

@@ -1,4 +1,5 @@
-"""The probe ended before our driver was through: the code left the interpreter, or made it stop.
+"""The probe ended before our driver was through: the code left the interpreter, or made it stop, or was not
+through itself when its time was up (then the message says that).
 
 `os._exit`, `exec` into another program or a crash at import keeps the rest of the code from being seen.
 The verdict is inconclusive at best; this says why. The same goes for threads and processes that an
@@ -28,6 +29,11 @@ META: Final = about(
     cwe=(506, 705),
     attack=("T1497",),
 )
+_WORDS: Final = {
+    "threads-left": "Was not seen to its end: threads still ran when the time for them was up.",
+    "timed-out": "Was not seen to its end: it was not through when its time was up.",
+}
+"""By what the driver told, where it could: then nothing ended it."""
 
 
 def check(context: SignalContext) -> Iterator[Finding]:
@@ -36,7 +42,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
         if behaviour.subject == "without-completion":
             pretends = behaviour.detail.get("exit_code") == "0" and phase_of(context, behaviour) in UNASKED
             severity = HIGH if pretends else MEDIUM
-            message = "Ended the run before our driver was through."
+            message = _WORDS.get(
+                behaviour.detail.get("how", ""), "Ended the run before our driver was through."
+            )
             yield found(META, context, behaviour, message, severity=severity)
         elif behaviour.subject == "left-running":
             unasked = phase_of(context, behaviour) in UNASKED
