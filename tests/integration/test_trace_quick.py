@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.trace.events import Open
+from gate.trace.events import Look, Open
 from tests.integration.launching import Launched, python, why_no_bwrap
 from tests.integration.raw_calls import RAW
 
@@ -77,6 +77,25 @@ def test_a_new_length_is_told_by_the_open_that_it_needs(tmp_path: Path) -> None:
     assert [event.access for event in result.of(Open) if event.path == "/tmp/kept"] == ["rw"]
     assert result.summary is not None
     assert "ftruncate" not in result.summary.calls
+
+
+def test_paths_are_read_from_the_program_that_asks_now(tmp_path: Path) -> None:
+    program = """
+import os, sys
+def ask(n): [os.path.exists(f"/nowhere/{n}/{i}") for i in range(3)]
+ask(sys.argv[1:])
+if len(sys.argv) < 4:
+    try: os.execv("/nowhere/program", ["x"])  # fails: the same one goes on
+    except OSError: ask("failed")
+    if os.fork() == 0:
+        ask("child"); os.execv(sys.executable, [sys.executable, "-c", os.environ["P"], "c", "c", "c"])
+    os.wait()
+    os.execv(sys.executable, [sys.executable, "-c", os.environ["P"], *sys.argv[1:], "e"])
+"""
+    result = python(tmp_path, f"import os; os.environ['P'] = {program!r}" + program)
+    asked = {event.path.split("/")[2] for event in result.of(Look) if event.path.startswith("/nowhere/")}
+    assert asked >= {"[]", "failed", "child", "['c', 'c', 'c']", "['e']", "['e', 'e']", "['e', 'e', 'e']"}
+    assert result.completeness.whole
 
 
 def test_a_flood_of_questions_is_dropped_and_counted_the_quick_way_too(tmp_path: Path) -> None:

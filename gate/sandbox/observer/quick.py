@@ -9,6 +9,7 @@ them together. Standard library only.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -16,10 +17,12 @@ from typing import Final
 from . import flags
 from .links import Links
 from .listener import Listener
-from .target import Memory, Process, Unreadable
+from .target import Process
 from .writer import Writer
 
 _FIRST: Final = 6  # where the arguments begin in a notification
+_SHORT: Final = 256
+_SLASH: Final = ord("/")
 _LOOKS = {
     "stat": 0,
     "lstat": 0,
@@ -36,7 +39,6 @@ _OPENS = {"open": 0, "openat": 1}
 
 def taker(
     listener: Listener,
-    memory: Memory,
     links: Links,
     writer: Writer,
     names: Mapping[int, str],
@@ -55,7 +57,7 @@ def taker(
         for name, at in table.items()
         if name in by_name
     }
-    short, later, answer, under_way = memory.short, writer.later, listener.answer, links.under_way
+    later, answer, under_way, pread = writer.later, listener.answer, links.under_way, os.pread
     special = 0xFFFFFFFF & ~flags.HUSHED
 
     def take(found: tuple[int, ...]) -> bool:
@@ -75,11 +77,13 @@ def taker(
             return False
         kind, name, at = what
         try:
-            path = short(tid, found[at])
-        except Unreadable:
+            start = pread(me.memory if me.memory >= 0 else me.open_memory(), _SHORT, found[at])
+        except (OSError, OverflowError):  # nothing there
             return False
-        if path[:1] != b"/":
+        end = start.find(0)
+        if end < 1 or start[0] != _SLASH:
             return False
+        path = start[:end]
         tail = "}"
         if kind == "open":
             if found[at + 1] & special or not links.plain(path):

@@ -70,7 +70,6 @@ class Supervisor:
             if canaries
             else quick.taker(
                 self.listener,
-                self.memory,
                 self.links,
                 self.writer,
                 self.names,
@@ -274,6 +273,7 @@ class Supervisor:
             lambda _: [process.exec_fields(self.memory, self.links, tid, name, args)],
         )
         me.recheck = tid
+        me.close_memory()
         self._forget_threads(me)  # when it works, only one thread is left, under the group's own number
 
     def _fork(self, ident: int, tid: int, name: str, args: Args) -> None:
@@ -286,6 +286,7 @@ class Supervisor:
         me = self.process(tid)
         if name == "exit_group" and not me.exiting:
             me.exiting = True
+            me.close_memory()
             self._bare("exit", {"pid": me.pid, "code": args[0] & 0xFF})
         self._answer(ident)
         if name == "exit":
@@ -392,6 +393,7 @@ class Supervisor:
 
     def _drop(self, me: Process) -> None:
         self._forget_threads(me)
+        me.close_memory()
         self.links.ended(me.pid)
         self.processes.pop(me.pid, None)
         if me.pidfd >= 0:

@@ -68,15 +68,6 @@ class Memory:
             end = self._buffer.find(0, 0, got)
         return bytes(self._buffer[: got if end < 0 else end])
 
-    def short(self, tid: int, address: int) -> bytes:
-        """A string of less than 256 bytes, Unreadable when it is longer."""
-        _VECTORS.pack_into(self._vectors, 0, self._address, 256, address, 256)
-        got = self._readv(tid, self._near, 1, self._far, 1, 0)
-        end = self._buffer.find(0, 0, got) if got > 0 else -1
-        if end < 0:
-            raise Unreadable("long, or not there")
-        return bytes(self._buffer[:end])
-
     def directory(self, tid: int, fd: int) -> str:
         """See the function of that name; another way of looking may know it from elsewhere."""
         return directory(tid, fd)
@@ -109,6 +100,7 @@ class Process:
         "exiting",
         "heads",
         "inner",
+        "memory",
         "pid",
         "pidfd",
         "ppid",
@@ -122,6 +114,9 @@ class Process:
         self.pid = pid
         self.tids: set[int] = set()
         self.heads: dict[tuple[str, int], str] = {}
+        self.memory = -1
+        """A descriptor of /proc/PID/mem: half the price of process_vm_readv, which asks each time whether it
+        may. It shows what the process was when opened: given back when that asks for another program."""
         self.pidfd = -1
         self.recheck = 0
         self.exiting = False
@@ -137,6 +132,17 @@ class Process:
                 self.heads.clear()
             self.heads[call, tid] = known
         return known
+
+    def open_memory(self) -> int:
+        """Make ``memory`` (and return it). Raises OSError."""
+        self.memory = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        return self.memory
+
+    def close_memory(self) -> None:
+        """Give it back."""
+        if self.memory >= 0:
+            os.close(self.memory)
+            self.memory = -1
 
     def refresh(self) -> None:
         """Read its standing again. What cannot be read stays empty."""
