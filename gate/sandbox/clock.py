@@ -1,7 +1,8 @@
 """Whose clock is moved for the second look: the machine's own where the wall has one, else the driver's.
 
 A moved machine clock reaches everything inside (children, static programs, file times, raw calls); the
-driver's (launcher/driver_clock.py) reaches Python only.
+driver's reaches Python (launcher/driver_clock.py) or JavaScript (launcher/driver_javascript_clock.mjs) only,
+is moved in the language, and can be seen and undone there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,13 @@ from gate.model.run import Probe, RunRecord
 
 MACHINE: Final = "machine"
 PYTHON: Final = "python"
+JAVASCRIPT: Final = "javascript"
+NOBODY: Final = "nobody"
+_BY_VERB: Final = {
+    "javascript": JAVASCRIPT,
+    **dict.fromkeys(("javascript_main", "lifecycle", "make", "program", "shell"), NOBODY),
+}
+"""Programs that take the driver's place see the real clock."""
 
 
 @runtime_checkable
@@ -53,10 +61,15 @@ def told(record: RunRecord, probe: Probe) -> RunRecord:
 
 
 def means(probe: Probe, run: Probe) -> str:
-    """Which clock was moved for ``probe`` when ``run`` was run in its place; empty: none."""
+    """Which clock was moved for ``probe`` when ``run`` was run in its place; empty: none was to be. Several,
+    where the probe's items differ: ``javascript, nobody``.
+    """
     if not _wanted(probe):
         return ""
-    return PYTHON if run is probe else MACHINE
+    if run is not probe:
+        return MACHINE
+    verbs = [item.get("do") for item in json.loads(probe.argv[-1]).get("items", ()) if isinstance(item, dict)]
+    return ", ".join(sorted({_BY_VERB.get(str(verb), PYTHON) for verb in verbs} or {PYTHON}))
 
 
 def _wanted(probe: Probe) -> float:

@@ -70,6 +70,12 @@ class Look:
     runs: tuple[RunRecord, ...]
     diff: BehaviourDiff
     second: BehaviourDiff | None = None
+    again: tuple[RunRecord, ...] = ()
+
+    @property
+    def later(self) -> tuple[RunRecord, ...]:
+        """Those runs of the second look that had the clock moved."""
+        return tuple(run for run in self.again if run.probe.condition.endswith("later"))
 
     def new(self, kind: BehaviourKind) -> dict[str, Behaviour]:
         """New behaviours of one kind by subject."""
@@ -84,8 +90,9 @@ def look(
     backend: str = "bubblewrap",
     deadline: float = 15,
     deeper: bool = False,
+    phases: tuple[str, ...] = (),
 ) -> Look:
-    """Plan and run a change in real sandboxes."""
+    """Plan and run a change in real sandboxes. ``deeper``: and again, the probes of these phases (all)."""
     folder.mkdir(exist_ok=True)
     repo = build(Pull(name="x", head=head, base=base or {}, verdicts=()), folder)
     with open_range(repo, "main", "head") as opened:
@@ -95,9 +102,11 @@ def look(
         ) as session:
             runs = execute(session, plan, budget=200)
             diff = compare(runs)
-            second = compare(execute(session, deepen(plan, ()), budget=200)) if deeper else None
+            reasons = [probe.id for probe in plan.probes if probe.phase in phases]
+            again = execute(session, deepen(plan, reasons), budget=300) if deeper else ()
+            second = compare(again) if deeper else None
     assert [run.fault for run in runs if run.fault] == []
-    return Look(plan=plan, runs=runs, diff=diff, second=second)
+    return Look(plan=plan, runs=runs, diff=diff, second=second, again=again)
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", pytest.param("docker", marks=pytest.mark.engine)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import pytest
 
@@ -100,6 +100,49 @@ def test_harmless_modules_are_quiet(tmp_path: Path, name: str) -> None:
     assert seen.diff.new == ()
     assert all(run.completed for run in seen.runs)
     assert [e for e in unreached(seen.runs) if "needs" in e.reason] == []
+
+
+@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("path", ["web/tax.js", "web/tax.ts"])  # Node where there is one, and Deno
+def test_only_later_and_only_in_ci(tmp_path: Path, name: str, path: str) -> None:
+    connect = 'net.connect({host: "203.0.113.%d", port: 4444}).on("error", () => {});'
+    head = {
+        path: 'import net from "node:net";\nimport fs from "node:fs";\n'
+        'const born = fs.statSync("/proc/self").mtime.getFullYear();\n'
+        f"if (new Date().getFullYear() > born + 1) {{\n  {connect % 15}\n}}\n"
+        f"if (process.env.GITHUB_ACTIONS) {{\n  {connect % 16}\n}}\n",
+        "package.json": '{"type": "module"}\n',
+    }
+    seen = look(tmp_path, head, backend=wall(name), deadline=40, deeper=True, phases=("import",))
+    assert seen.new(BehaviourKind.CONNECT) == {}
+    assert seen.second is not None
+    shown = {b.subject: b.probes for b in seen.second.new if b.kind is BehaviourKind.CONNECT}
+    assert {probe.partition("~")[2] for probe in shown["203.0.113.15:4444"]} == {"years"}
+    assert {probe.partition("~")[2] for probe in shown["203.0.113.16:4444"]} == {"ci"}
+    assert len(shown) == 2
+    assert {run.driver_report["clock_by"] for run in seen.later} == {"javascript"}
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_which_changed_lines_ran(tmp_path: Path, name: str) -> None:
+    body = " => {\n  if (items === globalThis.nobody) {\n    return %d;\n  }\n  return %d;\n};\n"
+    plain = "exports.total = (items)" + body
+    typed = "interface Rate {\n  value: number;\n}\nexport const total = (items: Rate[])" + body
+    base = {"web/price.js": plain % (0, 0), "web/rates.ts": typed % (0, 0)}
+    head = {"web/price.js": plain % (1, 1), "web/rates.ts": typed % (1, 0)}
+    seen = look(tmp_path, dict(head), dict(base), backend=wall(name), deadline=40)
+    assert [(e.path, e.target, e.reason) for e in unreached(seen.runs)] == [
+        ("web/price.js", "line 3", "no probe reached it"),
+        ("web/rates.ts", "line 6", "no probe reached it"),
+    ]
+    told: list[dict[str, object]] = [
+        item["lines"]
+        for run in seen.runs
+        for item in cast(Any, run.driver_report).get("items", ())
+        if "lines" in item
+    ]
+    assert {"web/price.js": [5]} in told
+    assert seen.diff.new == ()
 
 
 @pytest.mark.parametrize("name", WALLS)

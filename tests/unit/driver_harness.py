@@ -14,6 +14,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+PATH = "/usr/local/bin:/usr/bin:/bin"
 LAUNCHER = Path(__file__).resolve().parents[2] / "gate" / "sandbox" / "launcher"
 
 
@@ -66,7 +67,7 @@ def drive(
             [*python, str(LAUNCHER / "driver.py"), json.dumps({"seconds": 20, **job})],
             cwd=tree,
             env={
-                "PATH": "/usr/local/bin:/usr/bin:/bin",
+                "PATH": PATH,
                 "HOME": str(home),
                 "LC_ALL": "C.UTF-8",
                 "PYTHONDONTWRITEBYTECODE": "1",

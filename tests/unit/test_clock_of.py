@@ -40,6 +40,21 @@ def test_another_wall_leaves_it_to_the_driver_and_says_so() -> None:
     assert clock.means(later, later) == "python"
 
 
+@pytest.mark.parametrize(
+    ("verbs", "by"),
+    [
+        (("import", "test"), "python"),
+        (("javascript",), "javascript"),
+        (("javascript", "import"), "javascript, python"),
+        (("javascript_main", "javascript"), "javascript, nobody"),
+        (("shell",), "nobody"),
+    ],
+)
+def test_a_language_moves_its_own_and_programs_see_the_real_one(verbs: tuple[str, ...], by: str) -> None:
+    later = _probe(json.dumps({"clock": 86_400, "items": [{"do": verb} for verb in verbs]}))
+    assert clock.means(later, later) == by
+
+
 @pytest.mark.parametrize("job", ["{}", '{"clock": 0}', '{"clock": "x"}', "[1]", "print(1)", "[" * 100_000])
 def test_nothing_to_move(job: str) -> None:
     box, now = Watch(), _probe(job)

@@ -81,6 +81,22 @@ def test_lines_of_several_runs_add_up() -> None:
     assert unreached_lines(runs) == {"a.py": [3, 5]}
 
 
+def test_a_program_that_ran_unwatched_is_no_proof_of_dark_lines() -> None:
+    module = {"path": "cli.js", "do": "javascript", "lines": {"cli.js": [1]}, "code": {"cli.js": [1, 2]}}
+    program = {"path": "cli.js", "do": "javascript_main", "outcome": "completed"}
+    told = "not reached by import and calls (what ran of it as a program is not watched)"
+    assert unreached([record({"items": [module]}), record({"items": [program]})]) == (
+        NotExercised(path="cli.js", target="line 2", reason=told),
+    )
+
+
+def test_lines_that_a_runtime_does_not_tell() -> None:
+    (entry,) = unreached([record({"items": [{"path": "a.tsx", "unwatched": "no map"}]})])
+    assert entry == NotExercised(
+        path="a.tsx", target="the changed lines", reason="which of them ran is not known: no map"
+    )
+
+
 def test_list_is_bounded() -> None:
     report = {"items": [{"missing": f"m{n}", "module": f"m{n}"} for n in range(900)]}
     entries = unreached([record(report)])

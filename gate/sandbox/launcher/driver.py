@@ -14,8 +14,8 @@ A job: ``items`` (see driver_child.py for what each ``do`` needs), ``roots`` (fo
 relative to the working directory), ``lines`` ({path: [[first, last], ...]}: changed lines to watch),
 ``seconds`` (the driver's own limit for the whole job), ``grace`` (seconds granted to threads and child
 processes that outlive their item), ``nap`` (longest sleep in seconds; 0 leaves sleeps alone), ``clock``
-(seconds by which Python's clock is moved), ``hold`` (seconds to stay when an item ran out of time),
-``each`` and ``each_script`` (seconds for one call, one run).
+(seconds by which the clock of Python or JavaScript is moved), ``hold`` (seconds to stay when an item ran
+out of time), ``each`` and ``each_script`` (seconds for one call, one run).
 """
 
 from __future__ import annotations

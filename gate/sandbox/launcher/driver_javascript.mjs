@@ -8,8 +8,9 @@ import net from "node:net";
 import path from "node:path";
 import process from "node:process";
 import timers from "node:timers";
-import timersPromises from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { shift, shorten } from "./driver_javascript_clock.mjs";
+import { Seen } from "./driver_javascript_seen.mjs";
 
 const job = JSON.parse(fs.readFileSync(0, "utf8"));
 const { setTimeout: later, clearTimeout: never } = globalThis;
@@ -34,7 +35,14 @@ function say(kind, fields = {}) {
     // the driver's parent notices an early end by itself
   }
 }
-process.on("exit", () => say("end"));
+const seen = new Seen(job.lines, job.own);
+function tell(news) {
+  if (news.lines) say("seen", news);
+}
+process.on("exit", () => {
+  tell(seen.late());
+  say("end");
+});
 
 // What every import asks for by itself, so that it is part of the runtime's own baseline: settings of the
 // folders above, packages that are nowhere, and the caches that Deno cannot keep.
@@ -70,16 +78,17 @@ class Left extends Error {}
 process.exit = (code) => {
   throw new Left(`exit ${code ?? 0}`); // what follows an early exit is still looked at
 };
+for (const end of ["reallyExit", "abort", "kill"]) {
+  const real = process[end];
+  process[end] = (...words) => {
+    tell(seen.late()); // there is no event that could
+    return real.apply(process, words);
+  };
+}
 process.on("uncaughtException", () => {});
 process.on("unhandledRejection", () => {});
-const short = (ms) => (job.nap ? Math.min(Number(ms) || 0, job.nap * 1000) : ms);
-for (const home of [globalThis, timers]) {
-  const { setTimeout: once, setInterval: often } = home;
-  home.setTimeout = Object.assign((f, ms, ...rest) => once(f, short(ms), ...rest), once);
-  home.setInterval = Object.assign((f, ms, ...rest) => often(f, short(ms), ...rest), often);
-}
-const sleep = timersPromises.setTimeout;
-timersPromises.setTimeout = (ms, ...rest) => sleep(short(ms), ...rest);
+shorten(job.nap);
+if (job.clock) shift(job.clock);
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (...rest) {
   bound = true;
@@ -274,6 +283,7 @@ async function call(space) {
   const found = collect(space);
   for (let index = job.start; index < found.length; index++) {
     const [name, target, owner] = found[index];
+    tell(await seen.news());
     say("call", { name, index, of: found.length });
     let outcome = "";
     for (const act of acts(target, owner)) {
@@ -303,6 +313,7 @@ function describe(error) {
   return { outcome: "exception", exception: told(error), message: text };
 }
 async function main() {
+  if (job.watch) await seen.start(); // also where there is nothing to run: part of the runtime's own baseline
   if (!job.path) return { outcome: "completed" };
   if (!fs.existsSync(job.path)) return { outcome: "absent" };
   process.argv[1] = job.path;
@@ -317,8 +328,12 @@ async function main() {
   return report;
 }
 const report = await main();
+if (job.clock) report.clock_moved_in = "javascript";
+Object.assign(report, await seen.whole());
 say("report", report);
-const last = inTheEnd(() => {
+process.once("beforeExit", async () => tell(await seen.news()));
+const last = inTheEnd(async () => {
+  tell(await seen.news());
   say("report", bound ? { ...report, outcome: "stopped" } : { ...report, threads: 1 });
   leave(0);
 }, job.grace * 1000);

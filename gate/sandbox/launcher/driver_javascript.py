@@ -22,6 +22,9 @@ DENO_OPTIONS = (
     "--unstable-sloppy-imports", "--unstable-detect-cjs", "--node-modules-dir=manual",
 )  # fmt: skip
 _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
+_SOURCES = (".js", ".mjs", ".cjs", *_TYPED)
+_ROOM = 32_000
+"""Characters of the job for lines: it is put into a pipe that nobody reads yet."""
 _HEAP = "--max-old-space-size=192"
 """MiB. Beyond it the engine ends the process by a signal, before the wall would end everything."""
 
@@ -35,6 +38,10 @@ def become(item: dict[str, Any], context: Any) -> None:
         "path": os.path.abspath(path) if path else None,
         "call": bool(item.get("call")),
         "start": context.start,
+        "lines": _watched(context.job.get("lines") or {}, path),
+        "own": path,
+        "watch": not path or bool(context.job.get("lines")),
+        "clock": float(context.job.get("clock") or 0),
         "nap": context.job.get("nap") or 0,
         "each": float(context.job.get("each", 1.0)),
         "grace": float(context.job.get("grace", 1.0)),
@@ -53,6 +60,17 @@ def become(item: dict[str, Any], context: Any) -> None:
     os.environ.pop("PYTHONPATH", None)
     here = os.path.dirname(os.path.abspath(__file__))
     os.execv(words[0], [*words, os.path.join(here, RUNNER)])
+
+
+def _watched(lines: dict[str, Any], own: str | None) -> dict[str, Any]:
+    """The changed lines to watch: those of the own file, and of others as far as a pipe holds them."""
+    room = _ROOM
+    watched = {}
+    for path in sorted((p for p in lines if p.endswith(_SOURCES) or p == own), key=lambda p: p != own):
+        room -= len(json.dumps([path, lines[path]]))
+        if room > 0:
+            watched[path] = lines[path]
+    return watched
 
 
 def become_main(item: dict[str, Any]) -> None:

@@ -40,9 +40,12 @@ def unreached(runs: Iterable[RunRecord], acts: Acts | None = None) -> tuple[NotE
                     continue
                 lacking.add((entry.path, entry.reason))
             found.setdefault((entry.path, entry.target), entry)
+    unwatched = _ran_unwatched(heads)
     for path, dark in unreached_lines(heads).items():
         target = ("line " if len(dark) == 1 else "lines ") + _spans(dark)
         reason = "no probe reached " + ("it" if len(dark) == 1 else "them")
+        if path in unwatched:
+            reason = "not reached by import and calls (what ran of it as a program is not watched)"
         found.setdefault((path, target), NotExercised(path=path, target=target, reason=reason))
     entries = list(found.values())
     if len(entries) > _MOST:
@@ -84,6 +87,12 @@ def unreached_lines(runs: Iterable[RunRecord]) -> dict[str, list[int]]:
     return {path: lines for path, lines in dark.items() if lines}
 
 
+def _ran_unwatched(runs: Iterable[RunRecord]) -> set[str]:
+    """JavaScript that also ran as the main program: the runtime is then by itself, without our runner."""
+    items = [item for run in runs for item in _items(run)]
+    return {str(i.get("path")) for i in items if i.get("do") == "javascript_main"}
+
+
 def _no_program(run: RunRecord) -> list[NotExercised]:
     """Programs that a shell looked for in vain, by its own words (dash and bash)."""
     if run.probe.phase not in ("script", "install"):
@@ -114,6 +123,9 @@ def _of_item(run: RunRecord, item: Mapping[str, Any]) -> Iterator[NotExercised]:
         yield NotExercised(
             path=path, target=f"the rest of {target}", reason="still running when the look was over"
         )
+    if isinstance(item.get("unwatched"), str):
+        reason = f"which of them ran is not known: {item['unwatched'][:_TEXT]}"
+        yield NotExercised(path=path, target="the changed lines", reason=reason)
     if item.get("by") == "sh":
         yield NotExercised(
             path=path, target=f"make for {target}", reason="needs make (its recipe was run by sh)"

@@ -1,0 +1,218 @@
+// Which changed lines of JavaScript and TypeScript ran, by the engine's own block coverage (node:inspector, in
+// Node and in Deno). Hints only, like driver_seen.py: the code shares the process and can forge them. A line ran
+// when any part of it did.
+import fs from "node:fs";
+import Module from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const TYPED = /\.[mc]?ts$/;
+const MARKUP = /\.[jt]sx$/;
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const read = fs.readFileSync;
+const transform = Module.stripTypeScriptTypes;
+
+/** Records for one process. `wanted`: {tree path: [[first, last], ...]}, changed lines of the head; `own`: the
+ * path of the file that is to be loaded. */
+export class Seen {
+  constructor(wanted, own) {
+    this.own = own;
+    this.files = new Map();
+    for (const [name, spans] of Object.entries(wanted)) {
+      const file = { name, spans, ran: new Set(), told: new Set(), scripts: new Set() };
+      this.files.set(pathToFileURL(path.resolve(name)).href, file);
+      this.files.set(path.resolve(name), file); // what some versions of Node call a CommonJS script
+    }
+  }
+
+  /** Begin, before the code is loaded. */
+  async start() {
+    const file = this.files.get(path.resolve(this.own ?? ""));
+    if (file) this.learn(file);
+    try {
+      const { Session } = await import("node:inspector");
+      this.session = new Session();
+      this.session.connect();
+      await this.ask("Profiler.enable");
+      await this.ask("Profiler.startPreciseCoverage", { callCount: false, detailed: true });
+    } catch {
+      this.session = undefined; // and that is told (`whole`)
+    }
+  }
+
+  ask(method, words) {
+    return new Promise((yes, no) => {
+      this.session.post(method, words, (error, told) => (error ? no(error) : yes(told)));
+    });
+  }
+
+  /** What ran and was not told before, as report fields. */
+  async news() {
+    if (!this.session || !this.files.size) return {};
+    try {
+      return this.fresh(await this.ask("Profiler.takePreciseCoverage"));
+    } catch {
+      return {};
+    }
+  }
+
+  /** The same at once, for the very end: only Node answers before this is over. */
+  late() {
+    let told;
+    if (this.session && this.files.size) {
+      this.session.post("Profiler.takePreciseCoverage", undefined, (_, answer) => (told = answer));
+    }
+    return told ? this.fresh(told) : {};
+  }
+
+  fresh(coverage) {
+    for (const script of coverage.result) {
+      const file = this.files.get(script.url);
+      if (file) this.add(file, script);
+    }
+    const lines = {};
+    for (const file of new Set(this.files.values())) {
+      const numbers = [...file.ran].filter((n) => !file.told.has(n));
+      if (numbers.length) lines[file.name] = numbers;
+      numbers.forEach((n) => file.told.add(n));
+    }
+    return Object.keys(lines).length ? { lines } : {};
+  }
+
+  /** What one script's new counts say. An engine tells each function once, so that it adds up. */
+  add(file, { scriptId, functions }) {
+    this.learn(file);
+    if (!file.text) return;
+    const root = functions.find((f) => f.functionName === "" && f.ranges[0].startOffset === 0);
+    if (root?.ranges[0].endOffset === file.text.length) file.scripts.add(scriptId);
+    else if (root) file.other = true;
+    if (!file.scripts.has(scriptId)) return; // such as Deno's own way from an ES module to a CommonJS one
+    const lit = new Uint8Array(file.text.length); // what is not told now did not run since
+    for (const { ranges } of functions) {
+      for (const { startOffset, endOffset, count } of ranges) lit.fill(count ? 1 : 0, startOffset, endOffset);
+    }
+    file.places.forEach((line, at) => {
+      if (lit[at] && file.code.has(line)) file.ran.add(line);
+    });
+  }
+
+  /** The file's text as the engine has it, and for each character of it the line of the source. */
+  learn(file) {
+    if (file.text !== undefined) return;
+    Object.assign(file, { text: "", places: [], code: new Set() });
+    let source;
+    try {
+      source = read(path.resolve(file.name), "utf8").replace(/^\uFEFF/, "");
+    } catch {
+      return;
+    }
+    const within = (line) => file.spans.some(([first, last]) => first <= line && line <= last);
+    const code = codeLines(source);
+    let text = source;
+    let places = linesOf(source);
+    if (globalThis.Deno && (TYPED.test(file.name) || MARKUP.test(file.name))) {
+      const made = MARKUP.test(file.name) ? undefined : transformed(source);
+      if (!made) return;
+      ({ text, places } = made);
+      const mapped = new Set(places); // a line of types alone is in none
+      for (const line of [...code]) if (!mapped.has(line)) code.delete(line);
+    }
+    Object.assign(file, { text, places, code: new Set([...code].filter(within)) });
+  }
+
+  /** At the end, as report fields: `lines`, and of the own file which changed lines hold code at all (`code`), or
+   * why it is not known which of them ran (`unwatched`). */
+  async whole() {
+    const fields = await this.news();
+    const file = this.files.get(path.resolve(this.own ?? ""));
+    if (!file) return fields;
+    if (!this.session) return { ...fields, unwatched: "the runtime does not tell" };
+    if (!file.text || (file.other && !file.scripts.size)) {
+      return { ...fields, unwatched: "what the runtime ran is not the text of the file" };
+    }
+    return { ...fields, code: { [file.name]: [...file.code] } };
+  }
+}
+
+/** The line number of each character. */
+function linesOf(text) {
+  let line = 1;
+  return Array.from({ length: text.length }, (_, at) => {
+    if (text[at] === "\n") return line++;
+    return /\s/.test(text[at]) ? 0 : line;
+  });
+}
+
+/** Lines with more than a comment or a bracket. Told from the text: wrong within templates over several lines. */
+function codeLines(text) {
+  const found = new Set();
+  let comment = false;
+  text.split("\n").forEach((line, index) => {
+    let rest = line.trim();
+    for (;;) {
+      if (comment || rest.startsWith("/*")) {
+        const end = rest.indexOf("*/", comment ? 0 : 2);
+        comment = end < 0;
+        rest = comment ? "" : rest.slice(end + 2).trim();
+      } else break;
+      if (!rest) break;
+    }
+    if (rest && !/^(\/\/|#!)/.test(rest) && !/^([\s{}()[\];,]|else|try|finally|do)*(\/\/.*)?$/.test(rest)) {
+      found.add(index + 1);
+    }
+  });
+  return found;
+}
+
+/** What Deno makes of TypeScript, and the source's line for each character of it. */
+function transformed(source) {
+  try {
+    const whole = transform(source, { mode: "transform", sourceMap: true });
+    const at = whole.lastIndexOf("//# sourceMappingURL=");
+    const map = JSON.parse(Buffer.from(whole.slice(at).split("base64,")[1], "base64").toString("utf8"));
+    const text = whole.slice(0, at);
+    return { text, places: mappedLines(text, map.mappings) };
+  } catch {
+    return undefined;
+  }
+}
+
+function mappedLines(text, mappings) {
+  const places = [];
+  const state = [0, 0, 0];
+  const shown = linesOf(text);
+  mappings.split(";").reduce((start, group) => {
+    let column = 0;
+    const marks = [];
+    for (const segment of group ? group.split(",") : []) {
+      const [right, ...rest] = numbers(segment);
+      column += right;
+      rest.slice(0, 3).forEach((step, n) => (state[n] += step));
+      marks.push([column, rest.length ? state[1] + 1 : 0]);
+    }
+    const end = text.indexOf("\n", start) < 0 ? text.length : text.indexOf("\n", start) + 1;
+    marks.forEach(([from, line], n) => {
+      for (let at = start + from; at < Math.min(end, start + (marks[n + 1]?.[0] ?? end)); at++) {
+        places[at] = shown[at] ? line : 0;
+      }
+    });
+    return end;
+  }, 0);
+  return places;
+}
+
+/** Base 64 VLQ, as source maps have it. */
+function numbers(segment) {
+  const out = [];
+  let value = 0;
+  let shift = 0;
+  for (const digit of segment) {
+    const bits = DIGITS.indexOf(digit);
+    value += (bits & 31) << shift;
+    shift += 5;
+    if (bits & 32) continue;
+    out.push(value & 1 ? -(value >> 1) : value >> 1);
+    value = shift = 0;
+  }
+  return out;
+}
