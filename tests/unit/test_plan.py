@@ -495,3 +495,31 @@ def test_a_sample_that_becomes_product_has_no_past(tmp_path: Path) -> None:
     head: FileMap = {"tests/samples/evil.py": None, "src/pricing/evil.py": text}
     plan = planned(tmp_path, head, {"tests/samples/evil.py": text})
     assert by_target(plan)["import pricing.evil"].sides == ("head",)
+
+
+_EXAMPLES = '"""Sums.\n\n>>> 1 + 1\n2\n"""\n'
+
+
+def test_examples_where_the_project_runs_them(tmp_path: Path) -> None:
+    head: FileMap = {
+        "src/pricing/sums.py": _EXAMPLES,
+        "docs/use.rst": ">>> 1 + 1\n2\n",
+        "src/pricing/plain.py": "A = 1\n",
+    }
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert not any("examples" in target for target in targets(planned(tmp_path / "a", head)))
+    asked = '[project]\nname = "pricing"\n[tool.pytest.ini_options]\naddopts = "--doctest-modules"\n'
+    found = by_target(planned(tmp_path / "b", {**head, "pyproject.toml": asked}))
+    assert {t for t in found if "examples" in t} == {
+        "examples in src/pricing/sums.py",
+        "examples in docs/use.rst",
+    }
+    probe = found["examples in src/pricing/sums.py"]
+    (item,) = job_of(probe)["items"]
+    assert (probe.phase, item["do"], item["module"], item["roots"][0]) == (
+        "test",
+        "doctest",
+        "pricing.sums",
+        "src",
+    )

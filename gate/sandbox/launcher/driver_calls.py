@@ -16,6 +16,7 @@ from typing import Any
 
 import driver_arguments
 import driver_programs
+import driver_returned
 from driver_arguments import lay_out
 
 __all__ = ["Caller", "lay_out"]
@@ -121,7 +122,9 @@ class Caller:
 
     def _act(self, act: Callable[[], Any]) -> str:
         try:
-            _exhaust(act())
+            value = act()
+            _exhaust(value)
+            driver_returned.use(value, getattr(self.module, "__file__", None), _exhaust, CallTimeout)
         except CallTimeout:
             return "timed-out"
         except BaseException as error:

@@ -5,6 +5,7 @@ Items by ``do``:
   import    module, path, calls                 import by name, then call what ``calls`` names
   file      path, calls                         the same for a file that has no module name
   script    path or module, argv [[...], ...]   run as ``__main__`` once per argument list
+  doctest   path, module                        the examples in docstrings, or in a text
   test      paths                               pytest where it is there, else unittest and plain functions
   setup     path, commands [[...], ...]         run setup.py once per command
   backend   path                                in-tree PEP 517 backend named by pyproject.toml
@@ -41,6 +42,7 @@ from typing import Any, NoReturn
 import driver_calls
 import driver_clock
 import driver_entry
+import driver_examples
 import driver_javascript
 import driver_make
 import driver_programs
@@ -62,7 +64,7 @@ REPLACED = frozenset({"shell", "program", "javascript_main", "make"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
-CAN_STAND_IN = frozenset({"import", "file", "script", "test", "entry"})
+CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry"})
 """Verbs that are tried again with stand-ins for missing packages."""
 READERS = frozenset({"script", "shell", "javascript_main"})
 """Verbs that get a line of text as standard input, for code that asks before it acts."""
@@ -123,7 +125,7 @@ def run(
         driver_clock.shift(float(job["clock"]))
     if job.get("nap"):
         # Tests wait for things of their own: half a second is left to them.
-        shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] == "test" else 0.0))
+        shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
     try:
         report = _dependencies() or VERBS[item["do"]](item, context)
     except BaseException as error:
@@ -457,12 +459,17 @@ def _test(item: Item, context: Context) -> Report:
     return report
 
 
+def _doctest(item: Item, context: Context) -> Report:
+    return driver_examples.run(item) if _exists(item) else {"outcome": "absent"}
+
+
 VERBS = {
     "idle": _idle,
     "import": _import,
     "file": _file,
     "script": _script,
     "test": _test,
+    "doctest": _doctest,
     "setup": _setup,
     "backend": _backend,
     "pth": _pth,

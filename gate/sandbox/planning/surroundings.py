@@ -85,11 +85,12 @@ def _was(old: str, item: Mapping[str, Any], around: Surroundings) -> dict[str, A
     was: dict[str, Any] = {"path": old}
     if item["do"] == "program":
         was["argv"] = [old if word == item["path"] else word for word in item["argv"]]
-    if item["do"] in ("import", "script"):
+    if item["do"] in ("import", "script", "doctest"):
         module = module_of(old, around.base)
         was["roots"] = list(module.roots)
         if "module" in item:
             was["module"] = (module.name or "").removesuffix(".__main__")
+        if item["do"] != "doctest" and "module" in item:
             was["do"] = item["do"] if module.name else "file" if item["do"] == "import" else item["do"]
     return was
 
