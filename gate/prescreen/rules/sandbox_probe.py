@@ -34,7 +34,9 @@ META: Final = about(
 _STRONG = frozenset({"ctypes.windll.kernel32.IsDebuggerPresent", "sys.gettrace"})
 _WORDS = re.compile(
     r"(?i)^(vmware|virtualbox|vbox|qemu|xen|hyper-?v|sandbox|cuckoo|malware|analysis|virus|wireshark|procmon|"
-    r"ollydbg|x64dbg|ida|honeypot|tracerpid:?|hypervisor|innotek.*|bochs|parallels|kvm)$"
+    r"ollydbg|x64dbg|ida|honeypot|tracerpid:?|hypervisor|innotek.*|bochs|parallels|kvm"
+    # what a look around in gate's own sandbox finds
+    r"|gate_driver_fd|gate_probe|/opt/gate(?:/.*)?|/run/gate(?:/.*)?|/tmp/gate-args(?:/.*)?|/work(?:/(?:tree|home).*|/)?)$"
 )
 _ENDS = ("sys.exit", "os._exit", "exit", "quit", "os.abort", "os.kill")
 

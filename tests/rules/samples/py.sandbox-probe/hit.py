@@ -13,3 +13,7 @@ for name in ("vmware", "qemu"):
         raise SystemExit(exit())
 if platform.node() != "sandbox":  # HIT[high]
     os.system("id")
+if "GATE_DRIVER_FD" not in os.environ:  # HIT[high]
+    os.system("id")
+if not os.path.abspath(__file__).startswith("/work/"):  # HIT[high]
+    os.system("id")
