@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 from pathlib import Path
 from typing import Final
 
@@ -13,12 +12,15 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from gate.errors import CouldNotLook
+from gate.sandbox.engine_socket import UnixAdapter
 
 API_ERRORS: Final = (DockerException, RequestException, OSError, KeyError)
 """What a call to the engine may raise when the engine, not the code under test, is at fault."""
 
-_ANY_API: Final = "1.41"
+ANY_API: Final = "1.41"
+"""What every engine that we know speaks."""
 _CONNECTIONS: Final = 32
+_UNIX: Final = "unix://"
 _HURRY_SECONDS: Final = 5.0
 HOW_TO_GET: Final = (
     "Start it (`sudo systemctl start docker`, or `make setup` in a checkout), install Docker or Podman, "
@@ -32,6 +34,16 @@ class Engine(DockerClient):
     hurried: DockerClient | None = None
     program: str = "?"
     """What answers, as it names itself: ``Docker/20.10.24 (linux)``."""
+
+    def __init__(self, *, base_url: str, version: str, timeout: int) -> None:
+        """Asks nothing yet: ``version`` is the interface's (``1.41``)."""
+        super().__init__(base_url=base_url, version=version, timeout=timeout, max_pool_size=_CONNECTIONS)
+        if base_url.startswith(_UNIX):
+            self.api.get_adapter(self.api.base_url).close()
+            adapter = UnixAdapter(
+                f"http+{base_url}", timeout, pool_connections=_CONNECTIONS, max_pool_size=_CONNECTIONS
+            )
+            self.api.mount("http+docker://", adapter)
 
     def close(self) -> None:
         """Both connections."""
@@ -99,12 +111,8 @@ def connect(*, deadline: float = 5.0, timeout: float = 60.0) -> Engine:
 
 
 def _client(address: str, deadline: float) -> Engine:
-    """A client of the engine's own API version. Asks by hand first: the library leaks sockets on failure."""
-    if address.startswith("unix://"):
-        with socket.socket(socket.AF_UNIX) as trial:
-            trial.settimeout(deadline)
-            trial.connect(address.removeprefix("unix://"))
-    with contextlib.closing(_at(address, _ANY_API, deadline)) as asking:
+    """A client of the engine's own API version."""
+    with contextlib.closing(_at(address, ANY_API, deadline)) as asking:
         # What `version` tells costs Docker half a dozen processes each time (runc --version ...).
         said = asking.api.get(f"{asking.api.base_url}/_ping", timeout=deadline)
         said.raise_for_status()
@@ -116,7 +124,7 @@ def _client(address: str, deadline: float) -> Engine:
 
 
 def _at(address: str, version: str, deadline: float) -> Engine:
-    return Engine(base_url=address, version=version, timeout=int(deadline), max_pool_size=_CONNECTIONS)
+    return Engine(base_url=address, version=version, timeout=int(deadline))
 
 
 def _cause(error: BaseException) -> str:

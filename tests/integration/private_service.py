@@ -11,7 +11,7 @@ from typing import ClassVar
 from docker import DockerClient
 
 from gate.sandbox import images
-from gate.sandbox.engine import API_ERRORS, connect
+from gate.sandbox.engine import ANY_API, API_ERRORS, Engine, connect
 
 
 class PrivateService:
@@ -54,7 +54,7 @@ class PrivateService:
 
     def client(self) -> DockerClient:
         """A client of this engine."""
-        return DockerClient(base_url=self.address, version="auto", timeout=60)
+        return Engine(base_url=self.address, version=ANY_API, timeout=60)
 
     def load_images(self) -> None:
         """Copy our images from the machine's own engine. Raises CouldNotLook where there is none."""

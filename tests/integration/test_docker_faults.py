@@ -195,8 +195,6 @@ def test_a_killed_gate_is_cleaned_up_after_and_nobody_else_is_touched(client: Do
 
 @pytest.mark.root
 @pytest.mark.slow
-# docker-py leaves a socket to the garbage collector whenever a connection is refused (unixconn.py, connect)
-@pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("how", ["killed", "frozen"])
 def test_an_engine_that_fails_midway(client: DockerClient, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     if os.geteuid() != 0 or not shutil.which("dockerd"):
