@@ -193,6 +193,14 @@ def test_what_cannot_be_told_is_said(tmp_path: Path, runtime: str) -> None:
     assert entry.reason.startswith("which of them ran is not known: ")
 
 
+@pytest.mark.parametrize("how", ["(() => {})", "(() => { throw new Error(); })"])
+def test_an_engine_that_was_made_silent_is_told(tmp_path: Path, runtime: str, how: str) -> None:
+    source = f'import {{ Session }} from "node:inspector";\nSession.prototype.post = {how};\n'
+    seen = run(tmp_path, "a.mjs", source, lines={"a.mjs": [[1, 2]]})
+    assert seen.item["unwatched"] == "the runtime does not tell"
+    assert "code" not in seen.item
+
+
 @pytest.mark.parametrize("runtime", ["node"], indirect=True)
 def test_lines_before_an_end_are_not_lost(tmp_path: Path, runtime: str) -> None:
     source = "export function f() {\n  process.reallyExit(0);\n}\n"

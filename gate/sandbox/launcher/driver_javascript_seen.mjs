@@ -4,12 +4,15 @@
 import fs from "node:fs";
 import Module from "node:module";
 import path from "node:path";
+import timers from "node:timers";
 import { pathToFileURL } from "node:url";
 
 const TYPED = /\.[mc]?ts$/;
 const MARKUP = /\.[jt]sx$/;
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const read = fs.readFileSync;
+const { setTimeout: later, clearTimeout: never } = timers; // before they are shortened
+const PATIENCE = 2000; // milliseconds: an engine that does not answer is given up, and that is told
 const transform = Module.stripTypeScriptTypes;
 
 /** Records for one process. `wanted`: {tree path: [[first, last], ...]}, changed lines of the head; `own`: the
@@ -42,7 +45,12 @@ export class Seen {
 
   ask(method, words) {
     return new Promise((yes, no) => {
-      this.session.post(method, words, (error, told) => (error ? no(error) : yes(told)));
+      const clock = later(() => no(new Error("no answer")), PATIENCE);
+      this.session.post(method, words, (error, told) => {
+        never(clock);
+        if (error) no(error);
+        else yes(told);
+      });
     });
   }
 
@@ -52,6 +60,7 @@ export class Seen {
     try {
       return this.fresh(await this.ask("Profiler.takePreciseCoverage"));
     } catch {
+      this.session = undefined;
       return {};
     }
   }
@@ -59,10 +68,13 @@ export class Seen {
   /** The same at once, for the very end: only Node answers before this is over. */
   late() {
     let told;
-    if (this.session && this.files.size) {
+    if (!this.session || !this.files.size) return {};
+    try {
       this.session.post("Profiler.takePreciseCoverage", undefined, (_, answer) => (told = answer));
+      return told ? this.fresh(told) : {};
+    } catch {
+      return {};
     }
-    return told ? this.fresh(told) : {};
   }
 
   fresh(coverage) {
