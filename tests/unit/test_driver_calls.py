@@ -299,7 +299,7 @@ def test_tests_are_run(tmp_path: Path, flags: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("named", ["cart.py", "odd-name.py", "docs.rst"])
 def test_examples_are_run(tmp_path: Path, named: str) -> None:
-    text = f'"""Sums.\n\n>>> 1 + 1\n3\n>>> {MARK}\n"""\nprint("loaded")\n'
+    text = f'"""Sums.\n\n>>> 1 + 1\n3\n>>> import sys; assert "readline" not in sys.modules; {MARK}\n"""\nprint(1)\n'
     tree = lay_tree(tmp_path / "t", {named: text})
     item = {"do": "doctest", "path": named} | ({"module": "cart"} if named == "cart.py" else {})
     seen = drive(tree, {"items": [item, {"do": "doctest", "path": "gone.py"}]})

@@ -9,10 +9,27 @@ import os
 from typing import Any
 
 
+class NoDebugger:
+    """In the place of doctest's pdb, which would read ``~/.pdbrc`` and ``~/.inputrc`` as nobody's act."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def reset(self) -> None:
+        """Nothing to forget."""
+
+    def set_continue(self) -> None:
+        """Nothing to go on with."""
+
+    def set_trace(self, *_: object, **__: object) -> None:
+        """No stop: nobody is there to answer."""
+
+
 def run(item: dict[str, Any]) -> dict[str, Any]:
     """``tests`` counts what became of the examples. Raises what importing the module raises."""
     import doctest  # most jobs start without
 
+    setattr(doctest, "_OutputRedirectingPdb", NoDebugger)  # noqa: B010
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         if item.get("module"):
