@@ -98,6 +98,36 @@ if len(sys.argv) < 4:
     assert result.completeness.whole
 
 
+def test_a_second_thread_s_failed_exec_does_not_hide_the_first_one_s(tmp_path: Path) -> None:
+    program = """
+import ctypes, os, sys, threading
+execv = ctypes.CDLL(None).execv  # lets other threads go on meanwhile
+def words(*all): return (ctypes.c_char_p * (len(all) + 1))(*all, None)
+def fails():
+    while True:
+        execv(b"/nowhere/program", words(b"x"))
+        for _ in range(20): os.path.exists("/nowhere/other")
+        begun.set()
+begun = threading.Event()
+threading.Thread(target=fails, daemon=True).start()
+begun.wait()
+new = b"import os; os.path.exists('/nowhere/new')"
+execv(os.fsencode(sys.executable), words(os.fsencode(sys.executable), b"-c", new, *[b"x" * 100_000] * 15))
+"""
+    for _ in range(5):
+        result = python(tmp_path, program)
+        assert result.trace is not None
+        lines = [json.loads(line) for line in result.trace.read_text("ascii").splitlines()]
+        old, new = (
+            [line["seq"] for line in lines if line.get("path") == f"/nowhere/{name}"]
+            for name in ("other", "new")
+        )
+        known = [line["seq"] for line in lines if line["ev"] == "process" and line["why"] == "exec"]
+        assert len(new) == 1
+        assert old[-1] < known[-1] < new[0]
+        result.trace.unlink()
+
+
 def test_a_flood_of_questions_is_dropped_and_counted_the_quick_way_too(tmp_path: Path) -> None:
     flood = 'import os\nfor _ in range(3000): os.path.exists("/etc/hostname")'
     result = python(tmp_path, flood, events=1000)

@@ -272,7 +272,7 @@ class Supervisor:
             name,
             lambda _: [process.exec_fields(self.memory, self.links, tid, name, args)],
         )
-        me.recheck = tid
+        me.recheck.add(tid)
         me.close_memory()
         self._forget_threads(me)  # when it works, only one thread is left, under the group's own number
 
@@ -346,11 +346,11 @@ class Supervisor:
             self.tids[tid] = me
         if me.recheck:
             if me.program_changed():
-                me.recheck = 0
+                me.recheck.clear()
                 self.links.ended(me.pid)
                 self._introduce(me, "exec")
-            elif tid == me.recheck:  # the thread that asked goes on: its exec failed
-                me.recheck = 0
+            else:
+                me.recheck.discard(tid)  # a thread that asked goes on: its exec failed
         return me
 
     def _meet(self, pid: int) -> Process:

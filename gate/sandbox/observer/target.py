@@ -118,7 +118,8 @@ class Process:
         """A descriptor of /proc/PID/mem: half the price of process_vm_readv, which asks each time whether it
         may. It shows what the process was when opened: given back when that asks for another program."""
         self.pidfd = -1
-        self.recheck = 0
+        self.recheck: set[int] = set()
+        """Threads that asked for another program and were not heard of since: it may be one any moment."""
         self.exiting = False
         self.stamp = ""
         self.refresh()
