@@ -66,6 +66,10 @@ def test_a_trace_is_waited_for_as_long_as_some_of_it_comes(frames: int, waits: i
         def __init__(self) -> None:
             self.frames = 0
             self.ended: Any = None
+            self.finished = 0
+
+        def finish(self) -> None:
+            self.finished += 1
 
     class Ended:
         waited = 0
@@ -82,3 +86,4 @@ def test_a_trace_is_waited_for_as_long_as_some_of_it_comes(frames: int, waits: i
     box._reported = place  # type: ignore[assignment]
     box.trace_done(2.0)
     assert ended.waited == waits
+    assert place.finished == 1, "what is here becomes a trace, whole or not"
