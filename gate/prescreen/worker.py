@@ -63,6 +63,9 @@ def _answer(function: Any, index: int, path: str, data: bytes, options: Any) -> 
         return (
             b'{"index":%d,"state":"out-of-memory","reason":"needed more memory than a file may take"}' % index
         )
+    except SyntaxError as error:
+        reason = f"SyntaxError in line {error.lineno}"
+        return msgspec.json.encode({"index": index, "state": "crashed", "reason": reason})
     except Exception as error:  # noqa: BLE001 - the file's failure is the answer
         # The type only: an exception's text can quote the file.
         where = error.__traceback__

@@ -111,6 +111,7 @@ def test_a_file_that_does_not_parse_is_named_and_costs_nothing_else() -> None:
     (stage,) = result.stages
     assert stage.outcome is StageOutcome.DEGRADED
     assert "bad.py" in stage.reason
+    assert "on which gate runs" in stage.reason
     assert "bandit-b602" in rules(result)
     assert "unscanned-file" in rules(result)
 
