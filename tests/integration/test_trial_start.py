@@ -16,6 +16,7 @@ from gate.cli import main
 from gate.errors import CouldNotLook, WallFailed
 from gate.model.run import SandboxSpec
 from gate.sandbox import container, docker, engine, gvisor_observer, images, reap, sinking
+from gate.sandbox.attach import Attached
 from gate.sandbox.backends import choose
 from gate.sandbox.bubblewrap import BubblewrapBackend
 from gate.sandbox.docker import DockerBackend
@@ -133,10 +134,11 @@ def test_the_watchers_have_a_network_of_their_own_with_nothing_in_it(
         body |= {"Entrypoint": ["python3", "-I", "-c", tell], "Cmd": [], "Tty": True, "Labels": reap.labels()}
         line = str(client.api.create_container_from_config(body)["Id"])
         try:
-            attached = client.api.attach(line, stream=True)
-            client.api.start(line)
-            client.api.wait(line, timeout=20)
-            namespace, *interfaces = b"".join(attached).decode().split()
+            with contextlib.closing(Attached(client, line)) as attached:  # docker-py leaves its socket
+                client.api.start(line)
+                client.api.wait(line, timeout=20)
+                said = b"".join(iter(lambda: attached.socket.recv(4096), b""))
+            namespace, *interfaces = said.decode().split()
         finally:
             reap.remove_container(client, line)
     assert interfaces == ["lo"]
