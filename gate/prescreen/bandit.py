@@ -107,6 +107,8 @@ def look(path: str, data: bytes, options: Mapping[str, Any]) -> Scanned:
         return Scanned(issues=(), skipped=refused)
     from bandit.core.metrics import Metrics
 
+    from gate.prescreen.worker import UNKNOWN_SYNTAX  # we run in it
+
     manager = _manager(str(options["config"]))
     manager.results.clear()
     manager.skipped.clear()
@@ -117,7 +119,8 @@ def look(path: str, data: bytes, options: Mapping[str, Any]) -> Scanned:
         return Scanned(issues=(), skipped="Bandit left the file out")
     manager.run_tests()
     if manager.files_list != [name]:
-        return Scanned(issues=(), skipped="; ".join(why for _, why in manager.skipped) or "Bandit skipped it")
+        why = "; ".join(why for _, why in manager.skipped) or "Bandit skipped it"
+        return Scanned(issues=(), skipped=f"{why}: {UNKNOWN_SYNTAX}" if "syntax error" in why else why)
     issues = []
     for issue in manager.results:
         lines = issue.linerange or [issue.lineno]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,7 +13,6 @@ from gate.model.stage import Stage, StageOutcome
 from gate.prescreen.interface import Prescreened
 
 _NAMED: Final = 5
-_SYNTAX: Final = re.compile("syntax ?error", re.IGNORECASE)
 
 UNSCANNED: Final = RuleMeta(
     id="unscanned-file",
@@ -43,7 +40,7 @@ def ended(
 
     Paths and reasons are named in the stage (the first few) and each path has a finding of its own.
     """
-    unlooked = sorted({(path, _explained(reason)) for path, reason in unlooked})
+    unlooked = sorted(set(unlooked))
     stage = Stage(name=f"prescreen:{name}", outcome=StageOutcome.DONE)
     if unlooked:
         named = "; ".join(f"{_plain(path)}: {reason}" for path, reason in unlooked[:_NAMED])
@@ -51,14 +48,6 @@ def ended(
         stage = replace(stage, outcome=StageOutcome.DEGRADED, reason=f"could not look at {named}{more}")
     named_findings = [_unscanned(name, path, reason) for path, reason in unlooked]
     return Prescreened(findings=(*findings, *named_findings), stages=(stage,), secrets=secrets)
-
-
-def _explained(reason: str) -> str:
-    """What no parser of ours takes may be right in a newer Python than gate's own."""
-    if _SYNTAX.search(reason):
-        ours = ".".join(map(str, sys.version_info[:2]))
-        return f"{reason}: not the syntax of Python {ours}, on which gate runs"
-    return reason
 
 
 def _plain(path: str) -> str:

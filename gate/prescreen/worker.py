@@ -16,6 +16,8 @@ from typing import Any
 
 import msgspec
 
+UNKNOWN_SYNTAX = "not the syntax of Python {}.{}, on which gate runs".format(*sys.version_info)
+"""What this Python cannot parse may be right in a newer one."""
 _LARGE = 1 << 20
 _PATIENCE, _LARGE_PATIENCE = 3.0, 1.4
 """Wall time for each second of processor time a file may take: a busy machine is not held against an ordinary
@@ -64,7 +66,7 @@ def _answer(function: Any, index: int, path: str, data: bytes, options: Any) -> 
             b'{"index":%d,"state":"out-of-memory","reason":"needed more memory than a file may take"}' % index
         )
     except SyntaxError as error:
-        reason = f"SyntaxError in line {error.lineno}"
+        reason = f"SyntaxError in line {error.lineno}: {UNKNOWN_SYNTAX}"
         return msgspec.json.encode({"index": index, "state": "crashed", "reason": reason})
     except Exception as error:  # noqa: BLE001 - the file's failure is the answer
         # The type only: an exception's text can quote the file.

@@ -10,6 +10,7 @@ import pytest
 
 from gate.errors import CouldNotLook
 from gate.prescreen import semgrep, semgrep_rules
+from gate.prescreen.outcome import ended
 from gate.prescreen.semgrep import Matches, Semgrep, Target, core_path, run_engine, works
 from gate.prescreen.semgrep_front import by_front
 from gate.resources import rules_dir
@@ -220,3 +221,8 @@ def test_the_merged_rules_are_cached_by_content(tmp_path: Path, monkeypatch: pyt
         assert semgrep_rules._cache_folder() is None
     finally:
         semgrep_rules.merged_rules.cache_clear()
+
+
+def test_what_semgrep_cannot_parse_is_not_blamed_on_python() -> None:
+    stage = ended("semgrep", (), [("a.js", "Semgrep gave up (Syntax error)")]).stages[0]
+    assert stage.reason == "could not look at a.js: Semgrep gave up (Syntax error)"
