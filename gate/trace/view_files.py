@@ -14,10 +14,8 @@ from gate.trace.channels import Channels
 from gate.trace.events import File, Look, Open, text_bytes
 from gate.trace.paths import Place, place
 from gate.trace.probes import probe_of
-from gate.trace.view_rewrites import Rewrites
+from gate.trace.view_rewrites import MANY, Rewrites, many
 
-_MANY: Final = {"the tree": 20, "home": 5, "system": 5}
-"""Files deleted or emptied, that the run did not make itself, from which on it is "many"."""
 _KEPT: Final = 20_000
 _LEAKY: Final = 40
 _PATH: Final = frozenset(("/usr/local/bin", "/usr/bin", "/bin"))
@@ -128,10 +126,10 @@ class FileView:
             if folders >= _PATH and name not in self.executed:
                 detail = {"program": name, "missing": "yes"}
                 self._cells.add(Kind.EXEC, f"{name} (not there)", f"{chain}>{name}", detail)
-        for area, paths in sorted(self._gone.items()):
-            if len(paths) >= _MANY.get(area, 5):
+        for kind, paths in sorted(self._gone.items()):
+            if len(paths) >= MANY.get(kind, 5):
                 examples = " ".join(sorted(paths)[:3])
-                cell = self._cells.get(Kind.DELETE, f"many files of {area}", "", {"examples": examples})
+                cell = self._cells.get(Kind.DELETE, many(kind), "", {"examples": examples})
                 cell.count += len(paths)
         self._rewrites.finish(self._cells)
 
@@ -191,7 +189,7 @@ class FileView:
 
     def _lost(self, where: Place, path: str) -> None:
         """A file that was not the run's own is gone or empty."""
-        paths = self._gone.setdefault(where.kind if where.kind != "tree" else "the tree", set())
+        paths = self._gone.setdefault(where.kind, set())
         if len(paths) < _KEPT:
             paths.add(path)
 

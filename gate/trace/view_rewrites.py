@@ -15,10 +15,9 @@ from gate.trace.cells import Cells
 from gate.trace.events import Open
 from gate.trace.paths import Place
 
-_MANY: Final = {"tree": 20, "home": 5, "system": 5}
-"""So many of one place, and it is no edited file any more."""
+MANY: Final = {"tree": 20, "home": 5, "system": 5}
+"""Files of one place, not made by the run itself, from which on deleting, emptying or rewriting is "many"."""
 _KEPT: Final = 20_000
-_NAMES: Final = {"tree": "the tree"}
 
 
 class Rewrites:
@@ -30,7 +29,7 @@ class Rewrites:
 
     def opened(self, event: Open, where: Place, *, made: bool) -> None:
         """One open, looked at before it counts as making the file."""
-        if where.kind not in _MANY or where.noise or event.denied or "O_DIRECTORY" in event.flags:
+        if where.kind not in MANY or where.noise or event.denied or "O_DIRECTORY" in event.flags:
             return
         path = posixpath.normpath(event.path)
         if not event.writes or "O_APPEND" in event.flags:
@@ -44,7 +43,7 @@ class Rewrites:
 
     def renamed(self, new: str, where: Place, *, onto_own: bool) -> None:
         """A file is put in the place of another."""
-        if where.kind in _MANY and not where.noise and not onto_own and self._knew(new):
+        if where.kind in MANY and not where.noise and not onto_own and self._knew(new):
             self._add(where, new)
 
     def _knew(self, path: str) -> bool:
@@ -58,7 +57,12 @@ class Rewrites:
     def finish(self, cells: Cells) -> None:
         """Many are one fact, ``delete many files of home (overwritten)``."""
         for kind, paths in sorted(self._rewritten.items()):
-            if len(paths) >= _MANY[kind]:
+            if len(paths) >= MANY[kind]:
                 detail = {"examples": " ".join(sorted(paths)[:3]), "how": "overwrites", "area": kind}
-                subject = f"many files of {_NAMES.get(kind, kind)} (overwritten)"
+                subject = f"{many(kind)} (overwritten)"
                 cells.get(Kind.DELETE, subject, "", detail).count += len(paths)
+
+
+def many(kind: str) -> str:
+    """The subject of many files of one place."""
+    return "many files of " + ("the tree" if kind == "tree" else kind)
