@@ -19,8 +19,6 @@ import struct
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # -I leaves it out
-
 import launch_bridge
 import launch_child
 import launch_manifest
@@ -382,7 +380,3 @@ def main() -> int:
 def end() -> None:
     """Serve one job and leave, with nothing of Python's own end."""
     os._exit(main())
-
-
-if __name__ == "__main__":
-    end()
