@@ -17,8 +17,9 @@ class Watchers:
 
     def __init__(self, *, network: bool) -> None:
         sys.path[:0] = ["/boot", *(["/boot/disk-b"] if network else [])]
-        from observer import supervisor  # type: ignore[import-not-found, unused-ignore]
+        from observer import handover, supervisor  # type: ignore[import-not-found, unused-ignore]
 
+        self._handover: Any = handover
         self._supervisor: Any = supervisor
         self._sink: Any = None
         self._sockets: Any = None
@@ -35,8 +36,8 @@ class Watchers:
             return child
         code = 2
         try:
-            self._supervisor.stop_on_term()
-            listener = self._supervisor.receive_listener(link, bytes.fromhex(settings["token"]))
+            self._handover.stop_on_term()
+            listener = self._handover.receive_listener(link, bytes.fromhex(settings["token"]))
             link.settimeout(None)
             watch = self._supervisor.Supervisor(
                 listener, trace, link=link, events=settings["events"], canaries=settings["canaries"]

@@ -15,10 +15,11 @@ import socket
 import sys
 
 if __package__:
-    from . import strace_reader, supervisor
+    from . import handover, strace_reader, supervisor
 else:  # started as a folder, outside the project
     _here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, os.path.dirname(_here))
+    handover = importlib.import_module(os.path.basename(_here) + ".handover")
     supervisor = importlib.import_module(os.path.basename(_here) + ".supervisor")
     strace_reader = importlib.import_module(os.path.basename(_here) + ".strace_reader")
 
@@ -28,7 +29,7 @@ def main(argv: list[str]) -> int:
     options = _options(argv)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
-    supervisor.stop_on_term()
+    handover.stop_on_term()
     out = 1
     try:
         if options.out != "-":
@@ -36,8 +37,8 @@ def main(argv: list[str]) -> int:
         link = _link(options)
         if options.strace:
             return _read_strace(options, link, out)
-        listener = supervisor.receive_listener(link, bytes.fromhex(options.token))
-    except (OSError, supervisor.Stopped) as error:
+        listener = handover.receive_listener(link, bytes.fromhex(options.token))
+    except (OSError, handover.Stopped) as error:
         print(f"observer: {error or 'stopped'}", file=sys.stderr)
         return 2
     link.settimeout(None)

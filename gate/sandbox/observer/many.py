@@ -26,10 +26,11 @@ import struct
 import sys
 
 if __package__:
-    from . import naming, supervisor
+    from . import handover, naming, supervisor
 else:  # started by path, outside the project
     _here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, os.path.dirname(_here))
+    handover = importlib.import_module(os.path.basename(_here) + ".handover")
     supervisor = importlib.import_module(os.path.basename(_here) + ".supervisor")
     naming = importlib.import_module(os.path.basename(_here) + ".naming")
 
@@ -112,14 +113,14 @@ def _supervise(
 ) -> int:
     """The child: one launcher, one trace."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    supervisor.stop_on_term()
+    handover.stop_on_term()
     os.close(0)
     try:
         server.settimeout(_WAIT_SECONDS)
         link, _ = server.accept()
         link.settimeout(10)
-        listener = supervisor.receive_listener(link, bytes.fromhex(token))
-    except (OSError, supervisor.Stopped) as error:
+        listener = handover.receive_listener(link, bytes.fromhex(token))
+    except (OSError, handover.Stopped) as error:
         print("observer:", error or "stopped", file=sys.stderr)
         return 2
     finally:

@@ -95,3 +95,13 @@ def taker(
         return True
 
     return take
+
+
+def nobody(links: Links) -> Callable[[tuple[int, ...]], bool]:
+    """The same where there are canaries to guard: it answers none."""
+
+    def take(found: tuple[int, ...]) -> bool:
+        links.under_way.pop(found[1], None)  # what it asked for before has ended
+        return False
+
+    return take

@@ -289,7 +289,7 @@ class Reader:
     def _end(self, tid: int, me: Process, call: Call, printed: Printed) -> None:  # noqa: ARG002  # as all
         if call.name == "exit_group" and not me.exiting:
             me.exiting = True
-            self._bare("exit", {"pid": me.pid, "code": printed.args[0] & 0xFF})
+            self.writer.bare("exit", {"pid": me.pid, "code": printed.args[0] & 0xFF})
 
     def _socket(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
         args = printed.args
@@ -394,8 +394,7 @@ class Reader:
         return me
 
     def _introduce(self, me: Process, why: str) -> None:
-        who = {"pid": me.pid, "ppid": me.ppid, "exe": me.exe, "comm": me.comm}
-        self._bare("process", {**who, "inner": me.inner, "uid": me.uid, "why": why})
+        self.writer.bare("process", {**me.standing(), "why": why})
 
     def _inner(self, inner: int) -> Optional[Process]:
         return next((p for p in self.processes.values() if p.inner == inner), None)
@@ -420,7 +419,9 @@ class Reader:
         if me in self.threads.values():
             return
         if not me.exiting:
-            self._bare("exit", {"pid": me.pid} if ended.code is None else {"pid": me.pid, "code": ended.code})
+            self.writer.bare(
+                "exit", {"pid": me.pid} if ended.code is None else {"pid": me.pid, "code": ended.code}
+            )
         self.processes.pop(me.pid, None)
         self.cwd.pop(me.pid, None)
 
@@ -442,9 +443,6 @@ class Reader:
         body = json.dumps(fields, separators=(",", ":"))[1:]
         comma = "," if len(body) > 1 else ""
         self.writer.put(budget or kind, f'"ev":"{kind}",{who(me.pid, tid)},"call":"{name}"{comma}{body}')
-
-    def _bare(self, kind: str, fields: Fields) -> None:
-        self.writer.put(kind, f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:])
 
 
 _HANDLERS: dict[str, Callable[[Reader, int, Process, Call, Printed], None]] = {

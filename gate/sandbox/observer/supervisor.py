@@ -13,7 +13,6 @@ import errno
 import json
 import os
 import select
-import signal
 import socket
 import time
 from collections import Counter
@@ -22,11 +21,13 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 from . import flags, network, paths, process, quick, table
+from .handover import Stopped
+from .known import Known
 from .links import Links
 from .listener import Listener
 from .numbers import AUDIT_ARCH, NAMES
 from .paths import Args, Fields, signed
-from .target import Memory, Process, Unreadable, process_of, who
+from .target import Memory, Process, Unreadable, who
 from .text import text_of
 from .writer import Writer
 
@@ -34,10 +35,6 @@ VERSION = 1
 _FAMILIES_ALLOWED = frozenset((1, 2, 10, 16))  # unix, inet, inet6, netlink (name look-ups use it)
 _NEW_LISTENER = 8
 _NAMES = 1000
-
-
-class Stopped(Exception):  # noqa: N818
-    """Told to stop (SIGTERM)."""
 
 
 class Supervisor:
@@ -59,14 +56,15 @@ class Supervisor:
         self.native = AUDIT_ARCH[self.arch]
         self.memory = Memory()
         reshaping = frozenset(n for n, name in self.names.items() if name in paths.RESHAPING)
-        self.links = Links(lambda inner: getattr(self._inner(inner), "pid", None), reshaping)
+        self.links = Links(lambda inner: getattr(self.known.by_inner(inner), "pid", None), reshaping)
         self.writer = Writer(out, events)
+        self.epoll = select.epoll()
+        self.known = Known(self.writer, self.links, self.epoll)
         self.calls: Counter[str] = Counter()
         self.unparsed = 0
         self.canaries = frozenset(canaries)
-        self.tids: dict[int, Process] = {}
         self.quick = (
-            _nothing
+            quick.nobody(self.links)
             if canaries
             else quick.taker(
                 self.listener,
@@ -74,13 +72,10 @@ class Supervisor:
                 self.writer,
                 self.names,
                 arch=self.native,
-                tids=self.tids,
+                tids=self.known.tids,
                 calls=self.calls,
             )
         )
-        self.processes: dict[int, Process] = {}
-        self.pidfds: dict[int, Process] = {}
-        self.epoll = select.epoll()
 
     def run(self, deadline: float | None = None) -> str:
         """Serve until nobody uses the filter any more; returns how it ended (``summary.end``)."""
@@ -125,24 +120,18 @@ class Supervisor:
                     if event & select.EPOLLIN:
                         calling = True
                     elif event & (select.EPOLLHUP | select.EPOLLERR):
-                        return self._all_gone()
+                        self.known.all_gone()
+                        return "exited"
                 elif fd == link:
                     if self._link_closed():
-                        return self._all_gone()
+                        self.known.all_gone()
+                        return "exited"
                 else:
-                    self._gone(fd)
+                    self.known.gone(fd)
             if calling:
                 for found in listener.row(self.quick):
                     if self.step(found) == "exit_group":  # likely the last call, and the rest tells at once
                         break
-
-    def _all_gone(self) -> str:
-        """Nobody is left: the ends not heard of yet are written too."""
-        for me in list(self.processes.values()):
-            if not me.exiting:
-                self._bare("exit", {"pid": me.pid})
-            self._drop(me)
-        return "exited"
 
     def _link_closed(self) -> bool:
         assert self.link is not None
@@ -156,7 +145,7 @@ class Supervisor:
     # -- one notification -------------------------------------------------------------------
 
     def step(self, found: tuple[int, ...]) -> str:
-        """Look, answer, write; returns the call's name."""
+        """Look, answer, write; returns the call's name. For what ``quick`` left to it."""
         ident, tid, _, number, arch, _, *args = found
         if self.links.under_way:
             self.links.under_way.pop(tid, None)  # what it asked for before has ended
@@ -189,7 +178,7 @@ class Supervisor:
         plain = number & ~table.X32_BIT if abi == "x32" else number
         name = self.names.get(plain, f"syscall_{plain}") if abi == "x32" else f"syscall_{plain}"
         self._count(f"{abi}:{name}")
-        me = self.process(tid)
+        me = self.known.by_thread(tid)
         fields = {"number": plain, "detail": ", ".join(hex(a) for a in args), "abi": abi}
         if self._answer(ident, error=errno.EPERM):
             self._event("attempt", me, tid, name, fields | {"denied": True, "errno": "EPERM"})
@@ -198,7 +187,7 @@ class Supervisor:
         fields: Fields = {"detail": process.attempt_detail(self.memory, tid, name, args)}
         if number >= 0:
             fields["number"] = number
-        me = self.process(tid)
+        me = self.known.by_thread(tid)
         if self._answer(ident, error=error):
             named = errno.errorcode.get(error, str(error))
             self._event("attempt", me, tid, name, fields | {"denied": True, "errno": named})
@@ -211,7 +200,7 @@ class Supervisor:
             self.writer.dropped += 1
             self._answer(ident)
             return
-        me = self.process(tid)
+        me = self.known.by_thread(tid)
         lost = False
         try:
             many = found(me)
@@ -231,7 +220,7 @@ class Supervisor:
             self.writer.dropped += 1
             self._answer(ident)
             return
-        me = self.process(tid)
+        me = self.known.by_thread(tid)
         lost = False
         try:
             fields = paths.open_fields(self.memory, self.links, tid, name, args)
@@ -258,13 +247,13 @@ class Supervisor:
 
     def _file(self, ident: int, tid: int, name: str, args: Args) -> None:
         if name in paths.RESHAPING:
-            self.links.changes(tid, self.process(tid).pid)
+            self.links.changes(tid, self.known.by_thread(tid).pid)
         self._observe(
             "file", ident, tid, name, lambda _: [paths.file_fields(self.memory, self.links, tid, name, args)]
         )
 
     def _exec(self, ident: int, tid: int, name: str, args: Args) -> None:
-        me = self.process(tid)
+        me = self.known.by_thread(tid)
         self._observe(
             "exec",
             ident,
@@ -274,7 +263,7 @@ class Supervisor:
         )
         me.recheck.add(tid)
         me.close_memory()
-        self._forget_threads(me)  # when it works, only one thread is left, under the group's own number
+        self.known.forget_threads(me)  # when it works, only one thread is left, under the group's own number
 
     def _fork(self, ident: int, tid: int, name: str, args: Args) -> None:
         if name == "clone" and args[0] & flags.NEW_NAMESPACES:
@@ -283,17 +272,17 @@ class Supervisor:
             self._observe("fork", ident, tid, name, lambda _: [process.fork_fields(name, args)])
 
     def _end(self, ident: int, tid: int, name: str, args: Args) -> None:
-        me = self.process(tid)
+        me = self.known.by_thread(tid)
         if name == "exit_group" and not me.exiting:
             me.exiting = True
             me.close_memory()
-            self._bare("exit", {"pid": me.pid, "code": args[0] & 0xFF})
+            self.writer.bare("exit", {"pid": me.pid, "code": args[0] & 0xFF})
         self._answer(ident)
         if name == "exit":
-            self.tids.pop(tid, None)
+            self.known.tids.pop(tid, None)
             me.tids.discard(tid)
         elif me.pidfd < 0:
-            self._drop(me)
+            self.known.drop(me)
 
     def _socket(self, ident: int, tid: int, name: str, args: Args) -> None:
         if signed(args[0]) in _FAMILIES_ALLOWED:
@@ -308,7 +297,11 @@ class Supervisor:
 
     def _signal(self, ident: int, tid: int, name: str, args: Args) -> None:
         self._observe(
-            "signal", ident, tid, name, lambda me: [process.signal_fields(tid, name, args, me, self._inner)]
+            "signal",
+            ident,
+            tid,
+            name,
+            lambda me: [process.signal_fields(tid, name, args, me, self.known.by_inner)],
         )
 
     def _memfd(self, ident: int, tid: int, name: str, args: Args) -> None:
@@ -323,7 +316,7 @@ class Supervisor:
             self._refuse(ident, tid, name, args, errno.EBUSY)
         elif name == "prctl" and args[0] & 0xFFFFFFFF == 4 and args[1] != 1:
             # Hiding from /proc would blind a supervisor without privileges: we say yes and do not do it.
-            me = self.process(tid)
+            me = self.known.by_thread(tid)
             fields = process.control_fields(self.memory, tid, name, args)
             if self._answer(ident, value=0):
                 self._event("control", me, tid, name, fields | {"denied": True, "errno": "0"})
@@ -331,76 +324,6 @@ class Supervisor:
             self._observe(
                 "control", ident, tid, name, lambda _: [process.control_fields(self.memory, tid, name, args)]
             )
-
-    # -- who is who -------------------------------------------------------------------------
-
-    def process(self, tid: int) -> Process:
-        """The process of a thread; written as a ``process`` line when new or after an exec."""
-        me = self.tids.get(tid)
-        if me is None:
-            pid = process_of(tid)
-            me = self.processes.get(pid)
-            if me is None:
-                me = self._meet(pid)
-            me.tids.add(tid)
-            self.tids[tid] = me
-        if me.recheck:
-            if me.program_changed():
-                me.recheck.clear()
-                self.links.ended(me.pid)
-                self._introduce(me, "exec")
-            else:
-                me.recheck.discard(tid)  # a thread that asked goes on: its exec failed
-        return me
-
-    def _meet(self, pid: int) -> Process:
-        me = Process(pid)
-        me.program_changed()
-        self.processes[pid] = me
-        with contextlib.suppress(OSError):
-            me.pidfd = os.pidfd_open(pid)
-            self.pidfds[me.pidfd] = me
-            self.epoll.register(me.pidfd, select.EPOLLIN)
-        self._introduce(me, "first")
-        return me
-
-    def _introduce(self, me: Process, why: str) -> None:
-        standing = {
-            "pid": me.pid,
-            "ppid": me.ppid,
-            "exe": me.exe,
-            "comm": me.comm,
-            "inner": me.inner,
-            "uid": me.uid,
-        }
-        self._bare("process", {**standing, "why": why})
-
-    def _inner(self, inner: int) -> Process | None:
-        return next((p for p in self.processes.values() if p.inner == inner), None)
-
-    def _forget_threads(self, me: Process) -> None:
-        for tid in me.tids:
-            self.tids.pop(tid, None)
-        me.tids.clear()
-
-    def _gone(self, pidfd: int) -> None:
-        me = self.pidfds.get(pidfd)
-        if me is None:
-            return
-        if not me.exiting:
-            self._bare("exit", {"pid": me.pid})
-        self._drop(me)
-
-    def _drop(self, me: Process) -> None:
-        self._forget_threads(me)
-        me.close_memory()
-        self.links.ended(me.pid)
-        self.processes.pop(me.pid, None)
-        if me.pidfd >= 0:
-            self.pidfds.pop(me.pidfd, None)
-            self.epoll.unregister(me.pidfd)
-            os.close(me.pidfd)
-            me.pidfd = -1
 
     # -- writing ----------------------------------------------------------------------------
 
@@ -414,9 +337,6 @@ class Supervisor:
         )  # the commonest line by hand: a plain open for reading
         comma = "," if len(body) > 1 else ""
         self.writer.put(budget or kind, f'"ev":"{kind}",{who(me.pid, tid)},"call":"{name}"{comma}{body}')
-
-    def _bare(self, kind: str, fields: Fields) -> None:
-        self.writer.put(kind, f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:])
 
 
 def _reads(fields: Fields) -> bool:
@@ -444,38 +364,3 @@ _GROUPS = (
     (table.CONTROL, Supervisor._control),
 )
 _HANDLERS = {name: handler for group, handler in _GROUPS for name in group}
-
-
-def _nothing(_found: tuple[int, ...]) -> bool:
-    """The quick way where there are canaries to guard: none."""
-    return False
-
-
-def receive_listener(link: socket.socket, token: bytes) -> int:
-    """Take the listener from the launcher: the token, then the descriptor (SCM_RIGHTS) with one byte ``L``.
-
-    Answers ``K``. Raises ConnectionError when the other side is not our launcher.
-    """
-    got = b""
-    while len(got) < len(token):
-        part = link.recv(len(token) - len(got))
-        if not part:
-            raise ConnectionError("launcher left before it said who it is")
-        got += part
-    if got != token:
-        raise ConnectionError("wrong token")
-    data, fds, _, _ = socket.recv_fds(link, 1, 1)
-    if data != b"L" or len(fds) != 1:
-        raise ConnectionError("no listener came")
-    link.sendall(b"K")
-    return fds[0]
-
-
-def stop_on_term() -> None:
-    """SIGTERM and SIGINT end the trace with its summary."""
-
-    def stop(_signo: int, _frame: object) -> None:
-        raise Stopped
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)

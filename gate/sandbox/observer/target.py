@@ -154,6 +154,16 @@ class Process:
         self.comm = text_of(_slurp(f"/proc/{self.pid}/comm").rstrip(b"\n"))
         self.exe = link_text(f"/proc/{self.pid}/exe")
 
+    def standing(self) -> dict[str, str | int]:
+        """What a ``process`` line says of it."""
+        who_it_is: dict[str, str | int] = {
+            "pid": self.pid,
+            "ppid": self.ppid,
+            "exe": self.exe,
+            "comm": self.comm,
+        }
+        return {**who_it_is, "inner": self.inner, "uid": self.uid}
+
     def program_changed(self) -> bool:
         """After an exec was asked for: is this a new program image by now? Reads it when it is."""
         stat = _slurp(f"/proc/{self.pid}/stat").rpartition(b")")[2].split()

@@ -47,6 +47,10 @@ class Writer:
         if self._fits(kind, len(rest)):
             self._keep(rest, None, "", len(rest))
 
+    def bare(self, kind: str, fields: dict[str, Any]) -> None:
+        """One event that no call made."""
+        self.put(kind, f'"ev":"{kind}",' + json.dumps(fields, separators=(",", ":"))[1:])
+
     def later(self, kind: str, head: str, path: bytes, tail: str) -> None:
         """The same, with the path between ``head`` and ``tail`` still to be made text of.
 
