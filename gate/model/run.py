@@ -192,6 +192,9 @@ class RunRecord:
     """Path and beginning of some of those files (the first 64, 32 KiB of each, 1 MiB in all); untrusted."""
     full: tuple[str, ...] = ()
     """Writable places that had no room for more at the end."""
+    given: tuple[str, ...] = ()
+    """Files that were there before the code ran (the tree's, and planted ones) and that it opened for writing
+    or put another in the place of: paths as in a trace, sorted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

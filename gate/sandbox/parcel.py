@@ -12,6 +12,7 @@ from gate.model.change import Side, Tree, TreeEntry
 from gate.model.run import Limits, Probe, SandboxSpec
 from gate.sandbox import layers
 from gate.sandbox.channel import Job, Tracing
+from gate.trace.events import text_of
 
 WORK: Final = "/work"
 TREE: Final = "/work/tree"
@@ -19,6 +20,7 @@ HOME: Final = "/work/home"
 PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 MAX_TREE: Final = 2 << 30
 _CHUNK: Final = 1 << 18
+_SUBMODULE: Final = "160000"
 _CALL_SHARE: Final = 0.6
 """Of the sandbox's memory, what one process of a call probe may hold: the rest is for the driver, the
 launcher and the files of the scratch, so that a greedy call fails before the wall ends everything."""
@@ -35,10 +37,13 @@ _ENVIRONMENT: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parcel:
-    """A tree's archive: a tar file of ``size`` bytes."""
+    """A tree's archive: a tar file of ``size`` bytes. ``files`` are the paths that its files will have
+    inside, as a trace writes them.
+    """
 
     path: Path
     size: int
+    files: frozenset[str] = frozenset()
 
     def chunks(self) -> Iterator[bytes]:
         """The tar, piece by piece, never an empty one."""
@@ -78,7 +83,8 @@ def pack(tree: Tree, path: Path) -> Parcel:
                     f"the tree is larger than {MAX_TREE >> 20} MiB", advice="Gate a smaller part of it."
                 )
             out.write(piece)
-    return Parcel(path=path, size=size)
+    files = (e.path.encode("utf-8", "surrogateescape") for e in tree.entries() if e.mode != _SUBMODULE)
+    return Parcel(path=path, size=size, files=frozenset(f"{TREE}/{text_of(name)}" for name in files))
 
 
 def with_tree(limits: Limits, parcels: Mapping[Side, Parcel]) -> Limits:

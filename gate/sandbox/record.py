@@ -27,6 +27,7 @@ class Seen:
     touched: tuple[Touched, ...] | None = None
     heads: tuple[tuple[str, bytes], ...] = ()
     full: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     completeness: Completeness = field(default_factory=Completeness)
     noise: bytes = b""
     fault: str | None = None
@@ -49,6 +50,7 @@ def to_record(heard: Receiver, seen: Seen, probe: Probe, side: Side, repeat: int
         touched=seen.touched,
         heads=seen.heads,
         full=seen.full,
+        given=seen.given,
         completeness=seen.completeness,
         stdout=bytes(heard.stdout),
         stderr=bytes(heard.stderr),

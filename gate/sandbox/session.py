@@ -22,6 +22,7 @@ from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec
 from gate.sandbox import clock as clock_of
 from gate.sandbox.bridge import Bridge
 from gate.sandbox.channel import Job, Receiver, Tracing
+from gate.sandbox.given import Given
 from gate.sandbox.manifest import Manifest
 from gate.sandbox.manifest import places as manifest_places
 from gate.sandbox.parcel import Parcel, job_for
@@ -228,6 +229,8 @@ class BoxSession:
         if started and not fault:
             box.trace_done(_TRACE_SECONDS)
         network: Path | None = getattr(box, "network_log", None) if started else None
+        given = Given(parcel.files, self._spec.files)
+        lost = _completeness(box, network, given) if started else Completeness(truncated=True)
         seen = Seen(
             ending=ending,
             seconds=seconds,
@@ -238,18 +241,17 @@ class BoxSession:
             touched=manifest.touched,
             heads=manifest.heads,
             full=manifest.full,
-            completeness=_completeness(box, network) + _unlisted(heard, job, manifest)
-            if started
-            else Completeness(truncated=True),
+            given=given.written,
+            completeness=lost + _unlisted(heard, job, manifest) if started else lost,
             noise=bytes(noise),
             fault=fault,
         )
         return to_record(heard, seen, probe, side, repeat)
 
 
-def _completeness(box: Box, network: Path | None) -> Completeness:
-    """What the observers together did not keep."""
-    whole = read_trace(box.trace)[0]
+def _completeness(box: Box, network: Path | None, given: Given) -> Completeness:
+    """What the observers together did not keep. ``given`` hears the trace on the way."""
+    whole = read_trace(box.trace, given.hear)[0]
     return whole if network is None else whole + read_log(network).completeness
 
 

@@ -114,7 +114,8 @@ class View:
         self.channels = Channels()
         self.actors = Actors()
         named = Hints(record.driver_report).opened_by_name()
-        self.files = FileView(self.cells, self.actors, self.channels, canaries, named)
+        self.files = FileView(self.cells, self.actors, self.channels, canaries, named, record.given)
+        self._heads = dict(record.heads)
         self.log = read_log(record.network) if record.network is not None else None
         self.net = NetView(self.cells, self.actors, self.channels, self.files, self.log)
         self._whole = record.completeness.whole and record.outcome in _PROPER
@@ -154,7 +155,7 @@ class View:
 
     def finish(self, matcher: Matcher) -> None:
         """What only the whole run shows."""
-        self.files.finish()
+        self.files.finish(self._heads)
         if self._touched is not None:
             self.disk.finish(self._touched)
         if self.log is not None:

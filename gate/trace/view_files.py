@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind as Kind
@@ -37,6 +38,7 @@ class FileView:
         channels: Channels,
         canaries: tuple[Canary, ...],
         named: frozenset[str] = frozenset(),
+        given: Collection[str] = (),
     ) -> None:
         self._cells, self._actors, self._channels = cells, actors, channels
         self._canaries = {c.path: c.name for c in canaries if c.path}
@@ -48,7 +50,7 @@ class FileView:
         self._dirs: set[str] = set()
         self._asks_names: set[int] = set()
         self._gone: dict[str, set[str]] = {}
-        self._rewrites = Rewrites()
+        self._rewrites = Rewrites(given)
         self.canaries_read: dict[str, str] = {}
 
     def made(self, path: str) -> bool:
@@ -120,18 +122,23 @@ class FileView:
         if folder in _PATH and chain.rsplit(">", 1)[-1] in _SHELLS and len(self._wanted) < _KEPT:
             self._wanted.setdefault((name, chain), set()).add(folder)
 
-    def finish(self) -> None:
-        """Many small deletions become one fact; programs that were nowhere to be found are told."""
+    def finish(self, heads: Mapping[str, bytes] | None = None) -> None:
+        """Many small deletions become one fact, and so do many losses of both kinds; programs that were
+        nowhere to be found are told. ``heads``: what changed files begin with.
+        """
         for (name, chain), folders in sorted(self._wanted.items()):
             if folders >= _PATH and name not in self.executed:
                 detail = {"program": name, "missing": "yes"}
                 self._cells.add(Kind.EXEC, f"{name} (not there)", f"{chain}>{name}", detail)
         for kind, paths in sorted(self._gone.items()):
-            if len(paths) >= MANY.get(kind, 5):
-                examples = " ".join(sorted(paths)[:3])
-                cell = self._cells.get(Kind.DELETE, many(kind), "", {"examples": examples})
-                cell.count += len(paths)
-        self._rewrites.finish(self._cells)
+            most, rewritten = MANY.get(kind, 5), self._rewrites.of(kind)
+            lost = paths | rewritten if len(rewritten) < most else paths
+            if len(lost) >= most:
+                detail = {"examples": " ".join(sorted(lost)[:3])}
+                if len(paths) < most:  # only together with what was overwritten
+                    detail |= {"how": "overwrites", "area": kind}
+                self._cells.get(Kind.DELETE, many(kind), "", detail).count += len(lost)
+        self._rewrites.finish(self._cells, heads or {})
 
     def _canary(self, name: str, pid: int, *, denied: bool) -> Cell:
         chain = self._actors.chain(pid)

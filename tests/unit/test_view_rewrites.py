@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from gate.sandbox.given import Given
 from gate.trace import view_rewrites
 from tests.unit.trace_builder import Trace
 
@@ -82,3 +85,103 @@ def test_a_flood_of_names_hides_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     for number in range(26):
         _read_then_write(trace, f"/work/tree/d/{chr(97 + number)}")
     assert "many files of the tree (overwritten)" in {b.subject for b in trace.seen(tmp_path)}
+
+
+BLIND: tuple[Callable[[Trace, str], object], ...] = (
+    lambda trace, path: trace.write(path, _FRESH),
+    lambda trace, path: trace.write(path, "O_CREAT"),
+    lambda trace, path: trace.write("/tmp/wrapped").file("rename", path, "/tmp/wrapped"),
+    lambda trace, path: trace.write(path, _FRESH).file("rename", path + ".locked", path),
+    lambda trace, path: trace.write(path + ".new").file("renameat2", path, path + ".new"),
+)
+HARMLESS: tuple[Callable[[Trace, str], object], ...] = (
+    lambda trace, path: trace.open(path),
+    lambda trace, path: trace.write(path, "O_CREAT|O_APPEND"),
+    lambda trace, path: trace.open(path, "rw", "O_CREAT|O_EXCL"),  # fails: it is there
+    lambda trace, path: trace.write(path, _FRESH, denied=True),
+    lambda trace, path: trace.write(path + ".html", _FRESH),
+    lambda trace, path: trace.file("chmod", path, mode=0o600),
+)
+
+
+def _given(trace: Trace, paths: set[str]) -> tuple[str, ...]:
+    """As a session finds them out."""
+    given = Given(frozenset(paths))
+    for event in trace.events:
+        given.hear(event)
+    return given.written
+
+
+def _names(folder: str, count: int) -> list[str]:
+    return [f"{folder}/{chr(97 + number)}.txt" for number in range(count)]
+
+
+@pytest.mark.parametrize("number", range(len(BLIND)))
+@pytest.mark.parametrize(("folder", "many"), [("/work/tree/d", 20), ("/work/home/d", 5)])
+def test_files_that_were_there_need_not_be_read_first(
+    number: int, folder: str, many: int, tmp_path: Path
+) -> None:
+    for count, there, told in ((many, many, [many]), (many, many - 1, []), (many - 1, many - 1, [])):
+        trace = Trace()
+        for path in _names(folder, count):
+            BLIND[number](trace, path)
+        seen = trace.seen(tmp_path, given=_given(trace, set(_names(folder, there))))
+        assert [b.count for b in seen if b.detail.get("how") == "overwrites"] == told
+
+
+@pytest.mark.parametrize("number", range(len(HARMLESS)))
+def test_files_that_were_there_and_stay_are_nobodys_loss(number: int, tmp_path: Path) -> None:
+    trace = Trace()
+    for path in _names("/work/tree/d", 26):
+        HARMLESS[number](trace, path)
+    seen = trace.seen(tmp_path, given=_given(trace, set(_names("/work/tree/d", 26))))
+    assert [b.subject for b in seen if b.kind.value == "delete"] == []
+
+
+def test_deleted_and_overwritten_count_together(tmp_path: Path) -> None:
+    trace = Trace()
+    paths = _names("/work/tree/d", 20)
+    for path in paths[:12]:
+        trace.write(path, _FRESH)
+    for path in paths[10:]:  # two of them both
+        trace.file("unlink", path)
+    seen = trace.seen(tmp_path, given=_given(trace, set(paths)))
+    assert [b.count for b in seen if b.subject == "many files of the tree"] == [20]
+    seen = trace.seen(tmp_path, given=_given(trace, set(paths[1:])))
+    assert [b.subject for b in seen if b.subject.startswith("many")] == []
+
+
+_PROSE = b"A generator writes words,\nand lines of them.\n" * 9
+
+
+@pytest.mark.parametrize(
+    ("head", "text"),
+    [
+        (_PROSE, True),
+        ("wörter und zeilen ".encode()[:-11], True),
+        (os.urandom(400), False),
+        (base64.encodebytes(os.urandom(400)), False),
+        (_PROSE + b"\0", False),
+        (b"pwned", False),
+        (b"", False),
+    ],
+)
+def test_what_reads_as_text(head: bytes, text: bool) -> None:
+    assert view_rewrites.words(head) is text
+
+
+def test_many_files_of_words_may_be_a_generators(tmp_path: Path) -> None:
+    paths = _names("/work/tree/d", 24)
+
+    def written(trace: Trace, heads: dict[str, bytes]) -> str:
+        for path in paths:
+            trace.write(path, _FRESH)
+        seen = trace.seen(tmp_path, given=_given(trace, set(paths)), heads=tuple(heads.items()))
+        (only,) = [b for b in seen if b.subject.startswith("many")]
+        return only.detail.get("written", "")
+
+    assert written(Trace(), dict.fromkeys(paths, _PROSE)) == "as text"
+    assert written(Trace(), dict.fromkeys(paths[:20], _PROSE)) == "as text"
+    assert written(Trace(), dict.fromkeys(paths[:19], _PROSE)) == "", "too little is known"
+    assert written(Trace(), dict.fromkeys(paths, _PROSE) | {paths[3]: b"\xff\xfe\0"}) == ""
+    assert written(Trace().open(paths[0]), dict.fromkeys(paths, _PROSE)) == "", "read first"

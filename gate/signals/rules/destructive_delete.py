@@ -2,7 +2,9 @@
 of the system.
 
 Files that the run created itself are its own business, and so are caches. A single file of the tree is
-told as information. Overwritten counts what the run had read before, or opened for writing in place.
+told as information. Overwritten counts what was in the tree or planted before the run began, what the run
+had read before, and what it opened for writing in place. A function that was called and wrote nothing but
+text over files of the tree, without having read them, may be a generator: told with less confidence.
 
 Delete only what the code made, or what the caller names.
 """
@@ -53,10 +55,12 @@ def check(context: SignalContext) -> Iterator[Finding]:
         old = behaviour.detail.get("old", behaviour.subject)
         sure = LIKELY if test else SURE
         if behaviour.detail.get("how") == "overwrites":
-            script = behaviour.detail.get("area") == "tree" and phase_of(context, behaviour) == "script"
+            phase = phase_of(context, behaviour)
+            generates = phase == "call" and behaviour.detail.get("written") == "as text"
+            script = behaviour.detail.get("area") == "tree" and (phase == "script" or generates)
             message = "Overwrites many files that were there before."
             severity = MEDIUM if test else HIGH
-            sure = LIKELY if script else sure  # a formatter does so too, when it is started
+            sure = LIKELY if script else sure  # formatters and generators do so too, when they are started
             yield found(META, context, behaviour, message, severity=severity, confidence=sure)
         elif behaviour.subject.startswith("many files of"):
             severity = MEDIUM if test else HIGH

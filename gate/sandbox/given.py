@@ -1,0 +1,38 @@
+"""Which of the files that we put into a sandbox the code then wrote to.
+
+No call tells whether a file was there before it was opened with O_CREAT. For what was sent in we know: the
+tree's entries, and planted files. Kept of a run are only those that it touched, so that a record stays small.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection
+
+from gate.trace.events import Event, File, Open
+
+
+class Given:
+    """Fed with a whole trace; ``files`` are absolute paths inside, as a trace writes them."""
+
+    def __init__(self, *files: Collection[str]) -> None:
+        self._files = files
+        self._written: set[str] = set()
+
+    def hear(self, event: Event) -> None:
+        """One event: an open that may change a file, or a rename onto one."""
+        if isinstance(event, Open):
+            if event.writes:
+                self._note(event.path)
+        elif isinstance(event, File) and event.call.startswith("rename"):
+            self._note(event.path)
+
+    def _note(self, path: str) -> None:
+        path = posixpath.normpath(path)
+        if any(path in files for files in self._files):
+            self._written.add(path)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Those of the files that were written to or replaced, sorted; no more than were sent in."""
+        return tuple(sorted(self._written))

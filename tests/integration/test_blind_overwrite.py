@@ -1,0 +1,153 @@
+"""Files of the tree overwritten without having been read, in real sandboxes: told. Generators are not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gate.model.change import Side
+from gate.model.finding import Finding
+from gate.model.run import Probe, RunRecord, SandboxSpec
+from gate.sandbox import canaries
+from gate.signals.interface import SignalContext
+from gate.signals.run import signals
+from gate.trace.diff import compare
+from tests.behaviours.running import wall
+from tests.contract.trees import DictTree
+from tests.unit.signal_context import changed, context
+
+WALLS = (
+    "bubblewrap",
+    "bubblewrap-strace",
+    *(pytest.param(name, marks=pytest.mark.engine) for name in ("docker", "gvisor")),
+)
+DOCS = {f"docs/page{chr(97 + n % 26)}{n}.md": f"# Page {n}\n\nWords and lines.\n" for n in range(40)}
+CALL = '{"items": [{"do": "import", "module": "shop", "path": "shop.py", "calls": ["act"]}], "seconds": 12}'
+BLIND = """
+import glob, os
+def act():
+    for path in sorted(glob.glob("docs/*.md")):
+        with open(path, "wb") as file:
+            file.write(os.urandom(300))
+"""
+AT_IMPORT = BLIND + "\nact()\n"
+LOCKED = BLIND + "            os.rename(path, path + '.locked')\n"
+AWAY = """
+import os
+def act():
+    os.chdir("/tmp")
+    for folder, _, names in os.walk("/work/tree/docs"):
+        for name in names:
+            fd = os.open(os.path.join("/proc/self/cwd/..", folder[1:], name), os.O_WRONLY | os.O_CREAT)
+            os.write(fd, bytes(64)); os.close(fd)
+"""
+HOME = """
+import os
+def act():
+    for folder, _, names in os.walk("/work/home"):
+        for name in names:
+            open(os.path.join(folder, name), "wb").write(os.urandom(64))
+"""
+GENERATOR = """
+import os
+def act():
+    for name in os.listdir("docs"):
+        with open("docs/" + name, "w") as file:
+            file.write("# A page\\n\\nMade by a generator, in words and lines.\\n")
+"""
+BUILD = """
+import os, shutil
+def act():
+    for turn in (1, 2):
+        os.makedirs("build/html")
+        for number in range(60):
+            open(f"build/html/{number}.html", "wb").write(os.urandom(50))
+            open(f"docs/new{number}.md", "wb").write(os.urandom(50))
+        if turn == 1:
+            shutil.rmtree("build")
+"""
+FEW = BLIND.replace('glob.glob("docs/*.md"))', 'glob.glob("docs/*.md"))[:19]')
+SIDES: tuple[Side, ...] = ("base", "head")
+QUIET = "def act():\n    pass\n"
+
+
+def act(backend: str, head: str, base: str = QUIET) -> tuple[tuple[Finding, ...], tuple[RunRecord, ...]]:
+    """What the rules say of a change to ``shop.py`` that is imported and called."""
+    found = wall(backend)
+    capability = found.probe()
+    if not capability.available:
+        pytest.skip(f"{backend}: {capability.reason}")
+    planted = canaries.plant()
+    spec = SandboxSpec(
+        canaries=planted, files=canaries.as_files(planted), env=canaries.as_environment(planted)
+    )
+    probe = Probe(
+        id="call",
+        phase="call",
+        target="call shop",
+        path="shop.py",
+        argv=("python3", "/opt/gate/driver.py", CALL),
+        deadline=60,
+    )
+    imports = replace(
+        probe, id="import", phase="import", argv=(*probe.argv[:2], CALL.replace(', "calls": ["act"]', ""))
+    )
+    trees = (DictTree(files=DOCS | {"shop.py": source}) for source in (base, head))
+    with found.open(spec, *trees) as session:
+        runs = tuple(session.run(p, side) for p in (imports, probe) for side in SIDES)
+        diff = compare(runs, planted)
+    for run in runs:
+        assert run.fault is None, run.fault
+        assert run.completeness.whole
+    change = context(files=(changed("shop.py", (1, 99)),)).change
+    return signals(SignalContext(change=change, diff=diff, runs=runs)), runs
+
+
+def losses(findings: tuple[Finding, ...]) -> list[str]:
+    """Severity, confidence and number of files of every mass loss."""
+    return [
+        f"{f.severity.value}/{f.confidence.value} {f.evidence['phase']} {f.evidence['times']}"
+        for f in findings
+        if f.rule_id == "destructive-delete" and f.evidence["subject"].startswith("many files of the tree")
+    ]
+
+
+@pytest.mark.parametrize("backend", WALLS)
+def test_random_bytes_over_files_that_nobody_read(backend: str) -> None:
+    findings, runs = act(backend, BLIND)
+    assert losses(findings) == ["high/high call 40"]
+    assert runs[-1].given == tuple(sorted(f"/work/tree/{path}" for path in DOCS))
+    assert [run.given for run in runs[:-1]] == [(), (), ()]
+
+
+@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [(AT_IMPORT, "import 40"), (LOCKED, "call 40"), (AWAY, "call 40")],
+    ids=["import", "renamed after", "in place by another name"],
+)
+def test_other_ways(backend: str, head: str, told: str) -> None:
+    (loss,) = set(losses(act(backend, head)[0]))
+    assert loss.startswith("high/high " + told.partition(" ")[0])
+
+
+@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+def test_planted_files_of_the_home_count(backend: str) -> None:
+    findings, _ = act(backend, HOME)
+    assert "many files of home (overwritten)" in {f.evidence["subject"] for f in findings}
+
+
+@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+def test_a_generator_that_is_called_is_less_sure(backend: str) -> None:
+    assert losses(act(backend, GENERATOR)[0]) == ["high/medium call 40"]
+
+
+@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize(
+    ("head", "base"),
+    [(BUILD, QUIET), (FEW, QUIET), (GENERATOR + "# changed\n", GENERATOR), (BLIND, BLIND + "\nact()\n")],
+    ids=["own files", "few", "base as well", "base even at import"],
+)
+def test_harmless_writing_is_quiet(backend: str, head: str, base: str) -> None:
+    assert losses(act(backend, head, base)[0]) == []
