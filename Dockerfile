@@ -30,10 +30,11 @@ RUN set -eu; eval "$COMPILE" -s /made/sandbox -p / /made/sandbox; eval "$COMPILE
 FROM ${BASE} AS sandbox
 ARG NEW QUIET SAME
 RUN set -eu; eval "$NEW"; \
-    { command -v curl && command -v wget && command -v nc && command -v git && command -v make && command -v ps; } >/dev/null || { \
+    { command -v curl && command -v wget && command -v nc && command -v git && command -v make && command -v ps \
+        && ls /usr/lib/*/faketime/libfaketime.so.1; } >/dev/null 2>&1 || { \
         apt-get -qq update; \
         apt-get -qq install -y --no-install-recommends \
-            ca-certificates curl wget netcat-openbsd git make procps >/dev/null; \
+            ca-certificates curl wget netcat-openbsd git make procps libfaketime >/dev/null; \
         eval "$QUIET"; }; \
     python3 -B -c 'import pytest, requests' 2>/dev/null || \
         python3 -B -m pip install --no-compile --no-cache-dir --root-user-action=ignore \

@@ -25,6 +25,7 @@ from gate.errors import CouldNotLook
 from gate.sandbox import engine, images, wasm
 
 BY_HAND = ByHand()
+_LIBFAKETIME = "*/faketime/libfaketime.so.1"
 
 
 def say(text: str) -> None:
@@ -124,6 +125,17 @@ def _all_images(client: DockerClient) -> bool:
     return True
 
 
+def ready_bubblewrap() -> None:
+    """The wall itself, and the library that moves the clock in it: it shows what this machine has in /usr."""
+    there = {
+        "bubblewrap": shutil.which("bwrap"),
+        "libfaketime": next(Path("/usr/lib").glob(_LIBFAKETIME), None),
+    }
+    missing = [package for package, found in there.items() if not found]
+    if missing and debian_root():
+        install(missing)
+
+
 @contextlib.contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Two set-ups at once would start two daemons."""
@@ -150,8 +162,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--require", action="store_true", help="exit 1 when no container sandbox can be had")
     options = parser.parse_args(argv)
     with one_at_a_time():
-        if debian_root() and not shutil.which("bwrap"):
-            install(["bubblewrap"])
+        ready_bubblewrap()
         engine_there = reachable() is not None if options.light else ready_engine()
         ok = engine_there and ready_images()
         if ok and not options.light:

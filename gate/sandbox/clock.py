@@ -1,14 +1,17 @@
 """Whose clock is moved for the second look: the machine's own where the wall has one, else the driver's.
 
-A moved machine clock reaches everything inside (children, static programs, file times, raw calls); the
-driver's reaches Python (launcher/driver_clock.py) or JavaScript (launcher/driver_javascript_clock.mjs) only,
-is moved in the language, and can be seen and undone there.
+A moved machine clock reaches everything inside (children, static programs, file times, raw calls). The
+driver's is moved in the language, for Python (launcher/driver_clock.py) and JavaScript
+(launcher/driver_javascript_clock.mjs), and by libfaketime for other programs, where the sandbox has it
+(launcher/driver_preload.py). Both can be seen and undone by the code.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final, Protocol, runtime_checkable
 
 from gate.errors import CouldNotLook
@@ -17,12 +20,15 @@ from gate.model.run import Probe, RunRecord
 MACHINE: Final = "machine"
 PYTHON: Final = "python"
 JAVASCRIPT: Final = "javascript"
+LIBFAKETIME: Final = "libfaketime"
 NOBODY: Final = "nobody"
+_MEANS: Final = frozenset({PYTHON, JAVASCRIPT, LIBFAKETIME, NOBODY})
+_SILENT: Final[Mapping[str, object]] = MappingProxyType({})
 _BY_VERB: Final = {
     "javascript": JAVASCRIPT,
     **dict.fromkeys(("javascript_main", "lifecycle", "make", "program", "shell"), NOBODY),
 }
-"""Programs that take the driver's place see the real clock."""
+"""Programs that take the driver's place see the real clock, unless the driver says that they do not."""
 
 
 @runtime_checkable
@@ -54,22 +60,36 @@ class NotMovedError(CouldNotLook):
 
 def told(record: RunRecord, probe: Probe) -> RunRecord:
     """The record of what ran in a probe's place, as that probe's, and whose clock was moved."""
-    by = means(probe, record.probe)
+    by = means(probe, record.probe, record.driver_report)
     if not by:
         return record
     return replace(record, probe=probe, driver_report={**record.driver_report, "clock_by": by})
 
 
-def means(probe: Probe, run: Probe) -> str:
+def means(probe: Probe, run: Probe, report: Mapping[str, object] = _SILENT) -> str:
     """Which clock was moved for ``probe`` when ``run`` was run in its place; empty: none was to be. Several,
-    where the probe's items differ: ``javascript, nobody``.
+    where the probe's items differ (``javascript, nobody``), or where what they start has another one
+    (``libfaketime, python``). ``report`` is the driver's, which knows what the sandbox has.
     """
     if not _wanted(probe):
         return ""
     if run is not probe:
         return MACHINE
-    verbs = [item.get("do") for item in json.loads(probe.argv[-1]).get("items", ()) if isinstance(item, dict)]
-    return ", ".join(sorted({_BY_VERB.get(str(verb), PYTHON) for verb in verbs} or {PYTHON}))
+    items = [item for item in json.loads(probe.argv[-1]).get("items", ()) if isinstance(item, dict)]
+    answers = report.get("items")
+    told = [_said(answer) for answer in answers] if isinstance(answers, list) else []
+    by: set[str] = set()
+    for number, item in enumerate(items):
+        said = told[number] if number < len(told) else set()
+        by |= said or {_BY_VERB.get(str(item.get("do")), PYTHON)}
+    return ", ".join(sorted(by or {PYTHON}))
+
+
+def _said(answer: object) -> set[str]:
+    """The means that an item's answer names; none where it names anything else."""
+    text = answer.get("clock_by") if isinstance(answer, dict) else None
+    words = set(text.split(", ")) if isinstance(text, str) else set()
+    return words if words <= _MEANS else set()
 
 
 def _wanted(probe: Probe) -> float:

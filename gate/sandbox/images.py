@@ -34,7 +34,7 @@ TARGETS: Final[tuple[Target, ...]] = ("sandbox", "observer")
 PUBLIC_BASE: Final = "python:3.12-slim"
 LABEL: Final = "gate"
 _PACKAGES: Final = (
-    "python3,python3-pytest,python3-requests,ca-certificates,curl,wget,netcat-openbsd,git,make,procps,"
+    "python3,python3-pytest,python3-requests,ca-certificates,curl,wget,netcat-openbsd,git,make,procps,libfaketime,"
     "python3-h11,python3-cryptography"
 )
 """The Dockerfile's tools, by their Debian names: what payloads reach for, and what the observer needs."""

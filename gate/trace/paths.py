@@ -39,6 +39,8 @@ _ROOT_ALIAS = re.compile(r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:root|
 _HOMES = re.compile(r"/root(?=/|\Z)|/home/[^/]+(?=/)")
 """Homes other than the sandbox's own. What lies directly in /home is a file of the system."""
 _SCRATCH = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/run/user/\d+|/run/lock|/var/lock)(?=/|\Z)")
+_CLOCK = re.compile(r"/dev/shm/(?:sem\.)?gate-clock-\d+\Z")  # noqa: S108
+"""What programs share of a moved clock (gate/sandbox/launcher/driver_preload.py)."""
 _OWN = re.compile(
     r"(?:/usr(?:/local)?)?/lib(?:32|64|x32|exec)?/(?!systemd/|cron|rpm|sysctl|modules|udev|init/)"
     r"|/(?:usr/(?:local/)?)?s?bin(?:/|\Z)"
@@ -119,7 +121,7 @@ def _place(raw: str) -> Place:
     if match := _HOMES.match(path):
         return _home(path[match.end() + 1 :])
     if match := _SCRATCH.match(path):
-        return Place("scratch", match[0] + "/*" if path != match[0] else match[0])
+        return Place("scratch", match[0] + "/*" if path != match[0] else match[0], bool(_CLOCK.match(path)))
     if any(path == g or path.startswith(g + "/") for g in GATE):
         return Place("gate", path, noise=True)
     return Place(_outside(path), stable(path))

@@ -120,7 +120,8 @@ def test_only_later_and_only_in_ci(tmp_path: Path, name: str, path: str) -> None
     assert {probe.partition("~")[2] for probe in shown["203.0.113.15:4444"]} == {"years"}
     assert {probe.partition("~")[2] for probe in shown["203.0.113.16:4444"]} == {"ci"}
     assert len(shown) == 2
-    assert {run.driver_report["clock_by"] for run in seen.later} == {"javascript"}
+    for run in seen.later:  # what it starts: by libfaketime, where the sandbox has it
+        assert str(run.driver_report["clock_by"]) in ("javascript", "javascript, libfaketime")
 
 
 @pytest.mark.parametrize("name", WALLS)

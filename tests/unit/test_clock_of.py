@@ -55,6 +55,25 @@ def test_a_language_moves_its_own_and_programs_see_the_real_one(verbs: tuple[str
     assert clock.means(later, later) == by
 
 
+@pytest.mark.parametrize(
+    ("answers", "by"),
+    [
+        ([{"clock_by": "libfaketime"}, {"clock_by": "libfaketime, python"}], "libfaketime, python"),
+        ([{"clock_by": "libfaketime"}, {}], "libfaketime, python"),
+        ([{"clock_by": "nobody"}, {"clock_by": "libfaketime, python"}], "libfaketime, nobody, python"),
+        ([{"clock_by": "libfaketime"}], "libfaketime, python"),
+        ([{}, {}, {"clock_by": "libfaketime"}], "nobody, python"),  # one answer for an item, no more
+        ([{"clock_by": "libfaketime, me"}, {"clock_by": 5}], "nobody, python"),
+        ([{"clock_by": ""}, "libfaketime"], "nobody, python"),
+        ("libfaketime", "nobody, python"),
+        (None, "nobody, python"),
+    ],
+)
+def test_the_driver_says_what_the_sandbox_has(answers: object, by: str) -> None:
+    later = _probe(json.dumps({"clock": 86_400, "items": [{"do": "shell"}, {"do": "import"}]}))
+    assert clock.means(later, later, {"items": answers}) == by
+
+
 @pytest.mark.parametrize("job", ["{}", '{"clock": 0}', '{"clock": "x"}', "[1]", "print(1)", "[" * 100_000])
 def test_nothing_to_move(job: str) -> None:
     box, now = Watch(), _probe(job)

@@ -126,6 +126,22 @@ def test_environment_that_redirects_loaders(tmp_path: Path) -> None:
     assert seen.detail["env"] == "LD_PRELOAD=/tmp/x.so"
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", False),
+        ("/usr/lib64/faketime/libfaketime.so.1", False),
+        ("/tmp/x.so:/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", True),
+        ("/tmp/usr/lib/faketime/libfaketime.so.1", True),
+        ("/usr/lib/../../tmp/faketime/libfaketime.so.1", True),
+        ("libfaketime.so.1", True),
+    ],
+)
+def test_the_library_that_moves_the_clock_redirects_nothing(tmp_path: Path, value: str, told: bool) -> None:
+    [seen] = Trace().exec("/bin/ls", "ls", env={"LD_PRELOAD": value}).seen(tmp_path)
+    assert seen.detail.get("env", "") == (f"LD_PRELOAD={value}" if told else "")
+
+
 def test_floods_of_commands_are_folded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gate.trace.view_calls._COMMANDS", 3)
     trace = Trace()

@@ -354,3 +354,9 @@ def test_a_canary_under_a_new_name_is_as_good_as_read(tmp_path: Path, call: str,
     trace = Trace().file(call, new, old).open(new).net("connect", "203.0.113.7", 443)
     seen = {b.subject for b in trace.seen(tmp_path, (CANARY,)) if b.kind.value == "canary"}
     assert seen == {"ssh-key", "ssh-key then network"}
+
+
+def test_what_programs_share_of_a_moved_clock_is_no_write(tmp_path: Path) -> None:
+    trace = Trace().write("/dev/shm/sem.gate-clock-2").write("/dev/shm/gate-clock-2")
+    trace.write("/dev/shm/gate-clock-2x").write("/dev/shm/sem.other")
+    assert {b.subject: b.count for b in trace.seen(tmp_path)} == {"/dev/shm/*": 2}

@@ -15,7 +15,8 @@ relative to the working directory), ``lines`` ({path: [[first, last], ...]}: cha
 ``seconds`` (the driver's own limit for the whole job), ``grace`` (seconds granted to threads and child
 processes that outlive their item), ``nap`` (longest sleep in seconds; 0 leaves sleeps alone), ``clock``
 (seconds by which the clock of Python or JavaScript is moved), ``hold`` (seconds to stay when an item ran
-out of time), ``each`` and ``each_script`` (seconds for one call, one run).
+out of time), ``each`` and ``each_script`` (seconds for one call, one run), ``rate`` (how many times as fast
+sleeps of shell scripts and the like pass while the clock is moved).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import time  # noqa: E402
 from typing import Any  # noqa: E402
 
 import driver_child  # noqa: E402
+import driver_preload  # noqa: E402
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -67,6 +69,8 @@ def main(argv: list[str]) -> int:
         stuck = stuck or results[-1]["outcome"] == "timed-out"
         if not stuck and _orphans_left(min(until, time.monotonic() + float(job.get("grace", 1.0)))):
             results[-1]["left_running"] = True
+    if job.get("clock"):
+        driver_preload.put_away()
     through = all(result["outcome"] in COMPLETE for result in results)
     _tell(link, {"version": 1, "python": sys.version.split()[0], "items": results}, done=through)
     if stuck and job.get("hold"):
@@ -165,6 +169,8 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
             _merge(result, {k: v for k, v in message.items() if k in ("lines", "sites")})
         elif kind == "report":
             _merge(result, {k: v for k, v in message.items() if k not in ("m", "word")})
+        elif kind == "clock":  # what was said first was said before any of the code
+            result.setdefault("clock_by", str(message.get("by"))[:40])
         elif kind == "end":
             ended = True
     if status is None:

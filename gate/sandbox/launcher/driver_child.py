@@ -45,6 +45,7 @@ import driver_entry
 import driver_examples
 import driver_javascript
 import driver_make
+import driver_preload
 import driver_programs
 import driver_seen
 import driver_setup
@@ -64,6 +65,8 @@ REPLACED = frozenset({"shell", "program", "javascript_main", "make"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
+RUSHED = frozenset({"shell", "program", "make", "lifecycle"})
+"""Verbs in which ``rate`` shortens the sleeps. Runtimes have clocks of their own, which would not agree."""
 CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry"})
 """Verbs that are tried again with stand-ins for missing packages."""
 READERS = frozenset({"script", "shell", "javascript_main"})
@@ -122,7 +125,7 @@ def run(
     if item.get("stand_in"):
         driver_stand_in.install(roots)
     if job.get("clock"):
-        driver_clock.shift(float(job["clock"]))
+        _move_clock(item["do"], context, float(job["clock"]))
     if job.get("nap"):
         # Tests wait for things of their own: half a second is left to them.
         shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
@@ -143,6 +146,20 @@ def run(
     raise SystemExit(0)
 
 
+def _move_clock(verb: str, context: Context, seconds: float) -> None:
+    """In this process by Python or JavaScript, for other programs by libfaketime where the sandbox has it."""
+    rate = int(context.job.get("rate") or 1) if verb in RUSHED else 1
+    moved = driver_preload.environment(seconds, rate, lambda by: context.channel.say("clock", by=by))
+    if verb == "javascript":
+        context.started = moved  # for its children: in the runtime itself the clock would be moved twice
+    else:
+        os.environ.update(moved)
+    if moved and verb not in REPLACED | {"lifecycle"}:
+        language = "javascript" if verb == "javascript" else "python"
+        context.channel.say("clock", by=f"{language}, libfaketime")
+    driver_clock.shift(seconds)
+
+
 def _tell_before_exit(channel: Channel, seen: driver_seen.Seen) -> None:
     """Let os._exit say first what was seen; it raises no audit event that could."""
     leave = os._exit
@@ -156,7 +173,8 @@ def _tell_before_exit(channel: Channel, seen: driver_seen.Seen) -> None:
 
 class Context:
     """What the verbs share: the channel, the recorder, the job, sys.path roots, the call to start at,
-    when the item must be done (monotonic), and the seconds there are for all calls.
+    when the item must be done (monotonic), the seconds there are for all calls, and the variables for
+    programs that a program in our place starts.
     """
 
     def __init__(
@@ -175,6 +193,7 @@ class Context:
         self.start = start
         self.until = until
         self.total = 0.6 * (until - time.monotonic())
+        self.started: dict[str, str] = {}
 
 
 def describe(error: BaseException, roots: list[str]) -> Report:

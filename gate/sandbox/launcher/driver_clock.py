@@ -1,7 +1,7 @@
 """Moves the clock that Python code sees, inside one process, by a number of seconds.
 
-For images without libfaketime. It reaches ``time`` and ``datetime`` and nothing else: programs that
-the code starts, file times and raw system calls still see the real clock.
+It reaches ``time`` and ``datetime`` and nothing else: file times and raw system calls still see the real
+clock, and so do programs that the code starts, where there is no libfaketime for them (driver_preload.py).
 """
 
 from __future__ import annotations

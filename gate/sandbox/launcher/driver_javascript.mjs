@@ -89,6 +89,7 @@ process.on("uncaughtException", () => {});
 process.on("unhandledRejection", () => {});
 shorten(job.nap);
 if (job.clock) shift(job.clock);
+Object.assign(process.env, job.started); // what it starts has its clock moved by libfaketime, where there is one
 const listen = net.Server.prototype.listen;
 net.Server.prototype.listen = function (...rest) {
   bound = true;

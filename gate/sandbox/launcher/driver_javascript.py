@@ -13,6 +13,7 @@ import shutil
 from typing import Any
 
 import driver_arguments
+import driver_preload
 import driver_programs
 import driver_runtime
 
@@ -42,6 +43,7 @@ def become(item: dict[str, Any], context: Any) -> None:
         "own": path,
         "watch": not path or bool(context.job.get("lines")),
         "clock": float(context.job.get("clock") or 0),
+        "started": context.started,
         "nap": context.job.get("nap") or 0,
         "each": float(context.job.get("each", 1.0)),
         "grace": float(context.job.get("grace", 1.0)),
@@ -76,6 +78,7 @@ def _watched(lines: dict[str, Any], own: str | None) -> dict[str, Any]:
 def become_main(item: dict[str, Any]) -> None:
     """Execute the runtime with the file as its main program."""
     words = command(item["path"], bool(item.get("typed")))
+    driver_preload.tell(words[0])
     os.execv(words[0], [*words, item["path"], *item.get("argv", [])])
 
 

@@ -1,6 +1,7 @@
 // Moves the clock that JavaScript sees, inside one process, and shortens its sleeps: for walls without a clock of
 // their own. It reaches Date, Intl, Temporal and performance.timeOrigin of this realm, and nothing else: worker
-// threads, vm contexts, programs that the code starts, file times and raw calls still see the real clock.
+// threads, vm contexts, file times and raw calls still see the real clock, and so do programs that the code
+// starts, where there is no libfaketime for them (driver_preload.py).
 // Like driver_clock.py it is in the language, so the code can tell that it is there, and undo it.
 import { performance } from "node:perf_hooks";
 import timers from "node:timers";

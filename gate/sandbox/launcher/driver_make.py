@@ -11,6 +11,7 @@ import re
 import shutil
 from typing import Any
 
+import driver_preload
 import driver_programs
 
 _ASSIGN = re.compile(r"^\s*(?:export\s+|override\s+)?([\w.-]+)\s*(\?|\+|:{0,3}|!)=\s*(.*)$")
@@ -26,6 +27,7 @@ def become(item: dict[str, Any], context: Any) -> None:
     os.chdir(folder)
     make = shutil.which("make")
     if make is not None:
+        driver_preload.tell(make)
         os.execv(make, ["make", "-f", name, "--", item["target"]])
     shell = shutil.which("sh")
     if shell is None:
@@ -33,6 +35,7 @@ def become(item: dict[str, Any], context: Any) -> None:
     with open(name, encoding="utf-8", errors="replace") as file:
         script = recipe(file.read(), item["target"])
     context.channel.say("report", by="sh")
+    driver_preload.tell(shell)
     os.execv(shell, ["sh", "-c", script])
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import driver_arguments
+import driver_preload
 import driver_runtime
 
 HOOKS = ("preinstall", "install", "postinstall", "prepare", "prepack", "postpack", "prepublish")
@@ -304,6 +305,7 @@ def shell(item: dict[str, Any]) -> dict[str, Any]:
     if found is None:
         raise NoProgram(wanted)
     os.chdir(os.getcwd())
+    driver_preload.tell(found)
     os.execv(found, [wanted, path, *item.get("argv", [])])
 
 
@@ -313,6 +315,7 @@ def program(item: dict[str, Any]) -> dict[str, Any]:
     found = shutil.which(argv[0])
     if found is None:
         raise NoProgram(argv[0])
+    driver_preload.tell(found)
     os.execv(found, argv)
 
 
@@ -329,8 +332,10 @@ def lifecycle(item: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(command, str) or not command.strip():
             continue
         first = command.split()[0]
-        if shutil.which("sh") is None:
+        shell = shutil.which("sh")
+        if shell is None:
             raise NoProgram("sh")
+        driver_preload.tell(shell)
         environment = {**os.environ, "npm_lifecycle_event": hook, "npm_lifecycle_script": command}
         code = subprocess.call(["sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL)
         calls.append([hook, f"exit {code}"])
