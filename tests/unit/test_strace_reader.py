@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gate.model.run import Completeness
 from gate.sandbox.observer import strace_line, table
 from gate.sandbox.observer.numbers import AUDIT_ARCH, numbers
-from gate.sandbox.observer.strace_reader import _HARMLESS_PRCTL, Reader, lines
+from gate.sandbox.observer.strace_reader import _HARMLESS_PRCTL, Reader
 from gate.sandbox.observer.text import bytes_of
 from gate.trace import strace
 from gate.trace.codec import read_trace
@@ -320,7 +320,7 @@ def test_a_flood_is_bounded_and_counted(tmp_path: Path) -> None:
 def test_lines_too_long_or_cut_are_no_lines(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"a\n" + b"x" * (strace_line.MAX_LINE + 10) + b"\nb\n\xff\ncut")
     source = os.open(tmp_path / "f", os.O_RDONLY)
-    assert list(lines(source)) == ["a", None, "b", None, None]
+    assert list(strace_line.lines(source)) == ["a", None, "b", None, None]
     os.close(source)
 
 

@@ -7,9 +7,12 @@ name, argument or address can look like a part of the line (TR-5). Standard libr
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from typing import NamedTuple, Optional
 
+_CHUNK = 1 << 16
 MAX_LINE = 8 << 20
 """Bytes of a line: an exec with the longest command line the kernel takes; past it the line is strange."""
 
@@ -252,3 +255,32 @@ def items(text: str) -> list[str]:
     if not (text.startswith("[") and text.endswith("]")):
         raise Strange("no list")
     return split(text[1:-1])
+
+
+def lines(source: int) -> Iterator[Optional[str]]:
+    """Whole lines without their ends; None for one that is too long, not ASCII, or cut off."""
+    rest = bytearray()
+    skipping = False
+    while True:
+        data = os.read(source, _CHUNK)
+        if not data:
+            break
+        rest += data
+        if b"\n" not in data:
+            if len(rest) > MAX_LINE:
+                skipping = True
+                rest.clear()
+            continue
+        *whole, last = rest.split(b"\n")
+        rest = bytearray(last)
+        for raw in whole:
+            if skipping or len(raw) > MAX_LINE:
+                skipping = False
+                yield None
+                continue
+            try:
+                yield raw.decode("ascii")
+            except UnicodeDecodeError:
+                yield None
+    if rest or skipping:
+        yield None

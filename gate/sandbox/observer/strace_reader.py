@@ -15,23 +15,23 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from typing import NamedTuple, Optional
+from collections.abc import Callable, Collection
+from typing import Optional
 
 from . import flags, paths, process, strace_calls, strace_line, table
 from .links import Links
 from .numbers import AUDIT_ARCH, NAMES
 from .paths import Fields
 from .strace_calls import Printed
+from .strace_known import MOST, Known
 from .strace_line import Begun, Call, Ended, Strange, Trapped
-from .target import AT_FDCWD, Process, Unreadable, process_of, who
+from .target import AT_FDCWD, Process, Unreadable, who
 from .text import bytes_of, text_of
 from .writer import Writer
 
 VERSION = 1
 _CHUNK = 1 << 16
 _NAMES = 1000
-_HALVES = 100_000
 _HARMLESS_PRCTL = frozenset(
     (2, 3, 7, 9, 11, 13, 16, 19, 21, 23, 25, 27, 29, 30, 34, 37, 39, 40, 42, 52, 0x53564D41)
 )
@@ -76,14 +76,6 @@ _KIND = {
 }
 
 
-class _Child(NamedTuple):
-    """Who made it (0: nobody knows), its pid as the code sees it, and whether it is only a thread."""
-
-    parent: int
-    inner: int
-    thread: bool
-
-
 class Reader:
     """The state of one reading. ``link`` is the launcher's connection."""
 
@@ -101,20 +93,15 @@ class Reader:
         self.link = link
         self.token = token
         self.canaries = frozenset(canaries)
-        self.live = live
         self.unparsed = 0
         self.calls: Counter[str] = Counter()
-        self.links = Links(lambda inner: getattr(self._inner(inner), "pid", None))
+        self.links = Links(lambda inner: getattr(self.known.by_inner(inner), "pid", None))
         self.sockets = strace_calls.Sockets()
         self.begun = False
         self.outside: set[int] = set()
         """Threads of the wall and the launcher: known before the code was there."""
-        self.threads: dict[int, Process] = {}
-        self.processes: dict[int, Process] = {}
-        self.cwd: dict[int, bytes] = {}
-        self.parents: dict[int, _Child] = {}
-        self.nameless = _Child(0, 0, thread=False)
         self.halves: dict[int, Begun] = {}
+        self.known = Known(self.writer, self.halves, live=live)
 
     # -- the stream -------------------------------------------------------------------------
 
@@ -125,12 +112,12 @@ class Reader:
         )
         end, error = "error", ""
         try:
-            for line in lines(source):
+            for line in strace_line.lines(source):
                 if line is None:
                     self.unparsed += self.begun
                 else:
                     self.line(line)
-            end = "exited" if self.begun and not self.processes else "killed"
+            end = "exited" if self.begun and not self.known.processes else "killed"
             if not self.begun:
                 error = "strace ended before the code began"
         except Exception as bug:
@@ -168,11 +155,11 @@ class Reader:
             self.unparsed += 1
             return
         if isinstance(found, Begun):
-            if len(self.halves) >= _HALVES:
+            if len(self.halves) >= MOST:
                 self.unparsed += 1
             else:
                 self.halves[tid] = found
-            self._process(tid)
+            self.known.by_thread(tid)
         elif isinstance(found, Ended):
             self._ended(tid, found)
         elif isinstance(found, Trapped):
@@ -212,12 +199,12 @@ class Reader:
         if self.writer.spent(kind) and kind not in ("exec", "fork", "end", "open", "socket"):
             self.writer.dropped += 1
             return
-        me = self._process(tid)
+        me = self.known.by_thread(tid)
         try:
-            printed = Printed(call, self.cwd.get(me.pid))
+            printed = Printed(call, self.known.cwd.get(me.pid))
             where = printed.path_of(AT_FDCWD)
             if where is not None:
-                self.cwd[me.pid] = where
+                self.known.cwd[me.pid] = where
             _HANDLERS[kind](self, tid, me, call, printed)
         except (Strange, Unreadable, KeyError, IndexError, ValueError):
             self.unparsed += 1
@@ -246,7 +233,7 @@ class Reader:
         fields = paths.look_fields(printed, tid, call.name, printed.args)
         self._event("look", me, tid, call.name, fields)
         if call.name in ("chdir", "fchdir") and call.value == 0:
-            self.cwd[me.pid] = bytes_of(fields["path"])
+            self.known.cwd[me.pid] = bytes_of(fields["path"])
 
     def _file(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
         if call.name in paths.RESHAPING:
@@ -264,7 +251,7 @@ class Reader:
             me.ppid, me.inner, me.uid = me.ppid or old[0], me.inner or old[1], me.uid or old[2]
             me.exe = me.exe or fields["path"]
             me.comm = me.comm or fields["path"].rpartition("/")[2][:15]
-            self._introduce(me, "exec")
+            self.known.introduce(me, "exec")
 
     def _fork(self, tid: int, me: Process, call: Call, printed: Printed) -> None:  # noqa: ARG002  # as all
         bits = 0
@@ -278,13 +265,7 @@ class Reader:
             self._event("fork", me, tid, call.name, process.fork_fields(call.name, (bits,)))
         if not call.value or call.value < 0:
             return
-        child = _Child(me.pid, call.value, bool(bits & 0x10000))
-        if not call.outside:
-            self.nameless = child
-        elif call.outside in self.threads:
-            self.threads[call.outside].inner = self.threads[call.outside].inner or call.value
-        elif len(self.parents) < _HALVES:
-            self.parents[call.outside] = child
+        self.known.announced(me, call.value, call.outside, thread=bool(bits & 0x10000))
 
     def _end(self, tid: int, me: Process, call: Call, printed: Printed) -> None:  # noqa: ARG002  # as all
         if call.name == "exit_group" and not me.exiting:
@@ -306,7 +287,7 @@ class Reader:
             self._event("net", me, tid, call.name, fields)
 
     def _signal(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
-        fields = process.signal_fields(tid, call.name, printed.args, me, self._inner)
+        fields = process.signal_fields(tid, call.name, printed.args, me, self.known.by_inner)
         self._event("signal", me, tid, call.name, fields)
 
     def _memfd(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
@@ -335,7 +316,7 @@ class Reader:
 
     def _trapped(self, tid: int, trap: Trapped) -> None:
         """The filter ended it by SIGSYS: foreign calls, unknown numbers, what may not be had."""
-        me = self._process(tid)
+        me = self.known.by_thread(tid)
         machine = os.uname().machine
         number = trap.number & 0xFFFFFFFF
         fields: Fields = {"number": number, "detail": "", "denied": True, "errno": "SIGSYS"}
@@ -352,53 +333,6 @@ class Reader:
         self.calls[name if name in self.calls or len(self.calls) < _NAMES else "other"] += 1
         self._event("attempt", me, tid, name, fields)
 
-    # -- who is who -------------------------------------------------------------------------
-
-    def _process(self, tid: int) -> Process:
-        me = self.threads.get(tid)
-        if me is None:
-            born = self.parents.pop(tid, None) or self._being_born()
-            pid = process_of(tid) if self.live else tid
-            if born.thread and pid == tid:
-                pid = born.parent
-            me = self.processes.get(pid) or self._meet(pid, born)
-            self.threads[tid] = me
-        return me
-
-    def _being_born(self) -> _Child:
-        """Whose child a new thread is that nobody announced: the fork is not back yet, or its result
-        could not be translated, because the child had ended by then.
-        """
-        for tid, begun in reversed(self.halves.items()):
-            if begun.name in table.FORK and tid in self.threads:
-                return _Child(self.threads[tid].pid, 0, thread=False)
-        born, self.nameless = self.nameless, _Child(0, 0, thread=False)
-        return born
-
-    def _meet(self, pid: int, born: _Child) -> Process:
-        me = Process(pid) if self.live else Process(0)
-        me.pid = pid
-        me.ppid = born.parent or me.ppid
-        me.inner = me.inner or born.inner
-        above = self.processes.get(me.ppid)
-        if above is not None:
-            self.cwd.setdefault(pid, self.cwd.get(above.pid, b""))
-            if not self.cwd[pid]:
-                del self.cwd[pid]
-            me.exe, me.comm = me.exe or above.exe, me.comm or above.comm
-        if pid not in self.cwd and self.live:
-            with contextlib.suppress(OSError):
-                self.cwd[pid] = os.readlink(b"/proc/%d/cwd" % pid)
-        self.processes[pid] = me
-        self._introduce(me, "first")
-        return me
-
-    def _introduce(self, me: Process, why: str) -> None:
-        self.writer.bare("process", {**me.standing(), "why": why})
-
-    def _inner(self, inner: int) -> Optional[Process]:
-        return next((p for p in self.processes.values() if p.inner == inner), None)
-
     def _ended(self, tid: int, ended: Ended) -> None:
         half = self.halves.pop(tid, None)
         if half is not None and half.name not in ("exit_group", "exit"):
@@ -406,24 +340,10 @@ class Reader:
                 self._call(tid, strace_line.half(half))
             except Strange:
                 self.unparsed += 1
-        me = self.threads.pop(tid, None)
-        if me is None:
-            return
-        if ended.heir:  # the thread that executed goes on under the group's number
-            self.threads[tid] = me
-            self.threads.pop(ended.heir, None)
-            held = self.halves.pop(ended.heir, None)
-            if held is not None:
-                self.halves[tid] = held
-            return
-        if me in self.threads.values():
-            return
-        if not me.exiting:
-            self.writer.bare(
-                "exit", {"pid": me.pid} if ended.code is None else {"pid": me.pid, "code": ended.code}
-            )
-        self.processes.pop(me.pid, None)
-        self.cwd.pop(me.pid, None)
+        me = self.known.ended(tid, ended.heir)
+        if me is not None and not me.exiting:
+            code = {} if ended.code is None else {"code": ended.code}
+            self.writer.bare("exit", {"pid": me.pid, **code})
 
     # -- writing ----------------------------------------------------------------------------
 
@@ -459,32 +379,3 @@ _HANDLERS: dict[str, Callable[[Reader, int, Process, Call, Printed], None]] = {
     "control": Reader._control,
     "attempt": Reader._refused,
 }
-
-
-def lines(source: int) -> Iterator[Optional[str]]:
-    """Whole lines without their ends; None for one that is too long, not ASCII, or cut off."""
-    rest = bytearray()
-    skipping = False
-    while True:
-        data = os.read(source, _CHUNK)
-        if not data:
-            break
-        rest += data
-        if b"\n" not in data:
-            if len(rest) > strace_line.MAX_LINE:
-                skipping = True
-                rest.clear()
-            continue
-        *whole, last = rest.split(b"\n")
-        rest = bytearray(last)
-        for raw in whole:
-            if skipping or len(raw) > strace_line.MAX_LINE:
-                skipping = False
-                yield None
-                continue
-            try:
-                yield raw.decode("ascii")
-            except UnicodeDecodeError:
-                yield None
-    if rest or skipping:
-        yield None
