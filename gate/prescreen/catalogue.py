@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.model.rule import RuleMeta
-from gate.prescreen import dependencies, governance, hidden_text, imports, opaque, secrets
+from gate.prescreen import commands, dependencies, governance, hidden_text, imports, opaque, secrets
 from gate.prescreen.ast_rule import ast_rules
 from gate.prescreen.bandit_rules import bandit_rules
 from gate.prescreen.outcome import UNSCANNED
@@ -15,7 +15,7 @@ from gate.prescreen.semgrep_rules import semgrep_rules
 def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     """``(rule, page)`` for our own rules, our Semgrep rules and Bandit's (``origin`` tells which)."""
     yield UNSCANNED, ""
-    for text_rule in hidden_text.RULES:
+    for text_rule in (*hidden_text.RULES, *commands.RULES):
         yield text_rule.meta, text_rule.page
     for meta in (*secrets.RULES, *opaque.RULES, *governance.RULES, *dependencies.RULES, *imports.RULES):
         yield meta, ""

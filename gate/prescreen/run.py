@@ -14,6 +14,7 @@ from gate.errors import CouldNotLook
 from gate.model.finding import Finding
 from gate.model.stage import Stage, StageOutcome
 from gate.prescreen.bandit import Bandit
+from gate.prescreen.commands import Commands
 from gate.prescreen.dependencies import Dependencies
 from gate.prescreen.governance import Governance
 from gate.prescreen.hidden_text import HiddenText
@@ -40,6 +41,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         HiddenText(),
         Opaque(),
         Governance(),
+        Commands(),
         Dependencies(),
         Imports(),
     )

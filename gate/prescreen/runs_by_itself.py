@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Final
 
+from gate.commands.addresses import Place
+from gate.commands.fetched import in_text
+from gate.commands.reading import comment_marks
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, Severity
@@ -23,8 +25,8 @@ META: Final = about(
     Severity.HIGH,
     Confidence.HIGH,
     topic="persistence",
-    cwe=(506, 829),
-    attack=("T1546", "T1204.002"),
+    cwe=(506, 494, 829),
+    attack=("T1546", "T1204.002", "T1105", "T1059"),
     why="Editors, hooks, agents and task runners execute these files when a folder is opened, a commit made "
     "or a session begun: on the machines of whoever works on the project, with all their rights.",
     fix="Keep fetched programs out of such files; check what is downloaded; let people start it themselves.",
@@ -32,7 +34,6 @@ META: Final = about(
 _LONGEST: Final = 1 << 17
 _LONGEST_LINE: Final = 1 << 15
 """Bytes and characters that are looked at; nobody writes more of it by hand, and that is told."""
-_GOES_ON: Final = ("|", "\\", "&&")
 _MOST: Final = 5
 _PLACES: Final = re.compile(
     r"(?:^|/)(?:\.vscode/(?:tasks|launch|settings)\.json|[^/]+\.code-workspace|\.idea/.+\.xml|\.devcontainer/.+"
@@ -42,25 +43,16 @@ _PLACES: Final = re.compile(
     r"|noxfile\.py|tasks\.py|fabfile\.py|dodo\.py|SConstruct|wscript)$",
     re.IGNORECASE,
 )
-_ANY_SHELL: Final = (
-    r"(?:sudo\s+)?(?:-\S+\s+)?(?:[\w./]*/)?"
-    r"(?:(?:ba|z|da|k)?sh|python[\d.]*|node|perl|ruby|php|bun|deno|iex)\b"
-)
-_FETCH: Final = r"\b(?:curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
-_GIVES: Final = re.compile(rf"{_FETCH}|\bbase64\s+(?:-d|--decode)\b", re.IGNORECASE)
-_TAKES: Final = re.compile(rf"\s*{_ANY_SHELL}", re.IGNORECASE)
-_FETCHED: Final = re.compile(_FETCH, re.IGNORECASE)
-_STARTS: Final = re.compile(r"\s*(?:chmod\s+\S*x|(?:ba|z|da)?sh\s|\./|/tmp/)", re.IGNORECASE)
-_THEN: Final = re.compile(r"&&|;")
-_OTHERWISE: Final = re.compile(
-    rf"\b(?:sh|bash|zsh|eval|source)\b[^\n]{{0,40}}(?:<\(|\$\(|`)\s*{_FETCH}"
-    r"|/dev/(?:tcp|udp)/[\w.]"
-    r"|\bpowershell(?:\.exe)?\b[^\n]{0,120}\s-e(?:nc|ncodedcommand)?\s+[A-Za-z0-9+/=]{20}"
+_CONNECTS: Final = re.compile(
+    r"/dev/(?:tcp|udp)/[\w.]"
     r"|\b(?:python[\d.]*|node|perl|ruby|php)\b[^\n]{0,40}\s\"?,?\s*\"?-(?:c|e|r)\b[^\n]{0,300}"
     r"(?:urlopen|requests\.get|https?\.get|fetch\(|socket|exec\(|eval\(|child_process)",
     re.IGNORECASE,
 )
+_STEPS: Final = (Severity.LOW, Severity.MEDIUM, Severity.HIGH)
 _FETCHES: Final = "Fetches code and runs it, in a file that is executed by itself."
+_DECODES: Final = "Decodes something and runs it, in a file that is executed by itself."
+_TALKS: Final = "Uses the network or runs text as code, in a file that is executed by itself."
 _UNREADABLE: Final = "Too long to be read, in a file that is executed by itself."
 _BY_ITSELF: Final = (
     (re.compile(r"\"runOn\"\s*:\s*\"folderOpen\""), "A task starts as soon as the folder is opened."),
@@ -72,41 +64,54 @@ _BY_ITSELF: Final = (
 )
 
 
+def acts_alone(path: str) -> bool:
+    """Is this one of the files that editors, hooks and agents execute?"""
+    return bool(_PLACES.search(path))
+
+
 def commands(source: Source) -> Iterator[Finding]:
     """Commands of such a file that fetch and execute, or that nobody has to start. At most a few."""
-    if not _PLACES.search(source.path):
+    if not acts_alone(source.path):
         return
     if len(source.head) > _LONGEST:
         yield finding(META, _UNREADABLE, Location(path=source.path), shape="too long")
         return
     old = set(_lines(source.base or b""))
     lines = _lines(source.head)
-    count = 0
-    for number, line in enumerate(lines, 1):
-        if line in old or line.lstrip().startswith(("#", "//")):
+    told: set[int] = set()
+    for first, last, message, evidence, severity in (*_fetched(source, lines), *_by_line(source.path, lines)):
+        if first in told or len(told) == _MOST or (lines[first - 1] in old and lines[last - 1] in old):
             continue
-        message = _told(line)
-        if message is None and line.rstrip().endswith(_GOES_ON):
-            message = _told(line.rstrip().rstrip("\\") + " ".join(lines[number : number + 2]))
-        if message is not None and count < _MOST:
-            count += 1
-            yield finding(META, message, Location(path=source.path, line=number), shape=line.strip()[:200])
+        told.add(first)
+        place = Location(path=source.path, line=first, end_line=last)
+        shape = lines[last - 1].strip()[:200]
+        yield finding(META, message, place, shape=shape, evidence=evidence, severity=severity)
 
 
 def _lines(data: bytes) -> list[str]:
     return data.decode("utf-8", "replace").split("\n")
 
 
-def _told(line: str) -> str | None:
-    if len(line) > _LONGEST_LINE:
-        return _UNREADABLE
-    if _joined(line.split("|"), _GIVES, _TAKES) or _joined(_THEN.split(line), _FETCHED, _STARTS):
-        return _FETCHES
-    if _OTHERWISE.search(line):
-        return _FETCHES
-    return next((message for pattern, message in _BY_ITSELF if pattern.search(line)), None)
+_Told = tuple[int, int, str, dict[str, str], Severity | None]
 
 
-def _joined(parts: list[str], first: re.Pattern[str], second: re.Pattern[str]) -> bool:
-    """Does a part with the one stand before a part that begins as the other? In linear time."""
-    return any(second.match(after) and first.search(before) for before, after in pairwise(parts))
+def _fetched(source: Source, lines: list[str]) -> Iterator[_Told]:
+    """Code from elsewhere; what vendors tell everybody to do is medium, one step less with a checked sum."""
+    short = "\n".join(line if len(line) <= _LONGEST_LINE else "" for line in lines)
+    for one in in_text(short, comment_marks(source.path), folding=source.path.endswith(("yml", "yaml"))):
+        vendor = one.place <= Place.VENDOR
+        level = _STEPS[max(0, 2 - vendor - one.checked)]
+        seen = {"how": one.how, "from": one.address or "?", "which is": one.place.told}
+        yield one.first, one.last, _DECODES if one.how == "decoded" else _FETCHES, seen, level
+
+
+def _by_line(path: str, lines: list[str]) -> Iterator[_Told]:
+    marks = comment_marks(path)
+    for number, line in enumerate(lines, 1):
+        if len(line) > _LONGEST_LINE:
+            yield number, number, _UNREADABLE, {}, None
+        elif not line.lstrip().lower().startswith(marks):
+            message = _TALKS if _CONNECTS.search(line) else None
+            message = message or next((words for what, words in _BY_ITSELF if what.search(line)), None)
+            if message is not None:
+                yield number, number, message, {}, None

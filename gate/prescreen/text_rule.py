@@ -115,35 +115,44 @@ def finding(
     )
 
 
+def _any(view: View) -> bool:
+    return bool(view.path)
+
+
 Unlooked = list[tuple[str, str]]
 """Paths that could not be looked at, each with the reason."""
 
 
 def run_rules(
-    rules: Sequence[TextRule], door: str, request: PrescreenRequest
+    rules: Sequence[TextRule],
+    door: str,
+    request: PrescreenRequest,
+    *,
+    here: int = _HERE,
+    wanted: Callable[[View], bool] = _any,
 ) -> tuple[tuple[Finding, ...], Unlooked]:
-    """Every rule over every view, head and base: what head has more, and what took too long.
+    """Every rule over every ``wanted`` view, head and base: what head has more, and what took too long.
 
-    ``door`` is where a child finds the same rules (``"package.module:NAME"``): large texts are looked at
-    there, under a deadline, one after another.
+    ``door`` is where a child finds the same rules (``"package.module:NAME"``): texts of more than ``here``
+    characters are looked at there, under a deadline, one after another.
     """
     until = time.monotonic() + request.deadline
     views = make_views(request)
-    head, unlooked = _look(rules, door, views.of(side="head"), until)
+    head, unlooked = _look(rules, door, [v for v in views.of(side="head") if wanted(v)], until, here)
     suspects = {f.primary.path for f in head}
-    old = [view for view in views.of(side="base") if view.source.path in suspects]
-    base, _ = _look(rules, door, old, until)
+    old = [view for view in views.of(side="base") if view.source.path in suspects and wanted(view)]
+    base, _ = _look(rules, door, old, until, here)
     return only_new(head, base, request.change), unlooked
 
 
 def _look(
-    rules: Sequence[TextRule], door: str, views: Sequence[View], until: float
+    rules: Sequence[TextRule], door: str, views: Sequence[View], until: float, here: int
 ) -> tuple[list[Finding], Unlooked]:
     found: list[Finding] = []
     unlooked: Unlooked = []
-    large = [view for view in views if len(view.text) > _HERE]
+    large = [view for view in views if len(view.text) > here]
     for view in views:
-        if len(view.text) <= _HERE:
+        if len(view.text) <= here:
             found += _findings(rules, view, hits(rules, view))
     results = scan_isolated(
         "gate.prescreen.text_rule:look",

@@ -7,6 +7,7 @@ import tomllib
 from functools import cache
 from typing import Any, Final
 
+from gate.commands.fetched import says as says_fetched
 from gate.resources import rules_dir
 
 MINES: Final = "mines cryptocurrency"
@@ -39,9 +40,14 @@ def kind_of(program: str) -> str:
 def says(command: str) -> str | None:
     """The worst thing a command line says by itself, or None."""
     for what, pattern in _commands():
+        if what not in (MINES, REMOTE_SHELL):
+            break
         if pattern.search(command):
             return what
-    return None
+    fetched = says_fetched(command)
+    if fetched is not None and fetched.how != "made executable":
+        return "decodes a hidden command" if fetched.how == "decoded" else "runs what it downloads"
+    return next((what for what, pattern in _commands() if pattern.search(command)), None)
 
 
 def everyday_shell(argv: str) -> bool:

@@ -8,10 +8,10 @@ Put the program into the project or its lock file, and check its sum.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.commands.fetched import says
 from gate.prescreen.ast_flow import NETWORK, Flow
 from gate.prescreen.ast_module import Module
 from gate.prescreen.ast_rule import AstRule, Hit, about
@@ -28,10 +28,6 @@ META: Final = about(
     why="What runs is whatever the server gives at that moment.",
     fix="Take the program from a lock file with a hash, and check the sum before running it.",
 )
-_PIPED = re.compile(
-    r"\b(curl|wget|fetch|iwr|Invoke-WebRequest)\b[^|;&]*\|\s*(sudo\s+)?(\S*/)?((ba|z|da)?sh|python3?|perl|iex)\b"
-    r"|\b(ba)?sh\s+(-c\s+)?[\"']?[$<]\(\s*(curl|wget)\b|\b(curl|wget)\b.*(&&|;)\s*(chmod\s+\S*x\S*\s|(ba)?sh\s|\./|python3?\s)"
-)
 _FETCHES = ("urllib.request.urlretrieve", "wget.download", "urllib.urlretrieve")
 _WRITES = ("write", "write_bytes", "write_text")
 
@@ -39,8 +35,10 @@ _WRITES = ("write", "write_bytes", "write_text")
 def check(module: Module) -> Iterator[Hit]:
     """Commands that do both, and programs started from a file that came from the network."""
     for call, command in all_commands(module):
-        if _PIPED.search(command):
-            yield Hit(node=call, message="A command downloads something and runs it.")
+        one = says(command)
+        if one is not None:
+            what = "decodes" if one.how == "decoded" else "downloads"
+            yield Hit(node=call, message=f"A command {what} something and runs it.")
     flow = Flow(module)
     fetched = {name for call, _ in module.calls(*_FETCHES) for name in _target(module, flow, call, 1)}
     for call in module.methods(*_WRITES):

