@@ -16,11 +16,13 @@ from gate.model.change import ChangedFile
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
+from gate.prescreen.agent_told import META as AGENT_TOLD
+from gate.prescreen.agent_told import told as agent_told
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.languages import begins_as_python
 from gate.prescreen.outcome import ended
 from gate.prescreen.runs_by_itself import META as BY_ITSELF
-from gate.prescreen.runs_by_itself import commands
+from gate.prescreen.runs_by_itself import acts_alone, commands
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import about, finding
 
@@ -102,7 +104,7 @@ STARTUP: Final = about(
     why="sitecustomize, usercustomize, .pth files and shell profiles run without being called.",
     fix="Call the code explicitly from the program that needs it.",
 )
-RULES: Final = (WORKFLOW, SETTINGS, OWNERS, TOOLING, AGENT, STARTUP, BY_ITSELF)
+RULES: Final = (WORKFLOW, SETTINGS, OWNERS, TOOLING, AGENT, AGENT_TOLD, STARTUP, BY_ITSELF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +142,9 @@ _PLACES: Final = (
     _place(
         AGENT,
         "Instructions or tools of coding agents change.",
-        r"(?:^|/)(?:CLAUDE\.md|AGENTS\.md|GEMINI\.md|\.cursorrules|\.windsurfrules|\.clinerules|\.mcp\.json)$"
-        r"|^\.github/copilot-instructions\.md$|(?:^|/)\.(?:claude|cursor|codex|gemini|aider[^/]*|roo|continue)/",
+        r"(?:^|/)(?:CLAUDE(?:\.local)?\.md|AGENTS?\.md|GEMINI\.md|\.(?:cursor|windsurf|cline|roo)rules|\.mcp\.json)$"
+        r"|^\.github/copilot-instructions\.md$|^\.github/(?:instructions|prompts|agents|chatmodes)/.+\.md$"
+        r"|(?:^|/)\.(?:claude|cursor|codex|gemini|aider[^/]*|roo|continue|windsurf|kiro|junie|amazonq)/",
     ),
     _place(
         TOOLING,
@@ -152,6 +155,7 @@ _PLACES: Final = (
         r"|\.secrets\.baseline|osv-scanner\.toml|\.semgrep/.*|\.semgrep\.ya?ml)$",
     ),
 )
+_AGENT: Final = next(place.path for place in _PLACES if place.rule is AGENT)
 _STARTUP: Final = re.compile(
     r"(?:^|/)(?:sitecustomize|usercustomize)\.py$"
     r"|(?:^|/)\.(?:bashrc|bash_profile|profile|zshrc|zshenv|zprofile|bash_login)$",
@@ -175,6 +179,8 @@ class Governance:
             if source.path.rpartition("/")[2] == "pyproject.toml":
                 found += _own_table(source)
             found += commands(source)
+            if _AGENT.search(source.path) and not acts_alone(source.path):
+                found += agent_told(source)
         return ended(self.name, found)
 
 

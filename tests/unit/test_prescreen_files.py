@@ -91,6 +91,9 @@ GOVERNANCE_HITS: dict[str, list[str]] = {
         "CLAUDE.md",
         ".cursor/rules/a.mdc",
         ".github/copilot-instructions.md",
+        ".github/instructions/python.instructions.md",
+        "pkg/AGENTS.md",
+        ".windsurf/rules/a.md",
         ".mcp.json",
     ],
     "governance.startup-file": ["sitecustomize.py", "src/usercustomize.py", "home/.bashrc"],
@@ -147,7 +150,11 @@ def test_the_gates_table_in_pyproject_is_told_apart_from_the_rest() -> None:
 
 def test_every_rule_has_fixtures() -> None:
     assert {r.id for r in opaque.RULES} == set(OPAQUE_HITS) == set(OPAQUE_CLEAN)
-    assert {r.id for r in governance.RULES} == {*GOVERNANCE_HITS, "governance.runs-by-itself"}
+    assert {r.id for r in governance.RULES} == {
+        *GOVERNANCE_HITS,
+        "governance.runs-by-itself",
+        "governance.agent-told",
+    }
 
 
 def test_nothing_changed_nothing_said(tmp_path: Path) -> None:
