@@ -34,16 +34,16 @@ META: Final = replace(
     stage=FindingStage.POLICY,
 )
 _LONGEST: Final = 1 << 17
+_TOO_LONG: Final = "Too long to be read to its end, in a file that agents obey."
 _MOST: Final = 5
 _GUARD: Final = (
     r"(?:security|safety|sandbox\w*|guard-?rails?|vulnerabilit\w+|secret[- ]scan\w*"
-    r"|code[- ]?reviews?"
-    r"|human (?:review|approval)|permission (?:prompts?|checks?)|approvals?|pre-?commit|(?:git|commit) hooks?|ci checks?"
-    r"|the gate)"
+    r"|code[- ]?reviews?|human (?:review|approval)|permission (?:prompts?|checks?)|approvals?|pre-?commit"
+    r"|(?:git|commit) hooks?|ci checks?|the gate)"
 )
 _GETS_ROUND: Final = (
-    r"\b(?:ignor(?:e|ing)|disregard|skip(?:ping)?|bypass(?:ing)?|disabl(?:e|ing)|turn(?:ing)? off|circumvent|evade"
-    r"|suppress)\b"
+    r"\b(?:ignor(?:e|ing)|disregard|skip(?:ping)?|bypass(?:ing)?|disabl(?:e|ing)|turn(?:ing)? off"
+    r"|circumvent|evade|suppress)\b"
     rf"[^.!?]{{0,50}}\b{_GUARD}\b"
 )
 _SWITCHES: Final = r"(?:--no-verify|--dangerously-skip-permissions|--trust-all-tools|--yolo)\b"
@@ -90,6 +90,8 @@ _SENTENCE: Final = re.compile(r"[.!?:](?=\s)|\n\s*\n|\n\s*[-*#>]")
 
 def told(source: Source) -> Iterator[Finding]:
     """Findings on lines that base has not, in a file that agents take instructions from. At most a few."""
+    if len(source.head) > _LONGEST:
+        yield finding(META, _TOO_LONG, Location(path=source.path), shape="too long", severity=Severity.MEDIUM)
     text = source.head[:_LONGEST].decode("utf-8", "replace")
     old = set((source.base or b"").decode("utf-8", "replace").split("\n"))
     lines = text.split("\n")
