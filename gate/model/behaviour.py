@@ -29,7 +29,7 @@ class BehaviourKind(Enum):
     PROBE = "probe"  # subject: what was asked (dockerenv, tracerpid, cpuinfo, mac, dmi ...)
     DENIED = "denied"  # subject: call that the wall refused (mount, ptrace, bpf, io_uring_setup ...)
     LIMIT = "limit"  # subject: which limit was hit (wall, memory, pids, output, file-size ...)
-    EXIT = "exit"  # subject: how a probe ended early (os._exit, signal, without-completion)
+    EXIT = "exit"  # subject: how a probe ended early (os._exit, signal, without-completion), what it leaves
     CANARY = "canary"  # subject: canary name; channel (read, env, http, dns, stdout ...), encoding
     EVADE = "evade"  # subject: what did not add up between observers or in the trace
 

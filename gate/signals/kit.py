@@ -99,6 +99,11 @@ def fetched_openly(context: SignalContext, behaviour: Behaviour) -> bool:
     return phase_of(context, behaviour) == "script" and named and tool and not plain
 
 
+def left_behind(behaviour: Behaviour) -> bool:
+    """True for a process that the trace saw outlive what started it (kind *exit*)."""
+    return behaviour.detail.get("how") == "leaves"
+
+
 def programs(behaviour: Behaviour) -> list[str]:
     """The actor's chain as names."""
     return behaviour.actor.split(">")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
-from gate.trace.events import Exec, Process
+from gate.trace.events import Exec, Fork, Process
 from gate.trace.normalise import program_name
 
 _DEEP: Final = 6
@@ -27,13 +28,20 @@ class Actors:
         self._words: dict[int, tuple[str, ...]] = {}
         self._known: set[str] = set()
         self._driver: int | None = None
+        self._items: set[int] = set()
+        self._unmet: Counter[int] = Counter()
+        """Children asked for that made no call yet, by process; what may be below zero is only late."""
+        self._strays = 0
+        """Such children of processes that have ended."""
         self.root: int | None = None
 
     def process(self, event: Process) -> str:
         """Take in a process line; return the chain of that process."""
         if self.root is None:
             self.root = event.pid
-        self._parents[event.pid] = event.ppid
+        if event.pid not in self._parents:
+            self._parents[event.pid] = event.ppid
+            self._met(event)
         if event.inner:
             self._inner[event.pid] = event.inner
         asked = self._asked.pop(event.pid, None)
@@ -47,6 +55,23 @@ class Actors:
         self._of[event.pid] = chain = self._add(above, program_name(event.exe))
         return chain
 
+    def _met(self, event: Process) -> None:
+        """The driver adopts what the code leaves behind. Its own children are those that it asked for; where
+        nobody has lost a child, there is nothing to adopt (strace tells some children before their fork).
+        """
+        if self._driver is None or event.ppid != self._driver:
+            self._unmet[event.ppid] -= 1
+        elif self._strays <= 0 or self._unmet[self._driver] > 0:
+            self._items.add(event.pid)
+            self._unmet[self._driver] -= 1
+        else:
+            self._strays -= 1
+
+    def forked(self, event: Fork) -> None:
+        """A process is asked for."""
+        if not event.thread and not event.denied:
+            self._unmet[event.pid] += 1
+
     def asked(self, event: Exec) -> None:
         """Remember what a process wants to become, until it is that."""
         self._asked[event.pid] = event
@@ -54,6 +79,10 @@ class Actors:
     def chain(self, pid: int) -> str:
         """The chain of a process; empty when no line told of it."""
         return self._of.get(pid, "")
+
+    def words(self, pid: int) -> tuple[str, ...]:
+        """The command line of this process, as far as an exec of its own told it."""
+        return self._words.get(pid, ())
 
     def was_told(self, pid: int, path: str) -> bool:
         """True when the command line of this process names the path."""
@@ -65,7 +94,7 @@ class Actors:
 
     def is_driver_child(self, pid: int) -> bool:
         """True for a process that our driver forked: its parent is ours, not the code's."""
-        return self._driver is not None and self._parents.get(pid) == self._driver
+        return pid in self._items
 
     def is_driver(self, pid: int) -> bool:
         """True for the driver itself."""
@@ -77,6 +106,8 @@ class Actors:
 
     def forget(self, pid: int) -> None:
         """A process ended; its number may come back as another program's."""
+        self._items.discard(pid)
+        self._strays += max(0, self._unmet.pop(pid, 0))
         if pid != self._driver:
             for table in (self._of, self._asked, self._words, self._inner, self._parents):
                 table.pop(pid, None)

@@ -9,6 +9,7 @@ from gate.model.behaviour import BehaviourKind as Kind
 from gate.model.location import Location
 from gate.trace.cells import Cell
 from gate.trace.paths import TREE, place
+from gate.trace.view_left import LEAVES
 
 _DIRECT: Final = "open.direct"
 """The changed file itself named what is opened, not a library that it called."""
@@ -31,6 +32,7 @@ _EVENTS: Final[dict[Kind, tuple[str, ...]]] = {
     Kind.EVADE: ("os.kill", "ctypes.dlopen", *_OPENS),
     Kind.DENIED: ("ctypes.dlopen",),
 }
+_BEGINS: Final = (*_EVENTS[Kind.EXEC], "os.fork")
 _SITES: Final = 2_000
 
 
@@ -59,7 +61,8 @@ class Hints:
 
     def at(self, cell: Cell) -> Location | None:
         """The line that said it did this; else the only line that did anything of the kind; else None."""
-        told = [site for event in _EVENTS.get(cell.kind, ()) for site in self._sites.get(event, ())]
+        events = _BEGINS if cell.detail.get("how") == LEAVES else _EVENTS.get(cell.kind, ())
+        told = [site for event in events for site in self._sites.get(event, ())]
         for subject, location in told:
             if _means(cell, subject):
                 return location
@@ -77,9 +80,10 @@ def _means(cell: Cell, subject: str) -> bool:
         return subject == cell.subject
     if cell.kind is Kind.DNS:
         return cell.detail.get("name", cell.subject).startswith(subject.rsplit(":", 1)[0].lower())
-    if cell.kind is Kind.EXEC:
+    if cell.kind in (Kind.EXEC, Kind.EXIT):
         program = cell.detail.get("program", "")
-        return subject.rsplit("/", 1)[-1] == program or subject in cell.detail.get("argv", "")
+        argv = (cell.detail.get("argv", ""), cell.detail.get("begun", ""))
+        return subject.rsplit("/", 1)[-1] == program or any(subject in words for words in argv)
     return _shown(subject) in (
         cell.subject,
         cell.subject.rstrip("/"),

@@ -13,6 +13,7 @@ from typing import Any
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import Canary
+from gate.model.leftover import left_running
 from gate.model.run import Outcome, RunRecord
 from gate.trace.actors import Actors
 from gate.trace.canary_match import Matcher
@@ -41,6 +42,7 @@ from gate.trace.sinkhole_log import read_log
 from gate.trace.view_calls import CallView
 from gate.trace.view_disk import DiskView, files_left
 from gate.trace.view_files import FileView
+from gate.trace.view_left import LeftView
 from gate.trace.view_net import NetView
 from gate.trace.view_sinkhole import SinkholeView
 
@@ -120,6 +122,8 @@ class View:
         self.net = NetView(self.cells, self.actors, self.channels, self.files, self.log)
         self._whole = record.completeness.whole and record.outcome in _PROPER
         self.calls = CallView(self.cells, self.actors, self.channels, self.files, record.probe.phase)
+        self.left = LeftView(self.cells, self.actors)
+        self._left_running = left_running(record)
         self.disk = DiskView(self.cells)
         both = self._whole and record.trace is not None  # one observer alone contradicts nobody
         self._touched = record.touched if both else None
@@ -131,12 +135,12 @@ class View:
             Open: self._open,
             Look: self._look,
             File: self._file,
-            Net: self.net.call,
+            Net: self._net,
             Socket: self.net.socket,
             Exec: self.calls.exec,
-            Fork: self.calls.fork,
+            Fork: self._fork,
             Signal: self.calls.signal,
-            Control: self.calls.control,
+            Control: self._control,
             Attempt: self.calls.attempt,
             Process: self._process,
             Exit: self._exit,
@@ -156,6 +160,7 @@ class View:
     def finish(self, matcher: Matcher) -> None:
         """What only the whole run shows."""
         self.files.finish(self._heads)
+        self.left.finish(left_running=self._left_running)
         if self._touched is not None:
             self.disk.finish(self._touched)
         if self.log is not None:
@@ -213,8 +218,23 @@ class View:
             self._seen.clear()
         self._seen[key] = cell
 
+    def _net(self, event: Net) -> None:
+        self.left.net(event)
+        self.net.call(event)
+
+    def _fork(self, event: Fork) -> None:
+        self.actors.forked(event)
+        self.left.fork(event)
+        self.calls.fork(event)
+
+    def _control(self, event: Control) -> None:
+        self.left.control(event)
+        self.calls.control(event)
+
     def _process(self, event: Process) -> None:
         self.actors.process(event)
+        self.left.process(event)
 
     def _exit(self, event: Exit) -> None:
+        self.left.exit(event)
         self.actors.forget(event.pid)

@@ -26,6 +26,23 @@ def http(method: str = "GET", host: str = "c2.example", actor: str = "python", *
     return b("http", f"{method} {host}/x", actor, **(plain | detail))
 
 
+_WORKER = (
+    "/usr/bin/python3 -c from multiprocessing.spawn import spawn_main;"
+    " spawn_main(tracker_fd=7, pipe_handle=9) --multiprocessing-fork"
+)
+
+
+def _left(**detail: Any) -> Behaviour:
+    argv = "/usr/bin/python3 later.py"
+    plain = {"how": "leaves", "program": "python", "path": "/usr/bin/python3.11", "argv": argv, "begun": argv}
+    return b("exit", "leaves python later.py", **(plain | detail))
+
+
+def _agent(path: str, **detail: Any) -> Behaviour:
+    argv = "gpg-agent --daemon"
+    return _left(program="gpg-agent", path=path, argv=argv, detached="session", **detail)
+
+
 TLS = {"scheme": "https", "port": "443"}
 TOLD = net("203.0.113.7:80", host="c2.example")
 
@@ -301,6 +318,31 @@ HITS: Final[tuple[Hit, ...]] = (
     ("early-exit", (b("exit", "without-completion", exit_code="1"),), "import", "medium/medium"),
     ("early-exit", (b("exit", "left-running"),), "import", "medium/medium"),
     ("early-exit", (b("exit", "left-running"),), "call", "low/medium"),
+    ("early-exit", (_left(), b("exit", "left-running", probes=("p1", "p2"))), "call", "low/medium"),
+    ("process-left-behind", (_left(),), "call", "medium/medium"),
+    ("process-left-behind", (_left(),), "script", "medium/medium"),
+    ("process-left-behind", (_left(),), "test", "low/medium"),
+    ("process-left-behind", (_left(detached="session"),), "call", "high/medium"),
+    ("process-left-behind", (_left(detached="nohup"),), "import", "high/medium"),
+    ("process-left-behind", (_left(detached="session"),), "test", "medium/medium"),
+    ("process-left-behind", (_left(program="", path="", argv=""),), "call", "low/medium"),
+    ("process-left-behind", (_left(program="", path="", argv=""),), "import", "medium/medium"),
+    (
+        "process-left-behind",
+        (_left(program="", path="", argv="", detached="session"),),
+        "call",
+        "high/medium",
+    ),
+    ("process-left-behind", (_left(argv=_WORKER),), "call", "low/medium"),
+    ("process-left-behind", (_left(argv=_WORKER.replace(")", ");act()")),), "call", "medium/medium"),
+    ("process-left-behind", (_left(argv=_WORKER, program="x"),), "call", "medium/medium"),
+    ("process-left-behind", (_left(argv=_WORKER, detached="session"),), "call", "high/medium"),
+    ("process-left-behind", (_agent("/usr/bin/gpg-agent"),), "call", "low/medium"),
+    ("process-left-behind", (_agent("/usr/bin/gpg-agent", programs="git"),), "call", "low/medium"),
+    ("process-left-behind", (_agent("/usr/bin/gpg-agent", programs="sh"),), "call", "high/medium"),
+    ("process-left-behind", (_left(argv=_WORKER, programs="sleep"),), "call", "medium/medium"),
+    ("process-left-behind", (_agent("/usr/bin/gpg-agent"),), "import", "high/medium"),
+    ("process-left-behind", (_agent("tree:bin/gpg-agent"),), "call", "high/medium"),
     ("process-killed", (b("exit", "killed", exit_code="-11"),), "call", "medium/medium"),
     ("process-kill", (b("signal", "SIGKILL", target="all"),), "call", "high/high"),
     ("process-kill", (b("signal", "SIGKILL", target="other"),), "call", "medium/medium"),
@@ -402,6 +444,8 @@ CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
     ("observation-tampering", (b("evade", "io_uring"), b("evade", "trace-incomplete")), "import"),
     ("observation-evasion", (b("evade", "writes to the gate's files"),), "import"),
     ("early-exit", (b("exit", "killed"),), "import"),
+    ("early-exit", (_left(), b("exit", "left-running")), "import"),
+    ("process-left-behind", (b("exit", "left-running"), b("exit", "killed")), "import"),
     ("process-killed", (b("exit", "without-completion"),), "import"),
     ("process-kill", (b("exit", "killed"),), "import"),
     ("resource-limit", (b("limit", "wall-time"),), "import"),

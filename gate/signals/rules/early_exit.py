@@ -3,7 +3,8 @@ through itself when its time was up (then the message says that).
 
 `os._exit`, `exec` into another program or a crash at import keeps the rest of the code from being seen.
 The verdict is inconclusive at best; this says why. The same goes for threads and processes that an
-import or an installation leaves running: what they do after the look, nobody saw.
+import or an installation leaves running: what they do after the look, nobody saw. Processes that the trace
+shows are told by name (`process-left-behind`), not here.
 
 Let modules be imported without side effects; end programs in `main`.
 """
@@ -16,7 +17,19 @@ from typing import Final
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, LIKELY, LOW, MEDIUM, UNASKED, BehaviourRule, about, found, new, phase_of
+from gate.signals.kit import (
+    HIGH,
+    LIKELY,
+    LOW,
+    MEDIUM,
+    UNASKED,
+    BehaviourRule,
+    about,
+    found,
+    left_behind,
+    new,
+    phase_of,
+)
 
 META: Final = about(
     "early-exit",
@@ -38,6 +51,7 @@ _WORDS: Final = {
 
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each way to end; pretending success at import weighs more."""
+    told = {p for b in new(context, BehaviourKind.EXIT) if left_behind(b) for p in b.probes}
     for behaviour in new(context, BehaviourKind.EXIT):
         if behaviour.subject == "without-completion":
             pretends = behaviour.detail.get("exit_code") == "0" and phase_of(context, behaviour) in UNASKED
@@ -46,7 +60,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
                 behaviour.detail.get("how", ""), "Ended the run before our driver was through."
             )
             yield found(META, context, behaviour, message, severity=severity)
-        elif behaviour.subject == "left-running":
+        elif behaviour.subject == "left-running" and not told.issuperset(behaviour.probes):
             unasked = phase_of(context, behaviour) in UNASKED
             message = "Leaves something running that outlives the look."
             yield found(META, context, behaviour, message, severity=MEDIUM if unasked else LOW)

@@ -1,0 +1,90 @@
+"""The change starts a process that is still there when what started it has ended, and main does not.
+
+What it does later, nobody sees: a program that first sleeps for an hour, a listener that waits for orders.
+Weighs more where the process detached itself (a session of its own, `nohup`), which no helper needs that
+is to end with its caller. What calls and tests leave of `multiprocessing`, of agents that always go into
+the background (`gpg-agent`, `git maintenance`), or without detaching it in a test, is told as information.
+
+Wait for what you start, or end it; offer a service that runs on as a program of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.finding import Finding
+from gate.model.rule import Severity
+from gate.signals.interface import SignalContext
+from gate.signals.kit import (
+    HIGH,
+    LIKELY,
+    LOW,
+    MEDIUM,
+    UNASKED,
+    BehaviourRule,
+    about,
+    found,
+    left_behind,
+    new,
+    phase_of,
+)
+
+META: Final = about(
+    "process-left-behind",
+    "Process outlives what started it",
+    MEDIUM,
+    LIKELY,
+    "evasion",
+    why="A process that runs on can do its work when nobody looks any more.",
+    fix="Wait for what you start, or end it; offer a service that runs on as a program of its own.",
+    cwe=(506, 772),
+    attack=("T1497.003", "T1543"),
+)
+_AGENTS: Final = frozenset(
+    ("adb", "dbus-daemon", "dirmngr", "git", "gpg-agent", "keyboxd", "ssh-agent", "watchman")
+)
+_SYSTEM: Final = ("/usr/", "/bin/", "/lib")
+_WORKER: Final = re.compile(
+    r"\S+ -c from multiprocessing\.(?:resource_tracker import main;main\(\d+\)"
+    r"|spawn import spawn_main; spawn_main\([\w=, ]*\) --multiprocessing-fork"
+    r"|forkserver import main; main\([\w\[\]{}'\"=:,./*\- ]*\))"
+)
+_WAYS: Final = {
+    "session": "Starts a process that leaves its session and outlives what started it.",
+    "nohup": "Starts a process that no hang-up ends and that outlives what started it.",
+}
+
+
+def check(context: SignalContext) -> Iterator[Finding]:
+    """One finding for each program left behind."""
+    for behaviour in new(context, BehaviourKind.EXIT):
+        if left_behind(behaviour):
+            message = _WAYS.get(
+                behaviour.detail.get("detached", ""), "Starts a process that outlives what started it."
+            )
+            yield found(META, context, behaviour, message, severity=_weight(context, behaviour))
+
+
+def _weight(context: SignalContext, behaviour: Behaviour) -> Severity:
+    phase = phase_of(context, behaviour)
+    ordinary = phase not in UNASKED and _ordinary(behaviour)
+    if behaviour.detail.get("detached") and not ordinary:
+        return MEDIUM if phase == "test" else HIGH
+    return LOW if ordinary or phase == "test" else MEDIUM
+
+
+def _ordinary(behaviour: Behaviour) -> bool:
+    """Agents of the system, and workers: forked copies and Python's own helpers."""
+    told = behaviour.detail
+    program = told.get("program", "")
+    below = set(told.get("programs", "").split())  # what they started themselves is another matter
+    if program in _AGENTS:
+        return told.get("path", "").startswith(_SYSTEM) and below <= _AGENTS
+    worker = program == "python" and _WORKER.fullmatch(told.get("argv", "")) is not None
+    return not told.get("detached") and not below and (worker or not program)
+
+
+RULE: Final = BehaviourRule(META, check)
