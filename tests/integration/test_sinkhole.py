@@ -12,9 +12,9 @@ import pytest
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import Canary
 from gate.model.run import Capability, RunRecord, SandboxSpec
-from gate.sandbox import canaries, gvisor_setup, microvm_box, sinking
+from gate.sandbox import canaries, gvisor_setup, microvm_box, sinkhole_lines, sinking
 from gate.sandbox.backends import BACKENDS
-from gate.sandbox.sinking import Sinkhole
+from gate.sandbox.sinkhole_places import Sinkhole
 from gate.trace.diff import compare
 from gate.trace.sinkhole_log import Asked, Requested, Secured, read_log
 from gate.trace.view import behaviours
@@ -214,7 +214,7 @@ def test_nothing_leaves(wall: str) -> None:
     if wall == "gvisor":  # its interface is one end of two pipes, and its kernel was given no other
         assert ran.record.stdout.decode().splitlines()[0] == "['eth0', 'lo']"
         assert "--network=none" in gvisor_setup.arguments(0)
-        assert sinking.options("", {})["HostConfig"]["NetworkMode"] == "none"
+        assert sinkhole_lines.options("", {})["HostConfig"]["NetworkMode"] == "none"
         return
     assert ran.record.stdout.decode().splitlines()[0] == "['lo']"
     assert ran.record.stdout.decode().splitlines()[1] in ("set()", "{'lo'}")

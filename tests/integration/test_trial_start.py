@@ -15,7 +15,7 @@ from docker import DockerClient
 from gate.cli import main
 from gate.errors import CouldNotLook, WallFailed
 from gate.model.run import SandboxSpec
-from gate.sandbox import container, docker, engine, gvisor_observer, images, reap, sinking
+from gate.sandbox import container, docker, engine, gvisor_observer, images, reap, sinkhole_lines
 from gate.sandbox.attach import Attached
 from gate.sandbox.backends import choose
 from gate.sandbox.bubblewrap import BubblewrapBackend
@@ -118,7 +118,7 @@ def test_a_wall_asked_for_by_name_is_the_only_one(tmp_path: Path, monkeypatch: p
             lambda image: container.observer_options(image=image, labels={}, sockets_volume="x"),
             id="observer",
         ),
-        pytest.param(lambda image: sinking.options(image, {}), id="sinkhole"),
+        pytest.param(lambda image: sinkhole_lines.options(image, {}), id="sinkhole"),
         pytest.param(lambda image: gvisor_observer.observer_options(image, {}), id="gvisor"),
     ],
 )
