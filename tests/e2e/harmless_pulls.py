@@ -8,6 +8,17 @@ from typing import Final
 from tests.e2e.pulls import Pull
 
 _PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 3).decode()
+_PAGES = '''
+    """Pages from a list."""
+
+    import pathlib
+
+
+    def write(folder: str = "docs/pages") -> None:
+        """All of them."""
+        for number in range(30):
+            pathlib.Path(folder, f"{number}.md").write_text(f"# Page {number}\\n\\nWORDS\\n")
+    '''
 
 HARMLESS: Final = (
     Pull(
@@ -331,6 +342,52 @@ HARMLESS: Final = (
                     """Twice the price."""
                     return POOL.submit(lambda: price * 2).result()
                 ''',
+        },
+        verdicts=("pass",),
+    ),
+    Pull(
+        name="generator-of-committed-pages",
+        base={f"docs/pages/{n}.md": f"# Page {n}\n\nWords and lines.\n" for n in range(30)}
+        | {"src/pricing/pages.py": _PAGES.replace("WORDS", "Words and lines.")},
+        head={"src/pricing/pages.py": _PAGES.replace("WORDS", "Other words and lines.")},
+        verdicts=("pass",),
+    ),
+    Pull(
+        name="worker-processes",
+        head={
+            "src/pricing/many.py": '''
+                """Totals of many carts."""
+
+                import concurrent.futures
+                import multiprocessing
+
+
+                def totals(carts: list[list[float]]) -> list[float]:
+                    """One process each."""
+                    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+                        first = list(pool.map(sum, carts))
+                    with multiprocessing.get_context("spawn").Pool(2) as pool:
+                        return first + pool.map(sum, carts)
+                ''',
+        },
+        verdicts=("pass",),
+    ),
+    Pull(
+        name="server-process-in-tests",
+        head={
+            "tests/test_shop.py": """
+                import subprocess
+                import sys
+                import time
+
+
+                def test_shop_starts() -> None:
+                    shop = subprocess.Popen([sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"])
+                    time.sleep(0.3)
+                    assert shop.poll() is None
+                    shop.terminate()
+                    shop.wait(5)
+                """,
         },
         verdicts=("pass",),
     ),
