@@ -96,6 +96,11 @@ class Actors:
         """True for a process that our driver forked: its parent is ours, not the code's."""
         return pid in self._items
 
+    @property
+    def driven(self) -> bool:
+        """True when the first program is our driver."""
+        return self._driver is not None
+
     def is_driver(self, pid: int) -> bool:
         """True for the driver itself."""
         return pid == self._driver

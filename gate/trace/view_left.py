@@ -2,8 +2,9 @@
 
 Told from the calls alone, which the code cannot forge: whoever was seen to begin and not to end when the
 first program (the driver, else the probe's own) left by itself, and did not end in the moment before
-the launcher ended it. A copy that made no call of its own since it was forked is not among them: the driver
-says that something is left, and who forked it says whether that had left its session.
+the launcher ended it. The driver gives helpers a second to end with their caller; where there is no driver
+nobody does, and only who got loose is told. A copy that made no call of its own since it was forked is not
+among them: the driver says that something is left, and who forked it says whether that had left its session.
 """
 
 from __future__ import annotations
@@ -135,9 +136,11 @@ class LeftView:
         for pid, left in self._left.items():
             top = self._top(pid)
             families.setdefault(top, []).extend([] if top == pid else [left.it])
-        loose = sorted(families.items(), key=lambda one: not _loose(self._left[one[0]].it, one[1]))
-        for top, below in loose[:_SHOWN]:
-            self._tell(self._left[top], below)
+        told = [(self._left[top], below) for top, below in families.items()]
+        told.sort(key=lambda one: not _loose(one[0].it, one[1]))
+        for left, below in told[:_SHOWN]:
+            if self._actors.driven or _loose(left.it, below):
+                self._tell(left, below)
         silent = next((it for it in self._ended if it.unseen > 0 and it.detached), None)
         if left_running and not self._left and silent is not None:
             self._tell(_Left("", silent), [])
