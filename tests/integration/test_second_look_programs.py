@@ -188,3 +188,29 @@ def test_sleeps_pass_faster(tmp_path: Path, name: str) -> None:
     assert {f"203.0.113.{n}:80" for n in (7, 8, 9)} <= met
     assert {(run.outcome, run.completed) for run in seen.runs} == {(Outcome.COMPLETED, True)}
     assert all(run.seconds < 20 for run in seen.runs)
+
+
+@pytest.mark.parametrize("name", WALLS[:2])
+def test_ordinary_work_is_the_same_later(tmp_path: Path, name: str) -> None:
+    """Also for what looks into its own environment, where the library stands."""
+    head: FileMap = {
+        "tools/work.sh": "#!/bin/bash\nset -e\ncd $(mktemp -d)\n"
+        "echo 'all: ; @date >a; touch b; sleep 1' >Makefile\nmake -s -j2\n"
+        "git init -q .\ngit -c user.name=a -c user.email=a@b.example add a\n"
+        "git -c user.name=a -c user.email=a@b.example commit -qm a\ngit log -1 --format=%cr\n"
+        "python3 -c 'import threading, time; time.sleep(0.2); threading.Event().wait(0.2)'\n"
+        "find . -maxdepth 1 -newer Makefile | sort | xargs -P 2 -n 1 ls -l >/dev/null\n"
+        "read -t 300 line < <(sleep 1; echo x)\ntimeout 9 true\ntar cf x.tar a b\nwait\n",
+        "tools/env.sh": "env >/dev/null\nset >/dev/null\ncat /proc/self/environ >/dev/null\n"
+        "python3 -c 'import os; print(sorted(os.environ))'\n",
+    }
+    seen = look(tmp_path, head, backend=wall(name), deadline=40, deeper=True, phases=("script",))
+    assert seen.second is not None
+    plain = {(b.kind, b.subject, b.actor, b.detail.get("env")) for b in seen.diff.new}
+    later = {(b.kind, b.subject, b.actor, b.detail.get("env")) for b in seen.second.new}
+    assert later == plain
+    assert BehaviourKind.EXEC in {kind for kind, *_ in plain}
+    assert {(run.outcome, run.driver_report["clock_by"]) for run in seen.later} == {
+        (Outcome.COMPLETED, "libfaketime")
+    }
+    assert [run.stderr for run in seen.later] == [b""] * len(seen.later)

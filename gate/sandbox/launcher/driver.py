@@ -69,7 +69,7 @@ def main(argv: list[str]) -> int:
         stuck = stuck or results[-1]["outcome"] == "timed-out"
         if not stuck and _orphans_left(min(until, time.monotonic() + float(job.get("grace", 1.0)))):
             results[-1]["left_running"] = True
-    if job.get("clock"):
+    if job.get("clock") and not stuck and not any(result.get("left_running") for result in results):
         driver_preload.put_away()
     through = all(result["outcome"] in COMPLETE for result in results)
     _tell(link, {"version": 1, "python": sys.version.split()[0], "items": results}, done=through)
