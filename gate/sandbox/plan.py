@@ -12,6 +12,7 @@ from typing import Final
 from gate.model.change import Change, ChangedFile, Side, Tree
 from gate.model.run import ExecutionPlan, NotExercised, Probe, RunRecord
 from gate.sandbox.planning import deeper, reached
+from gate.sandbox.planning.acting import acting
 from gate.sandbox.planning.behind import acted_on
 from gate.sandbox.planning.doctests import doctest_items
 from gate.sandbox.planning.items import items_for
@@ -82,7 +83,8 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
         for p in probes
         if p not in kept
     ]
-    acts = _acts(files, around)
+    acts, unread = acting(files, around.facts, head)
+    left += unread
     if not kept:
         return ExecutionPlan(probes=(), not_exercised=tuple(left), acts=acts)
     # At base always: what it does is subtracted from everybody's, so nothing of head may come near it.
@@ -131,17 +133,6 @@ def unreached(runs: Iterable[RunRecord], plan: ExecutionPlan | None = None) -> t
     ``plan.not_exercised`` in the report.
     """
     return reached.unreached(runs, plan.acts if plan else {})
-
-
-def _acts(files: Sequence[ChangedFile], around: Surroundings) -> dict[str, tuple[tuple[int, int, str], ...]]:
-    """Changed lines that can act, by path."""
-    found = {}
-    for file in files:
-        facts = around.facts.get(file.path)
-        acts = tuple(act for act in facts.acts if file.touches(act[0], act[1])) if facts else ()
-        if acts:
-            found[file.path] = acts
-    return found
 
 
 def _facts(files: Sequence[ChangedFile], head: Tree) -> dict[str, Facts | None]:

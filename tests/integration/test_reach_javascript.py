@@ -147,6 +147,19 @@ def test_which_changed_lines_ran(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WALLS)
+def test_lines_that_can_act_and_that_nothing_reached(tmp_path: Path, name: str) -> None:
+    body = (
+        'import { exec as run } from "node:child_process";\n'
+        'export const total = (items%s) => {\n  if (items === globalThis.nobody) {\n    run("true");\n  }\n'
+        '  run("true");\n  return 1;\n};\n'
+    )
+    head = {"web/price.mjs": body % "", "web/rates.ts": body % ": number[]"}
+    seen = look(tmp_path, head, backend=wall(name), deadline=40)
+    told = [(e.path, e.target) for e in unreached(seen.runs, seen.plan) if "can start a process" in e.reason]
+    assert told == [("web/price.mjs", "line 4"), ("web/rates.ts", "line 4")]
+
+
+@pytest.mark.parametrize("name", WALLS)
 def test_a_lifecycle_script_of_a_package_json(tmp_path: Path, name: str) -> None:
     head = {
         "package.json": '{"name": "x", "scripts": {"postinstall": "node tools/after.js"}}\n',

@@ -192,3 +192,64 @@ def test_unchanged_lines_that_can_act_are_nobodys_business(tmp_path: Path) -> No
     with open_range(build(pull, tmp_path), "main", "head") as opened:
         plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
     assert plan.acts == {}
+
+
+JAVASCRIPT = (
+    'import { execSync as run } from "node:child_process";\n\n'
+    "export function f(mode) {\n  if (mode === globalThis.nobody) {\n"
+    "    run(\n      'true',\n    );\n    fetch('https://x.invalid');\n  }\n  return 1;\n}\n"
+)
+
+
+@pytest.mark.parametrize("path", ["web/tax.mjs", "web/tax.ts", "web/tax.jsx"])
+def test_javascript_that_can_act(tmp_path: Path, path: str) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    types = {"web/types.d.ts": "declare function fetch(a: string): void;\neval('1');\n"}
+    pull = Pull(
+        name="x",
+        base={path: JAVASCRIPT.replace("fetch(", "f(")},
+        head={path: JAVASCRIPT} | types,
+        verdicts=(),
+    )
+    with open_range(build(pull, tmp_path / "a"), "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
+    assert plan.acts == {path: ((8, 8, "reach the network"),)}
+    new = Pull(name="y", head={path: JAVASCRIPT}, verdicts=())
+    with open_range(build(new, tmp_path / "b"), "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
+    assert plan.acts == {path: ((5, 7, "start a process"), (8, 8, "reach the network"))}
+
+
+def test_javascript_that_is_too_big_to_be_read_is_named(tmp_path: Path) -> None:
+    pull = Pull(name="x", head={"web/a.js": "a();\n" * 250_000}, verdicts=())
+    with open_range(build(pull, tmp_path), "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
+    assert ("lines of web/a.js that can act", "too big to be read for them") in {
+        (entry.target, entry.reason) for entry in plan.not_exercised
+    }
+
+
+@pytest.mark.parametrize(
+    ("items", "reason"),
+    [
+        ([{"path": "a.js", "lines": {"a.js": [1]}}], "can start a process, and no probe reached it"),
+        (
+            [{"path": "a.js", "unwatched": "no map"}],
+            "can start a process, and whether a probe reached it is not known",
+        ),
+        (
+            [{"path": "a.js", "do": "javascript_main", "outcome": "completed"}],
+            (
+                "can start a process, and import and calls did not reach it "
+                "(what ran of it as a program is not watched)"
+            ),
+        ),
+    ],
+)
+def test_what_is_known_of_javascript_that_ran(items: list[Any], reason: str) -> None:
+    acts = plan_with({"a.js": ((3, 4, "start a process"),)})
+    entry = unreached([record({"items": items})], acts)[0]
+    assert (entry.path, entry.target, entry.reason) == ("a.js", "line 3", reason)
+    ran = [*items, {"path": "a.js", "lines": {"a.js": [4]}}]
+    assert not any("start a process" in e.reason for e in unreached([record({"items": ran})], acts))

@@ -57,13 +57,19 @@ def unreached(runs: Iterable[RunRecord], acts: Acts | None = None) -> tuple[NotE
 def _idle_acts(runs: Sequence[RunRecord], acts: Acts) -> Iterator[NotExercised]:
     """One entry for each line that can act and did not run: "line 41 can start a process"."""
     ran = _lines_by_path(runs, "lines")
+    unwatched, untold = _ran_unwatched(runs), _ran_untold(runs)
     for path, spans in acts.items():
+        end = "and no probe reached it"
+        if path in untold:
+            end = "and whether a probe reached it is not known"
+        elif path in unwatched:
+            end = "and import and calls did not reach it (what ran of it as a program is not watched)"
         told: dict[int, list[str]] = {}
         for first, last, what in spans:
             if ran.get(path, set()).isdisjoint(range(first, last + 1)) and what not in told.get(first, ()):
                 told.setdefault(first, []).append(what)
         for line, whats in sorted(told.items()):
-            reason = f"can {' and '.join(whats)}, and no probe reached it"
+            reason = f"can {' and '.join(whats)}, {end}"
             yield NotExercised(path=path, target=f"line {line}", reason=reason)
 
 
@@ -91,6 +97,12 @@ def _ran_unwatched(runs: Iterable[RunRecord]) -> set[str]:
     """JavaScript that also ran as the main program: the runtime is then by itself, without our runner."""
     items = [item for run in runs for item in _items(run)]
     return {str(i.get("path")) for i in items if i.get("do") == "javascript_main"}
+
+
+def _ran_untold(runs: Iterable[RunRecord]) -> set[str]:
+    """JavaScript whose runtime does not tell which of its lines ran."""
+    items = [item for run in runs for item in _items(run)]
+    return {str(item.get("path")) for item in items if isinstance(item.get("unwatched"), str)}
 
 
 def _no_program(run: RunRecord) -> list[NotExercised]:

@@ -1,0 +1,142 @@
+"""Which lines of JavaScript and TypeScript can act, told from the words of the text: hints, as for Python."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from gate.sandbox.planning.javascript_names import Names
+from gate.sandbox.planning.javascript_words import Word, words
+
+ACTS: Final = {
+    "start a process": r"""child_process\.(exec|execFile|spawn)(Sync)? | child_process\.fork | cluster\.fork
+        | Deno\.(Command|run) | Bun\.(spawn|spawnSync|\$)
+        | (execa|cross-spawn|tinyexec|shelljs|zx|node-pty)(\.[\w$]+)?""",
+    "reach the network": r"""fetch | https?\.(get|request|createServer) | http2\.(connect|create\w*Server)
+        | net\.(connect|createConnection|createServer|Socket|Server) | tls\.(connect|createServer|TLSSocket)
+        | dgram\.createSocket | dns(\.promises)?\.(lookup\w*|resolve\w*|reverse|Resolver)
+        | WebSocket | XMLHttpRequest | EventSource | navigator\.sendBeacon | RTCPeerConnection
+        | Deno\.(connect\w*|listen\w*|serve|resolveDns) | Bun\.(connect|listen|serve|udpSocket)
+        | (ws|axios|got|ky|undici|superagent|needle|request|node-fetch|cross-fetch)(\.[\w.]+)?
+        | (socket\.io-client|nodemailer|ssh2)(\.[\w.]+)?""",
+    "run code that it is given": r"""eval | Function | importScripts | (worker_threads\.)?(Shared)?Worker
+        | vm\.(runIn\w+|Script|compileFunction|SourceTextModule|createScript)
+        | (.+\.)?_compile | v8\.deserialize | node-serialize\.unserialize""",
+    "load native code": r"""process\.(binding|_linkedBinding|dlopen) | Deno\.dlopen | bun:ffi\.\w+
+        | (ffi-napi|koffi|ffi-rs)\.\w+""",
+    "delete files": r"""fs(\.promises)?\.(rm|rmdir|unlink)(Sync)? | Deno\.remove(Sync)? | (rimraf|del)(\.\w+)?
+        | fs-extra\.(remove|emptyDir|rm|unlink|rmdir)(Sync)?""",
+    "signal other processes": r"process\.kill | Deno\.kill",
+}
+"""What a call to such a name can do, in the words that are used for Python (reader.py)."""
+_ACTS: Final = tuple((what, re.compile(names, re.VERBOSE)) for what, names in ACTS.items())
+_WRITES: Final = re.compile(
+    r"(?:fs|fs-extra)(?:\.promises)?\.(?:writeFile|appendFile|copyFile|rename|symlink|link|cp|outputFile|open)(?:Sync)?"
+    r"|fs\.createWriteStream|Bun\.write|Deno\.(?:writeTextFile|writeFile|copyFile|rename|symlink|open)(?:Sync)?"
+)
+_HIDDEN: Final = re.compile(r"(?:^|[/\\~])\.[A-Za-z_][\w.-]*(?:$|[/\\])")
+_CALLED: Final = re.compile(r"\.(?:call|apply|bind)$")
+_BEFORE_DEFINED: Final = frozenset(
+    ("{", "}", ";", ",", "async", "static", "*", "get", "set", "public", "private", "protected", "override")
+)
+MOST_ACTS: Final = 200
+_EVERY: Final = 1000
+_SPAN: Final = 4000
+"""Words of an argument list that are looked at."""
+
+Act = tuple[int, int, str]
+
+
+class TooLongError(Exception):
+    """The time for reading was over."""
+
+
+def acting_lines(source: str, until: float = math.inf) -> tuple[Act, ...]:
+    """``(first line, last line, what a call there can do)``, 1-based and inclusive, at most 200.
+
+    ``until`` is a time of ``time.monotonic()``. Raises TooLongError behind it.
+    """
+    names = Names(words(source))
+    for _ in _expressions(names, until):
+        pass  # names may be bound behind the function that uses them
+    found = {act for at, name, end in _expressions(names, until) for act in _told(names, at, name, end)}
+    return tuple(sorted(found | set(_made(names)))[:MOST_ACTS])
+
+
+def _expressions(names: Names, until: float) -> Iterator[tuple[int, str, int]]:
+    """Where an expression with a name begins, the name, and the index behind it."""
+    for at, word in enumerate(names.words):
+        if at % _EVERY == 0 and time.monotonic() > until:
+            raise TooLongError
+        if word.value == "import" and word.kind == "name":
+            names.imports(at)
+        if (word.kind == "name" or word.value == "(") and not names.said(at - 1, ".", "?."):
+            name, end = names.named(at)
+            if name:
+                names.bind(at, name, end)
+                yield at, name, end
+
+
+def _made(names: Names) -> Iterator[Act]:
+    """``[].constructor.constructor("...")``: a function from a text, whatever stands in front."""
+    for at, word in enumerate(names.words):
+        twice = word.value == "constructor" and names.said(at + 1, ".") and names.said(at + 2, "constructor")
+        if twice and names.said(at + 3, "(", "?."):
+            yield word.line, names.words[at + 3].line, "run code that it is given"
+
+
+def _told(names: Names, at: int, name: str, end: int) -> Iterator[Act]:
+    """What the call can do whose function is named so, if it is one."""
+    if name.startswith("native.node"):
+        yield names.words[at].line, names.words[end - 1].line, "load native code"
+        return
+    opens = _arguments(names, end)
+    if opens is None and not names.said(at, "new"):
+        return
+    close = names.closing.get(opens, opens) if opens is not None else end - 1
+    if opens is not None and _is_defined(names, at, close):
+        return
+    inside = names.words[opens + 1 : min(close, opens + _SPAN)] if opens is not None else []
+    what = _what(_CALLED.sub("", name), inside)
+    if what is not None:
+        yield names.words[at].line, names.words[close].line, what
+
+
+def _what(name: str, inside: list[Word]) -> str | None:
+    """``inside``: the words between the brackets of the call."""
+    first = inside[0].kind if inside else ""
+    loads = name in ("require", "import") and first == "name"  # of a name that is made at run time
+    if loads or (name in ("setTimeout", "setInterval") and first in ("text", "template")):
+        return "run code that it is given"
+    if _WRITES.fullmatch(name) and any(_is_hidden(word) for word in inside):
+        return "write hidden files"
+    return next((what for what, known in _ACTS if known.fullmatch(name)), None)
+
+
+def _arguments(names: Names, end: int) -> int | None:
+    """Where a call's brackets open, behind ``?.`` or the types of TypeScript; a template is an argument."""
+    if names.kind(end) == "template":
+        return end
+    end += 1 if names.said(end, "?.", "!") else 0
+    if names.said(end, "<"):
+        for n in range(end + 1, end + 60):
+            if names.said(n, ">") and names.said(n + 1, "("):
+                return n + 1
+            if names.said(n, ";", ")", "&&", "||"):
+                return None
+    return end if names.said(end, "(") else None
+
+
+def _is_defined(names: Names, at: int, close: int) -> bool:
+    """``function f() {``, and a method ``f() {`` of a class or an object, are no calls."""
+    if names.said(at - 1, "function") or (names.said(at - 1, "*") and names.said(at - 2, "function")):
+        return True
+    alone = at == 0 or names.words[at - 1].value in _BEFORE_DEFINED
+    return alone and names.said(close + 1, "{", ":") and names.kind(at) == "name"
+
+
+def _is_hidden(word: Word) -> bool:
+    return word.kind in ("text", "template") and bool(_HIDDEN.search(word.value))

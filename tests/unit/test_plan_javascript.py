@@ -1,0 +1,170 @@
+# ruff: noqa: E501 - one line for each case is easier to read
+"""Which lines of JavaScript and TypeScript can act, told from the words of the text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gate.sandbox.planning.javascript import MOST_ACTS, TooLongError, acting_lines
+from gate.sandbox.planning.javascript_words import words
+
+PROCESS, NETWORK, CODE = "start a process", "reach the network", "run code that it is given"
+NATIVE, DELETE, SIGNAL, HIDDEN = (
+    "load native code",
+    "delete files",
+    "signal other processes",
+    "write hidden files",
+)
+TOLD = (
+    ('const cp = require("child_process");\ncp.exec("id");', PROCESS),
+    ('const cp = require("node:child_process");\ncp.spawnSync("id", []);', PROCESS),
+    ('const { exec: run, fork } = require("child_process");\nrun("id");', PROCESS),
+    ('const { exec: run, fork } = require("child_process");\nfork("a.js");', PROCESS),
+    ('import cp from "child_process";\ncp.execFile("id");', PROCESS),
+    ('import * as cp from "node:child_process";\ncp.execSync("id");', PROCESS),
+    ('import { exec as run, spawn } from "child_process";\nrun("id");', PROCESS),
+    ('import { exec as run, spawn } from "child_process";\nspawn("id");', PROCESS),
+    ('import a, { spawn } from "child_process";\nspawn("id");', PROCESS),
+    ('import cp = require("child_process");\ncp.exec("id");', PROCESS),
+    ('import cp, { type Options } from "child_process";\ncp!.exec("id");', PROCESS),
+    ('\nrequire("child_process").exec("id");', PROCESS),
+    ('\n(await import("node:child_process")).exec("id");', PROCESS),
+    ('const cp = await import("child_process");\ncp.default.exec("id");', PROCESS),
+    ('const { exec } = await import("child_process");\nexec("id");', PROCESS),
+    ('const run = require("util").promisify(require("child_process").exec);\nawait run("id");', PROCESS),
+    ('import { promisify } from "util"; import { exec } from "child_process"; const r = promisify(exec);\nr("id");', PROCESS),
+    ('const cp = require("child_process"); const run = cp.exec;\nrun("id");', PROCESS),
+    ('const cp = require("child_process"); const { exec } = cp;\nexec("id");', PROCESS),
+    ('import { createRequire } from "module"; const r = createRequire(import.meta.url);\nr("child_process").exec("id");', PROCESS),
+    ('\nprocess.mainModule.require("child_process").exec("id");', PROCESS),
+    ('\nprocess.getBuiltinModule("child_process").exec("id");', PROCESS),
+    ('const cp = require("child_process");\ncp["exec"]("id");', PROCESS),
+    ('const cp = require("child_process");\ncp?.exec?.("id");', PROCESS),
+    ('const cp = require("child_process");\n(0, cp.exec)("id");', PROCESS),
+    ('const cp = require("child_process");\ncp.exec.call(null, "id");', PROCESS),
+    ("const cp = require(`child_process`);\ncp.exec(`id ${1}`);", PROCESS),
+    ('\nnew Deno.Command("id").output();', PROCESS),
+    ('\nDeno.run({cmd: ["id"]});', PROCESS),
+    ("import { $ } from \"zx\";\nawait $`id`;", PROCESS),
+    ('\nawait fetch("https://x.invalid");', NETWORK),
+    ('\nglobalThis.fetch("https://x.invalid");', NETWORK),
+    ('\n(globalThis as any).fetch("https://x.invalid");', NETWORK),
+    ('\nconst a = fetch<Thing>("https://x.invalid");', NETWORK),
+    ('import https from "https";\nhttps.get("https://x.invalid");', NETWORK),
+    ('const http = require("http");\nhttp.request({});', NETWORK),
+    ('const net = require("net");\nnet.connect(1);', NETWORK),
+    ('import { connect } from "tls";\nconnect(1);', NETWORK),
+    ('import dgram from "node:dgram";\ndgram.createSocket("udp4");', NETWORK),
+    ('\nnew WebSocket("wss://x.invalid");', NETWORK),
+    ('\nnew XMLHttpRequest;', NETWORK),
+    ('\nDeno.connect({port: 1});', NETWORK),
+    ('const axios = require("axios");\naxios.post("https://x.invalid");', NETWORK),
+    ('import { lookup } from "dns/promises";\nlookup("x.invalid");', NETWORK),
+    ('\neval("1");', CODE),
+    ('\n(0, eval)("1");', CODE),
+    ('\nev\\u0061l("1");', CODE),
+    ('\nnew Function("return 1")();', CODE),
+    ('\nFunction("return 1")();', CODE),
+    ('\n[].constructor.constructor("return 1")();', CODE),
+    ('const vm = require("vm");\nvm.runInNewContext("1");', CODE),
+    ('const { Worker } = require("worker_threads");\nnew Worker("1", {eval: true});', CODE),
+    ('const name = "child" + "_process";\nrequire(name).exec("id");', CODE),
+    ('\nawait import(name);', CODE),
+    ('\nsetTimeout("go()", 1);', CODE),
+    ('\nprocess.binding("spawn_sync");', NATIVE),
+    ('\nconst a = require("./a.node");', NATIVE),
+    ('\nDeno.dlopen("a.so", {});', NATIVE),
+    ('const fs = require("fs");\nfs.rmSync("a", {recursive: true});', DELETE),
+    ('import { unlink } from "node:fs/promises";\nunlink("a");', DELETE),
+    ('const fs = require("fs");\nfs.promises.rm("a");', DELETE),
+    ('\nprocess.kill(1);', SIGNAL),
+    ('const fs = require("fs");\nfs.appendFileSync(home + "/.bashrc", "x");', HIDDEN),
+    ('import { writeFile } from "fs/promises";\nwriteFile(path.join(home, ".ssh", "authorized_keys"), "x");', HIDDEN),
+    ('import fs from "fs";\nfs.writeFileSync(`${home}/.npmrc`, "x");', HIDDEN),
+)  # fmt: skip
+NOT_TOLD = (
+    '// eval("1")\n/* fetch("x")\n eval("2") */',
+    'const text = "eval(1); fetch(2)";',
+    "const text = `eval(1)`;",
+    "const found = /eval(1)/.exec(text);",
+    'const found = pattern.exec("a");',
+    "api.fetch(1); this.fetch(2); self2.eval(3);",
+    "class A { fetch() { return 1; } async eval(a) { } static spawn(b): void { } }",
+    "function fetch(a) { return a; }",
+    "interface A { fetch(a: string): Promise<void>; }",
+    'const fs = require("fs"); fs.writeFileSync("out/a.json", "{}"); fs.readFileSync(".env");',
+    'import { exec } from "./mine"; exec("a");',
+    'import { fetch } from "./mine"; fetch("a");',
+    "const worker = options.Worker; type F = typeof fetch;",
+    'setTimeout(() => {}, 1); require("./a");',
+    'const cp = require("child_process"); module.exports = { exec: cp };',
+    "element.remove(); list.del(1); socket.connect(2);",
+    "x = a / b; y = c / eval2(1);",
+    'const fs = require("fs"); fs.writeFileSync("./a.txt", "..");',
+)
+
+
+@pytest.mark.parametrize(("source", "what"), TOLD)
+def test_told(source: str, what: str) -> None:
+    assert (2, 2, what) in acting_lines(source)
+    assert {line for line, _, _ in acting_lines(source)} == {2}
+    assert {(first, last) for first, last, _ in acting_lines("\n\n" + source)} == {(4, 4)}
+
+
+@pytest.mark.parametrize("source", NOT_TOLD)
+def test_not_told(source: str) -> None:
+    assert acting_lines(source) == ()
+
+
+def test_lines_of_a_call_and_of_what_is_in_a_template() -> None:
+    source = "const a = `\n${fetch(\n  url,\n)} and ${`${eval(b)}`}\n`;\nfetch(1);\n"
+    assert acting_lines(source) == ((2, 4, NETWORK), (4, 4, CODE), (6, 6, NETWORK))
+
+
+def test_a_name_that_is_bound_below() -> None:
+    source = 'function go() {\n  run("id");\n}\nconst { exec: run } = require("child_process");\n'
+    assert acting_lines(source) == ((2, 2, PROCESS),)
+
+
+def test_markup_with_apostrophes() -> None:
+    source = (
+        "const a = <p>Don't do that</p>;\nconst b = <b onClick={() => fetch('/x')}>it's</b>;\neval('1');\n"
+    )
+    assert acting_lines(source) == ((2, 2, NETWORK), (3, 3, CODE))
+
+
+def test_bounded() -> None:
+    assert len(acting_lines("eval(1);\n" * 999)) == MOST_ACTS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 50_000, "'" * 50_000, "`${" * 30_000, "a." * 50_000, "/" * 50_000, "/*" * 50_000, '"\\\n' * 30_000,
+        "import " * 30_000, "await " * 30_000, "} = a;" * 20_000, "x<" * 30_000, "eval(" * 20_000, "\\u" * 30_000,
+        "const a = b; " * 10_000, "[" * 50_000,
+    ],
+)  # fmt: skip
+def test_texts_made_to_be_slow(text: str) -> None:
+    start = time.process_time()
+    acting_lines(text)
+    assert time.process_time() - start < 20  # a tenth of that on a quiet machine
+
+
+def test_words_know_their_lines() -> None:
+    said = words('a /* \n */ "b\\\nc" `d\n${e}\n` f')
+    assert [(w.kind, w.value, w.line) for w in said] == [
+        ("name", "a", 1),
+        ("text", "b\\\nc", 2),
+        ("template", "d\n", 3),
+        ("name", "e", 4),
+        ("template", "\n", 4),
+        ("name", "f", 5),
+    ]
+
+
+def test_the_time_for_reading_is_bounded() -> None:
+    with pytest.raises(TooLongError):
+        acting_lines("a.b(); " * 1000, until=time.monotonic() - 1)
