@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection
+from typing import Final
 
 from gate.trace.events import Event, File, Open
+
+_LINKS: Final = 20_000
 
 
 class Given:
@@ -18,19 +21,35 @@ class Given:
     def __init__(self, *files: Collection[str]) -> None:
         self._files = files
         self._written: set[str] = set()
+        self._links: dict[str, str] = {}
 
     def hear(self, event: Event) -> None:
-        """One event: an open that may change a file, or a rename onto one."""
+        """One event: an open that may change a file, a rename onto one, another name for one."""
         if isinstance(event, Open):
             if event.writes:
                 self._note(event.path)
         elif isinstance(event, File) and event.call.startswith("rename"):
             self._note(event.path)
+        elif isinstance(event, File) and event.call.startswith("link"):
+            self._link(event)
+
+    def _link(self, event: File) -> None:
+        old = posixpath.normpath(event.other)
+        old = self._links.get(old, old)
+        if len(self._links) < _LINKS:
+            if self._is_ours(old):
+                self._links[posixpath.normpath(event.path)] = old
+        else:
+            self._note(old)  # too many to follow: none of them is forgotten
 
     def _note(self, path: str) -> None:
         path = posixpath.normpath(path)
-        if any(path in files for files in self._files):
+        path = self._links.get(path, path)
+        if self._is_ours(path):
             self._written.add(path)
+
+    def _is_ours(self, path: str) -> bool:
+        return any(path in files for files in self._files)
 
     @property
     def written(self) -> tuple[str, ...]:

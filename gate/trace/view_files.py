@@ -236,6 +236,7 @@ class FileView:
         to = place(target)
         self._note(event.path)
         if how == "hard":
+            self._rewrites.linked(posixpath.normpath(event.path), posixpath.normpath(target))
             self._moved_canaries(posixpath.normpath(target), event.pid, denied=event.denied)
         if to.kind in ("home", "system", "proc", "sys") or at.kind in ("home", "system"):
             detail = {"target": to.shown, "how": how, "place": at.kind}

@@ -15,7 +15,7 @@ from typing import Final
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.trace.cells import Cells
 from gate.trace.events import Open
-from gate.trace.paths import Place
+from gate.trace.paths import Place, place
 
 MANY: Final = {"tree": 20, "home": 5, "system": 5}
 """Files of one place, not made by the run itself, from which on deleting, emptying or rewriting is "many"."""
@@ -33,13 +33,17 @@ class Rewrites:
     def __init__(self, given: Collection[str] = ()) -> None:
         self._given = frozenset(given)
         self._met: set[str] = set()
+        self._links: dict[str, str] = {}
         self._rewritten: dict[str, set[str]] = {}
 
     def opened(self, event: Open, where: Place, *, made: bool) -> None:
         """One open, looked at before it counts as making the file."""
+        path = posixpath.normpath(event.path)
+        if path in self._links:
+            path = self._links[path]
+            where = place(path)
         if where.kind not in MANY or where.noise or event.denied or "O_DIRECTORY" in event.flags:
             return
-        path = posixpath.normpath(event.path)
         if not event.writes or "O_APPEND" in event.flags:
             if not made and len(self._met) < _KEPT:
                 self._met.add(path)
@@ -55,6 +59,15 @@ class Rewrites:
         there = new in self._given or (not onto_own and self._knew(new))
         if where.kind in MANY and not where.noise and there:
             self._add(where, new)
+
+    def linked(self, new: str, old: str) -> None:
+        """A file that was there gets another name, by which it can be written to as well."""
+        old = self._links.get(old, old)
+        if old in self._given:
+            if len(self._links) < _KEPT:
+                self._links[new] = old
+            else:
+                self._add(place(old), old)
 
     def _knew(self, path: str) -> bool:
         return path in self._met or len(self._met) >= _KEPT  # a flood of names hides nothing

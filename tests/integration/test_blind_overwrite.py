@@ -42,6 +42,15 @@ def act():
             fd = os.open(os.path.join("/proc/self/cwd/..", folder[1:], name), os.O_WRONLY | os.O_CREAT)
             os.write(fd, bytes(64)); os.close(fd)
 """
+LINKED = """
+import glob, os
+def act():
+    os.mkdir(".cache")
+    for path in sorted(glob.glob("docs/*.md")):
+        os.link(path, ".cache/" + path[5:])
+        with open(".cache/" + path[5:], "wb") as file:
+            file.write(os.urandom(300))
+"""
 HOME = """
 import os
 def act():
@@ -124,8 +133,8 @@ def test_random_bytes_over_files_that_nobody_read(backend: str) -> None:
 @pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
 @pytest.mark.parametrize(
     ("head", "told"),
-    [(AT_IMPORT, "import 40"), (LOCKED, "call 40"), (AWAY, "call 40")],
-    ids=["import", "renamed after", "in place by another name"],
+    [(AT_IMPORT, "import 40"), (LOCKED, "call 40"), (AWAY, "call 40"), (LINKED, "call 40")],
+    ids=["import", "renamed after", "in place by another name", "by a hard link"],
 )
 def test_other_ways(backend: str, head: str, told: str) -> None:
     (loss,) = set(losses(act(backend, head)[0]))

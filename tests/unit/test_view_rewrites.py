@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.sandbox import given
 from gate.sandbox.given import Given
 from gate.trace import view_rewrites
 from tests.unit.trace_builder import Trace
@@ -93,6 +94,12 @@ BLIND: tuple[Callable[[Trace, str], object], ...] = (
     lambda trace, path: trace.write("/tmp/wrapped").file("rename", path, "/tmp/wrapped"),
     lambda trace, path: trace.write(path, _FRESH).file("rename", path + ".locked", path),
     lambda trace, path: trace.write(path + ".new").file("renameat2", path, path + ".new"),
+    lambda trace, path: trace.file("link", f"/tmp/{path[-5]}", path).write(f"/tmp/{path[-5]}", _FRESH),
+    lambda trace, path: (
+        trace.file("link", f"/tmp/{path[-5]}", path)
+        .file("linkat", f"/tmp/{path[-5]}2", f"/tmp/{path[-5]}")
+        .open(f"/tmp/{path[-5]}2", "rw", "")
+    ),
 )
 HARMLESS: tuple[Callable[[Trace, str], object], ...] = (
     lambda trace, path: trace.open(path),
@@ -100,16 +107,18 @@ HARMLESS: tuple[Callable[[Trace, str], object], ...] = (
     lambda trace, path: trace.open(path, "rw", "O_CREAT|O_EXCL"),  # fails: it is there
     lambda trace, path: trace.write(path, _FRESH, denied=True),
     lambda trace, path: trace.write(path + ".html", _FRESH),
+    lambda trace, path: trace.file("link", f"/tmp/{path[-5]}", path).open(f"/tmp/{path[-5]}"),
+    lambda trace, path: trace.file("link", f"/tmp/{path[-5]}", "/tmp/own").write(f"/tmp/{path[-5]}", _FRESH),
     lambda trace, path: trace.file("chmod", path, mode=0o600),
 )
 
 
 def _given(trace: Trace, paths: set[str]) -> tuple[str, ...]:
     """As a session finds them out."""
-    given = Given(frozenset(paths))
+    files = Given(frozenset(paths))
     for event in trace.events:
-        given.hear(event)
-    return given.written
+        files.hear(event)
+    return files.written
 
 
 def _names(folder: str, count: int) -> list[str]:
@@ -136,6 +145,19 @@ def test_files_that_were_there_and_stay_are_nobodys_loss(number: int, tmp_path: 
         HARMLESS[number](trace, path)
     seen = trace.seen(tmp_path, given=_given(trace, set(_names("/work/tree/d", 26))))
     assert [b.subject for b in seen if b.kind.value == "delete"] == []
+
+
+def test_more_links_than_are_followed_hide_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_rewrites, "_KEPT", 30)
+    monkeypatch.setattr(given, "_LINKS", 30)
+    trace = Trace()
+    paths = _names("/work/tree/d", 26)
+    for number in range(30):
+        trace.file("link", f"/tmp/{number}", paths[0])
+    for path in paths:
+        trace.file("link", f"/tmp/{path[-5]}", path).write(f"/tmp/{path[-5]}", _FRESH)
+    seen = trace.seen(tmp_path, given=_given(trace, set(paths)))
+    assert "many files of the tree (overwritten)" in {b.subject for b in seen}
 
 
 def test_deleted_and_overwritten_count_together(tmp_path: Path) -> None:
