@@ -79,8 +79,9 @@ def fetched(lines: Iterable[Line]) -> list[Fetched]:
         at_once = _at_once(line, values) or _by_name(line, held, whole, values)
         found += [at_once] if at_once else []
         found += by_file(line, values, files, signed=signed)
-    ran = {(one.first, one.address) for one in found if one.how == "run"}
-    return [one for one in found if one.how != "made executable" or (one.first, one.address) not in ran]
+    ran = {one.first for one in found if one.how == "run"}
+    once = {(one.how, one.first, one.last): one for one in reversed(found)}
+    return [one for one in reversed(once.values()) if one.how != "made executable" or one.first not in ran]
 
 
 def _at_once(line: Line, values: Mapping[str, str]) -> Fetched | None:

@@ -112,14 +112,21 @@ def _plain(line: str, *, hashes: bool) -> str:
     return "".join(out) + line[at:]
 
 
-def statements(line: str) -> Iterator[tuple[str, str]]:
-    r"""The statements of a line with what ended each; separators inside of plain quotes do not."""
-    masked = _QUOTED.sub(lambda m: m[0].replace(";", "_").replace("&", "_").replace("\\n", "__"), line)
+def statements(line: str, *, within: bool = False) -> Iterator[tuple[str, str]]:
+    r"""The statements of a line with what ended each; separators inside of plain quotes do not.
+
+    ``within``: they do, as in ``"test": "a; b"``, where the quotes are those of JSON.
+    """
+    masked = line if within else _QUOTED.sub(_masked, line)
     at = 0
     for mark in _SEPARATOR.finditer(masked):
         yield line[at : mark.start()], mark[0]
         at = mark.end()
     yield line[at:], ""
+
+
+def _masked(quoted: re.Match[str]) -> str:
+    return quoted[0].replace(";", "_").replace("&", "_").replace("\\n", "__")
 
 
 def bare(words: str) -> str:

