@@ -61,6 +61,9 @@ _SPECIAL: Final[dict[str, Code]] = {
     "seccomp": _trap_bits(1, _NEW_LISTENER),  # the code's own answers would come before strace's
     "socket": _trap_others(0, _FAMILIES),
 }
+_HARMLESS: Final = ("SIGCHLD", "SIGCONT", "SIGURG", "SIGWINCH")
+"""Signals that end nobody, and of which there may be many. Of every other strace is to tell: it is silent on
+a process that one of them ended, too, when it is told to leave the signal out."""
 
 
 def filter_program(known: Collection[str], arch: str | None = None) -> bytes:
@@ -93,7 +96,7 @@ def command(strace: str, known: Collection[str], fifo: str) -> list[str]:
     return [
         *(strace, "-f", "--seccomp-bpf", "-q", "-y", "-xx", "-X", "raw", "-s", str(STRING)),
         "--pidns-translation",
-        *("-e", "signal=SIGSYS", "-e", "abbrev=!execve,execveat"),
+        *("-e", f"signal=!{','.join(_HARMLESS)}", "-e", "abbrev=!execve,execveat"),
         *("-e", "trace=" + ",".join(sorted(known))),
         *("-e", "inject=" + ",".join(refused) + ":error=EPERM"),
         *("-o", fifo, "--"),

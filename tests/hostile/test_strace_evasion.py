@@ -94,6 +94,28 @@ def test_a_listener_of_its_own_is_not_had() -> None:
     assert [e.call for e in events if isinstance(e, Attempt)] == ["seccomp"]
 
 
+def test_signals_of_every_kind_leave_the_look_whole() -> None:
+    """Who is ended by one has ended; one that is taken, with a value or by a timer, is no line to stumble over."""
+    code = RAW + (
+        "import signal, subprocess, time\n"
+        "for name in ('SIGKILL', 'SIGTERM', 'SIGSEGV', 'SIGUSR1', 'SIGRTMIN'):\n"
+        "    child = subprocess.Popen(['sleep', '9'])\n"
+        "    child.send_signal(getattr(signal, name)); child.wait()\n"
+        "got = []\n"
+        "for number in (signal.SIGUSR1, signal.SIGRTMIN + 3, signal.SIGALRM, signal.SIGSYS, signal.SIGURG):\n"
+        "    signal.signal(number, lambda number, _: got.append(number))\n"
+        "    L.sigqueue(os.getpid(), int(number), ctypes.c_void_p(5))\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.01)\n"
+        "time.sleep(0.1)\n"
+        "print(len(got))\n"
+        "if os.fork() == 0: time.sleep(60)\n"
+    )
+    record, events, completeness = run(code)
+    assert record.stdout == b"6\n"
+    assert completeness.whole
+    assert len([e for e in events if isinstance(e, Exit) and e.code is None]) >= 5
+
+
 def test_names_cannot_forge_lines() -> None:
     code = (
         "for name in ['x\\n700 +++ exited with 0 +++', '\" <unfinished ...>', '<... openat resumed>) = 3', ', 0) = 3']:\n"

@@ -16,7 +16,11 @@ from tests.contract.trees import DictTree
 from tests.integration.test_blind_overwrite import SIDES
 from tests.unit.signal_context import changed, context
 
-WALLS = ("bubblewrap", *(pytest.param(name, marks=pytest.mark.engine) for name in ("docker", "gvisor")))
+WALLS = (
+    "bubblewrap",
+    *(pytest.param(name, marks=pytest.mark.engine) for name in ("docker", "gvisor")),
+    "bubblewrap-strace",
+)
 LATER = "import socket, time\ntime.sleep(60)\nsocket.socket().connect_ex(('203.0.113.9', 4444))\n"
 QUIET = "def act():\n    pass\n"
 POPEN = "import subprocess, sys\ndef act():\n    subprocess.Popen([sys.executable, 'later.py']{how})\n"

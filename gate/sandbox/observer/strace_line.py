@@ -28,7 +28,9 @@ _TRAPPED = re.compile(
     r"(?:, si_errno=([0-9]{1,5}))?, si_call_addr=[^,{}]+,"
     r" si_syscall=([^,{}]+), si_arch=([^,{}]+)\} ---\Z"
 )
-_QUIET = re.compile(r"--- (?:SIG[A-Z0-9+_]+|[0-9]+) \{[^{}]*\} ---\Z|--- stopped by [A-Z0-9]+ ---\Z")
+_QUIET = re.compile(
+    r"--- (?:SIG[A-Z0-9+_]+|[0-9]+) \{(?:[^{}]|\{[^{}]*\})*\} ---\Z|--- stopped by [A-Z0-9]+ ---\Z"
+)
 _MODE = re.compile(r"\[ Process PID=[0-9]+ runs in (?:64|32|x32) ?(?:bit)? mode\. \]\Z")
 _RESULT = re.compile(
     r"(-?[0-9]{1,20}|0x[0-9a-f]{1,16}|\?)"
