@@ -65,8 +65,6 @@ REPLACED = frozenset({"shell", "program", "javascript_main", "make"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
-RUSHED = frozenset({"shell", "program", "make", "lifecycle"})
-"""Verbs in which ``rate`` shortens the sleeps. Runtimes have clocks of their own, which would not agree."""
 CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry"})
 """Verbs that are tried again with stand-ins for missing packages."""
 READERS = frozenset({"script", "shell", "javascript_main"})
@@ -125,7 +123,11 @@ def run(
     if item.get("stand_in"):
         driver_stand_in.install(roots)
     if job.get("clock"):
-        _move_clock(item["do"], context, float(job["clock"]))
+        seconds, rate = float(job["clock"]), int(job.get("rate") or 1)
+        context.started = driver_preload.move(
+            item["do"], seconds, rate, lambda by: channel.say("clock", by=by)
+        )
+        driver_clock.shift(seconds)
     if job.get("nap"):
         # Tests wait for things of their own: half a second is left to them.
         shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
@@ -144,20 +146,6 @@ def run(
         atexit._run_exitfuncs()
         os._exit(0)
     raise SystemExit(0)
-
-
-def _move_clock(verb: str, context: Context, seconds: float) -> None:
-    """In this process by Python or JavaScript, for other programs by libfaketime where the sandbox has it."""
-    rate = int(context.job.get("rate") or 1) if verb in RUSHED else 1
-    moved = driver_preload.environment(seconds, rate, lambda by: context.channel.say("clock", by=by))
-    if verb == "javascript":
-        context.started = moved  # for its children: in the runtime itself the clock would be moved twice
-    else:
-        os.environ.update(moved)
-    if moved and verb not in REPLACED | {"lifecycle"}:
-        language = "javascript" if verb == "javascript" else "python"
-        context.channel.say("clock", by=f"{language}, libfaketime")
-    driver_clock.shift(seconds)
 
 
 def _tell_before_exit(channel: Channel, seen: driver_seen.Seen) -> None:

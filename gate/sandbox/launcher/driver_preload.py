@@ -27,6 +27,10 @@ SHARED = "gate-clock-"
 _MEMORY = "/dev/shm/"
 _FOLDERS = ("/usr/lib/{arch}/faketime", "/usr/lib64/faketime", "/usr/lib/faketime", "/usr/local/lib/faketime")
 _SECOND = 10**9
+_HURRIED = frozenset({"shell", "program", "make", "lifecycle"})
+"""Verbs in which sleeps pass faster. Runtimes have clocks of their own, which would not agree."""
+_PROGRAMS = _HURRIED | {"javascript_main"}
+"""Verbs whose code runs in other programs only: `tell` says which of them the library reaches."""
 _PT_INTERP = 3
 
 _say: list[Callable[[str], None]] = []
@@ -37,6 +41,19 @@ def find_library() -> str | None:
     arch = getattr(sys.implementation, "_multiarch", "")
     places = (f"{folder.format(arch=arch)}/{LIBRARY}" for folder in _FOLDERS)
     return next((place for place in places if os.path.exists(place)), None)
+
+
+def move(verb: str, seconds: float, rate: int, say: Callable[[str], None]) -> Environment:
+    """In a child: move the clock of what it becomes or starts, where the sandbox can; ``say`` hears by
+    whom. Returns what a JavaScript runtime shall add to its environment once it runs: it moves its clock by
+    itself, and with these it would be moved twice.
+    """
+    moved = environment(seconds, rate if verb in _HURRIED else 1, say)
+    if verb != "javascript":
+        os.environ.update(moved)
+    if moved and verb not in _PROGRAMS:
+        say("javascript, libfaketime" if verb == "javascript" else "python, libfaketime")
+    return moved if verb == "javascript" else {}
 
 
 def environment(seconds: float, rate: int, say: Callable[[str], None]) -> Environment:
