@@ -17,13 +17,28 @@ with open(os.path.join(HERE, "arguments.json"), encoding="utf-8") as file:
 import bombs
 import escapes
 import leaks
+import leaks_machine
 import neighbours
 import network
+import network_host
 import privilege
+import privilege_held
 import technology
 import writing
 
-PARTS = (bombs, escapes, leaks, neighbours, network, privilege, technology, writing)
+PARTS = (
+    bombs,
+    escapes,
+    leaks,
+    leaks_machine,
+    neighbours,
+    network,
+    network_host,
+    privilege,
+    privilege_held,
+    technology,
+    writing,
+)
 
 if __name__ == "__main__":
     if sys.argv[1] in bombs.PROGRAMS:
