@@ -38,7 +38,7 @@ _say: list[Callable[[str], None]] = []
 
 def find_library() -> str | None:
     """Where the library is in this sandbox, None where it is not."""
-    arch = getattr(sys.implementation, "_multiarch", "")
+    arch = getattr(sys.implementation, "_multiarch", "") or f"{os.uname().machine}-linux-gnu"
     places = (f"{folder.format(arch=arch)}/{LIBRARY}" for folder in _FOLDERS)
     return next((place for place in places if os.path.exists(place)), None)
 
