@@ -14,6 +14,8 @@ from typing import Final
 _MOST_JOINED: Final = 40
 """Lines that are taken for one; nobody writes more of them by hand."""
 _GOES_ON: Final = re.compile(r"(?:\\|\||&&)$")
+_TEXT_ENDS: Final = re.compile(r"['\"]\s*(?:;|&|\||\$\(|`)")
+"""What looks like a comment may stand in a text over several lines that ends on it, and commands follow."""
 _GOES_BACK: Final = re.compile(r"\|(?!\|)|&&")
 _FOLDED: Final = re.compile(r":\s*>[-+\d]{0,2}$")
 _TOKENS: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?<=\s)\#.*""", re.DOTALL)
@@ -68,7 +70,7 @@ def lines_of(text: str, marks: tuple[str, ...] = ("#",), *, folding: bool = Fals
 
 def _counts(line: str, marks: tuple[str, ...]) -> bool:
     begin = line.lstrip()[:4].lower()
-    return bool(begin) and not begin.startswith(marks)
+    return bool(begin) and (not begin.startswith(marks) or bool(_TEXT_ENDS.search(line)))
 
 
 def _end(kept: list[tuple[int, str]], at: int, *, folding: bool) -> int:

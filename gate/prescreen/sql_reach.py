@@ -26,7 +26,7 @@ META: Final = about(
 _FILES: Final = (".sql", ".psql", ".pgsql", ".mysql", ".tsql", ".ddl", ".dml", ".plsql")
 _CODE: Final = ("python", "notebook", "javascript", "typescript", "other", "shell")
 _STARTS: Final = re.compile(
-    r"\bCOPY\b[^;]{0,400}?\b(?:TO|FROM)\s{1,40}PROGRAM\b"
+    r"\bCOPY\b[^;]{0,400}?\b(?:TO|FROM)\s{1,40}PROGRAM\s{0,40}[E'\"$:{%?\\]"
     r"|\bEXEC(?:UTE)?\b[\s\w.\[\]\"']{0,60}\b(?:xp_cmdshell|sp_OACreate|xp_regwrite)\b|\bsp_configure\b\W{1,8}xp_cmdshell\b"
     r"|\bLANGUAGE\s{1,8}[\"']?(?:plpython[23]?u|plperlu|pltclu|plsh)\b|\bRETURNS\s{1,8}\w{1,20}\s{1,8}SONAME\b",
     re.IGNORECASE,
@@ -36,8 +36,16 @@ _TOUCHES: Final = re.compile(
     r"\bLOAD_FILE\s{0,4}\(|\bINTO\s{1,40}(?:OUTFILE|DUMPFILE)\b|\bpg_read(?:_binary)?_file\s{0,4}\(|\blo_(?:import|export)\s{0,4}\(",
     re.IGNORECASE,
 )
-_COMMENT: Final = re.compile(r"/\*.*?\*/|--[^\n]*|^[ \t]*#[^\n]*", re.DOTALL | re.MULTILINE)
-_LINE_COMMENT: Final = re.compile(r"^[ \t]*(?:#|//|\*|/\*)[^\n]*", re.MULTILINE)
+_COMMENTS: Final = r"(?P<comment>--[^\n]*|/\*(?!!).*?\*/)|/\*(?!!).*\Z"
+_READINGS: Final = (
+    re.compile(rf"'(?:[^']|'')*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|\$(\w*)\$.*?\$\1\$|{_COMMENTS}", re.DOTALL),
+    re.compile(
+        r"'(?:[^'\\]|\\.)*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)|`[^`]*(?:`|\Z)"
+        rf"|{_COMMENTS}",
+        re.DOTALL,
+    ),
+)
+"""Texts and comments as PostgreSQL and as MySQL read them: a comment to one can be SQL to the other."""
 
 
 def wants(view: View) -> bool:
@@ -54,7 +62,7 @@ def leaves(view: View) -> Iterator[TextHit]:
     sql = view.path.lower().endswith(_FILES)
     if not any(pattern.search(view.text) for pattern in (_STARTS, _NAMED, _TOUCHES)):
         return
-    text = (_COMMENT if sql else _LINE_COMMENT).sub(lambda m: re.sub(r"[^\n]", " ", m[0]), view.text)
+    text = _without_comments(view.text) if sql else view.text
     rows = (
         (_STARTS, "SQL starts a program.", Severity.HIGH),
         (_NAMED if sql else None, "SQL starts a program.", Severity.HIGH),
@@ -73,6 +81,19 @@ def leaves(view: View) -> Iterator[TextHit]:
                     severity=Severity.LOW if not sql and in_tests(view.path) else severity,
                     confidence=None if sql else Confidence.MEDIUM,
                 )
+
+
+def _without_comments(text: str) -> str:
+    """The text with blanks in place of what is a comment to both."""
+    marks = []
+    for reading in _READINGS:
+        mark = bytearray(len(text))
+        for match in reading.finditer(text):
+            if match["comment"]:
+                mark[match.start() : match.end()] = b"\1" * len(match[0])
+        marks.append(mark)
+    pairs = zip(text, *marks, strict=True)
+    return "".join(" " if one and two and char != "\n" else char for char, one, two in pairs)
 
 
 RULE: Final = TextRule(META, leaves)

