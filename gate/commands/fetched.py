@@ -45,6 +45,12 @@ _STRING: Final = re.compile(
     r"|\bDownloadString\([^\n]{0,300}\|\s*(?:iex|invoke-expression)\b",
     re.IGNORECASE,
 )
+_APART: Final = re.compile(
+    "|".join(
+        r"(?<![\w'\"\\])" + r"(?:''|\"\"|\\)?".join(word) + r"(?![\w'\"\\])"
+        for word in ("curl", "wget", "bash", "base64")
+    )
+)
 _HELD: Final = re.compile(rf"\b(\w+)=[\"']?(?:\$\(|`)\s*(?:{FETCH})", re.IGNORECASE)
 _MOST_HELD: Final = 20
 _LONGEST: Final = 4000
@@ -66,7 +72,7 @@ def in_text(text: str, marks: tuple[str, ...] = ("#",), *, folding: bool = False
 
 def fetched(lines: Iterable[Line]) -> list[Fetched]:
     """One entry for each line that runs what it, or a line before it, got from elsewhere."""
-    lines = list(lines)
+    lines = [Line(line.first, line.last, _spelled(line.text)) for line in lines]
     whole = "\n".join(line.text for line in lines)
     if not any(word.search(whole) for word in (FETCHES, _DECODE, _UNPACK, _ENCODED, _INLINE, _STRING)):
         return []
@@ -82,6 +88,11 @@ def fetched(lines: Iterable[Line]) -> list[Fetched]:
     ran = {one.first for one in found if one.how == "run"}
     once = {(one.how, one.first, one.last): one for one in reversed(found)}
     return [one for one in reversed(once.values()) if one.how != "made executable" or one.first not in ran]
+
+
+def _spelled(text: str) -> str:
+    r"""``cu''rl`` and ``c\url`` as a shell reads them."""
+    return _APART.sub(lambda m: re.sub(r"['\"\\\\]", "", m[0]), text)
 
 
 def _at_once(line: Line, values: Mapping[str, str]) -> Fetched | None:

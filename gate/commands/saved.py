@@ -101,7 +101,7 @@ def _use(command: str, file: SavedFile) -> How | None:
     if file.name not in command:
         return None
     end = rf"(?:\S*/)?{re.escape(file.name)}(?=[\s;|&)>]|$)"
-    runner = rf"\b(?:{INTERPRETER}|source|exec)(?:\s+-(?!c\b|m\b)\S+)*\s+|(?:^|\s)\.\s+"
+    runner = rf"\b(?:{INTERPRETER}|source|exec)(?:\s+-(?!c\b|m\b)\S+)*\s+(?:<\s*)?|(?:^|\s)\.\s+"
     first = rf"^\W{{0,8}}(?:(?:{_BEFORE})\s+|\w+=\S*\s+)*(?=\.?/|~/|\$)"
     if re.search(rf"(?:{runner}|{first}){end}", command):
         return "run"

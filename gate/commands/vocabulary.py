@@ -12,7 +12,7 @@ How = Literal["piped", "substituted", "run", "made executable", "decoded"]
 """How it came to run."""
 FETCH: Final = (
     r"(?<![\w./-])(?:/\S{0,80}/)?(?:curl|wget2?|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod)"
-    r"(?:\.exe)?(?=[\s\"',$]|$)|\bfetch(?=\s+-)|\bDownloadString\(|\bADD\s+(?:--\S+\s+)*https?://"
+    r"(?:\.exe)?(?=[\s\"',$)]|$)|\bfetch(?=\s+-)|\bnc(?:at)?(?=\s+[\w.-]+\s+\d)|\bDownloadString\(|\bADD\s+(?:--\S+\s+)*https?://"
 )
 FETCHES: Final = re.compile(FETCH, re.IGNORECASE)
 
