@@ -10,7 +10,7 @@ report and the closing ``done`` go to the socket ``GATE_DRIVER_FD`` (docs/launch
 no child holds. ``done`` is left out when an item did not run to its end. The kernel-level trace is
 elsewhere and does not depend on any of this.
 
-A job: ``items`` (see driver_child.py for what each ``do`` needs), ``roots`` (folders for sys.path,
+A job: ``items`` (see driver_verbs.py for what each ``do`` needs), ``roots`` (folders for sys.path,
 relative to the working directory), ``lines`` ({path: [[first, last], ...]}: changed lines to watch),
 ``seconds`` (the driver's own limit for the whole job), ``grace`` (seconds granted to threads and child
 processes that outlive their item), ``nap`` (longest sleep in seconds; 0 leaves sleeps alone), ``clock``
@@ -34,6 +34,7 @@ from typing import Any  # noqa: E402
 
 import driver_child  # noqa: E402
 import driver_preload  # noqa: E402
+import driver_verbs  # noqa: E402
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -56,7 +57,7 @@ def main(argv: list[str]) -> int:
     except ValueError as error:
         print(f"driver: {error}", file=sys.stderr)
         return 2
-    driver_child.preload(job["items"])
+    driver_verbs.preload(job["items"])
     _adopt_orphans()
     until = time.monotonic() + float(job.get("seconds", 15.0))
     results: list[Result] = []
@@ -89,7 +90,7 @@ def parse_job(argv: list[str]) -> Job:
     if not isinstance(job, dict) or not isinstance(job.get("items"), list):
         raise ValueError("the job has no list of items")
     for item in job["items"]:
-        if not isinstance(item, dict) or item.get("do") not in driver_child.VERBS:
+        if not isinstance(item, dict) or item.get("do") not in driver_verbs.VERBS:
             raise ValueError(f"unknown item {item!r}")
     return job
 
@@ -100,7 +101,7 @@ def run_item(item: Job, job: Job, until: float) -> Result:
     if isinstance(was, dict) and not os.path.lexists(item["path"]) and os.path.lexists(was["path"]):
         item = {**item, **was}  # the side before a rename
     first = _run_to_the_end(item, job, until)
-    if first["outcome"] == "missing" and item["do"] in driver_child.CAN_STAND_IN:
+    if first["outcome"] == "missing" and item["do"] in driver_verbs.CAN_STAND_IN:
         # Once more with stand-ins for what is missing; how that ends says nothing about the code.
         again = _run_to_the_end({**item, "stand_in": True}, job, until)
         again.update(outcome="missing", missing=first["missing"], stand_in=True)
@@ -175,7 +176,7 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
             ended = True
     if status is None:
         result["outcome"] = "timed-out"
-    elif item["do"] in driver_child.REPLACED and result["outcome"] == "ended":
+    elif item["do"] in driver_verbs.REPLACED and result["outcome"] == "ended":
         result.update(outcome="completed" if status >= 0 else "ended", exit_code=status)
     elif not ended or status < 0:
         result.update(outcome="ended", exit_code=status)
