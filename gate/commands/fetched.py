@@ -52,7 +52,9 @@ _APART: Final = re.compile(
     )
 )
 _HELD: Final = re.compile(rf"\b(\w+)=[\"']?(?:\$\(|`)\s*(?:{FETCH})", re.IGNORECASE)
-_MOST_HELD: Final = 20
+_RUN_BY_NAME: Final = re.compile(r"(?:\beval\s+|\s-c\s+|<<<\s*)[\"']?\$\{?(\w+)", re.IGNORECASE)
+_SAID: Final = re.compile(r"\b(?:echo|printf)\b([^|\n]{0,80})")
+_NAMED: Final = re.compile(r"\$\{?(\w+)")
 _LONGEST: Final = 4000
 
 
@@ -77,12 +79,12 @@ def fetched(lines: Iterable[Line]) -> list[Fetched]:
     if not any(word.search(whole) for word in (FETCHES, _DECODE, _UNPACK, _ENCODED, _INLINE, _STRING)):
         return []
     values = named_values(whole)
-    held = frozenset(list(_HELD.findall(whole))[:_MOST_HELD])
+    held = {match[1]: whole[match.start() : match.start() + _LONGEST] for match in _HELD.finditer(whole)}
     signed = bool(SUM.search(whole))
     found: list[Fetched] = []
     files: list[SavedFile] = []
     for line in lines:
-        at_once = _at_once(line, values) or _by_name(line, held, whole, values)
+        at_once = _at_once(line, values) or _by_name(line, held, values)
         found += [at_once] if at_once else []
         found += by_file(line, values, files, signed=signed)
     ran = {one.first for one in found if one.how == "run"}
@@ -147,17 +149,15 @@ def _told(how: How, line: Line, command: str, values: Mapping[str, str]) -> Fetc
     return Fetched(how, place, address, line.first, line.last)
 
 
-def _by_name(line: Line, held: frozenset[str], whole: str, values: Mapping[str, str]) -> Fetched | None:
+def _by_name(line: Line, held: Mapping[str, str], values: Mapping[str, str]) -> Fetched | None:
     """``x=$(curl ...)`` and later ``eval "$x"``, ``sh -c "$x"``, ``echo "$x" | sh``."""
-    for name in held:
-        used = rf"[\"']?\$\{{?{name}\b"
-        if re.search(rf"(?:\beval\s+|\s-c\s+|<<<\s*){used}", line.text) or (
-            re.search(rf"\b(?:echo|printf)\b[^|]{{0,40}}{used}", line.text)
-            and any(runs_its_input(part) for part in line.text.split("|")[1:])
-        ):
-            given = re.search(rf"\b{name}=[^\n]*", whole)
-            return _told("substituted", line, given[0] if given else "", values)
-    return None
+    if not held or "$" not in line.text:
+        return None
+    run = _RUN_BY_NAME.findall(line.text)
+    if any(runs_its_input(part) for part in line.text.split("|")[1:]):
+        run += [name for said in _SAID.findall(line.text) for name in _NAMED.findall(said)]
+    name = next((name for name in run if name in held), None)
+    return None if name is None else _told("substituted", line, held[name].partition("\n")[0], values)
 
 
 def _weight(one: Fetched) -> tuple[int, int, int]:

