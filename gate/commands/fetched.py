@@ -82,7 +82,7 @@ def fetched(lines: Iterable[Line]) -> list[Fetched]:
     held = {match[1]: whole[match.start() : match.start() + _LONGEST] for match in _HELD.finditer(whole)}
     signed = bool(SUM.search(whole))
     found: list[Fetched] = []
-    files: list[SavedFile] = []
+    files: dict[str, SavedFile] = {}
     for line in lines:
         at_once = _at_once(line, values) or _by_name(line, held, values)
         found += [at_once] if at_once else []

