@@ -195,6 +195,8 @@ class RunRecord:
     given: tuple[str, ...] = ()
     """Files that were there before the code ran (the tree's, and planted ones) and that it opened for writing
     or put another in the place of: paths as in a trace, sorted."""
+    cut: tuple[str, ...] = ()
+    """Those that it opened to append to and that hold less than before, or begin otherwise, by the file system."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,13 +21,15 @@ class Given:
     def __init__(self, *files: Collection[str]) -> None:
         self._files = files
         self._written: set[str] = set()
+        self.appended: set[str] = set()
+        """Those that were opened to append to: an open that by itself takes nothing away."""
         self._links: dict[str, str] = {}
 
     def hear(self, event: Event) -> None:
         """One event: an open that may change a file, a rename onto one, another name for one."""
         if isinstance(event, Open):
             if event.writes:
-                self._note(event.path)
+                self._note(event.path, appends="O_APPEND" in event.flags)
         elif isinstance(event, File) and event.call.startswith("rename"):
             self._note(event.path)
         elif isinstance(event, File) and event.call.startswith("link"):
@@ -42,11 +44,13 @@ class Given:
         else:
             self._note(old)  # too many to follow: none of them is forgotten
 
-    def _note(self, path: str) -> None:
+    def _note(self, path: str, *, appends: bool = False) -> None:
         path = posixpath.normpath(path)
         path = self._links.get(path, path)
         if self._is_ours(path):
             self._written.add(path)
+            if appends:
+                self.appended.add(path)
 
     def _is_ours(self, path: str) -> bool:
         return any(path in files for files in self._files)

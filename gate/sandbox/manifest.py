@@ -14,12 +14,14 @@ from gate.trace.events import text_of
 _MOST: Final = 200_000
 _WRITABLE: Final = ("/work", "/tmp", "/dev/shm")  # noqa: S108  # inside the sandbox
 _HEADS: Final = 64
+HEAD: Final = 32 << 10
+"""Bytes of a beginning, at most: as in launch_manifest.py."""
 _Hex = Annotated[str, Meta(max_length=65536)]
 _Number = Annotated[int, Meta(ge=0, le=1 << 62)]
 
 
 class _Piece(Struct, frozen=True, forbid_unknown_fields=True):
-    files: tuple[tuple[_Hex, _Number, _Number], ...]
+    files: tuple[tuple[_Hex, _Number, _Number, _Number], ...]
     whole: bool
     heads: Annotated[tuple[tuple[_Hex, bytes], ...], Meta(max_length=_HEADS)] = ()
     full: Annotated[tuple[Annotated[str, Meta(max_length=4096)], ...], Meta(max_length=64)] = ()
@@ -42,6 +44,8 @@ class Manifest:
         """Writable places without room for more, as the launcher found them."""
         self.heads: tuple[tuple[str, bytes], ...] = ()
         """What the first of the changed files begin with."""
+        self.sizes: dict[str, int] = {}
+        """Bytes of each changed file at the end, as far as it was told."""
         self._files: list[Touched] = []
 
     def hear(self, payload: bytes) -> None:
@@ -49,8 +53,10 @@ class Manifest:
         piece = _PIECE.decode(payload)
         if self.touched is not None or len(self._files) + len(piece.files) > _MOST:
             raise ValueError("a list of changed files too many")
-        for path, device, inode in piece.files:
-            self._files.append(Touched(path=text_of(bytes.fromhex(path)), device=device, inode=inode))
+        for path, device, inode, size in piece.files:
+            name = text_of(bytes.fromhex(path))
+            self._files.append(Touched(path=name, device=device, inode=inode))
+            self.sizes[name] = size
         if len(self.heads) + len(piece.heads) > _HEADS:
             raise ValueError("too many beginnings of files")
         self.heads += tuple((text_of(bytes.fromhex(path)), data) for path, data in piece.heads)

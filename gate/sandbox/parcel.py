@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+import tarfile
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -21,6 +22,7 @@ PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 MAX_TREE: Final = 2 << 30
 _CHUNK: Final = 1 << 18
 _SUBMODULE: Final = "160000"
+_LINK: Final = "120000"
 _CALL_SHARE: Final = 0.6
 """Of the sandbox's memory, what one process of a call probe may hold: the rest is for the driver, the
 launcher and the files of the scratch, so that a greedy call fails before the wall ends everything."""
@@ -37,19 +39,32 @@ _ENVIRONMENT: Final = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parcel:
-    """A tree's archive: a tar file of ``size`` bytes. ``files`` are the paths that its files will have
-    inside, as a trace writes them.
+    """A tree's archive: a tar file of ``size`` bytes. ``files``: the paths that its files will have inside,
+    as a trace writes them, and their sizes in bytes (0 for a link).
     """
 
     path: Path
     size: int
-    files: frozenset[str] = frozenset()
+    files: Mapping[str, int] = field(default_factory=dict)
 
     def chunks(self) -> Iterator[bytes]:
         """The tar, piece by piece, never an empty one."""
         with self.path.open("rb") as stream:
             while piece := stream.read(_CHUNK):
                 yield piece
+
+    def beginnings(self, paths: Collection[str], most: int) -> dict[str, bytes]:
+        """What these of ``files`` begin with, at most so many bytes of each. Reads the whole archive."""
+        found: dict[str, bytes] = {}
+        if not paths:
+            return found
+        with tarfile.open(self.path, "r:", encoding="utf-8", errors="surrogateescape") as tar:
+            for member in tar:
+                path = _inside(member.name)
+                stream = tar.extractfile(member) if member.isreg() and path in paths else None
+                if stream is not None:
+                    found[path] = stream.read(most)
+        return found
 
 
 class NoTree:
@@ -83,8 +98,14 @@ def pack(tree: Tree, path: Path) -> Parcel:
                     f"the tree is larger than {MAX_TREE >> 20} MiB", advice="Gate a smaller part of it."
                 )
             out.write(piece)
-    files = (e.path.encode("utf-8", "surrogateescape") for e in tree.entries() if e.mode != _SUBMODULE)
-    return Parcel(path=path, size=size, files=frozenset(f"{TREE}/{text_of(name)}" for name in files))
+    entries = [entry for entry in tree.entries() if entry.mode != _SUBMODULE]
+    files = {_inside(entry.path): 0 if entry.mode == _LINK else entry.size for entry in entries}
+    return Parcel(path=path, size=size, files=files)
+
+
+def _inside(path: str) -> str:
+    """A path of the tree, as a trace writes it."""
+    return f"{TREE}/{text_of(path.encode('utf-8', 'surrogateescape'))}"
 
 
 def with_tree(limits: Limits, parcels: Mapping[Side, Parcel]) -> Limits:

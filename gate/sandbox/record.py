@@ -28,6 +28,7 @@ class Seen:
     heads: tuple[tuple[str, bytes], ...] = ()
     full: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
     completeness: Completeness = field(default_factory=Completeness)
     noise: bytes = b""
     fault: str | None = None
@@ -51,6 +52,7 @@ def to_record(heard: Receiver, seen: Seen, probe: Probe, side: Side, repeat: int
         heads=seen.heads,
         full=seen.full,
         given=seen.given,
+        cut=seen.cut,
         completeness=seen.completeness,
         stdout=bytes(heard.stdout),
         stderr=bytes(heard.stderr),

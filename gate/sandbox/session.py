@@ -23,7 +23,7 @@ from gate.sandbox import clock as clock_of
 from gate.sandbox.bridge import Bridge
 from gate.sandbox.channel import Job, Receiver, Tracing
 from gate.sandbox.given import Given
-from gate.sandbox.manifest import Manifest
+from gate.sandbox.manifest import HEAD, Manifest
 from gate.sandbox.manifest import places as manifest_places
 from gate.sandbox.parcel import Parcel, job_for
 from gate.sandbox.record import Seen, never_started, to_record
@@ -242,6 +242,7 @@ class BoxSession:
             heads=manifest.heads,
             full=manifest.full,
             given=given.written,
+            cut=_cut(given, parcel, self._spec, manifest),
             completeness=lost + _unlisted(heard, job, manifest) if started else lost,
             noise=bytes(noise),
             fault=fault,
@@ -253,6 +254,18 @@ def _completeness(box: Box, network: Path | None, given: Given) -> Completeness:
     """What the observers together did not keep. ``given`` hears the trace on the way."""
     whole = read_trace(box.trace, given.hear)[0]
     return whole if network is None else whole + read_log(network).completeness
+
+
+def _cut(given: Given, parcel: Parcel, spec: SandboxSpec, manifest: Manifest) -> tuple[str, ...]:
+    """Which files that were appended to hold less than before, or begin otherwise."""
+    sizes = {path: len(data) for path, data in spec.files.items()} | dict(parcel.files)
+    ends = {path: data for path, data in manifest.heads if path in given.appended}
+    old = parcel.beginnings(ends.keys() & parcel.files.keys(), HEAD) | {
+        path: spec.files[path][:HEAD] for path in ends.keys() & spec.files.keys()
+    }
+    smaller = {p for p in given.appended if manifest.sizes.get(p, sizes[p]) < sizes[p]}
+    other = {path for path, data in old.items() if not ends[path].startswith(data)}
+    return tuple(sorted(smaller | other))
 
 
 def _unlisted(heard: Receiver, job: Job, manifest: Manifest) -> Completeness:

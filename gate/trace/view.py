@@ -116,7 +116,9 @@ class View:
         self.channels = Channels()
         self.actors = Actors()
         named = Hints(record.driver_report).opened_by_name()
-        self.files = FileView(self.cells, self.actors, self.channels, canaries, named, record.given)
+        self.files = FileView(
+            self.cells, self.actors, self.channels, canaries, named, record.given, record.cut
+        )
         self._heads = dict(record.heads)
         self.log = read_log(record.network) if record.network is not None else None
         self.net = NetView(self.cells, self.actors, self.channels, self.files, self.log)

@@ -39,6 +39,7 @@ class FileView:
         canaries: tuple[Canary, ...],
         named: frozenset[str] = frozenset(),
         given: Collection[str] = (),
+        cut: Collection[str] = (),
     ) -> None:
         self._cells, self._actors, self._channels = cells, actors, channels
         self._canaries = {c.path: c.name for c in canaries if c.path}
@@ -50,7 +51,7 @@ class FileView:
         self._dirs: set[str] = set()
         self._asks_names: set[int] = set()
         self._gone: dict[str, set[str]] = {}
-        self._rewrites = Rewrites(given)
+        self._rewrites = Rewrites(given, cut)
         self.canaries_read: dict[str, str] = {}
 
     def made(self, path: str) -> bool:

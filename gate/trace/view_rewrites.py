@@ -27,11 +27,13 @@ base64 in lines of 76 has 0.013, minified scripts about 0.05, prose and programs
 
 class Rewrites:
     """Fed with opens and renames in their order, and whether the run had made the file by then. ``given``:
-    files that were there before the run began, as far as it wrote to them.
+    files that were there before the run began, as far as it wrote to them. ``cut``: those that were opened
+    to append to and hold less than before, or something else (ftruncate and fcntl are not traced).
     """
 
-    def __init__(self, given: Collection[str] = ()) -> None:
+    def __init__(self, given: Collection[str] = (), cut: Collection[str] = ()) -> None:
         self._given = frozenset(given)
+        self._cut = frozenset(cut)
         self._met: set[str] = set()
         self._links: dict[str, str] = {}
         self._rewritten: dict[str, set[str]] = {}
@@ -44,6 +46,8 @@ class Rewrites:
             where = place(path)
         if where.kind not in MANY or where.noise or event.denied or "O_DIRECTORY" in event.flags:
             return
+        if event.writes and path in self._cut:
+            self._add(where, path)
         if not event.writes or "O_APPEND" in event.flags:
             if not made and len(self._met) < _KEPT:
                 self._met.add(path)

@@ -76,6 +76,17 @@ def act():
         if turn == 1:
             shutil.rmtree("build")
 """
+APPEND = """
+import ctypes, fcntl, glob, os
+def act():
+    for path in sorted(glob.glob("docs/*.md")):
+        with open(path, "a") as file:
+            WAY
+"""
+EMPTIED = APPEND.replace("WAY", "file.truncate(0)")
+REFILLED = APPEND.replace("WAY", "file.truncate(0); file.write('x' * 99)")
+IN_PLACE = APPEND.replace("WAY", "fcntl.fcntl(file, fcntl.F_SETFL, 0); os.pwrite(file.fileno(), bytes(9), 0)")
+APPENDED = APPEND.replace("WAY", "file.write('One more line.')")
 FEW = BLIND.replace('glob.glob("docs/*.md"))', 'glob.glob("docs/*.md"))[:19]')
 SIDES: tuple[Side, ...] = ("base", "head")
 QUIET = "def act():\n    pass\n"
@@ -142,6 +153,15 @@ def test_other_ways(backend: str, head: str, told: str) -> None:
 
 
 @pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize("head", [EMPTIED, REFILLED, IN_PLACE], ids=["emptied", "refilled", "in place"])
+def test_opened_to_append_and_then_not_appended_to(backend: str, head: str) -> None:
+    findings, runs = act(backend, head)
+    (loss,) = losses(findings)
+    assert loss.endswith(" call 40")
+    assert runs[-1].cut == runs[-1].given != ()
+
+
+@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
 def test_planted_files_of_the_home_count(backend: str) -> None:
     findings, _ = act(backend, HOME)
     assert "many files of home (overwritten)" in {f.evidence["subject"] for f in findings}
@@ -155,8 +175,14 @@ def test_a_generator_that_is_called_is_less_sure(backend: str) -> None:
 @pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
 @pytest.mark.parametrize(
     ("head", "base"),
-    [(BUILD, QUIET), (FEW, QUIET), (GENERATOR + "# changed\n", GENERATOR), (BLIND, BLIND + "\nact()\n")],
-    ids=["own files", "few", "base as well", "base even at import"],
+    [
+        (BUILD, QUIET),
+        (FEW, QUIET),
+        (APPENDED, QUIET),
+        (GENERATOR + "# changed\n", GENERATOR),
+        (BLIND, BLIND + "\nact()\n"),
+    ],
+    ids=["own files", "few", "appended", "base as well", "base even at import"],
 )
 def test_harmless_writing_is_quiet(backend: str, head: str, base: str) -> None:
     assert losses(act(backend, head, base)[0]) == []

@@ -313,7 +313,14 @@ class TestTheView:
 
 @pytest.mark.parametrize(
     "payload",
-    [b"", b"{}", b'{"files":[["zz",1,1]],"whole":true}', b'{"files":[["00",-1,1]],"whole":true}', b"[]"],
+    [
+        b"",
+        b"{}",
+        b'{"files":[["zz",1,1,1]],"whole":true}',
+        b'{"files":[["00",-1,1,1]],"whole":true}',
+        b'{"files":[["00",1,1]],"whole":true}',
+        b"[]",
+    ],
 )
 def test_what_is_no_list_is_refused(payload: bytes) -> None:
     with pytest.raises((ValueError, msgspec.DecodeError), match=r"."):
@@ -322,10 +329,11 @@ def test_what_is_no_list_is_refused(payload: bytes) -> None:
 
 def test_a_list_is_only_complete_with_its_last_piece() -> None:
     manifest = Manifest()
-    manifest.hear(b'{"files":[["2f61",1,2]],"whole":false}')
+    manifest.hear(b'{"files":[["2f61",1,2,30]],"whole":false}')
     parts = [manifest.touched]
     manifest.hear(b'{"files":[],"whole":true}')
     assert [*parts, manifest.touched] == [None, (Touched(path="/a", device=1, inode=2),)]
+    assert manifest.sizes == {"/a": 30}
     broken = Manifest()
     broken.hear(b'{"files":[],"whole":false}')
     assert broken.touched is None

@@ -147,6 +147,26 @@ def test_files_that_were_there_and_stay_are_nobodys_loss(number: int, tmp_path: 
     assert [b.subject for b in seen if b.kind.value == "delete"] == []
 
 
+def test_appended_files_that_lost_what_they_held(tmp_path: Path) -> None:
+    """What the file system says decides: no call tells that a file was cut."""
+    paths = _names("/work/tree/d", 26)
+    for cut, counts in ((paths[:20], [20]), (paths[:19], []), ([], [])):
+        trace = Trace()
+        for path in paths:
+            trace.write(path, "O_CREAT|O_APPEND")
+        seen = trace.seen(tmp_path, given=_given(trace, set(paths)), cut=tuple(cut))
+        assert [b.count for b in seen if b.detail.get("how") == "overwrites"] == counts
+
+
+def test_which_files_were_appended_to() -> None:
+    trace = Trace().write("/work/tree/a", "O_CREAT|O_APPEND").write("/work/tree/b", _FRESH)
+    trace.file("link", "/tmp/c", "/work/tree/c").write("/tmp/c", "O_APPEND").write("/work/tree/d", "O_APPEND")
+    files = Given({"/work/tree/a", "/work/tree/b", "/work/tree/c"})
+    for event in trace.events:
+        files.hear(event)
+    assert files.appended == {"/work/tree/a", "/work/tree/c"}
+
+
 def test_more_links_than_are_followed_hide_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view_rewrites, "_KEPT", 30)
     monkeypatch.setattr(given, "_LINKS", 30)

@@ -134,7 +134,8 @@ def _run(
             )
         record = session.run(probe, side, errand=errand)
         if record.trace is None or not _ran_code(record.trace):
-            return replace(record, trace=None, touched=None, heads=(), given=(), completeness=Completeness())
+            whole = Completeness()
+            return replace(record, trace=None, touched=None, heads=(), given=(), cut=(), completeness=whole)
         kept = traces / f"install-{side}.jsonl"
         shutil.copyfile(record.trace, kept)
         return replace(record, trace=kept)

@@ -43,8 +43,8 @@ def mark() -> int:
 
 
 def report(since: int, roots: Iterable[str], until: float, say: Callable[[Dict[str, object]], None]) -> None:
-    """Tell of every regular file below the roots that changed since: path (hex), device, inode. In pieces;
-    the last has ``whole``: False when ``until`` (time.monotonic()) passed, something could not be looked at,
+    """Tell of every regular file below the roots that changed since: path (hex), device, inode, size. In
+    pieces; the last has ``whole``: False when ``until`` (time.monotonic()) passed, something could not be looked at,
     or there was too much of it, and ``full``: roots without room for more. Between them ``heads``: path (hex)
     and beginning (base64) of some of the files.
     """
@@ -109,14 +109,14 @@ class Walk:
                 with contextlib.suppress(FileNotFoundError):
                     found = entry.stat(follow_symlinks=False)
                 if found is not None and stat.S_ISREG(found.st_mode) and found.st_ctime_ns >= self.since:
-                    self._tell([entry.path.hex(), found.st_dev, found.st_ino])
+                    self._tell([entry.path.hex(), found.st_dev, found.st_ino, found.st_size])
                     if found.st_size and len(self.readable) < HEADS and not entry.name.endswith(b".pyc"):
                         self.readable.append(entry.path)
         return inside
 
     def _tell(self, file: List[object]) -> None:
         self.files.append(file)
-        size = len(str(file[0])) + 50
+        size = len(str(file[0])) + 70
         self.size += size
         self.total += size
         if self.size > PIECE:
