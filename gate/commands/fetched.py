@@ -14,13 +14,13 @@ from gate.commands.addresses import Place, filled_in, named_values, worst
 from gate.commands.interpreters import INTERPRETER, runs_its_input
 from gate.commands.reading import Line, lines_of, statements
 from gate.commands.saved import SUM, SavedFile, by_file
+from gate.commands.unpacking import MAY_UNPACK, unpacks
 from gate.commands.vocabulary import FETCH, FETCHES, Fetched, How
 
 _DECODE: Final = re.compile(
     r"\bbase(?:64|32)\s+(?:-\w*[dD]\w*|--decode)\b|\bxxd\s+-\w*r|\bopenssl\s+(?:enc|base64|aes\S*)\b[^|\n]{0,200}\s-d\b"
     r"|\bfrombase64string\(|\bb64decode\(|\buudecode\b"
 )
-_UNPACK: Final = re.compile(r"\brev\b|\bgunzip\s+-c|\btr\s+\S+\s+\S+")
 _SOURCE: Final = rf"(?:\b(?:{INTERPRETER}|eval|source|iex|invoke-expression)\b|(?:^|[\s;&|\"'])\.(?=\s))"
 _INTO: Final = r"(?:<\(|\$\(|`|<<<\s*[\"']?\$\(|(?<=[\s&])\(+)"
 _SUBSTITUTED: Final = re.compile(
@@ -76,7 +76,7 @@ def fetched(lines: Iterable[Line]) -> list[Fetched]:
     """One entry for each line that runs what it, or a line before it, got from elsewhere."""
     lines = [Line(line.first, line.last, _spelled(line.text)) for line in lines]
     whole = "\n".join(line.text for line in lines)
-    if not any(word.search(whole) for word in (FETCHES, _DECODE, _UNPACK, _ENCODED, _INLINE, _STRING)):
+    if not any(word.search(whole) for word in (FETCHES, _DECODE, MAY_UNPACK, _ENCODED, _INLINE, _STRING)):
         return []
     values = named_values(whole)
     held = {match[1]: whole[match.start() : match.start() + _LONGEST] for match in _HELD.finditer(whole)}
@@ -100,17 +100,23 @@ def _spelled(text: str) -> str:
 def _at_once(line: Line, values: Mapping[str, str]) -> Fetched | None:
     """Fetched and run on one line: by a pipe, by a substitution, inside an interpreter's own text."""
     before = ""
+    hidden_before = False
     for statement, mark in statements(line.text):
         given = ""
+        swapped, turned = False, False
         for part in statement.replace("|&", "|").split("|"):
             if given and runs_its_input(part):
                 opens = given.count(")") <= given.count("(") and given.count("}") <= given.count("{")
                 whole = given if opens else before + given
-                kind = _piped(whole)
+                hidden = swapped or turned or (hidden_before and not opens)
+                kind = _piped(whole) or ("decoded" if hidden else None)
                 if kind is not None:
                     return _told(kind, line, whole, values)
-            if not given or FETCHES.search(part) or _DECODE.search(part) or _UNPACK.search(part):
-                given = (given + part + " ")[-_LONGEST:]
+            found = unpacks(part)
+            swapped, turned = swapped or found == 2, turned ^ (found == 1)
+            if not given or FETCHES.search(part) or _DECODE.search(part):
+                given = (given + part + " | ")[-_LONGEST:]
+        hidden_before = hidden_before or swapped or turned
         before = (before + statement + mark)[-_LONGEST:]
     if match := _SUBSTITUTED.search(line.text):
         how: How = "decoded" if match["decode"] else "substituted"
@@ -138,7 +144,7 @@ def _piped(given: str) -> How | None:
         return "decoded"
     if FETCHES.search(given):
         return "piped"
-    return "decoded" if _UNPACK.search(given) else None
+    return None
 
 
 def _told(how: How, line: Line, command: str, values: Mapping[str, str]) -> Fetched:

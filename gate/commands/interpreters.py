@@ -24,15 +24,28 @@ _STDIN: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 _EVALUATES: Final = re.compile(
     r"\b(?:exec|eval|system|compile)\b.{0,200}\bstdin\b|<STDIN>.{0,200}\beval\b", re.IGNORECASE
 )
+_XARGS: Final = re.compile(
+    rf"\s(?:\S{{0,80}}/)?{SHELL}(?:\.exe)?[\"']?,?\s+[\"']?(?:-[a-z]+\s+){{0,3}}-[a-z]*c\b[\"']?,?\s*(.*)",
+    re.DOTALL,
+)
+_REPLACED: Final = re.compile(r"\s-I[\s\"',]*([^\s\"',]{1,20})")
+_ITS_ARGUMENT: Final = re.compile(r"[\s\"'\\`(]*(?:(?:eval|exec|sudo)[\s\"'\\]+)*(?:$|\$\{?[0-9@*]|[<>|])")
+_HEREDOC: Final = re.compile(r"[^#\n'\"\\]*(?<![<\d])<<-?\s*\w")
+_IN_QUOTES: Final = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _TO_SHELL: Final = re.compile(rf">\(\s*(?:\w+\s+)?{SHELL}\b")
 _LONGEST: Final = 2000
 
 
 def runs_its_input(command: str) -> bool:
-    """``sh``, ``sudo -E bash -s -- -y``, ``python3 -``, ``iex``; not ``python -m json.tool``, ``sh x.sh``."""
+    """``sh``, ``sudo -E bash -s -- -y``, ``python3 -``, ``iex``; not ``python -m json.tool``, ``sh x.sh``.
+
+    Nor ``bash -n`` (it runs nothing), ``python3 - <<E`` (that is its input), ``xargs -n1 bash x.sh``.
+    """
     text = command[:_LONGEST]
     if _TO_SHELL.search(text):
         return True
+    if "<<" in text and _HEREDOC.match(_IN_QUOTES.sub("_", text)):
+        return False
     opened = _GIVEN.sub("X=_", _REDIRECTION.sub(" ", text)).lstrip(" \t\"'({[&")
     end = _ENDS.search(opened)
     words = (opened[: end.start()] if end and not _THE_SHELL.match(opened) else opened).split()
@@ -40,10 +53,12 @@ def runs_its_input(command: str) -> bool:
     if not words:
         return False
     if words[0] == "xargs":
-        return any(_SHELL.fullmatch(word.rsplit("/", 1)[-1]) for word in words[1:])
+        return _takes_commands(text[text.index("xargs") :])
     name = words[0].rstrip(";").rsplit("/", 1)[-1].lower()
     if _THE_SHELL.match(words[0]) or _SHELL.fullmatch(name):
-        return _shell_reads(words[1:])
+        return _shell_reads(words[1:], power="p" in name)
+    if name == "parallel":
+        return all(word.startswith("-") or word.isdigit() for word in words[1:])
     if name in ("source", "."):
         return any(word in _STDIN for word in words[1:])
     if name in ("iex", "invoke-expression", "eval"):
@@ -67,8 +82,23 @@ def _without_prefix(words: list[str]) -> list[str]:
     return words[at:]
 
 
-def _shell_reads(rest: list[str]) -> bool:
+def _takes_commands(command: str) -> bool:
+    """``xargs sh -c``, ``xargs -I{} sh -c {}``: what was read is the command, and no argument of one."""
+    match = _XARGS.search(command)
+    if match is None:
+        return False
+    text = match[1]
+    for name in _REPLACED.findall(command[: match.start()]) or ("{}",):
+        text = text.replace(name, "$0")
+    return bool(_ITS_ARGUMENT.match(text))
+
+
+def _shell_reads(rest: list[str], *, power: bool) -> bool:
     skip = False
+    if not power and "+n" not in rest:
+        at = next((n for n, word in enumerate(rest) if not word.startswith("-") or "s" in word), len(rest))
+        if any(re.fullmatch(r"-[a-z]*n[a-z]*", word) for word in rest[:at]):
+            return False
     for word in rest:
         if skip:
             skip = False

