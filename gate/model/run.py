@@ -196,7 +196,9 @@ class RunRecord:
     """Files that were there before the code ran (the tree's, and planted ones) and that it opened for writing
     or put another in the place of: paths as in a trace, sorted."""
     cut: tuple[str, ...] = ()
-    """Those that it opened to append to and that hold less than before, or begin otherwise, by the file system."""
+    """Those that it opened to append to and that hold less than before, or begin otherwise."""
+    data_files: int = 0
+    """How many files of the tree hold data, not programs (gate/trace/data_files.py); 0: not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,7 @@ from gate.model.change import Side, Tree, TreeEntry
 from gate.model.run import Limits, Probe, SandboxSpec
 from gate.sandbox import layers
 from gate.sandbox.channel import Job, Tracing
+from gate.trace.data_files import data_files
 from gate.trace.events import text_of
 
 WORK: Final = "/work"
@@ -40,12 +41,13 @@ _ENVIRONMENT: Final = {
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parcel:
     """A tree's archive: a tar file of ``size`` bytes. ``files``: the paths that its files will have inside,
-    as a trace writes them, and their sizes in bytes (0 for a link).
+    as a trace writes them, and their sizes in bytes (0 for a link). ``data``: how many of them hold data.
     """
 
     path: Path
     size: int
     files: Mapping[str, int] = field(default_factory=dict)
+    data: int = 0
 
     def chunks(self) -> Iterator[bytes]:
         """The tar, piece by piece, never an empty one."""
@@ -100,7 +102,7 @@ def pack(tree: Tree, path: Path) -> Parcel:
             out.write(piece)
     entries = [entry for entry in tree.entries() if entry.mode != _SUBMODULE]
     files = {_inside(entry.path): 0 if entry.mode == _LINK else entry.size for entry in entries}
-    return Parcel(path=path, size=size, files=files)
+    return Parcel(path=path, size=size, files=files, data=data_files(files))
 
 
 def _inside(path: str) -> str:

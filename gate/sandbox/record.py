@@ -29,6 +29,7 @@ class Seen:
     full: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
+    data_files: int = 0
     completeness: Completeness = field(default_factory=Completeness)
     noise: bytes = b""
     fault: str | None = None
@@ -53,6 +54,7 @@ def to_record(heard: Receiver, seen: Seen, probe: Probe, side: Side, repeat: int
         full=seen.full,
         given=seen.given,
         cut=seen.cut,
+        data_files=seen.data_files,
         completeness=seen.completeness,
         stdout=bytes(heard.stdout),
         stderr=bytes(heard.stderr),

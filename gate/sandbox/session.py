@@ -242,6 +242,7 @@ class BoxSession:
             heads=manifest.heads,
             full=manifest.full,
             given=given.written,
+            data_files=parcel.data,
             cut=_cut(given, parcel, self._spec, manifest),
             completeness=lost + _unlisted(heard, job, manifest) if started else lost,
             noise=bytes(noise),

@@ -44,6 +44,7 @@ from gate.trace.view_disk import DiskView, files_left
 from gate.trace.view_files import FileView
 from gate.trace.view_left import LeftView
 from gate.trace.view_net import NetView
+from gate.trace.view_rewrites import Rewrites
 from gate.trace.view_sinkhole import SinkholeView
 
 _SEEN = 100_000
@@ -116,9 +117,8 @@ class View:
         self.channels = Channels()
         self.actors = Actors()
         named = Hints(record.driver_report).opened_by_name()
-        self.files = FileView(
-            self.cells, self.actors, self.channels, canaries, named, record.given, record.cut
-        )
+        rewrites = Rewrites(record.given, record.cut, record.data_files)
+        self.files = FileView(self.cells, self.actors, self.channels, canaries, named, rewrites)
         self._heads = dict(record.heads)
         self.log = read_log(record.network) if record.network is not None else None
         self.net = NetView(self.cells, self.actors, self.channels, self.files, self.log)

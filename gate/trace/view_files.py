@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind as Kind
@@ -15,7 +15,7 @@ from gate.trace.channels import Channels
 from gate.trace.events import File, Look, Open, text_bytes
 from gate.trace.paths import Place, place
 from gate.trace.probes import probe_of
-from gate.trace.view_rewrites import MANY, Rewrites, many
+from gate.trace.view_rewrites import Rewrites, many
 
 _KEPT: Final = 20_000
 _LEAKY: Final = 40
@@ -38,8 +38,7 @@ class FileView:
         channels: Channels,
         canaries: tuple[Canary, ...],
         named: frozenset[str] = frozenset(),
-        given: Collection[str] = (),
-        cut: Collection[str] = (),
+        rewrites: Rewrites | None = None,
     ) -> None:
         self._cells, self._actors, self._channels = cells, actors, channels
         self._canaries = {c.path: c.name for c in canaries if c.path}
@@ -51,7 +50,7 @@ class FileView:
         self._dirs: set[str] = set()
         self._asks_names: set[int] = set()
         self._gone: dict[str, set[str]] = {}
-        self._rewrites = Rewrites(given, cut)
+        self._rewrites = rewrites or Rewrites()
         self.canaries_read: dict[str, str] = {}
 
     def made(self, path: str) -> bool:
@@ -132,11 +131,11 @@ class FileView:
                 detail = {"program": name, "missing": "yes"}
                 self._cells.add(Kind.EXEC, f"{name} (not there)", f"{chain}>{name}", detail)
         for kind, paths in sorted(self._gone.items()):
-            most, rewritten = MANY.get(kind, 5), self._rewrites.of(kind)
-            lost = paths | rewritten if len(rewritten) < most else paths
-            if len(lost) >= most:
-                detail = {"examples": " ".join(sorted(lost)[:3])}
-                if len(paths) < most:  # only together with what was overwritten
+            enough, rewritten = self._rewrites.enough, self._rewrites.of(kind)
+            lost = paths if enough(kind, rewritten) else paths | rewritten
+            if enough(kind, lost):
+                detail = {"examples": " ".join(sorted(lost)[:3])} | self._rewrites.share(kind, lost)
+                if not enough(kind, paths):  # only together with what was overwritten
                     detail |= {"how": "overwrites", "area": kind}
                 self._cells.get(Kind.DELETE, many(kind), "", detail).count += len(lost)
         self._rewrites.finish(self._cells, heads or {})

@@ -14,11 +14,15 @@ from typing import Final
 
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.trace.cells import Cells
+from gate.trace.data_files import data_files
 from gate.trace.events import Open
 from gate.trace.paths import Place, place
 
 MANY: Final = {"tree": 20, "home": 5, "system": 5}
 """Files of one place, not made by the run itself, from which on deleting, emptying or rewriting is "many"."""
+_LEAST: Final = 5
+_SHARE: Final = 0.5
+"""In a small tree it is "many", too, when so many files with data are lost, and that share of all it has."""
 _KEPT: Final = 20_000
 _WORDS: Final = 0.04
 """The share of white space from which on text is words and lines, not random bytes in an alphabet of letters:
@@ -28,10 +32,12 @@ base64 in lines of 76 has 0.013, minified scripts about 0.05, prose and programs
 class Rewrites:
     """Fed with opens and renames in their order, and whether the run had made the file by then. ``given``:
     files that were there before the run began, as far as it wrote to them. ``cut``: those that were opened
-    to append to and hold less than before, or something else (ftruncate and fcntl are not traced).
+    to append to and hold less than before, or something else (ftruncate and fcntl are not traced). ``data``:
+    how many files with data the tree has, 0 where that is not known.
     """
 
-    def __init__(self, given: Collection[str] = (), cut: Collection[str] = ()) -> None:
+    def __init__(self, given: Collection[str] = (), cut: Collection[str] = (), data: int = 0) -> None:
+        self._data = data
         self._given = frozenset(given)
         self._cut = frozenset(cut)
         self._met: set[str] = set()
@@ -85,16 +91,30 @@ class Rewrites:
         """Paths of one place that got other content."""
         return frozenset(self._rewritten.get(kind, ()))
 
+    def enough(self, kind: str, paths: Collection[str]) -> bool:
+        """True when the loss of these files of one place is the loss of many."""
+        if len(paths) >= MANY.get(kind, _LEAST):
+            return True
+        lost = data_files(paths) if kind == "tree" and self._data else 0
+        return lost >= _LEAST and lost >= _SHARE * self._data
+
+    def share(self, kind: str, paths: Collection[str]) -> dict[str, str]:
+        """``{"share": "12 of 13"}`` where so many files are many only because the tree is small."""
+        few = len(paths) < MANY.get(kind, _LEAST)
+        return {"share": f"{data_files(paths)} of {self._data}"} if few else {}
+
     def finish(self, cells: Cells, heads: Mapping[str, bytes]) -> None:
         """Many are one fact, ``delete many files of home (overwritten)``. ``heads``: what changed files begin
         with, as far as that is known. ``written``: *as text* where nothing was read first, and what is known
         of many of them is words and lines, which is how a generator writes.
         """
         for kind, paths in sorted(self._rewritten.items()):
-            if len(paths) >= MANY[kind]:
+            if self.enough(kind, paths):
                 detail = {"examples": " ".join(sorted(paths)[:3]), "how": "overwrites", "area": kind}
+                detail |= self.share(kind, paths)
                 known = [heads[path] for path in paths if path in heads]
-                if not paths & self._met and len(known) >= MANY[kind] and all(map(words, known)):
+                enough = len(known) >= min(MANY[kind], len(paths))
+                if not paths & self._met and enough and all(map(words, known)):
                     detail["written"] = "as text"
                 subject = f"{many(kind)} (overwritten)"
                 cells.get(Kind.DELETE, subject, "", detail).count += len(paths)

@@ -19,6 +19,7 @@ _PAGES = '''
         for number in range(30):
             pathlib.Path(folder, f"{number}.md").write_text(f"# Page {number}\\n\\nWORDS\\n")
     '''
+_FEW = _PAGES.replace("range(30)", "range(12)")
 
 HARMLESS: Final = (
     Pull(
@@ -350,6 +351,13 @@ HARMLESS: Final = (
         base={f"docs/pages/{n}.md": f"# Page {n}\n\nWords and lines.\n" for n in range(30)}
         | {"src/pricing/pages.py": _PAGES.replace("WORDS", "Words and lines.")},
         head={"src/pricing/pages.py": _PAGES.replace("WORDS", "Other words and lines.")},
+        verdicts=("pass",),
+    ),
+    Pull(
+        name="generator-of-a-few-pages",
+        base={f"docs/pages/{n}.md": f"# Page {n}\n\nWords and lines.\n" for n in range(12)}
+        | {"src/pricing/pages.py": _FEW.replace("WORDS", "Words and lines.")},
+        head={"src/pricing/pages.py": _FEW.replace("WORDS", "Other words and lines.")},
         verdicts=("pass",),
     ),
     Pull(

@@ -12,6 +12,7 @@ import pytest
 from gate.sandbox import given
 from gate.sandbox.given import Given
 from gate.trace import view_rewrites
+from gate.trace.data_files import is_data
 from tests.unit.trace_builder import Trace
 
 _FRESH = "O_CREAT|O_TRUNC"
@@ -156,6 +157,44 @@ def test_appended_files_that_lost_what_they_held(tmp_path: Path) -> None:
             trace.write(path, "O_CREAT|O_APPEND")
         seen = trace.seen(tmp_path, given=_given(trace, set(paths)), cut=tuple(cut))
         assert [b.count for b in seen if b.detail.get("how") == "overwrites"] == counts
+
+
+@pytest.mark.parametrize(
+    ("lost", "data", "told"),
+    [
+        (12, 13, ["12 of 13"]),
+        (5, 10, ["5 of 10"]),
+        (5, 11, []),
+        (4, 4, []),
+        (12, 0, []),  # nobody counted
+        (20, 21, [""]),  # many anyway
+    ],
+)
+@pytest.mark.parametrize("way", ["overwritten", "deleted"])
+def test_most_of_a_small_tree_is_many(
+    lost: int, data: int, told: list[str], way: str, tmp_path: Path
+) -> None:
+    paths = _names("/work/tree/d", lost)
+    trace = Trace()
+    for path in paths:
+        trace.write(path, _FRESH) if way == "overwritten" else trace.file("unlink", path)
+    for name in "abcdef":
+        trace.open(f"/work/tree/{name}.py", "rw", "")  # programs do not count
+    seen = trace.seen(tmp_path, given=_given(trace, set(paths)), data_files=data)
+    if lost < 20:
+        assert [b.detail.get("share", "") for b in seen if b.subject.startswith("many")] == told
+    else:
+        assert told[0] in [b.detail.get("share", "") for b in seen if b.subject.startswith("many")]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "README", "x.json", "locale.po", ".env", "d.sqlite", "a\nb"])
+def test_data(name: str) -> None:
+    assert is_data(f"/work/tree/{name}")
+
+
+@pytest.mark.parametrize("name", ["a.py", "A.PY", "Makefile", "x.mjs", "run.sh", "a\nb.py", "dev.Dockerfile"])
+def test_programs(name: str) -> None:
+    assert not is_data(f"/work/tree/{name}")
 
 
 def test_which_files_were_appended_to() -> None:

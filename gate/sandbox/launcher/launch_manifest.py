@@ -44,9 +44,9 @@ def mark() -> int:
 
 def report(since: int, roots: Iterable[str], until: float, say: Callable[[Dict[str, object]], None]) -> None:
     """Tell of every regular file below the roots that changed since: path (hex), device, inode, size. In
-    pieces; the last has ``whole``: False when ``until`` (time.monotonic()) passed, something could not be looked at,
-    or there was too much of it, and ``full``: roots without room for more. Between them ``heads``: path (hex)
-    and beginning (base64) of some of the files.
+    pieces; the last has ``whole``: False when ``until`` (time.monotonic()) passed, something could not be
+    looked at, or there was too much of it, and ``full``: roots without room for more. Between them ``heads``:
+    path (hex) and beginning (base64) of some of the files.
     """
     full = [root for root in roots if no_room(root)]
     walk = Walk(since, min(time.monotonic() + SECONDS, until + LATE), say)

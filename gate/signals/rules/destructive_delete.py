@@ -4,7 +4,9 @@ of the system.
 Files that the run created itself are its own business, and so are caches. A single file of the tree is
 told as information. Overwritten counts what was in the tree or planted before the run began, what the run
 had read before, and what it opened for writing in place. A function that was called and wrote nothing but
-text over files of the tree, without having read them, may be a generator: told with less confidence.
+text over files of the tree, without having read them, may be a generator: told with less confidence. Many
+are 20 files of the tree; or at least 5 that hold data and are half of all that it has, which weighs less
+in a script.
 
 Delete only what the code made, or what the caller names.
 """
@@ -51,19 +53,19 @@ def check(context: SignalContext) -> Iterator[Finding]:
     secret: list[Behaviour] = []
     persons: list[Behaviour] = []
     for behaviour in new(context, BehaviourKind.DELETE, BehaviourKind.RENAME):
-        test = phase_of(context, behaviour) == "test"
+        phase = phase_of(context, behaviour)
+        test, small_tree = phase == "test", "share" in behaviour.detail
         old = behaviour.detail.get("old", behaviour.subject)
         sure = LIKELY if test else SURE
         if behaviour.detail.get("how") == "overwrites":
-            phase = phase_of(context, behaviour)
             generates = phase == "call" and behaviour.detail.get("written") == "as text"
             script = behaviour.detail.get("area") == "tree" and (phase == "script" or generates)
             message = "Overwrites many files that were there before."
-            severity = MEDIUM if test else HIGH
+            severity = MEDIUM if test or (phase == "script" and small_tree) else HIGH
             sure = LIKELY if script else sure  # formatters and generators do so too, when they are started
             yield found(META, context, behaviour, message, severity=severity, confidence=sure)
         elif behaviour.subject.startswith("many files of"):
-            severity = MEDIUM if test else HIGH
+            severity = MEDIUM if test or (phase == "script" and small_tree) else HIGH
             yield found(
                 META, context, behaviour, "Deletes or empties many files.", severity=severity, confidence=sure
             )
