@@ -4,7 +4,8 @@ Told from the calls alone, which the code cannot forge: whoever was seen to begi
 first program (the driver, else the probe's own) left by itself, and did not end in the moment before
 the launcher ended it. The driver gives helpers a second to end with their caller; where there is no driver
 nobody does, and only who got loose is told. A copy that made no call of its own since it was forked is not
-among them: the driver says that something is left, and who forked it says whether that had left its session.
+among them: the driver says that something is left, and who forked it says whether that had left its session,
+or was itself a copy that ended at once, so that the other belongs to nobody (``orphan``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from gate.trace.events import Control, Exit, Fork, Net, Process
 from gate.trace.normalise import command_shape, program_name
 from gate.trace.paths import place
 
+ORPHAN: Final = "orphan"
+"""``detail["detached"]`` of a copy whose parent, a copy, too, ended while what had forked that went on."""
 LEAVES: Final = "leaves"
 """``detail["how"]`` of what is told here."""
 _COPY: Final = "a copy of itself"
@@ -42,6 +45,8 @@ class _Proc:
     listens: str = ""
     unseen: int = 0
     """Children that it asked for and that made no call yet."""
+    orphans: bool = False
+    """A copy that ended before who forked it: its children are nobody's."""
 
 
 @dataclass(slots=True)
@@ -68,6 +73,8 @@ class LeftView:
             it.argv, it.exe = self._actors.words(event.pid), event.exe
             if not it.item:
                 it.begun = it.begun or it.argv
+                if it.detached == ORPHAN:  # a program is told by its name, however it was begun
+                    it.detached = ""
                 if program_name(event.exe) == "nohup":
                     it.detached = it.detached or "nohup"
 
@@ -80,7 +87,7 @@ class LeftView:
             above = next((one for one in reversed(self._ended) if one.unseen), None)
         if above is not None and not item:
             above.unseen -= 1
-            it.begun, it.detached = above.begun, above.detached
+            it.begun, it.detached = above.begun, _way(above)
             if not above.item:
                 it.argv, it.exe = above.argv, above.exe
         return it
@@ -109,6 +116,11 @@ class LeftView:
         if event.pid == self._actors.root and event.code is not None:
             self._count()
         it = self._alive.pop(event.pid, None)
+        if it is not None and not it.item and not it.exe and it.parent in self._alive:
+            it.orphans = True
+            for child in self._alive.values():
+                if child.parent == event.pid and not child.exe:
+                    child.detached = child.detached or ORPHAN
         if it is not None and it.unseen > 0 and len(self._ended) < _ENDED:
             self._ended.append(it)
         if event.code is not None:
@@ -141,8 +153,9 @@ class LeftView:
         for left, below in told[:_SHOWN]:
             if self._actors.driven or _loose(left.it, below):
                 self._tell(left, below)
-        silent = next((it for it in self._ended if it.unseen > 0 and it.detached), None)
+        silent = next((it for it in self._ended if it.unseen > 0 and _way(it)), None)
         if left_running and not self._left and silent is not None:
+            silent.detached = _way(silent)
             self._tell(_Left("", silent), [])
 
     def _top(self, pid: int) -> int:
@@ -169,6 +182,11 @@ class LeftView:
             "programs": " ".join(sorted({other.split(" ", 1)[0] for other in others})),
         }
         self._cells.add(Kind.EXIT, f"{LEAVES} {name}", left.chain, detail)
+
+
+def _way(it: _Proc) -> str:
+    """How a child of this one got loose, when it has ended."""
+    return it.detached or (ORPHAN if it.orphans else "")
 
 
 def _loose(it: _Proc, below: list[_Proc]) -> str:

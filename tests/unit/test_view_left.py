@@ -121,6 +121,34 @@ def test_a_copy_that_never_made_a_call(tmp_path: Path) -> None:
     assert told(plain.seen(tmp_path, driver_report=report)) == ["exit left-running"]
 
 
+def test_a_copy_of_a_copy_that_ended_is_nobodys(tmp_path: Path) -> None:
+    """Forked twice without a session of its own, it waits in a call that is not traced."""
+    report = {"items": [{"left_running": True}]}
+
+    def twice() -> Trace:
+        return fork(fork(Trace(), ITEM).process(102, ITEM, "/usr/bin/python3.11"), 102)
+
+    (one,) = left(over(twice().end(102)), tmp_path, driver_report=report)
+    assert (one.subject, one.detail["detached"]) == ("leaves a copy of itself", "orphan")
+    met = twice().process(103, 102, "/usr/bin/python3.11").end(102)
+    assert [b.detail["detached"] for b in left(over(met, 103), tmp_path)] == ["orphan"]
+    late = twice().end(102).process(103, DRIVER, "/usr/bin/python3.11")
+    assert [b.detail["detached"] for b in left(over(late, 103), tmp_path)] == ["orphan"]
+    became = twice().end(102).exec("/usr/bin/sleep", "sleep", "60", pid=103, ppid=DRIVER)
+    assert ["detached" in b.detail for b in left(over(became, 103), tmp_path)] == [False]
+
+
+def test_a_helper_that_ends_with_its_caller_orphans_nobody(tmp_path: Path) -> None:
+    """A worker whose item had ended before it, and a shell that left something in the background."""
+    report = {"items": [{"left_running": True}]}
+    trace = fork(Trace(), ITEM).process(102, ITEM, "/usr/bin/python3.11")
+    fork(trace, 102).end(ITEM).end(102).end(DRIVER)
+    assert left(trace, tmp_path, driver_report=report) == []
+    trace = fork(Trace(), ITEM).exec("/usr/bin/dash", "sh", "-c", "wait_long &")
+    over(fork(trace, 102).end(102))
+    assert left(trace, tmp_path, driver_report=report) == []
+
+
 def test_threads_are_no_children(tmp_path: Path) -> None:
     trace = fork(fork(Trace(), ITEM, thread=True), ITEM, "CLONE_VM|CLONE_THREAD")
     setsid(trace, ITEM)

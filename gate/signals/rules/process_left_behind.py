@@ -1,8 +1,8 @@
 """The change starts a process that is still there when what started it has ended, and main does not.
 
 What it does later, nobody sees: a program that first sleeps for an hour, a listener that waits for orders.
-Weighs more where the process detached itself (a session of its own, `nohup`), which no helper needs that
-is to end with its caller. What calls and tests leave of `multiprocessing`, of agents that always go into
+Weighs more where the process got loose (a session of its own, `nohup`, forked twice), which no helper needs
+that is to end with its caller. What calls and tests leave of `multiprocessing`, of agents that always go into
 the background (`gpg-agent`, `git maintenance`), or without detaching it in a test, is told as information.
 
 Wait for what you start, or end it; offer a service that runs on as a program of its own.
@@ -54,6 +54,7 @@ _WORKER: Final = re.compile(
 )
 _WAYS: Final = {
     "session": "Starts a process that leaves its session and outlives what started it.",
+    "orphan": "Starts a process whose parent ends at once, and that outlives what started it.",
     "nohup": "Starts a process that no hang-up ends and that outlives what started it.",
 }
 
