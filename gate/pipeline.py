@@ -23,6 +23,7 @@ from gate import crash
 from gate.attribution.attribute import attribute
 from gate.attribution.findings import attribution_findings
 from gate.change.interface import OpenChange
+from gate.clocks import compares_clock
 from gate.errors import CouldNotLook, WallFailed
 from gate.judging import Evidence, judge
 from gate.looking import Looked, look
@@ -34,7 +35,15 @@ from gate.model.finding import Finding
 from gate.model.override import Override
 from gate.model.report import Report, SandboxReport
 from gate.model.rule import Severity
-from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, RunRecord, SandboxSpec
+from gate.model.run import (
+    Capability,
+    Completeness,
+    ExecutionPlan,
+    Limits,
+    NotExercised,
+    RunRecord,
+    SandboxSpec,
+)
 from gate.model.stage import Stage, StageOutcome
 from gate.policy import override
 from gate.policy.rules import load_policy
@@ -145,7 +154,7 @@ def check(
                 settings,
                 looks,
                 deep=deep,
-                suspects=lambda: _suspects(static.result()),
+                suspects=lambda: _suspects(opened, static.result()),
                 keep=keep,
                 traces=Path(scratch, "installing"),
             )
@@ -176,9 +185,10 @@ def _wants_depth(settings: Settings, commits: tuple[CommitAttribution, ...]) -> 
     return settings.config.sandbox.deep or by_ai
 
 
-def _suspects(read: Prescreened) -> set[str]:
+def _suspects(opened: OpenChange, read: Prescreened) -> set[str]:
     """Files whose text is a reason to run them again under other conditions."""
-    return {f.primary.path for f in read.findings if f.severity.rank >= Severity.MEDIUM.rank}
+    found = {f.primary.path for f in read.findings if f.severity.rank >= Severity.MEDIUM.rank}
+    return found | compares_clock(opened.change, opened.head).keys()
 
 
 def _attribution(
@@ -311,7 +321,21 @@ def _behind(
         if keep is not None:
             keep.runs(looked.runs)
     _say_what_was_lost(stage, looked.runs)
+    if wall.isolation != "vm":  # a virtual machine's own clock reaches files, too
+        looked = replace(looked, not_exercised=looked.not_exercised + _file_times(opened, looked.runs))
     return _told(looked, planted, wall)
+
+
+def _file_times(opened: OpenChange, runs: tuple[RunRecord, ...]) -> tuple[NotExercised, ...]:
+    """Files that compare file times and were looked at with a moved clock, which does not reach those."""
+    again = {run.probe.path for run in runs if run.side == "head" and run.probe.condition}
+    why = "its clock was not moved for file times"
+    asked = compares_clock(opened.change, opened.head) if again else {}
+    return tuple(
+        NotExercised(path=path, target="second look", reason=why)
+        for path, file_times in asked.items()
+        if file_times and path in again
+    )
 
 
 def _blocks(findings: tuple[Finding, ...], settings: Settings) -> bool:
