@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from gate.sandbox.planning.javascript import MOST_ACTS, TooLongError, acting_lines
-from gate.sandbox.planning.javascript_words import words
+from gate.sandbox.planning.javascript import MOST_ACTS, acting_lines
+from gate.sandbox.planning.javascript_words import TooLongError, read
 
 PROCESS, NETWORK, CODE = "start a process", "reach the network", "run code that it is given"
 NATIVE, DELETE, SIGNAL, HIDDEN = (
@@ -144,7 +144,9 @@ def test_bounded() -> None:
     [
         "(" * 50_000, "'" * 50_000, "`${" * 30_000, "a." * 50_000, "/" * 50_000, "/*" * 50_000, '"\\\n' * 30_000,
         "import " * 30_000, "await " * 30_000, "} = a;" * 20_000, "x<" * 30_000, "eval(" * 20_000, "\\u" * 30_000,
-        "const a = b; " * 10_000, "[" * 50_000,
+        "const a = b; " * 10_000, "[" * 50_000, "x" + "=/[" * 100_000, '"\\' * 100_000, "'\\\r\n" * 30_000,
+        ")/[" * 50_000, ")/x" * 50_000, "</" * 50_000, "<p>'" * 30_000, "}`" * 50_000, "//\r" * 50_000, "${" * 50_000,
+        "a\n/" * 50_000, "<!--" * 50_000, "require('a'+" * 10_000, "x = a" + ".b" * 30_000 + ";" + "x(" * 30_000,
     ],
 )  # fmt: skip
 def test_texts_made_to_be_slow(text: str) -> None:
@@ -153,8 +155,64 @@ def test_texts_made_to_be_slow(text: str) -> None:
     assert time.process_time() - start < 20  # a tenth of that on a quiet machine
 
 
+# What hides the rest of the text from a reader who takes it for something else.
+HIDING = (
+    "if (x) /`/.test(y);", "if (x) /'/.test(y);", 'if (x) /"/.test(y);', "{}\n/`/.test(y);", "if (x) /a/*2;",
+    "if (x) /[`/*]/.test(y);", "type A = B[]\n/`/.test(y);", "type A = B\n/`/.test(y);", "type A = B\r/`/.test(y);",
+    "a++ / 2; b = '`/';", "a! / 2; b = '`/';", "a = b.of / 2; c = '`/';", "x = y\n/ 2; z = '`/';", "if (x) /\\/`/.test(y);",
+    "a = <p>`</p>;", "a = <p>/*</p>;", "a = <p>{b}`</p>;", "a = <p>{b}/*{c}</p>;", "a = <p\n>`{b}</p>;", "a = <>`</>;",
+    "a = <A b={c} />; d = <p>`</p>;", "a</x>`/.y;", "a</`/.y;", "a</'/.y;", "if (x) />`/.test(y);",
+    "<!-- ` ", "<!-- /*", "--> `", "a\n--> `", "#!/usr/bin/env node `", "#! /*", "// x `", "// it's /*",
+    "a instanceof /`/;", "export default /`/;", "x = `${(() => { if (a) /}/.test(b); })()} /*`;",
+    "if (x) /`/.test(y); (a) / 2; b = '`/'; /* ) { */", "if (x) /'/.test(y), /`/; // don't .",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("source", HIDING)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_nothing_hides_the_rest(source: str, end: str) -> None:
+    line = (source + end).count("\n") + 1
+    hidden = (
+        f"{source}{end}const {{ exec: run }} = require('child_process');{end}run('id');{end}eval(b);{end}"
+    )
+    told = {(first, what) for first, _, what in acting_lines(hidden)}
+    assert {(line + 1, PROCESS), (line + 2, CODE)} <= told
+
+
+@pytest.mark.parametrize("end", ["\r", "\u2028", "\u2029"])
+@pytest.mark.parametrize("source", ["// x", "<!-- x", "#! x", "if (x) /`/.test(y);", "// don't `"])
+def test_every_line_end_of_javascript_ends_a_comment(source: str, end: str) -> None:
+    assert (1, 1, CODE) in acting_lines(f"{source}{end}eval(a);{end}b();")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if (x) /'/.test(y); eval(a); b = '';", "a = <b>Don't</b>; eval(a); c = <b>don't</b>;", "a = <b>//</b>; eval(a);",
+        "a = <p>{b}//{eval(a)}</p>", "a = <p>{b}'{eval('1')}</p>;", "a = <b></b>; eval(a); c = <b></b>;",
+        "a = <A b={1} />; eval(a); c = <A b={1} />;", "if (x) /a//eval(a);", "\ufeffa;\ufeffeval(a);",
+    ],
+)  # fmt: skip
+def test_nothing_hides_the_rest_of_its_line(source: str) -> None:
+    assert (1, CODE) in {(first, what) for first, _, what in acting_lines(source)}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "const a = (b + c) / 2;\n// eval(1) isn't", "if (!/['\"`]/.test(a)) b(); // eval(1)", "const a = s.split(/`/); // eval(1)",
+        "x = [/'/, /\"/g]; // eval(1)", "a = <p className='b'>text {'b'} {b(1)}</p>;", "a = b ? /`/ : /'/; // eval(1)",
+        "const a = `${b}` + `${c({ d: 1 })}`; // eval(1)", "for (;n --> 0;) b(); // eval(1)", "if (a < b) { c(); } // eval(1)",
+        "a = 'it\\'s' / 2 / 3; // eval(1)", "return /`/; // eval(1)", "const a = b[0] / c[1] / d(2);\n// eval(1)",
+    ],
+)  # fmt: skip
+def test_what_is_clear_is_read_once(source: str) -> None:
+    assert not read(source).doubtful
+    assert acting_lines(source) == ()
+
+
 def test_words_know_their_lines() -> None:
-    said = words('a /* \n */ "b\\\nc" `d\n${e}\n` f')
+    said = read('a /* \n */ "b\\\nc" `d\n${e}\n` f').words
     assert [(w.kind, w.value, w.line) for w in said] == [
         ("name", "a", 1),
         ("text", "b\\\nc", 2),
@@ -168,3 +226,12 @@ def test_words_know_their_lines() -> None:
 def test_the_time_for_reading_is_bounded() -> None:
     with pytest.raises(TooLongError):
         acting_lines("a.b(); " * 1000, until=time.monotonic() - 1)
+    with pytest.raises(TooLongError):
+        read("a.b(); " * 1000, until=time.monotonic() - 1)
+
+
+def test_a_text_made_to_be_slow_ends_with_its_time() -> None:
+    start = time.process_time()
+    with pytest.raises(TooLongError):
+        acting_lines("x" + "=/[" * 300_000, until=time.monotonic() + 0.2)
+    assert time.process_time() - start < 3

@@ -8,7 +8,8 @@ from typing import Final
 
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import NotExercised
-from gate.sandbox.planning.javascript import Act, TooLongError, acting_lines
+from gate.sandbox.planning.javascript import Act, acting_lines
+from gate.sandbox.planning.javascript_words import TooLongError
 from gate.sandbox.planning.source import BIGGEST, Facts
 
 _SCRIPTS: Final = ("javascript", "typescript")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.sandbox.planning.javascript_names import Names
-from gate.sandbox.planning.javascript_words import Word, words
+from gate.sandbox.planning.javascript_words import TooLongError, Word, bare_words, read
 
 ACTS: Final = {
     "start a process": r"""child_process\.(exec|execFile|spawn)(Sync)? | child_process\.fork | cluster\.fork
@@ -50,20 +50,25 @@ _SPAN: Final = 4000
 Act = tuple[int, int, str]
 
 
-class TooLongError(Exception):
-    """The time for reading was over."""
-
-
 def acting_lines(source: str, until: float = math.inf) -> tuple[Act, ...]:
     """``(first line, last line, what a call there can do)``, 1-based and inclusive, at most 200.
 
     ``until`` is a time of ``time.monotonic()``. Raises TooLongError behind it.
     """
-    names = Names(words(source))
+    reading = read(source, until)
+    found = _found(Names(reading.words), until)
+    if reading.doubtful:
+        known = {(first, what) for first, _, what in found}
+        bare = _found(Names(bare_words(source, until), bare=True), until)
+        found |= {act for act in bare if (act[0], act[2]) not in known}
+    return tuple(sorted(found)[:MOST_ACTS])
+
+
+def _found(names: Names, until: float) -> set[Act]:
     for _ in _expressions(names, until):
         pass  # names may be bound behind the function that uses them
     found = {act for at, name, end in _expressions(names, until) for act in _told(names, at, name, end)}
-    return tuple(sorted(found | set(_made(names)))[:MOST_ACTS])
+    return found | set(_made(names))
 
 
 def _expressions(names: Names, until: float) -> Iterator[tuple[int, str, int]]:
@@ -73,7 +78,7 @@ def _expressions(names: Names, until: float) -> Iterator[tuple[int, str, int]]:
             raise TooLongError
         if word.value == "import" and word.kind == "name":
             names.imports(at)
-        if (word.kind == "name" or word.value == "(") and not names.said(at - 1, ".", "?."):
+        if (word.kind == "name" or word.value == "(") and not names.is_member(at):
             name, end = names.named(at)
             if name:
                 names.bind(at, name, end)
@@ -132,6 +137,8 @@ def _arguments(names: Names, end: int) -> int | None:
 
 def _is_defined(names: Names, at: int, close: int) -> bool:
     """``function f() {``, and a method ``f() {`` of a class or an object, are no calls."""
+    if names.bare:  # what stands in front or behind may be a comment's
+        return False
     if names.said(at - 1, "function") or (names.said(at - 1, "*") and names.said(at - 2, "function")):
         return True
     alone = at == 0 or names.words[at - 1].value in _BEFORE_DEFINED

@@ -19,15 +19,21 @@ _STEPS: Final = 40
 _NESTED: Final = 6
 _MOST: Final = 4000
 _ROOM: Final = 800_000
+_LONGEST: Final = 400
+"""Characters of a name that is worth to be known."""
 _FAR: Final = 400
 """Words: the most that an import names, and the widest brackets that are looked into for a name."""
 
 
 class Names:
-    """One text's words; ``known`` is what its names stand for, learnt on the way through."""
+    """One text's words; ``known`` is what its names stand for, learnt on the way through.
 
-    def __init__(self, said: list[Word]) -> None:
+    ``bare``: they are ``bare_words``, with those of comments and texts among them.
+    """
+
+    def __init__(self, said: list[Word], bare: bool = False) -> None:
         self.words = said
+        self.bare = bare
         self.known: dict[str, str] = {}
         self.room = _ROOM
         self.closing = _pairs(said)
@@ -144,7 +150,7 @@ class Names:
         return _FAR if self.room > 0 else 0
 
     def _learn(self, bound: str, name: str) -> None:
-        if bound != name and len(self.known) < _MOST:
+        if bound != name and len(self.known) < _MOST and len(name) <= _LONGEST:
             self.known[bound] = name.replace(".default", "")
 
     def said(self, at: int, *values: str) -> bool:
@@ -152,6 +158,12 @@ class Names:
         if not 0 <= at < len(self.words):
             return False
         return self.words[at].kind in ("mark", "name") and self.words[at].value in values
+
+    def is_member(self, at: int) -> bool:
+        """Does the word there follow a dot? Among bare words the dot of a line above may be a sentence's."""
+        if self.bare and at and self.words[at - 1].line != self.words[at].line:
+            return False
+        return self.said(at - 1, ".", "?.")
 
     def kind(self, at: int) -> str:
         """The kind of the word there, "" beyond the ends."""
