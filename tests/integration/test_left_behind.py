@@ -50,6 +50,16 @@ def act():
         os._exit(0)
     os.wait()
 """
+TWICE = """
+import os, select
+def act():
+    if os.fork() == 0:
+        if os.fork() == 0:
+            CALL
+            select.select([], [], [], 3600)
+        os._exit(0)
+    os.wait()
+"""
 POOLS = """
 import multiprocessing, threading, concurrent.futures as futures
 def act():
@@ -109,8 +119,10 @@ def act(backend: str, head: str, base: str = QUIET) -> tuple[list[Finding], RunR
         (NOHUP, "high", "leaves sh -c 'sleep 60; curl http://203.0.113.9/x'", 4, "nohup"),
         (DAEMON, "high", "leaves python later.py", None, "session"),
         (SILENT, "high", "leaves a copy of itself", None, "session"),
+        (TWICE.replace("CALL", "pass"), "high", "leaves a copy of itself", None, "orphan"),
+        (TWICE.replace("CALL", "open('seen', 'w')"), "high", "leaves a copy of itself", None, "orphan"),
     ],
-    ids=["session", "plain", "nohup", "daemon", "silent daemon"],
+    ids=["session", "plain", "nohup", "daemon", "silent daemon", "forked twice", "forked twice, seen"],
 )
 def test_a_process_that_stays(
     backend: str, head: str, severity: str, subject: str, line: int | None, how: str
