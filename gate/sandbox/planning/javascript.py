@@ -33,6 +33,8 @@ ACTS: Final = {
 }
 """What a call to such a name can do, in the words that are used for Python (reader.py)."""
 _ACTS: Final = tuple((what, re.compile(names, re.VERBOSE)) for what, names in ACTS.items())
+_PACKAGES: Final = frozenset(("ws", "got", "ky", "needle", "request", "del"))
+"""Packages whose names much else has (a parameter, a socket): these act only where the text loads them."""
 _WRITES: Final = re.compile(
     r"(?:fs|fs-extra)(?:\.promises)?\.(?:writeFile|appendFile|copyFile|rename|symlink|link|cp|outputFile|open)(?:Sync)?"
     r"|fs\.createWriteStream|Bun\.write|Deno\.(?:writeTextFile|writeFile|copyFile|rename|symlink|open)(?:Sync)?"
@@ -98,6 +100,9 @@ def _told(names: Names, at: int, name: str, end: int) -> Iterator[Act]:
     if name.startswith("native.node"):
         yield names.words[at].line, names.words[end - 1].line, "load native code"
         return
+    package = name.split(".", 1)[0]
+    if package in _PACKAGES and not names.is_loaded(package):
+        return
     opens = _arguments(names, end)
     if opens is None and not names.said(at, "new"):
         return
@@ -113,7 +118,11 @@ def _told(names: Names, at: int, name: str, end: int) -> Iterator[Act]:
 def _what(name: str, inside: list[Word]) -> str | None:
     """``inside``: the words between the brackets of the call."""
     first = inside[0].kind if inside else ""
-    loads = name in ("require", "import") and first == "name"  # of a name that is made at run time
+    loads = name in ("require", "import") and first in (
+        "name",
+        "text",
+        "template",
+    )  # what is made at run time
     if loads or (name in ("setTimeout", "setInterval") and first in ("text", "template")):
         return "run code that it is given"
     if _WRITES.fullmatch(name) and any(_is_hidden(word) for word in inside):

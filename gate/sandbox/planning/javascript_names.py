@@ -35,6 +35,7 @@ class Names:
         self.words = said
         self.bare = bare
         self.known: dict[str, str] = {}
+        self.loaded: set[str] = set()
         self.room = _ROOM
         self.closing = _pairs(said)
 
@@ -75,9 +76,12 @@ class Names:
         if not self.said(end, "(") or end not in self.closing:
             return "", end
         behind = self.closing[end] + 1
-        first = self.words[end + 1]
-        if _GIVES_MODULE.fullmatch(name) and first.kind in ("text", "template"):
-            return module_name(first.value), behind
+        if _GIVES_MODULE.fullmatch(name) and self.kind(end + 1) in ("text", "template"):
+            module, stop = self._joined(end + 1)
+            whole = stop == behind - 1 or self.said(stop, ",", "as") or module.startswith(".")
+            if whole:
+                self.loaded.add(module_name(module))
+            return (module_name(module), behind) if whole else ("", end)
         if _GIVES_REQUIRE.fullmatch(name):
             return "require", behind
         if _GIVES_SAME.fullmatch(name) and nested < _NESTED:
@@ -91,12 +95,25 @@ class Names:
         if self.said(at, ".", "?.") and self.kind(at + 1) == "name":
             return self.words[at + 1].value, at + 2
         at += 1 if self.said(at, "?.") else 0
-        if self.said(at, "[") and self.kind(at + 1) in ("text", "template") and self.said(at + 2, "]"):
-            return self.words[at + 1].value, at + 3
+        if self.said(at, "[") and self.kind(at + 1) in ("text", "template"):
+            key, stop = self._joined(at + 1)
+            return (key, stop + 1) if self.said(stop, "]") else None
         return None
+
+    def _joined(self, at: int) -> tuple[str, int]:
+        """What ``"a" + "b"`` or `` `a${"b"}` `` says from here on, and the index behind it."""
+        said = self.words[at].value
+        for _ in range(_STEPS):
+            follows = at + 2 if self.said(at + 1, "+") else at + 1
+            if self.kind(follows) not in ("text", "template"):
+                break
+            said, at = said + self.words[follows].value, follows
+        return said, at + 1
 
     def bind(self, at: int, name: str, end: int) -> None:
         """Learn from ``x = name``, ``const { a, b: c } = name``; what a call gives is not its name."""
+        if self.said(at, "import") and name.endswith(".then") and self.said(end, "("):
+            self._bind_parameter(end + 1, name.removesuffix(".then"))
         at -= 1 if self.said(at - 1, "await") else 0
         if not self.said(at - 1, "=") or self.said(end, "("):
             return
@@ -106,6 +123,20 @@ class Names:
                 self._learn(bound, f"{name}.{key}")
         elif self.kind(target) == "name" and not self.said(target - 1, "."):
             self._learn(self.words[target].value, name)
+
+    def _bind_parameter(self, at: int, module: str) -> None:
+        """``m => ...``, ``({ a, b: c }) => ...``, ``function (m) {``: what gets an ``import(...)``."""
+        for _ in range(3):
+            at += 1 if self.said(at, "async", "function", "(") else 0
+        if self.kind(at) == "name":
+            self._learn(self.words[at].value, module)
+        if not self.said(at, "{"):
+            return
+        for close in range(at, min(at + self._reach(), len(self.words))):
+            if self.said(close, "}"):
+                for key, bound in self._taken_apart(close):
+                    self._learn(bound, f"{module}.{key}")
+                return
 
     def _taken_apart(self, close: int) -> Iterator[tuple[str, str]]:
         """``{ a, b: c, d = 1 }`` that ends here: keys, and the names they are bound to."""
@@ -135,6 +166,7 @@ class Names:
 
     def _imported(self, names: list[str], module: str) -> None:
         """Bind what stands between ``import`` and its address."""
+        self.loaded.add(module)
         inside = False
         for n, name in enumerate(names):
             if name in ("{", "}"):
@@ -158,6 +190,10 @@ class Names:
         if not 0 <= at < len(self.words):
             return False
         return self.words[at].kind in ("mark", "name") and self.words[at].value in values
+
+    def is_loaded(self, package: str) -> bool:
+        """Does the text load it, or more than is known?"""
+        return package in self.loaded or self.room <= 0
 
     def is_member(self, at: int) -> bool:
         """Does the word there follow a dot? Among bare words the dot of a line above may be a sentence's."""
