@@ -41,6 +41,10 @@ _USED: Final = re.compile(
 _INSECURE: Final = re.compile(
     r"(?:^|\s)(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate)(?=[\s\"',]|$)"
 )
+_LED_ELSEWHERE: Final = re.compile(
+    r"(?:^|\s)(?:--resolve|--connect-to|--dns-\w+|--doh-url|-K|--config)(?=[\s=\"',])"
+)
+"""Options of curl by which an address leads to another place than its name says."""
 
 
 class Place(IntEnum):
@@ -130,9 +134,11 @@ def addresses(command: str) -> list[str]:
 
 
 def worst(command: str) -> tuple[Place, str]:
-    """Where a fetching command fetches from: the worst of its addresses, with TLS checks off worse still."""
+    """Where a fetching command fetches from: the worst of its addresses; worse if led elsewhere."""
     found: Iterable[tuple[Place, str]] = [(place_of(address), address) for address in addresses(command)]
     place, address = max(found, default=(Place.UNREADABLE, ""))
     if place is not Place.LOCAL and _INSECURE.search(command):
+        place = Place.DOUBTFUL
+    if place <= Place.VENDOR and _LED_ELSEWHERE.search(command):
         place = Place.DOUBTFUL
     return place, address

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from gate.commands.addresses import Place, filled_in, named_values, worst
-from gate.commands.interpreters import INTERPRETER, runs_its_input
+from gate.commands.installed import INSTALLS, installed
+from gate.commands.interpreters import INTERPRETER, SHELL, runs_its_input
 from gate.commands.reading import Line, lines_of, statements
-from gate.commands.saved import SUM, SavedFile, by_file
+from gate.commands.saved import CLONES, SUM, SavedFile, by_file
 from gate.commands.unpacking import MAY_UNPACK, unpacks
 from gate.commands.vocabulary import FETCH, FETCHES, Fetched, How
 
@@ -51,8 +52,15 @@ _APART: Final = re.compile(
         for word in ("curl", "wget", "bash", "base64")
     )
 )
+_SOCKET: Final = re.compile(
+    rf"\b(?:{SHELL}|source)\b[^\n|;&<>]{{0,80}}<\s{{0,4}}/dev/(?:tcp|udp)/([\w.-]{{1,200}})"
+)
+_MAY: Final = (FETCHES, _DECODE, MAY_UNPACK, _ENCODED, _INLINE, _STRING, INSTALLS, CLONES, _SOCKET)
 _HELD: Final = re.compile(rf"\b(\w+)=[\"']?(?:\$\(|`)\s*(?:{FETCH})", re.IGNORECASE)
-_RUN_BY_NAME: Final = re.compile(r"(?:\beval\s+|\s-c\s+|<<<\s*)[\"']?\$\{?(\w+)", re.IGNORECASE)
+_RUN_BY_NAME: Final = re.compile(
+    rf"(?:\beval\s+|\s-c\s+|\b(?:{INTERPRETER}|source)\b[^|;&<\n]{{0,40}}<<<\s*)[\"']?\$\{{?(\w+)",
+    re.IGNORECASE,
+)
 _SAID: Final = re.compile(r"\b(?:echo|printf)\b([^|\n]{0,80})")
 _NAMED: Final = re.compile(r"\$\{?(\w+)")
 _LONGEST: Final = 4000
@@ -76,7 +84,7 @@ def fetched(lines: Iterable[Line]) -> list[Fetched]:
     """One entry for each line that runs what it, or a line before it, got from elsewhere."""
     lines = [Line(line.first, line.last, _spelled(line.text)) for line in lines]
     whole = "\n".join(line.text for line in lines)
-    if not any(word.search(whole) for word in (FETCHES, _DECODE, MAY_UNPACK, _ENCODED, _INLINE, _STRING)):
+    if not any(word.search(whole) for word in _MAY):
         return []
     values = named_values(whole)
     held = {match[1]: whole[match.start() : match.start() + _LONGEST] for match in _HELD.finditer(whole)}
@@ -84,7 +92,7 @@ def fetched(lines: Iterable[Line]) -> list[Fetched]:
     found: list[Fetched] = []
     files: dict[str, SavedFile] = {}
     for line in lines:
-        at_once = _at_once(line, values) or _by_name(line, held, values)
+        at_once = _at_once(line, values) or _by_name(line, held, values) or installed(line, values)
         found += [at_once] if at_once else []
         found += by_file(line, values, files, signed=signed)
     ran = {one.first for one in found if one.how == "run"}
@@ -123,6 +131,8 @@ def _at_once(line: Line, values: Mapping[str, str]) -> Fetched | None:
         return _told(how, line, line.text[match.start() :], values)
     if match := _STRING.search(line.text):
         return _told("substituted", line, line.text[match.start() :], values)
+    if match := _SOCKET.search(line.text):
+        return Fetched("piped", Place.DOUBTFUL, match[1], line.first, line.last)
     if _ENCODED.search(line.text):
         return _told("decoded", line, "", values)
     return _inline(line, values)
@@ -167,5 +177,5 @@ def _by_name(line: Line, held: Mapping[str, str], values: Mapping[str, str]) -> 
 
 
 def _weight(one: Fetched) -> tuple[int, int, int]:
-    order = ("made executable", "run", "substituted", "piped", "decoded")
+    order = ("made executable", "installed", "cloned", "run", "substituted", "piped", "decoded")
     return (order.index(one.how), one.place, -one.checked)

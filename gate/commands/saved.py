@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from gate.commands.addresses import Place, addresses, filled_in, worst
+from gate.commands.addresses import Place, addresses, filled_in, place_of, worst
 from gate.commands.interpreters import INTERPRETER
 from gate.commands.reading import Line, bare, statements
 from gate.commands.vocabulary import FETCHES, Fetched, How
@@ -29,25 +29,35 @@ _CHECKED: Final = re.compile(
 )
 SUM: Final = re.compile(r"\b(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{96}|[0-9a-fA-F]{128})\b")
 _BEFORE: Final = r"RUN|CMD|ENTRYPOINT|sudo|exec|env|then|do|run:|cmd:|script:|\w+\.run|-E|-"
+CLONES: Final = re.compile(
+    r"\bgit\s+(?:-\S+\s+){0,4}clone\s+(?P<rest>[^\n;&|]{0,400}?(?P<address>(?:https?|git|ftp)://[^\s\"']{1,300})"
+    r"(?P<after>[^\n;&|]{0,200}))"
+)
+_BIN: Final = re.compile(r"(?:^|/)s?bin/[^/]+$")
+_BIN_FOLDER: Final = re.compile(r"(?:^|/)s?bin/?$")
+_VALUED: Final = frozenset(("-m", "-o", "-g", "--mode", "--owner", "--group"))
 _WORD: Final = re.compile(r"[^\s;|&)>]+|[;|&)>]")
 _RUNNER: Final = re.compile(rf"\b(?:{INTERPRETER}|source|exec)$")
 _TEXT_FOLLOWS: Final = re.compile(r"-[cm]\b")
 _CHMOD: Final = re.compile(r"\bchmod$")
 _EXECUTABLE: Final = re.compile(r"\S*x|[0-7]*[1357][0-7]{0,2}")
-_FIRST: Final = re.compile(
-    rf"\W{{0,8}}(?:(?:{_BEFORE})\s+|\w+=\S*\s+)*(?=\.?/|~/|\$)([^\s;|&)>]+)(?=[\s;|&)>]|$)"
-)
+_PREFIX: Final = rf"\W{{0,8}}(?:(?:{_BEFORE})\s+|\w+=\S*\s+)*"
+_CALLED: Final = re.compile(rf"{_PREFIX}([\w.+-]{{1,100}})(?=\s*$|[;|&)>]|\s+[^\s:=])")
+_MOVES: Final = re.compile(rf"{_PREFIX}(?:\S{{0,80}}/)?(?:mv|cp|install|ln)\s+([^;|&)>]{{1,2000}})")
+_FIRST: Final = re.compile(rf"{_PREFIX}(?=\.?/|~/|\$)([^\s;|&)>]+)(?=[\s;|&)>]|$)")
 
 
 @dataclass(slots=True)
 class SavedFile:
-    """A file that a command saved."""
+    """A file that a command saved. ``on_path``: by its name alone it can be run; ``folder``: a clone."""
 
     name: str
     place: Place
     address: str
     line: int
     checked: bool
+    on_path: bool = False
+    folder: bool = False
     ran: bool = False
 
 
@@ -65,19 +75,27 @@ def by_file(
                 for file in files.values():
                     file.checked = True
             used = _uses(plain)
-            for file in (files[name] for name in sorted((used.run | used.made) & files.keys())):
-                if not file.ran:
-                    file.ran = file.name in used.run
-                    how: How = "run" if file.ran else "made executable"
+            for file in [files[name] for name in sorted(used.any & files.keys())]:
+                how = used.how(file)
+                if how is not None and not file.ran:
+                    file.ran = how != "made executable"
                     yield Fetched(how, file.place, file.address, file.line, line.last, file.checked)
+            _follow(plain, files)
         fetch = FETCHES.search(statement)
         if fetch:
             given = bare(statement[fetch.start() :])
-            name = _saved_as(given)
-            if name:
+            path = _saved_as(given)
+            if re.search(r"\w", _part(path)):
                 place, address = worst(filled_in(given, values))
                 checked = "--checksum=sha" in given
-                _keep(files, SavedFile(name, place, address, line.first, checked))
+                on_path = bool(_BIN.search(path))
+                _keep(files, SavedFile(_part(path), place, address, line.first, checked, on_path))
+        if clone := CLONES.search(statement):
+            address = filled_in(clone["address"], values)
+            words = [word for word in bare(clone["after"]).split() if not word.startswith("-")]
+            folder = words[0] if words else _part(address.rstrip("/")).removesuffix(".git")
+            name = folder.rstrip("/").removeprefix("./") + "/"
+            _keep(files, SavedFile(name, place_of(address), address, line.first, checked=False, folder=True))
 
 
 def _keep(files: dict[str, SavedFile], file: SavedFile) -> None:
@@ -87,13 +105,33 @@ def _keep(files: dict[str, SavedFile], file: SavedFile) -> None:
         files[file.name] = file
 
 
+def _follow(command: str, files: dict[str, SavedFile]) -> None:
+    """``mv``, ``cp``, ``install``, ``ln``: the file has another name as well."""
+    moves = _MOVES.match(command)
+    if moves is None:
+        return
+    words = moves[1].split()
+    paths = [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if not word.startswith("-") and before not in _VALUED
+    ]
+    for source in paths[:-1]:
+        file = files.get(_part(source))
+        if file is not None and not file.ran:
+            into = paths[-1].endswith(("/", ".")) or _BIN_FOLDER.search(paths[-1])
+            path = f"{paths[-1].rstrip('/')}/{file.name}" if into else paths[-1]
+            _keep(files, replace(file, name=_part(path), on_path=bool(_BIN.search(path))))
+
+
 def _saved_as(command: str) -> str:
+    """The path, or the name if that is all there is."""
     added = _ADDED.search(command)
     if added:
-        return _part(added[1]) or _last_part(command)
+        return added[1] if _part(added[1]) else added[1] + _last_part(command)
     for name in _SAVED.findall(command):
         if name.lower() not in ("http", "https", "ftp", "-", "/dev/null", "/dev/stdout"):
-            return _part(name)
+            return str(name) if _part(name) else ""
     return _last_part(command) if _OWN_NAME.search(command) else ""
 
 
@@ -114,16 +152,33 @@ def _last_part(command: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """Last parts of the paths that one statement runs, and of those it makes executable."""
+    """What one statement runs, by last parts of paths, and what it makes executable.
+
+    ``called``: its first word, if that is a name alone; ``below``: the folders of what is run.
+    """
 
     run: frozenset[str]
     made: frozenset[str]
+    called: str
+    below: frozenset[str]
+
+    @property
+    def any(self) -> frozenset[str]:
+        return self.run | self.made | self.below | {self.called}
+
+    def how(self, file: SavedFile) -> How | None:
+        if file.folder:
+            return "cloned" if file.name in self.below else None
+        if file.name in self.run or (file.on_path and file.name == self.called):
+            return "run"
+        return "made executable" if file.name in self.made else None
 
 
 def _uses(command: str) -> _Used:
     """Word by word, once for all names: one pattern for each name took time that grew with its square."""
     run: set[str] = set()
     made: set[str] = set()
+    paths: list[str] = []
     runs = False
     mode: bool | None = None  # of a chmod: False before its mode, True after it
     for word in _WORD.findall(command):
@@ -133,6 +188,7 @@ def _uses(command: str) -> _Used:
         name = word.lstrip("<").rsplit("/", 1)[-1]
         if runs and name:
             run.add(name)
+            paths.append(word.lstrip("<"))
         if mode:
             made.add(name)
         elif mode is False and not word.startswith("-"):
@@ -144,4 +200,17 @@ def _uses(command: str) -> _Used:
     first = _FIRST.match(command)
     if first:
         run.add(first[1].rsplit("/", 1)[-1])
-    return _Used(frozenset(run), frozenset(made))
+        paths.append(first[1])
+    called = None if first else _CALLED.match(command)
+    below = {folder for path in paths for folder in _folders(path.removeprefix("./"))}
+    return _Used(frozenset(run), frozenset(made), called[1] if called else "", frozenset(below))
+
+
+def _folders(path: str) -> Iterator[str]:
+    """The first few of the folders that a path lies in, with the slash."""
+    at = 0
+    for _ in range(8):
+        at = path.find("/", at + 1) + 1
+        if not at:
+            return
+        yield path[:at]

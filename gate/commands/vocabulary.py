@@ -8,11 +8,13 @@ from typing import Final, Literal
 
 from gate.commands.addresses import Place
 
-How = Literal["piped", "substituted", "run", "made executable", "decoded"]
-"""How it came to run."""
+How = Literal["piped", "substituted", "run", "cloned", "installed", "made executable", "decoded"]
+"""How it came to run; ``cloned``: a program of a clone, ``installed``: a package by its address."""
 FETCH: Final = (
     r"(?<![\w./-])(?:/\S{0,80}/)?(?:curl|wget2?|aria2c|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod)"
-    r"(?:\.exe)?(?=[\s\"',$)]|$)|\bfetch(?=\s+-)|\bnc(?:at)?(?=\s+[\w.-]+\s+\d)|\bDownloadString\(|\bADD\s+(?:--\S+\s+)*https?://"
+    r"(?:\.exe)?(?=[\s\"',$)]|$)|\bfetch(?=\s+-)|\bnc(?:at)?(?=\s+[\w.-]+\s+\d)|\bDownloadString\(|\bADD\s+(?:--\S+\s+)*(?:\[\s*)?[\"']?https?://"
+    r"|\bopenssl\s+s_client\b|\blynx(?=\s+-(?:source|dump))|(?<![\w./:-])https?(?=\s+(?:-\S+\s+){0,4}(?:GET\s|https?://))"
+    r"|\bGET(?=\s+https?://)|\bsocat(?=\s[^|\n]{0,40}TCP)|(?<=<)\s{0,4}/dev/(?:tcp|udp)/(?=\w)"
 )
 FETCHES: Final = re.compile(FETCH, re.IGNORECASE)
 

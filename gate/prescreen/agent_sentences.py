@@ -84,7 +84,7 @@ _SENDS: Final = _compiled(
             r"\b(?:send|post|upload|forward|submit|include|attach|curl|wget)\b[^!?]{0,80}(?<![\w.])"
             r"(?:\.env\b|secrets?\b|credentials?\b|api[ _-]?keys?\b|tokens?\b|environment variables|ssh keys?"
             r"|id_rsa)"
-            r"[^!?]{0,80}https?://(?!localhost)"
+            r"[^!?]{0,80}https?://(?!localhost|127\.)"
         ),
     ),
     (
@@ -168,8 +168,11 @@ _IS_WRONG: Final = re.compile(
     r"|not allowed|never allowed)\b",
     re.IGNORECASE,
 )
+_ITSELF: Final = re.compile(r"\.env\b|\$\(|id_rsa|@|`cat")
 _WITH_KEY: Final = re.compile(
-    r"\bwith (?:an?|the|your|its) (?:\w+ )?(?:api[ _-]?key|token|credential)", re.IGNORECASE
+    r"\bwith (?:an?|the|your|its) (?:\w+ )?(?:api[ _-]?key|token|credential)"
+    r"|-H\s*[\"'](?:Authorization|[\w-]{0,30}token|x-api-key)\s*:",
+    re.IGNORECASE,
 )
 _NEGATION: Final = re.compile(
     r"\b(?:(?:never|not|dont|\w{2,8}n['\u2019]t|cannot|avoid|refuse|forbid\w*|prohibit\w*"
@@ -233,7 +236,7 @@ def _level(kind: str, match: re.Match[str], before: str, after: str) -> tuple[Se
     elif kind == "forget":
         weak = bool(_QUOTED.search(before)) or (bool(_PROMPTS.match(match[0])) and after.startswith(" when"))
     elif kind == "send":
-        weak = bool(_WITH_KEY.search(match[0]))
+        weak = bool(_WITH_KEY.search(match[0])) and not _ITSELF.search(match[0])
     elif kind == "obey" and place_of(match["address"]) <= Place.VENDOR:
         return Severity.MEDIUM, Confidence.HIGH
     elif kind == "leave" and _WITH_A_REASON.match(after):

@@ -84,6 +84,7 @@ def _fetching(text: str) -> Iterator[Said]:
             continue
         before = _FETCHING.split(lines[one.first - 1], maxsplit=1)[0]
         mild = one.place <= Place.VENDOR or forbids(SENTENCE.split(before)[-1]) or one.checked
+        mild = mild or (one.how == "cloned" and one.place is not Place.DOUBTFUL)
         level = Severity.MEDIUM if mild else Severity.HIGH
         yield Said(one.first, one.last, "Agents are told to fetch code and run it.", level, Confidence.HIGH)
 

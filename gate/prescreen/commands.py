@@ -74,7 +74,9 @@ _ORDER: Final = (Severity.LOW, Severity.MEDIUM, Severity.HIGH)
 
 def fetches(view: View) -> Iterator[TextHit]:
     """A pipe into a shell or interpreter (`curl ... | sh`), a substitution (`bash <(curl ...)`), or a file
-    that one command saves and a later one runs, in build files, pipelines and scripts.
+    that one command saves and a later one runs (moved or put on the path in between, too), in build files,
+    pipelines and scripts. Also a program of a clone (a step lower by TLS and a name), and a package that is
+    installed from a bare address or without TLS.
 
     High where the address is unknown, bare, a paste site or without TLS. Medium where a vendor tells
     everybody to do so (`rules/installers.toml`): common, and a weakness still. One step lower where the sum,
@@ -125,8 +127,10 @@ def weight(one: Fetched, kind: str) -> tuple[Severity, Confidence]:
         rank, sure = (2, Confidence.MEDIUM) if one.place is Place.DOUBTFUL else (1, Confidence.HIGH)
     elif kind == "script" and one.place is not Place.DOUBTFUL:
         sure = Confidence.MEDIUM
-    if one.how == "run" or one.place is Place.UNREADABLE:
+    if one.how in ("run", "cloned", "installed") or one.place is Place.UNREADABLE:
         sure = Confidence.MEDIUM
+    if one.how == "cloned" and one.place is not Place.DOUBTFUL:
+        rank -= 1
     if one.how == "made executable":
         rank -= 1 if one.place is Place.DOUBTFUL else 2
     return _ORDER[max(0, rank - one.checked)], sure

@@ -99,7 +99,7 @@ def _fetched(source: Source, lines: list[str]) -> Iterator[_Told]:
     """Code from elsewhere; what vendors tell everybody to do is medium, one step less with a checked sum."""
     short = "\n".join(line if len(line) <= _LONGEST_LINE else "" for line in lines)
     for one in in_text(short, comment_marks(source.path), folding=source.path.endswith(("yml", "yaml"))):
-        vendor = one.place <= Place.VENDOR
+        vendor = one.place <= Place.VENDOR or (one.how == "cloned" and one.place is not Place.DOUBTFUL)
         level = _STEPS[max(0, 2 - vendor - one.checked)]
         seen = {"how": one.how, "from": one.address or "?", "which is": one.place.told}
         yield one.first, one.last, _DECODES if one.how == "decoded" else _FETCHES, seen, level

