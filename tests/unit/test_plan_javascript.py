@@ -181,6 +181,9 @@ HIDING = (
     "a = <A b={c} />; d = <p>`</p>;", "a</x>`/.y;", "a</`/.y;", "a</'/.y;", "if (x) />`/.test(y);",
     "<!-- ` ", "<!-- /*", "--> `", "a\n--> `", "#!/usr/bin/env node `", "#! /*", "// x `", "// it's /*",
     "a instanceof /`/;", "export default /`/;", "x = `${(() => { if (a) /}/.test(b); })()} /*`;",
+    "type A = 'x'\n/`/.test(y);", "let a: 1\n/`/.test(y);", "type A = `x`\n/`/.test(y);", "class A { static a = /`/ }",
+    "x = <T,>(a) => `b`;", "x = <div a='\\'>`</div>;", "x = <div a='\\'/>;", "x = a as any\n/`/.test(b)", "<any>/`/.exec(x);",
+    "if (x) /[`]/v.test(y);", "a?.5:/`/;", "/* a */--> `", "x/*\n*/--> `", "x /*\n*/ /`/.test()", "'\\\r\n`';", "++/`/.lastIndex;",
     "if (x) /`/.test(y); (a) / 2; b = '`/'; /* ) { */", "if (x) /'/.test(y), /`/; // don't .",
 )  # fmt: skip
 
@@ -193,7 +196,8 @@ def test_nothing_hides_the_rest(source: str, end: str) -> None:
         f"{source}{end}const {{ exec: run }} = require('child_process');{end}run('id');{end}eval(b);{end}"
     )
     told = {(first, what) for first, _, what in acting_lines(hidden)}
-    assert {(line + 1, PROCESS), (line + 2, CODE)} <= told
+    told_between = {(first, what) for first, _, what in acting_lines(hidden + source)}
+    assert {(line + 1, PROCESS), (line + 2, CODE)} <= told & told_between
 
 
 @pytest.mark.parametrize("end", ["\r", "\u2028", "\u2029"])

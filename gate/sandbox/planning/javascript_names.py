@@ -42,7 +42,9 @@ class Names:
     def named(self, at: int, nested: int = 0) -> tuple[str, int]:
         """The full name of the expression that begins here, and the index behind it; "" for none."""
         for _ in range(_NESTED):
-            at += 1 if self.said(at, "await", "new") else 0
+            if not self.said(at, "await", "new"):
+                break
+            at += 1
         name, end = "", at
         if self.said(at, "(") and nested < _NESTED:
             name, end = self._within(at, nested)

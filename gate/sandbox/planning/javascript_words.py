@@ -265,7 +265,7 @@ class _Reader:
             return True
         last = self.out[-1]
         if last.kind in ("text", "template", "number"):
-            return False
+            return self.broken  # the type ahead of it ends there
         if last.value == "<" and self.text[self.at - 1] == "<" and _CLOSED.match(self.text, self.at):
             return False  # </tag>
         return last.kind == "mark" or self.broken or last.value in _AHEAD_OF_PATTERN
@@ -277,7 +277,7 @@ class _Reader:
         last = self.out[-1]
         if last.kind == "name":
             return last.value in _AHEAD_OF_PATTERN
-        return last.value not in (")", "]", "}")
+        return last.kind == "mark" and last.value not in (")", "]", "}")
 
     def _is_surely_pattern(self) -> bool:
         before = [word.value if word.kind in ("mark", "name") else "" for word in self.out[-2:]]
