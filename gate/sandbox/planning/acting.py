@@ -14,7 +14,7 @@ from gate.sandbox.planning.source import BIGGEST, Facts
 
 _SCRIPTS: Final = ("javascript", "typescript")
 _SECONDS: Final = 10.0
-"""Time for all the JavaScript of a change; two hundred files of the usual size take one second."""
+"""Time for all the JavaScript: 120 files of 14 KB took 4.5 s on a busy machine. What is left is named."""
 
 
 def acting(
