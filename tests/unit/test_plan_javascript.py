@@ -153,7 +153,7 @@ def test_markup_with_apostrophes() -> None:
 
 
 def test_bounded() -> None:
-    assert len(acting_lines("eval(1);\n" * 999)) == MOST_ACTS
+    assert len(acting_lines("eval(1);\n" * 999)) == 999 < MOST_ACTS
 
 
 @pytest.mark.parametrize(

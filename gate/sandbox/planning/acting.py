@@ -13,6 +13,8 @@ from gate.sandbox.planning.javascript_words import TooLongError
 from gate.sandbox.planning.source import BIGGEST, Facts
 
 _SCRIPTS: Final = ("javascript", "typescript")
+_MOST: Final = 200
+"""Of one file: more need not be told."""
 _SECONDS: Final = 10.0
 """Time for all the JavaScript: 120 files of 14 KB took 4.5 s on a busy machine. What is left is named."""
 
@@ -60,4 +62,4 @@ def _scripts(
 def _keep(found: dict[str, tuple[Act, ...]], file: ChangedFile, acts: Sequence[Act]) -> None:
     touched = tuple(act for act in acts if file.touches(act[0], act[1]))
     if touched:
-        found[file.path] = touched
+        found[file.path] = touched[:_MOST]

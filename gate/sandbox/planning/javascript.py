@@ -44,7 +44,8 @@ _CALLED: Final = re.compile(r"\.(?:call|apply|bind)$")
 _BEFORE_DEFINED: Final = frozenset(
     ("{", "}", ";", ",", "async", "static", "*", "get", "set", "public", "private", "protected", "override")
 )
-MOST_ACTS: Final = 200
+MOST_ACTS: Final = 20_000
+"""Of one file; which of them are on changed lines is told from all."""
 _EVERY: Final = 1000
 _SPAN: Final = 4000
 """Words of an argument list that are looked at."""
@@ -53,7 +54,8 @@ Act = tuple[int, int, str]
 
 
 def acting_lines(source: str, until: float = math.inf) -> tuple[Act, ...]:
-    """``(first line, last line, what a call there can do)``, 1-based and inclusive, at most 200.
+    """``(first line, last line, what a call there can do)``, 1-based and inclusive, at most
+    MOST_ACTS.
 
     ``until`` is a time of ``time.monotonic()``. Raises TooLongError behind it.
     """

@@ -38,7 +38,8 @@ ACTS = {
 """What a call to such a name can do. Told only of lines that no probe ran (EV-5); no rule of its own."""
 _ACTS = tuple((what, re.compile(names, re.VERBOSE)) for what, names in ACTS.items())
 _DEPTH = 3
-_MOST_ACTS = 200
+_MOST_ACTS = 20_000
+"""Of one file; which of them are on changed lines is told from all."""
 _EXITS = {"exit", "quit", "main", "cli", "run"}
 
 
