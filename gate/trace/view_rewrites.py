@@ -63,6 +63,8 @@ class Rewrites:
         there = path in self._given and "O_EXCL" not in event.flags
         if there or self._knew(path) or (filled and not made):
             self._add(where, path)
+        if keeps and event.access == "rw" and not made and len(self._met) < _KEPT:
+            self._met.add(path)  # by the same descriptor it may be read first
 
     def renamed(self, new: str, where: Place, *, onto_own: bool) -> None:
         """A file is put in the place of another."""
