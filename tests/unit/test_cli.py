@@ -181,7 +181,7 @@ def test_event_payload_names_the_range(repo: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.wall
 def test_interrupt_ends_quickly_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
-    pull = Pull(name="slow", head={"src/pricing/slow.py": "import time\ntime.sleep(60)\n"}, verdicts=())
+    pull = Pull(name="slow", head={"src/pricing/slow.py": "while True:\n    pass\n"}, verdicts=())
     code = build(pull, tmp_path)
     gate = Path(sys.executable).parent / "gate"
     child = subprocess.Popen(
