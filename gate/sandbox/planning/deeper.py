@@ -64,7 +64,7 @@ VARIANTS: Final = (
 def second_look(plan: ExecutionPlan, reasons: Collection[str]) -> ExecutionPlan:
     """Variants of the probes that ``reasons`` names (probe ids or changed paths; empty: all).
 
-    Probes that ran several modules come apart first, one probe for each module. Ids are those of
+    Probes that ran several modules come apart first (``apart``). Ids are those of
     the single probes with ``~ci``, ``~developer``, ``~day``, ``~quarter``, ``~years`` behind them.
     """
     probes: list[Probe] = [p for p in plan.probes if p.phase == "idle"]
@@ -87,16 +87,20 @@ def second_look(plan: ExecutionPlan, reasons: Collection[str]) -> ExecutionPlan:
 
 
 def apart(probe: Probe) -> tuple[Probe, ...]:
-    """One probe for every item of a probe that runs several."""
+    """One probe for every module or file of a probe that runs several. What runs of one file stays
+    together: a script's words may build on what another one left in the tree.
+    """
     job = job_of(probe)
-    if len(job["items"]) == 1:
+    parts: dict[str, list[Mapping[str, Any]]] = {}
+    for item in job["items"]:
+        parts.setdefault(f"{probe.phase} {item.get('module') or item.get('path')}", []).append(item)
+    if len(parts) == 1:
         return (probe,)
     out = []
-    for item in job["items"]:
-        path = item.get("path")
-        target = f"{probe.phase} {item.get('module') or path}"
+    for target, items in parts.items():
+        path = items[0].get("path")
         lines = {p: spans for p, spans in job.get("lines", {}).items() if p == path}
-        alone = {**job, "items": [item], "lines": lines}
+        alone = {**job, "items": items, "lines": lines}
         out.append(
             replace(
                 probe,

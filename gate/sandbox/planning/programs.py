@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import NotExercised
-from gate.sandbox.planning import entries, makefiles
+from gate.sandbox.planning import entries, makefiles, shell_words
 from gate.sandbox.planning.layout import is_test, module_of
 from gate.sandbox.planning.pickles import is_pickle
 from gate.sandbox.planning.surroundings import Outcome, Surroundings, wanted
@@ -68,7 +68,7 @@ def program_items(file: ChangedFile, head: Tree, around: Surroundings) -> Iterat
     elif file.language == "pth":
         yield wanted(file, around, "install", f"lines of {file.path}", {"do": "pth", "path": file.path})
     elif file.language == "shell":
-        yield wanted(file, around, "script", f"sh {file.path}", {"do": "shell", "path": file.path})
+        yield from shell_script(file, head, around)
     elif file.language in ("javascript", "typescript"):
         yield from javascript(file, head, around)
     elif file.language == "makefile" and name.lower() != "justfile":
@@ -81,6 +81,20 @@ def program_items(file: ChangedFile, head: Tree, around: Surroundings) -> Iterat
         yield wanted(file, around, "install", f"build backend of {file.path}", item)
     elif file.language in _RUNNABLE_LATER:
         yield NotExercised(path=file.path, target=file.path, reason=f"no probe runs {file.language} files")
+
+
+def shell_script(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
+    """The script as it is, then with each argument that it newly acts on."""
+    told = f"sh {file.path}"
+    yield wanted(file, around, "script", told, {"do": "shell", "path": file.path})
+    if file.size > shell_words.BIGGEST:
+        return
+    chosen, left = shell_words.changed_words(file, head.read(file.path).decode("utf-8", "replace"))
+    for argv in chosen:
+        item = {"do": "shell", "path": file.path, "argv": list(argv)}
+        yield wanted(file, around, "script", " ".join((told, *argv)), item, groupable=True)
+    if left:
+        yield NotExercised(path=file.path, target=f"{left} more arguments", reason="too many in one file")
 
 
 def makefile(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:

@@ -11,6 +11,7 @@ from gate.model.run import NotExercised, RunRecord
 _MOST: Final = 200
 _TEXT: Final = 120
 _NOT_FOUND: Final = re.compile(r"^\S+: (?:line )?\d+: ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE)
+_UNREADABLE: Final = re.compile(r"^\S+: (?:line )?(\d+): [Ss]yntax error\b", re.MULTILINE)
 _TOLD: Final = {
     "timed-out": "was stopped after its share of the time",
     "out of time": "the time for calls was used up",
@@ -106,12 +107,17 @@ def _ran_untold(runs: Iterable[RunRecord]) -> set[str]:
 
 
 def _no_program(run: RunRecord) -> list[NotExercised]:
-    """Programs that a shell looked for in vain, by its own words (dash and bash)."""
+    """Programs that a shell looked for in vain, and where it gave up reading, by what dash and bash say."""
     if run.probe.phase not in ("script", "install"):
         return []
-    names = dict.fromkeys(_NOT_FOUND.findall(run.stderr.decode("utf-8", "replace")))
+    said = run.stderr.decode("utf-8", "replace")
+    names = dict.fromkeys(_NOT_FOUND.findall(said))
     path, target = run.probe.path or "", run.probe.target
-    return [NotExercised(path=path, target=f"{target}: {n}", reason=f"needs {n}") for n in list(names)[:10]]
+    found = [NotExercised(path=path, target=f"{target}: {n}", reason=f"needs {n}") for n in list(names)[:10]]
+    if given_up := _UNREADABLE.search(said):
+        reason = f"its shell cannot read it from line {given_up[1][:9]} on"
+        found.append(NotExercised(path=path, target=f"{target}: the rest of it", reason=reason))
+    return found
 
 
 def _items(run: RunRecord) -> list[Mapping[str, Any]]:
