@@ -25,6 +25,11 @@ _START_UP: Final = re.compile(
     r"~/\.(?:bashrc|bash_profile|bash_login|bash_history|profile|zshrc|zshenv|ssh/.+|aws/.+|netrc|pypirc|git-credentials)"
 )
 _PWNAM: Final = ("/etc/passwd", "/etc/group")
+_SURVEYED: Final = frozenset((
+    "", "~", "/home", "/etc", "/opt", "/usr", "/usr/local", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/lib", "/usr/lib",
+    "/var", "/media", "/run", "/sys", "/boot",
+))  # fmt: skip
+"""Folders that are listed to see what a machine has. Libraries ask for names in them, and do not list them."""
 _WORLD: Final = frozenset(("home", "system", "proc", "sys", "own", "names", "quiet", "device"))
 
 
@@ -154,9 +159,11 @@ class FileView:
         if asked is not None:
             return self._cells.get(Kind.PROBE, asked, chain, {"path": where.shown})
         meant = where.shown in self._named or self._actors.was_told(event.pid, event.asked or event.path)
-        if where.noise or where.kind in ("own", "device", "gate", "scratch", "tree"):
+        listed = "O_DIRECTORY" in event.flags
+        survey = listed and where.shown.rstrip("/") in _SURVEYED
+        if (where.noise or where.kind in ("own", "device", "gate", "scratch", "tree")) and not survey:
             return IGNORED
-        if where.kind == "quiet" and not meant:
+        if where.kind == "quiet" and not (meant or survey):
             return IGNORED
         if where.kind == "names" and not meant:
             if where.shown == "/etc/nsswitch.conf":
@@ -164,7 +171,6 @@ class FileView:
             return IGNORED
         if where.shown in _PWNAM and event.pid in self._asks_names and not meant:
             return IGNORED  # getpwuid and the like: the C library asks, not the code
-        listed = "O_DIRECTORY" in event.flags
         subject = where.shown.rstrip("/") + "/" if listed else where.shown
         detail = {"how": "lists" if listed else "opens", "place": where.kind}
         return self._cells.get(Kind.READ, subject, chain, detail, denied=event.denied)
