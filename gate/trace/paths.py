@@ -77,6 +77,8 @@ _NOISE_TREE = re.compile(
     r"(?:\A|/)(?:__pycache__|\.(?:pytest|mypy|ruff|hypothesis|nox|tox|eggs|coverage|cache|benchmarks|testmondata)\w*"
     r"|node_modules/\.cache|[^/]+\.egg-info|[^/]+\.dist-info)(?:/|\Z)|\.py[co](?:\.\d+)?\Z|\A\.git/index"
 )
+_GIT_OWN = re.compile(r"(\.git/(?:objects/|t(?=\w{6}\Z)))(?!info/|pack/\Z).+\Z")
+"""Objects are named after what they hold, dates included; ``.git/tXXXXXX``: are there links in this file system?"""
 _NOISE_HOME = re.compile(
     r"\A\.(?:cache|local/state|python_history|pytest_cache|hypothesis|config/(?:matplotlib|pip\Z))(?:/|\Z)"
     r"|\A\.config\Z|\A\.local(?:/share|/lib)?\Z|__pycache__|\A\Z"
@@ -155,4 +157,5 @@ def _outside(path: str) -> Kind:
 
 def stable(path: str) -> str:
     """A path whose random, numbered and hashed parts are replaced by ``*``."""
-    return "/".join([name_shape(part) for part in path.split("/")])
+    named = _GIT_OWN.sub(r"\1*", path) if ".git/" in path else path
+    return "/".join([name_shape(part) for part in named.split("/")])

@@ -239,6 +239,12 @@ HITS: Final[tuple[Hit, ...]] = (
     ("persistence-path", (b("write", "~/.gitconfig"),), "call", "medium/high"),
     ("persistence-path", (b("write", "~/.claude/settings.json"),), "call", "medium/high"),
     ("persistence-path", (b("write", "tree:.git/hooks/pre-commit"),), "test", "medium/high"),
+    (
+        "persistence-path",
+        (b("rename", "tree:.git/hooks/pre-push.sample to tree:.git/hooks/pre-push"),),
+        "call",
+        "high/high",
+    ),
     ("persistence-path", (b("write", "tree:sitecustomize.py"),), "import", "high/high"),
     ("destructive-delete", (b("delete", "many files of the tree"),), "import", "high/high"),
     ("destructive-delete", (b("delete", "many files of home"),), "test", "medium/medium"),
@@ -380,6 +386,11 @@ HITS: Final[tuple[Hit, ...]] = (
 )
 
 CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
+    (
+        "persistence-path",
+        (b("write", "tree:demo/.git/hooks/pre-commit.sample", "python>bash>git", place="tree"),),
+        "script",
+    ),
     ("new-outbound-connection", (net("loopback:*", "loopback", own="yes"),), "test"),
     ("new-outbound-connection", (b("dns", "x.example"), b("connect", "unix:/x", reach="unix")), "import"),
     ("acts-only-when", (OUT, b("dns", "c2.example", probes=("p1", "p1~ci"))), "import"),
