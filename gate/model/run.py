@@ -52,6 +52,19 @@ class NotExercised:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ActingCommand:
+    """A command of a script that can do more than compute: its lines, what it can do, and by which program
+    with which plain words it would be seen to have run.
+    """
+
+    first: int
+    last: int
+    what: str
+    program: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ExecutionPlan:
     """All probes of one check, in order, and what was left out with the reason."""
 
@@ -61,6 +74,8 @@ class ExecutionPlan:
     """Changed lines of head with a call that can do more than compute, by path: first line, last line,
     what it can do (``start a process``). Told where no probe reaches them.
     """
+    commands: Mapping[str, tuple[ActingCommand, ...]] = field(default_factory=dict)
+    """The same of scripts and build files, whose lines nobody counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

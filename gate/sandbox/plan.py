@@ -20,6 +20,7 @@ from gate.sandbox.planning.layout import is_test, module_of
 from gate.sandbox.planning.probes import Wanted, idle_probe, job_of, probe_of
 from gate.sandbox.planning.programs import entry_items
 from gate.sandbox.planning.related import related_tests
+from gate.sandbox.planning.shell_acts import acting_commands
 from gate.sandbox.planning.source import BIGGEST, Facts, read_facts
 from gate.sandbox.planning.surroundings import Surroundings, changed_spans
 
@@ -85,11 +86,13 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
     ]
     acts, unread = acting(files, around.facts, head)
     left += unread
+    commands, unread = acting_commands(files, head)
+    left += unread
     if not kept:
-        return ExecutionPlan(probes=(), not_exercised=tuple(left), acts=acts)
+        return ExecutionPlan(probes=(), not_exercised=tuple(left), acts=acts, commands=commands)
     # At base always: what it does is subtracted from everybody's, so nothing of head may come near it.
     idle = [idle_probe(deadline, ("base",)), *_idle_runtimes(kept, deadline)]
-    return ExecutionPlan(probes=(*idle, *kept), not_exercised=tuple(left), acts=acts)
+    return ExecutionPlan(probes=(*idle, *kept), not_exercised=tuple(left), acts=acts, commands=commands)
 
 
 def runtimes_of(plan: ExecutionPlan) -> tuple[str, ...]:
@@ -132,7 +135,8 @@ def unreached(runs: Iterable[RunRecord], plan: ExecutionPlan | None = None) -> t
     lines, and first those of them that the plan knows to be able to act. Belongs behind
     ``plan.not_exercised`` in the report.
     """
-    return reached.unreached(runs, plan.acts if plan else {})
+    told = tuple(runs)
+    return reached.unreached(told, plan.acts if plan else {}, plan.commands if plan else {})
 
 
 def _facts(files: Sequence[ChangedFile], head: Tree) -> dict[str, Facts | None]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gate.model.run import NotExercised, RunRecord
+from gate.model.run import ActingCommand, NotExercised, RunRecord
+from gate.sandbox.planning.shell_acts import unreached_commands
 
 _MOST: Final = 200
 _TEXT: Final = 120
@@ -22,16 +23,20 @@ _TOLD: Final = {
 
 
 Acts = Mapping[str, Sequence[tuple[int, int, str]]]
+Commands = Mapping[str, Sequence[ActingCommand]]
 
 
-def unreached(runs: Iterable[RunRecord], acts: Acts | None = None) -> tuple[NotExercised, ...]:
+def unreached(
+    runs: Iterable[RunRecord], acts: Acts | None = None, commands: Commands | None = None
+) -> tuple[NotExercised, ...]:
     """Changed lines that can act and that no probe ran (EV-5), targets that need something the sandbox
     lacks, calls that did not come to an end, and all other changed lines that no probe ran.
-    Only what ran at head counts. At most 200 entries, the last says so. ``acts``: ExecutionPlan.acts.
+    Only what ran at head counts. At most 200 entries, the last says so. ``acts``, ``commands``: those of
+    ExecutionPlan.
     """
     heads = [run for run in runs if run.side == "head" and run.repeat == 0 and run.probe.phase != "idle"]
     found: dict[tuple[str, str], NotExercised] = {}
-    for entry in _idle_acts(heads, acts or {}):
+    for entry in (*_idle_acts(heads, acts or {}), *unreached_commands(heads, commands or {})):
         found[(entry.path, entry.target)] = entry
     lacking: set[tuple[str, str]] = set()
     for run in heads:
