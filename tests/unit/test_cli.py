@@ -189,6 +189,8 @@ def test_interrupt_ends_quickly_and_leaves_nothing(tmp_path: Path, how: signal.S
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         env={**os.environ, "TMPDIR": str(tmp_path)},
+        # Whoever runs the tests in the background of a shell has SIGINT ignored, and so would this program.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert child.stderr is not None
     while b"sandbox" not in child.stderr.readline():
