@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from gate.trace.dates import undated, undated_name
+
 SHOWN: Final = 200
 """Characters of a command's shape."""
 _WORD: Final = 80
@@ -29,14 +31,14 @@ def name_shape(name: str) -> str:
     """One component of a path: ``tmpab12cd34`` → ``*``, ``cache-9f86d081884c.bin`` → ``cache-*.bin``."""
     if (name.isalpha() and len(name) < 24) or name.startswith("id_ed25519"):
         return name
-    return _CHANCE.sub("*", name)
+    return _CHANCE.sub("*", undated_name(name))
 
 
 def text_shape(text: str) -> str:
     """A word of a command line, with temp paths, hashes and numbers of three digits and more as ``*``."""
     text = text.replace("/work/tree", "tree:").replace("/work/home", "~")
     text = _PATHS.sub("/tmp/*", text)  # noqa: S108  # a name to show, no file
-    return _CHANCE_IN_TEXT.sub("*", text)
+    return _CHANCE_IN_TEXT.sub("*", undated(text))
 
 
 def command_shape(program: str, argv: Sequence[str], argc: int = 0) -> str:

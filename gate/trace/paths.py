@@ -78,7 +78,7 @@ _NOISE_TREE = re.compile(
     r"|node_modules/\.cache|[^/]+\.egg-info|[^/]+\.dist-info)(?:/|\Z)|\.py[co](?:\.\d+)?\Z|\A\.git/index"
 )
 _GIT_OWN = re.compile(r"(\.git/(?:objects/|t(?=\w{6}\Z)))(?!info/|pack/\Z).+\Z")
-"""Objects are named after what they hold, dates included; ``.git/tXXXXXX``: are there links in this file system?"""
+"""Objects are named after what they hold, dates included; ``tXXXXXX`` is made to see if links work here."""
 _NOISE_HOME = re.compile(
     r"\A\.(?:cache|local/state|python_history|pytest_cache|hypothesis|config/(?:matplotlib|pip\Z))(?:/|\Z)"
     r"|\A\.config\Z|\A\.local(?:/share|/lib)?\Z|__pycache__|\A\Z"

@@ -26,10 +26,10 @@ _START_UP: Final = re.compile(
 )
 _PWNAM: Final = ("/etc/passwd", "/etc/group")
 _SURVEYED: Final = frozenset((
-    "", "~", "/home", "/etc", "/opt", "/usr", "/usr/local", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/lib", "/usr/lib",
-    "/var", "/media", "/run", "/sys", "/boot",
+    "", "~", "/home", "/etc", "/opt", "/usr", "/usr/local", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/lib",
+    "/usr/lib", "/var", "/media", "/run", "/sys", "/boot",
 ))  # fmt: skip
-"""Folders that are listed to see what a machine has. Libraries ask for names in them, and do not list them."""
+"""Folders that are listed to see what a machine has. Libraries ask for names in them, no more."""
 _WORLD: Final = frozenset(("home", "system", "proc", "sys", "own", "names", "quiet", "device"))
 
 

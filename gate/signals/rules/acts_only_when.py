@@ -14,6 +14,7 @@ from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
+from gate.signals.alike import alike
 from gate.signals.interface import SignalContext
 from gate.signals.kit import HIGH, LIKELY, MEDIUM, BehaviourRule, about, found, new
 
@@ -38,15 +39,27 @@ _GRAVE: Final = (
     BehaviourKind.DENIED,
 )
 _NOTABLE: Final = (BehaviourKind.EXEC, BehaviourKind.DELETE, BehaviourKind.WRITE, BehaviourKind.CHMOD)
+_COMPARED: Final = 500
 
 
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each condition, with everything that appeared only under it."""
     conditions = {run.probe.id: run.probe.condition for run in context.runs}
     by_condition: dict[str, list[Behaviour]] = {}
+    plain: dict[tuple[BehaviourKind, str], list[str]] = {}
+    only: list[tuple[Behaviour, set[str]]] = []
     for behaviour in new(context, *_GRAVE, *_NOTABLE):
         under = {conditions.get(probe, "") for probe in behaviour.probes}
-        if under and "" not in under and behaviour.detail.get("place") != "scratch":
+        if "" in under:
+            plain.setdefault((behaviour.kind, behaviour.actor), []).append(behaviour.subject)
+        elif under and behaviour.detail.get("place") != "scratch":
+            only.append((behaviour, under))
+    for behaviour, under in only:
+        drawn = behaviour.kind in _NOTABLE and any(
+            alike(behaviour.subject, subject)
+            for subject in plain.get((behaviour.kind, behaviour.actor), ())[:_COMPARED]
+        )
+        if not drawn:
             by_condition.setdefault(", ".join(sorted(under)), []).append(behaviour)
     for behaviours in by_condition.values():
         grave = [b for b in behaviours if b.kind in _GRAVE]
