@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -61,6 +62,7 @@ class ChangedFile:
     status: Literal["added", "modified", "deleted", "renamed", "type-changed"]
     language: str | None
     hunks: tuple[Hunk, ...]
+    """In the order of the file."""
     old_mode: str | None
     new_mode: str | None
     old_blob: str | None
@@ -70,10 +72,11 @@ class ChangedFile:
 
     def touches(self, first: int, last: int | None = None) -> bool:
         """True when a line of ``first..last`` (head side, inclusive) was added or changed."""
-        end = last or first
-        return any(
-            h.new_count and h.new_start <= end and first < h.new_start + h.new_count for h in self.hunks
-        )
+        return _meets(self.hunks, first, last or first, lambda h: (h.new_start, h.new_count))
+
+    def touched(self, first: int, last: int) -> bool:
+        """True when a line of ``first..last`` (base side, inclusive) was removed or changed."""
+        return _meets(self.hunks, first, last, lambda h: (h.old_start, h.old_count))
 
     @property
     def added_line_count(self) -> int:
@@ -161,3 +164,16 @@ class Tree(Protocol):
         submodules as empty folders, fixed owner, mode and time; nothing of git attributes acts.
         """
         ...
+
+
+def _meets(hunks: Sequence[Hunk], first: int, last: int, span: Callable[[Hunk], tuple[int, int]]) -> bool:
+    """Is a line of ``first..last`` in one of the hunks, which stand in their order?
+
+    Only those around are looked at: a file can have 100,000, and is asked about line by line.
+    """
+    at = bisect_right(hunks, last, key=lambda h: span(h)[0])
+    while at and span(hunks[at - 1])[0] >= first:
+        at -= 1
+        if span(hunks[at])[1]:
+            return True
+    return at > 0 and first < sum(span(hunks[at - 1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gate.model.change import ChangedFile
-from gate.sandbox.planning.source import Definition, Facts
+from gate.sandbox.planning.source import Facts
 
 MOST: Final = 120
 """Names called in one module."""
@@ -30,16 +30,8 @@ def to_call(
     present = {d.name for d in facts.definitions}
     for definition in before.definitions if before else ():
         # Gone from this file, perhaps moved to another: what it did at base must be known.
-        if definition.name not in present and _was_touched(file, definition):
+        if definition.name not in present and file.touched(definition.first, definition.last):
             chosen.setdefault(definition.name, definition)
     wanted = sorted(chosen.values(), key=lambda d: (-d.risk, d.first, d.name))
     names = tuple(dict.fromkeys(d.name for d in wanted))
     return names[:most], names[most:]
-
-
-def _was_touched(file: ChangedFile, definition: Definition) -> bool:
-    """True when the change removed or rewrote a base line of the definition."""
-    return any(
-        h.old_count and h.old_start <= definition.last and definition.first < h.old_start + h.old_count
-        for h in file.hunks
-    )
