@@ -11,7 +11,7 @@ from gate.model.change import ChangedFile
 MOST: Final = 8
 BIGGEST: Final = 1 << 20
 _ASSIGN: Final = re.compile(r"\s*(?:export\s+|override\s+)?([\w.-]+)\s*(?:\?|\+|:{0,3}|!)=")
-_RULE: Final = re.compile(r"([^\t#=:][^=:]*?)\s*::?(?!=)")
+_RULE: Final = re.compile(r"([^\t#=:][^=:]*)::?(?!=)")
 _NAME: Final = re.compile(r"[\w][\w./+@-]{0,80}\Z")
 _DIRECTIVE: Final = re.compile(r"\s*-?(?:include|define|endef|ifn?eq|ifn?def|else|endif|export|vpath)\b")
 
