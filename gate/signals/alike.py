@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PARTS: Final = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]+")
+_PARTS: Final = re.compile(r"[\w*]+|[^\w*]+", re.ASCII)
 _SHORTEST: Final = 5
 _LONGEST: Final = 40
 
 
 def alike(one: str, other: str) -> bool:
     """True when the two differ in words only that look drawn: of the same length, at most points different,
-    and one of the two with digits among its letters or with capitals behind small ones.
+    and one of the two with digits or capitals in the midst of its letters.
     """
     mine, theirs = _PARTS.findall(one), _PARTS.findall(other)
     return len(mine) == len(theirs) and all(
@@ -21,7 +21,9 @@ def alike(one: str, other: str) -> bool:
 
 
 def _drawn_anew(a: str, b: str) -> bool:
-    if len(a) != len(b) or not a[0].isalnum() or not b[0].isalnum():
+    if "*" in a + b:  # numbers in it were replaced already
+        return all("*" in word or (len(word) >= _SHORTEST and _is_drawn(word)) for word in (a, b))
+    if len(a) != len(b):
         return False
     start = 0
     while a[start] == b[start]:
@@ -32,4 +34,5 @@ def _drawn_anew(a: str, b: str) -> bool:
 
 
 def _is_drawn(word: str) -> bool:
-    return bool(re.search(r"[A-Za-z]\d|\d[A-Za-z]|[a-z][A-Z]", word))
+    letters = re.search(r"[A-Za-z]", word)
+    return bool(letters and (re.search(r"\d", word) or re.search(r"[a-z].*[A-Z]|[A-Z].*[A-Z].*[a-z]", word)))

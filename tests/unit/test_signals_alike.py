@@ -19,6 +19,9 @@ from gate.signals.alike import alike
         ("tree:sed9hHqWO", "tree:sednOXEUV"),
         ("tree:part-9yl3e0uv.json", "tree:part-vjxs5eal.json"),
         ("tree:a", "tree:a"),
+        ("tree:part-xl*j2.json", "tree:part-kdmhrn3_.json"),
+        ("tree:part-_x37bidd.json", "tree:part-ab_defg1.json"),
+        ("tree:build.Wivgcr", "tree:build.KBxqwz"),
         ("tree:.git/info/refs_KtHmxq", "tree:.git/info/refs_VXbqfU"),
     ],
 )
@@ -32,6 +35,9 @@ def test_drawn_anew(one: str, other: str) -> None:
     [
         ("tree:config", "tree:secret"),
         ("tree:config.py", "tree:config"),
+        ("tree:my_config", "tree:my_secret"),
+        ("tree:Config", "tree:secret"),
+        ("tree:*", "tree:secret"),
         ("curl http://a.example/x", "curl http://b.example/x"),
         ("tree:build.PZIfdX", "tree:build.PZIfdY"),
         ("tree:build.PZIfdX", "tree:build.PZIfdXa"),
@@ -63,4 +69,4 @@ def test_most_names_of_mkstemp() -> None:
         (string.ascii_lowercase + string.digits, 8),
     ):
         missed = sum(not alike(name(letters, length), name(letters, length)) for _ in range(5_000))
-        assert missed < 150
+        assert missed < 60
