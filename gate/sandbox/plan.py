@@ -6,18 +6,18 @@ not run is said (``NotExercised``), never dropped in silence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gate.model.change import Change, ChangedFile, Side, Tree
 from gate.model.run import ExecutionPlan, NotExercised, Probe, RunRecord
 from gate.sandbox.planning import deeper, reached
-from gate.sandbox.planning.acting import acting
+from gate.sandbox.planning.acting import acting, places
 from gate.sandbox.planning.behind import acted_on
 from gate.sandbox.planning.doctests import doctest_items
 from gate.sandbox.planning.items import items_for
 from gate.sandbox.planning.layout import is_test, module_of
-from gate.sandbox.planning.probes import Wanted, idle_probe, job_of, probe_of
+from gate.sandbox.planning.probes import Places, Wanted, idle_probe, job_of, probe_of
 from gate.sandbox.planning.programs import entry_items
 from gate.sandbox.planning.related import related_tests
 from gate.sandbox.planning.shell_acts import acting_commands
@@ -74,7 +74,7 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
             left.append(outcome)
     wanted += _tests(files, head, around, deep=deep)
     wanted += doctest_items(files, head, around)
-    probes = _probes(wanted, deadline)
+    probes = _probes(wanted, deadline, places(files, around.facts))
     most = MOST_DEEP if deep else MOST_LIGHT
     kept = _kept(probes, most)
     left += [
@@ -188,8 +188,10 @@ def _test_item(
     )
 
 
-def _probes(wanted: Iterable[Wanted], deadline: float) -> list[Probe]:
-    """Probes in the order of their risk; cheap ones share a sandbox when there are many."""
+def _probes(wanted: Iterable[Wanted], deadline: float, acts: Mapping[str, Places]) -> list[Probe]:
+    """Probes in the order of their risk; cheap ones share a sandbox when there are many. ``acts``: where
+    calls stand of which it matters whether they were made.
+    """
     ordered = sorted(wanted, key=lambda w: (-w.rank[0], -w.rank[1], w.file.path, w.target))
     together: dict[tuple[str, str], list[Wanted]] = {}
     for item in ordered:
@@ -205,4 +207,4 @@ def _probes(wanted: Iterable[Wanted], deadline: float) -> list[Probe]:
         groups += [items[n : n + size] for n in range(0, len(items), size)]
     groups += [[item] for item in ordered if not item.groupable]
     groups.sort(key=lambda g: (-g[0].rank[0], -g[0].rank[1], g[0].file.path, g[0].target))
-    return [probe_of(group, deadline) for group in groups]
+    return [probe_of(group, deadline, acts=acts) for group in groups]

@@ -167,7 +167,7 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
             result.setdefault("calls", []).append([message.get("name"), message.get("outcome")])
             call = None
         elif kind == "seen":
-            _merge(result, {k: v for k, v in message.items() if k in ("lines", "sites")})
+            _merge(result, {k: v for k, v in message.items() if k in ("lines", "acted", "sites")})
         elif kind == "report":
             _merge(result, {k: v for k, v in message.items() if k not in ("m", "word")})
         elif kind == "clock":  # what was said first was said before any of the code
@@ -273,7 +273,7 @@ def _merge(into: Result, part: Result) -> None:
     for key, value in part.items():
         if key in ("calls", "sites") and isinstance(value, list):
             into.setdefault(key, []).extend(v for v in value if v not in into[key])
-        elif key in ("lines", "code") and isinstance(value, dict):
+        elif key in ("lines", "acted", "code") and isinstance(value, dict):
             lines = into.setdefault(key, {})
             for path, numbers in value.items():
                 lines[path] = sorted({*lines.get(path, ()), *numbers})
@@ -306,7 +306,7 @@ def _tell(link: int | None, report: Job, *, done: bool) -> None:
 
 def _fit(report: Job) -> bytes:
     """The report as one line of at most REPORT_BYTES: hints go first, outcomes stay."""
-    for drop in ((), ("sites",), ("code",), ("calls",), ("lines",), ("message",)):
+    for drop in ((), ("sites",), ("code",), ("calls",), ("acted",), ("lines",), ("message",)):
         for item in report["items"]:
             for key in drop:
                 if item.pop(key, None) is not None:

@@ -80,7 +80,7 @@ def run(
     # Registered first, so it runs last: it proves that the exit handlers came to their end.
     atexit.register(channel.say, "end")
     roots = _prepare(item.get("roots") or job.get("roots") or ["."], startup)
-    seen = driver_seen.Seen(job.get("lines") or {})
+    seen = driver_seen.Seen(job.get("lines") or {}, job.get("acts") or {})
     context = Context(channel, seen, job, roots, start, until)
     seen.start(lambda: channel.say("seen", **seen.news()))
     _tell_before_exit(channel, seen)

@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import driver_made
+
 SITE_LIMIT = 300
 _WRAPPERS = frozenset(("pathlib", "pathlib._local", "io", "_io", "_pyio", "codecs", "shutil", "fileinput"))
 """Modules that open what their caller names."""
@@ -44,9 +46,11 @@ _EVENTS = {
 
 
 class Seen:
-    """Records for one child. ``wanted`` maps tree paths to changed line ranges of the head."""
+    """Records for one child. ``wanted`` maps tree paths to changed line ranges of the head, ``acts`` to where
+    calls stand that can act (line, column, last line, last column): of those it is told which were made.
+    """
 
-    def __init__(self, wanted: dict[str, list[list[int]]]) -> None:
+    def __init__(self, wanted: dict[str, list[list[int]]], acts: dict[str, Any] | None = None) -> None:
         tree = os.getcwd()
         self._names = {os.path.normpath(os.path.join(tree, path)): path for path in wanted}
         self._lines: dict[str, set[int]] = {
@@ -55,6 +59,9 @@ class Seen:
         }
         self._ran: dict[str, set[int]] = {path: set() for path in wanted}
         self._told: dict[str, set[int]] = {path: set() for path in wanted}
+        self._calls = driver_made.Calls(
+            {path: places for path, places in (acts or {}).items() if path in wanted}
+        )
         self._sites: dict[tuple[str, str, str, int], None] = {}
         self._told_sites = 0
         self._on = False
@@ -76,7 +83,11 @@ class Seen:
             if monitoring.get_tool(tool) is None:
                 monitoring.use_tool_id(tool, "gate")
                 monitoring.register_callback(tool, monitoring.events.LINE, self._monitored)
-                monitoring.set_events(tool, monitoring.events.LINE)
+                events = monitoring.events.LINE
+                if self._calls:
+                    monitoring.register_callback(tool, monitoring.events.CALL, self._monitored_call)
+                    events |= monitoring.events.CALL
+                monitoring.set_events(tool, events)
                 return
         threading.settrace(self._called)
         sys.settrace(self._called)
@@ -96,6 +107,7 @@ class Seen:
             "lines": {path: sorted(ran) for path, ran in self._ran.items() if ran},
             "code": {path: _executable(full, self._lines[path]) for full, path in self._names.items()},
             "sites": [list(site) for site in self._sites],
+            **self._calls.fields(),
         }
 
     def news(self) -> dict[str, Any]:
@@ -106,6 +118,7 @@ class Seen:
             fields["lines"] = {path: numbers for path, numbers in lines.items() if numbers}
             for path, numbers in lines.items():
                 self._told[path].update(numbers)
+        fields.update(self._calls.news())
         if len(self._sites) > self._told_sites:
             fields["sites"] = [list(site) for site in list(self._sites)[self._told_sites :]]
             self._told_sites = len(self._sites)
@@ -117,15 +130,25 @@ class Seen:
             self._ran[path].add(line)
         return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
 
+    def _monitored_call(self, code: Any, offset: int, *_: Any) -> Any:
+        path = self._names.get(code.co_filename)
+        if path is not None:
+            self._calls.at(path, code, offset)
+        return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
+
     def _called(self, frame: Any, event: str, arg: Any) -> Any:
         path = self._names.get(frame.f_code.co_filename)
         if path is None or not self._on:
             return None
         lines, ran = self._lines[path], self._ran[path]
+        if self._calls.within(path, frame.f_code):
+            frame.f_trace_opcodes = True
 
         def traced(frame: Any, event: str, arg: Any) -> Any:
             if event == "line" and frame.f_lineno in lines:
                 ran.add(frame.f_lineno)
+            elif event == "opcode":
+                self._calls.at(path, frame.f_code, frame.f_lasti)
             return traced
 
         return traced

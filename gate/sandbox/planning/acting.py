@@ -38,6 +38,19 @@ def acting(
     return found, left
 
 
+def places(
+    files: Sequence[ChangedFile], facts: Mapping[str, Facts | None]
+) -> dict[str, list[tuple[int, int, int, int]]]:
+    """Where the calls of changed Python stand that can act, by path: a line of them can run in part."""
+    found: dict[str, list[tuple[int, int, int, int]]] = {}
+    for file in files:
+        known = facts.get(file.path)
+        touched = [place for place in known.places if file.touches(place[0], place[2])] if known else []
+        if touched:
+            found[file.path] = touched[:_MOST]
+    return found
+
+
 def _scripts(
     files: Sequence[ChangedFile], head: Tree
 ) -> Iterator[tuple[ChangedFile, tuple[Act, ...] | None]]:

@@ -20,6 +20,8 @@ ENV: Final = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 """The same hashes and no bytecode caches on both sides: less noise to tell apart."""
 _UNSAFE: Final = re.compile(r"[^a-zA-Z0-9._-]+")
 _MOST_SPANS: Final = 200
+Places = Sequence[tuple[int, int, int, int]]
+"""Where calls stand, as Facts.places."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +38,12 @@ class Wanted:
     lines: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
 
 
-def probe_of(group: Sequence[Wanted], deadline: float, options: Mapping[str, Any] | None = None) -> Probe:
+def probe_of(
+    group: Sequence[Wanted],
+    deadline: float,
+    options: Mapping[str, Any] | None = None,
+    acts: Mapping[str, Places] | None = None,
+) -> Probe:
     """One probe that runs a group of items one after the other, each in a fresh process."""
     first = group[0]
     watched = {
@@ -53,6 +60,8 @@ def probe_of(group: Sequence[Wanted], deadline: float, options: Mapping[str, Any
         **(options or {}),
         "items": [dict(w.item) for w in group],
     }
+    if made := {path: acts[path] for path in watched if acts and path in acts}:
+        job["acts"] = made
     target = first.target if len(group) == 1 else f"{first.target} and {len(group) - 1} more"
     sides = tuple(side for side in SIDES if any(side in w.sides for w in group))
     return Probe(

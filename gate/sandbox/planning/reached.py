@@ -62,7 +62,7 @@ def unreached(
 
 def _idle_acts(runs: Sequence[RunRecord], acts: Acts) -> Iterator[NotExercised]:
     """One entry for each line that can act and did not run: "line 41 can start a process"."""
-    ran = _lines_by_path(runs, "lines")
+    ran, acted = _lines_by_path(runs, "lines"), _lines_by_path(runs, "acted")
     unwatched, untold = _ran_unwatched(runs), _ran_untold(runs)
     for path, spans in acts.items():
         end = "and no probe reached it"
@@ -72,11 +72,17 @@ def _idle_acts(runs: Sequence[RunRecord], acts: Acts) -> Iterator[NotExercised]:
             end = "and import and calls did not reach it (what ran of it as a program is not watched)"
         told: dict[int, list[str]] = {}
         for first, last, what in spans:
-            if ran.get(path, set()).isdisjoint(range(first, last + 1)) and what not in told.get(first, ()):
+            # Where the calls themselves were counted, a line that only ran in part is no excuse.
+            made = first in acted[path] if path in acted else _any(ran.get(path, set()), first, last)
+            if not made and what not in told.get(first, ()):
                 told.setdefault(first, []).append(what)
         for line, whats in sorted(told.items()):
             reason = f"can {' and '.join(whats)}, {end}"
             yield NotExercised(path=path, target=f"line {line}", reason=reason)
+
+
+def _any(ran: set[int], first: int, last: int) -> bool:
+    return not ran.isdisjoint(range(first, last + 1))
 
 
 def _lines_by_path(runs: Iterable[RunRecord], key: str) -> dict[str, set[int]]:

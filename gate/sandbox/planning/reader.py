@@ -49,7 +49,8 @@ def facts(source: str) -> dict[str, Any]:
     ``defs``: [qualified name, first line with decorators, last line, risk, names used];
     ``names``: [name, first, last] bound at the top level otherwise; ``guard``: runs something as
     ``__main__``; ``ends``: its top level calls something that usually ends the program;
-    ``imports``: absolute dotted names; ``acts``: [first line, last line, what a call there can do].
+    ``imports``: absolute dotted names; ``acts``: [first line, last line, what a call there can do, its first
+    and last column in bytes].
     """
     tree = ast.parse(source)
     lines = source.splitlines()
@@ -85,7 +86,8 @@ def _acts(calls: list[ast.Call], known: dict[str, str]) -> Iterator[list[Any]]:
         name = ".".join([known.get(target.id, target.id), *reversed(parts)])
         what = next((what for what, names in _ACTS if names.fullmatch(name)), None)
         if what is not None:
-            yield [call.lineno, call.end_lineno or call.lineno, what]
+            end = call.end_lineno or call.lineno
+            yield [call.lineno, end, what, call.col_offset, call.end_col_offset or 0]
 
 
 def _body(body: list[ast.stmt], prefix: str, out: dict[str, Any], lines: list[str], depth: int) -> None:

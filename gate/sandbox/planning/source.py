@@ -49,6 +49,8 @@ class Facts:
     imports: frozenset[str]
     acts: tuple[tuple[int, int, str], ...] = ()
     """Lines with a call that can act on more than the program itself: first, last, what it can do."""
+    places: tuple[tuple[int, int, int, int], ...] = ()
+    """Where those calls stand: line and column in bytes of their first character and behind their last."""
 
 
 def read_facts(sources: Mapping[str, bytes]) -> dict[str, Facts | None]:
@@ -109,5 +111,6 @@ def _facts(raw: Mapping[str, Any] | None) -> Facts | None:
         guard=raw["guard"],
         ends=raw["ends"],
         imports=frozenset(raw["imports"]),
-        acts=tuple((first, last, what) for first, last, what in raw["acts"]),
+        acts=tuple((first, last, what) for first, last, what, _, _ in raw["acts"]),
+        places=tuple((first, column, last, end) for first, last, _, column, end in raw["acts"]),
     )
