@@ -16,7 +16,19 @@ _OWNERS: Final = (
     ),
     (
         re.compile(r"\.git-credentials\Z|\.config/git|\.gitconfig\Z|\.netrc\Z"),
-        frozenset(("git", "git-remote-https", "git-credential-store", "curl", "wget", "pip", "uv", "npm")),
+        frozenset(
+            (
+                "git",
+                "git-remote-http",
+                "git-remote-https",
+                "git-credential-store",
+                "curl",
+                "wget",
+                "pip",
+                "uv",
+                "npm",
+            )
+        ),
     ),
     (re.compile(r"\.npmrc\Z|\.yarnrc"), frozenset(("npm", "node", "npx", "yarn", "pnpm"))),
     (re.compile(r"\.docker/"), frozenset(("docker", "podman", "buildah"))),

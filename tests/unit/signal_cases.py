@@ -158,6 +158,12 @@ HITS: Final[tuple[Hit, ...]] = (
     ("canary-read", (b("canary", "npmrc", "npm", channel="read", canary="npmrc"),), "call", "low/medium"),
     (
         "canary-read",
+        (b("canary", "netrc", "git>git-remote-http", channel="read", canary="netrc"),),
+        "call",
+        "low/medium",
+    ),
+    (
+        "canary-read",
         (b("canary", "dotenv then network", channel="then-network", canary="dotenv", reader="python"),),
         "call",
         "critical/high!",
