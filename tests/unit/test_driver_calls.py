@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Final
@@ -236,6 +237,25 @@ def test_programs_that_are_not_there_are_told(tmp_path: Path) -> None:
     assert [item["missing"] for item in seen.report["items"]] == ["nosuchshell", "nosuchnode", "nosuchnode"]
     assert reached(tree)
     assert seen.done
+
+
+def test_npm_does_not_ask_for_a_newer_npm_by_itself(tmp_path: Path) -> None:
+    asks = 'echo "$npm_config_update_notifier" >> said'
+    tree = lay_tree(
+        tmp_path / "t",
+        {
+            "a.sh": asks,
+            "package.json": json.dumps({"scripts": {"postinstall": asks}}),
+            "Makefile": f"all:\n\t{asks.replace('$', '$$')}\n",
+        },
+    )
+    items = [
+        {"do": "shell", "path": "a.sh"},
+        {"do": "lifecycle", "path": "package.json"},
+        {"do": "make", "path": "Makefile", "target": "all"},
+    ]
+    assert drive(tree, {"items": items}).done
+    assert (tree / "said").read_text() == "false\n" * 3
 
 
 def test_pth_lines_are_executed_as_site_does(tmp_path: Path) -> None:

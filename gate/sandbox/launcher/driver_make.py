@@ -13,6 +13,7 @@ from typing import Any
 
 import driver_preload
 import driver_programs
+import driver_runtime
 
 _ASSIGN = re.compile(r"^\s*(?:export\s+|override\s+)?([\w.-]+)\s*(\?|\+|:{0,3}|!)=\s*(.*)$")
 _RULE = re.compile(r"^([^\t#=:][^=:]*?)\s*::?(?!=)\s*([^=]*?)(?:;(.*))?$")
@@ -25,6 +26,7 @@ def become(item: dict[str, Any], context: Any) -> None:
     """Execute make, or sh with the recipe; comes back only by NoProgram."""
     folder, name = os.path.split(os.path.abspath(item["path"]))
     os.chdir(folder)
+    os.environ.update(driver_runtime.NPM)
     make = shutil.which("make")
     if make is not None:
         driver_preload.tell(make)

@@ -307,6 +307,7 @@ def shell(item: dict[str, Any]) -> dict[str, Any]:
     if found is None:
         raise NoProgram(wanted)
     os.chdir(os.getcwd())
+    os.environ.update(driver_runtime.NPM)
     driver_preload.tell(found)
     os.execv(found, [wanted, path, *item.get("argv", [])])
 
@@ -329,6 +330,7 @@ def lifecycle(item: dict[str, Any]) -> dict[str, Any]:
     missing = ""
     calls = []
     driver_runtime.offer_node()
+    os.environ.update(driver_runtime.NPM)
     for hook in item.get("hooks") or HOOKS:
         command = scripts.get(hook)
         if not isinstance(command, str) or not command.strip():

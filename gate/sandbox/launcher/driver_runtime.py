@@ -12,6 +12,8 @@ DENO = "/opt/runtime/deno"
 NOWHERE = driver_arguments.TEXT_FILE + "/deno"
 """Below a plain file: Deno then keeps no caches, whose names would differ from one change to the next."""
 QUIET = {"DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1", "DENO_DIR": NOWHERE}
+NPM = {"npm_config_update_notifier": "false"}
+"""Else npm asks its registry for a newer npm, whatever it was called for: no doing of the change's."""
 NAMES = "/opt/runtime/bin"
 """Where the wall lets Deno be called ``node``."""
 
