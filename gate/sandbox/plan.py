@@ -22,6 +22,7 @@ from gate.sandbox.planning.programs import entry_items
 from gate.sandbox.planning.related import related_tests
 from gate.sandbox.planning.shell_acts import acting_commands
 from gate.sandbox.planning.source import BIGGEST, Facts, read_facts
+from gate.sandbox.planning.sourced import as_scripts
 from gate.sandbox.planning.surroundings import Surroundings, changed_spans
 
 ALONE: Final = {"import": 2, "call": 4}
@@ -50,6 +51,7 @@ def make_plan(change: Change, base: Tree, head: Tree, *, deadline: float, deep: 
     the trees hold.
     """
     files = [f for f in change.files if f.status != "deleted" and f.new_mode is not None]
+    files = as_scripts(files, head)
     behind = acted_on(files, head)
     replaced = {f.path for f in behind}
     files = [f for f in files if f.path not in replaced] + behind
