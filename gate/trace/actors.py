@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final
 
@@ -10,6 +11,7 @@ from gate.trace.normalise import program_name
 
 _DEEP: Final = 6
 _CHAINS: Final = 2_000
+_ENVIRONMENT: Final = re.compile(r"(?:-[IEsSBu]+ )*-m (?:venv|ensurepip)(?: |\Z)")
 DRIVER: Final = "/opt/gate/driver.py"
 
 
@@ -87,6 +89,19 @@ class Actors:
     def was_told(self, pid: int, path: str) -> bool:
         """True when the command line of this process names the path."""
         return any(path in word for word in self._words.get(pid, ()))
+
+    def lays_environment(self, pid: int) -> bool:
+        """True for what works for ``python -m venv``: it, and what it starts to put pip there."""
+        for _ in range(_DEEP):
+            words = " ".join(self._words.get(pid, ())[1:6])
+            program = self._of.get(pid, "").rsplit(">", 1)[-1]
+            if program.startswith("python") and _ENVIRONMENT.match(words):
+                return True
+            above = self._parents.get(pid)
+            if above is None:
+                break
+            pid = above
+        return False
 
     def names_itself(self, pid: int) -> frozenset[int]:
         """The numbers by which /proc means this process."""

@@ -39,6 +39,8 @@ _ROOT_ALIAS = re.compile(r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:root|
 _HOMES = re.compile(r"/root(?=/|\Z)|/home/[^/]+(?=/)")
 """Homes other than the sandbox's own. What lies directly in /home is a file of the system."""
 _SCRATCH = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/run/user/\d+|/run/lock|/var/lock)(?=/|\Z)")
+_UUID_CLOCK = "/var/lib/libuuid/clock.txt"
+"""Every program that makes a UUID of the time opens it (libuuid, Python's uuid.getnode and uuid1)."""
 _CLOCK = re.compile(r"/dev/shm/(?:sem\.)?gate-clock-\d+\Z")  # noqa: S108
 """What programs share of a moved clock (gate/sandbox/launcher/driver_preload.py)."""
 _OWN = re.compile(
@@ -126,7 +128,7 @@ def _place(raw: str) -> Place:
         return Place("scratch", match[0] + "/*" if path != match[0] else match[0], bool(_CLOCK.match(path)))
     if any(path == g or path.startswith(g + "/") for g in GATE):
         return Place("gate", path, noise=True)
-    return Place(_outside(path), stable(path))
+    return Place(_outside(path), stable(path), path == _UUID_CLOCK)
 
 
 def _home(inside: str) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind as Kind
@@ -85,13 +86,16 @@ class CallView:
             "path": where.shown,
             "argv": " ".join(event.argv),
             "dropped": "yes" if dropped else "",
+            "environment": "yes" if dropped and self._files.laid(path) else "",
             "given": "yes" if path.startswith(SCRATCH + "/") else "",
             "script": self._fresh_script(event),
             "env": preload,
         }
-        self._cells.add(
-            Kind.EXEC, subject, f"{chain}>{program}" if chain else program, detail, denied=event.denied
-        )
+        actor = f"{chain}>{program}" if chain else program
+        cell = self._cells.get(Kind.EXEC, subject, actor, detail, denied=event.denied)
+        cell.count += 1
+        if cell.count > 1:
+            _as_bad(cell.detail, detail)
         self._channels.add("argv", "", b" ".join(map(text_bytes, event.argv)), chain)
 
     def _fresh_script(self, event: Exec) -> str:
@@ -171,6 +175,13 @@ class CallView:
 
     def _foreign(self, abi: str, chain: str) -> None:
         self._cells.add(Kind.EVADE, f"foreign-abi {abi}", chain, denied=True)
+
+
+def _as_bad(known: dict[str, str], again: Mapping[str, str]) -> None:
+    """What is known of a command that is run once more: the worse of both."""
+    known.update({name: again[name] for name in ("dropped", "script") if again[name]})
+    if again["dropped"] and not again["environment"]:
+        known.pop("environment", None)
 
 
 def _rewires(name: str, value: str) -> bool:

@@ -24,6 +24,7 @@ _SHELLS: Final = ("sh", "bash", "zsh", "ksh")
 _START_UP: Final = re.compile(
     r"~/\.(?:bashrc|bash_profile|bash_login|bash_history|profile|zshrc|zshenv|ssh/.+|aws/.+|netrc|pypirc|git-credentials)"
 )
+_PIP: Final = re.compile(r".*/bin/pip[\d.]*\Z", re.DOTALL)
 _PWNAM: Final = ("/etc/passwd", "/etc/group")
 _SURVEYED: Final = frozenset((
     "", "~", "/home", "/etc", "/opt", "/usr", "/usr/local", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/lib",
@@ -52,6 +53,7 @@ class FileView:
         self._made: set[str] = set()
         self._wanted: dict[tuple[str, str], set[str]] = {}
         self.executed: set[str] = set()
+        self._laid: set[str] = set()
         self._dirs: set[str] = set()
         self._asks_names: set[int] = set()
         self._gone: dict[str, set[str]] = {}
@@ -61,6 +63,10 @@ class FileView:
     def made(self, path: str) -> bool:
         """True when this run created or wrote the file at this path."""
         return posixpath.normpath(path) in self._made
+
+    def laid(self, path: str) -> bool:
+        """True for the pip of an environment, as ``python -m venv`` made it and nobody wrote to it since."""
+        return posixpath.normpath(path) in self._laid
 
     def opened(self, event: Open) -> Cell:
         """One open; the cell it counts for."""
@@ -181,7 +187,7 @@ class FileView:
         emptied = "O_TRUNC" in flags and "O_CREAT" not in flags  # creating may as well be a first write
         if emptied and not own and not where.noise and where.kind in ("tree", "home", "system"):
             self._lost(where, path)
-        self._note(path)
+        self._note(path, by=pid)
         if where.kind == "gate":
             return self._cells.get(Kind.EVADE, "writes to the gate's files", chain, {"path": where.shown})
         if where.kind == "device" or (where.kind == "quiet" and where.shown.startswith("/proc/self/")):
@@ -192,10 +198,13 @@ class FileView:
         detail = {"how": how, "place": where.kind}
         return self._cells.get(Kind.WRITE, where.shown, chain, detail, denied=denied)
 
-    def _note(self, path: str, *, directory: bool = False) -> None:
+    def _note(self, path: str, *, directory: bool = False, by: int | None = None) -> None:
         kept = self._dirs if directory else self._made
         if len(kept) < _KEPT:
             kept.add(posixpath.normpath(path))
+        if _PIP.match(path):
+            laid = by is not None and self._actors.lays_environment(by)
+            (self._laid.add if laid else self._laid.discard)(posixpath.normpath(path))
         name = path[path.rfind("/") + 1 :]
         if len(name) >= _LEAKY:
             self._channels.add("file-name", "", text_bytes(name))
@@ -226,6 +235,8 @@ class FileView:
         before, after = place(old), place(new)
         own = old in self._made or old in self._dirs or before.kind == "scratch"
         self._rewrites.renamed(new, after, onto_own=new in self._made)
+        if not self._actors.lays_environment(event.pid):
+            self._laid.clear()  # it may be a folder, with another pip in it
         self._written(new, after, event.pid, "", denied=event.denied).count += 1
         if not own and not before.noise and before.kind != "gate":
             self._moved_canaries(old, event.pid, denied=event.denied)

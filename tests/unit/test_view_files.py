@@ -360,3 +360,11 @@ def test_what_programs_share_of_a_moved_clock_is_no_write(tmp_path: Path) -> Non
     trace = Trace().write("/dev/shm/sem.gate-clock-2").write("/dev/shm/gate-clock-2")
     trace.write("/dev/shm/gate-clock-2x").write("/dev/shm/sem.other")
     assert {b.subject: b.count for b in trace.seen(tmp_path)} == {"/dev/shm/*": 2}
+
+
+def test_the_clock_of_uuids_is_nobodys_behaviour(tmp_path: Path) -> None:
+    def opened(path: str) -> list[str]:
+        return told(Trace().open(path, access="rw", flags="O_RDWR|O_CREAT").seen(tmp_path))
+
+    assert opened("/var/lib/libuuid/other.txt") == ["write /var/lib/libuuid/other.txt"]
+    assert opened("/var/lib/libuuid/clock.txt") == []

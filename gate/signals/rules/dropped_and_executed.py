@@ -1,7 +1,8 @@
 """The run writes a program and then executes it, or executes one that exists in memory only.
 
 What was not in the tree cannot have been reviewed. Tests often do this with small scripts; an import or
-an install does not. A called function that executes the file which our own probe passed to it weighs less.
+an install does not. A called function that executes the file which our own probe passed to it weighs less,
+and so does the pip of an environment that `python -m venv` made, as it made it.
 
 Put the program into the tree, where it can be read.
 """
@@ -39,7 +40,8 @@ def check(context: SignalContext) -> Iterator[Finding]:
         elif behaviour.detail.get("dropped"):
             message = "Executes a program that the run itself wrote."
             given = behaviour.detail.get("given") and phase_of(context, behaviour) == "call"
-            severity, sure = (MEDIUM, LIKELY) if test or given else (HIGH, SURE)
+            usual = test or given or behaviour.detail.get("environment")
+            severity, sure = (MEDIUM, LIKELY) if usual else (HIGH, SURE)
             yield found(META, context, behaviour, message, severity=severity, confidence=sure)
         elif behaviour.detail.get("script") and kind_of(behaviour.detail["program"]) in (
             "shell",

@@ -8,6 +8,7 @@ If the project installs such a file on purpose, let the user start it and name t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -41,6 +42,9 @@ META: Final = about(
     cwe=(506, 732),
     attack=("T1546", "T1053", "T1098.004"),
 )
+_HOOK: Final = re.compile(r"\.git/(?:modules/.+/)?hooks/")
+_IN_ANOTHER_REPOSITORY: Final = re.compile(r"tree:(?!\.git/).+/\.git/hooks/")
+"""Below the project, where the tree that is judged has no repository: a script made it just now."""
 
 
 def check(context: SignalContext) -> Iterator[Finding]:
@@ -62,7 +66,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
 
 def _built(context: SignalContext, behaviour: Behaviour, path: str) -> bool:
     """A build writes .pth files and the like into its own folders."""
-    return path.startswith("tree:") and ".git/hooks" not in path and phase_of(context, behaviour) != "import"
+    return path.startswith("tree:") and not _HOOK.search(path) and phase_of(context, behaviour) != "import"
 
 
 def _weight(
@@ -72,6 +76,8 @@ def _weight(
         return LOW, LIKELY
     if what.startswith("settings of"):
         return MEDIUM, SURE
+    if _IN_ANOTHER_REPOSITORY.match(path):
+        return MEDIUM, LIKELY
     if phase_of(context, behaviour) == "test":
         return (MEDIUM, SURE) if path.startswith("tree:") else (HIGH, LIKELY)
     return HIGH, SURE
