@@ -11,7 +11,8 @@ import pytest
 from gate.errors import CouldNotLook
 from gate.model.run import NotExercised
 from gate.sandbox import runtimes
-from gate.sandbox.plan import unreached
+from gate.sandbox.planning.javascript import acting_lines
+from gate.sandbox.planning.reached import unreached
 from tests.unit.driver_harness import Driven, drive, lay_tree
 from tests.unit.test_plan_reached import record
 
@@ -213,3 +214,34 @@ def test_many_changed_lines_do_not_stop_the_driver(tmp_path: Path, runtime: str)
     others = {f"lib/{'x' * 60}{n}.js": spans for n in range(40)}  # more than a pipe holds
     seen = run(tmp_path, "a.mjs", LINES, lines={**others, "a.mjs": [[1, 30]]})
     assert seen.item["lines"] == {"a.mjs": RAN}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export const f = (url) => process.env.LIVE && fetch(url);",
+        "export const f = () => ({ a: 1, b: () => fetch('http://a.example') }).a;",
+        "export const f = (n) => (n > 1e6 ? fetch('http://a.example') : 0);",
+        "export function f() { if (process.env.LIVE) { fetch('http://a.example'); } return 1; }",
+        "if (process.env.LIVE) await fetch('http://a.example');",
+    ],
+)
+def test_a_part_of_a_line_that_did_not_run_is_told(tmp_path: Path, runtime: str, line: str) -> None:
+    seen = run(tmp_path, "a.mjs", line + "\n", lines={"a.mjs": [[1, 1]]})
+    (entry,) = unreached([record(seen.report)], {"a.mjs": acting_lines(line)})
+    assert (entry.target, entry.reason) == ("line 1", "can reach the network, and no probe reached it")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export const f = () => process.env.LIVE || URL.canParse(eval('1')) || 2;",
+        "export const f = () => { if (process.env.LIVE) return; eval('1'); };",
+        "export const f = () => new Promise((yes, reject) => (eval('1') ? yes() : reject(new Error('no'))));",
+        "export const f = () => { if (process.env.LIVE) throw new Error('no'); eval('1'); };",
+    ],
+)
+def test_what_did_run_on_a_line_is_not(tmp_path: Path, runtime: str, line: str) -> None:
+    seen = run(tmp_path, "a.mjs", line + "\n", lines={"a.mjs": [[1, 1]]})
+    assert acting_lines(line)
+    assert unreached([record(seen.report)], {"a.mjs": acting_lines(line)}) == ()

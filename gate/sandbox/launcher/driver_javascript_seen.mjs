@@ -1,6 +1,6 @@
 // Which changed lines of JavaScript and TypeScript ran, by the engine's own block coverage (node:inspector, in
 // Node and in Deno). Hints only, like driver_seen.py: the code shares the process and can forge them. A line ran
-// when any part of it did.
+// when any part of it did; what it can do was done (`acted`) when no call stands in a part that did not.
 import fs from "node:fs";
 import Module from "node:module";
 import path from "node:path";
@@ -12,6 +12,8 @@ const MARKUP = /\.[jt]sx$/;
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const read = fs.readFileSync;
 const { setTimeout: later, clearTimeout: never } = timers; // before they are shortened
+const CALLS = /[\w$\])]\s*(?:\?\.)?[(`]/;
+const INERT = /(?:new)?\w*Error\(|\breject\(|\bconsole\.\w+\(/g; // in a part that did not run; blanks are left out
 const PATIENCE = 2000; // milliseconds: an engine that does not answer is given up, and that is told
 const transform = Module.stripTypeScriptTypes;
 
@@ -22,7 +24,7 @@ export class Seen {
     this.own = own;
     this.files = new Map();
     for (const [name, spans] of Object.entries(wanted)) {
-      const file = { name, spans, ran: new Set(), told: new Set(), scripts: new Set() };
+      const file = { name, spans, ran: new Set(), told: new Set(), scripts: new Set(), acted: new Set() };
       this.files.set(pathToFileURL(path.resolve(name)).href, file);
       this.files.set(path.resolve(name), file); // what some versions of Node call a CommonJS script
     }
@@ -83,12 +85,18 @@ export class Seen {
       if (file) this.add(file, script);
     }
     const lines = {};
+    const acted = {};
     for (const file of new Set(this.files.values())) {
       const numbers = [...file.ran].filter((n) => !file.told.has(n));
       if (numbers.length) lines[file.name] = numbers;
       numbers.forEach((n) => file.told.add(n));
+      if (!file.lit) continue;
+      const dark = darkCalls(file);
+      const done = [...file.ran].filter((n) => !dark.has(n) && !file.acted.has(n));
+      if (done.length || numbers.length) acted[file.name] = done;
+      done.forEach((n) => file.acted.add(n));
     }
-    return Object.keys(lines).length ? { lines } : {};
+    return Object.keys(lines).length + Object.keys(acted).length ? { lines, acted } : {};
   }
 
   /** What one script's new counts say. An engine tells each function once, so that it adds up. */
@@ -103,7 +111,9 @@ export class Seen {
     for (const { ranges } of functions) {
       for (const { startOffset, endOffset, count } of ranges) lit.fill(count ? 1 : 0, startOffset, endOffset);
     }
+    file.lit ??= new Uint8Array(file.text.length);
     file.places.forEach((line, at) => {
+      if (lit[at]) file.lit[at] = 1;
       if (lit[at] && file.code.has(line)) file.ran.add(line);
     });
   }
@@ -144,6 +154,19 @@ export class Seen {
     }
     return { ...fields, code: { [file.name]: [...file.code] } };
   }
+}
+
+/** Lines with a call in a part that has not run so far. */
+function darkCalls({ text, places, lit }) {
+  const parts = new Map();
+  for (let at = 0, last = 0, gap = true; at < text.length; at++) {
+    const line = places[at];
+    if (!line) continue;
+    if (!lit[at]) parts.set(line, (parts.get(line) ?? "") + (gap || line !== last ? " " : "") + text[at]);
+    gap = Boolean(lit[at]);
+    last = line;
+  }
+  return new Set([...parts].filter(([, dark]) => CALLS.test(dark.replace(INERT, ""))).map(([line]) => line));
 }
 
 /** The line number of each character. */
