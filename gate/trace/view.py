@@ -41,7 +41,7 @@ from gate.trace.outcome import outcome_behaviours
 from gate.trace.sinkhole_log import read_log
 from gate.trace.view_calls import CallView
 from gate.trace.view_disk import DiskView, files_left
-from gate.trace.view_files import FileView
+from gate.trace.view_files import PIP, FileView
 from gate.trace.view_left import LeftView
 from gate.trace.view_net import NetView
 from gate.trace.view_rewrites import Rewrites
@@ -214,7 +214,7 @@ class View:
 
     def _remember(self, key: tuple[Any, ...], cell: Cell) -> None:
         cell.count += 1
-        if key[0].startswith("/proc/"):
+        if key[0].startswith("/proc/") or PIP.match(key[0]):
             return  # means another thing for another process
         if len(self._seen) >= _SEEN:
             self._seen.clear()

@@ -24,7 +24,8 @@ _SHELLS: Final = ("sh", "bash", "zsh", "ksh")
 _START_UP: Final = re.compile(
     r"~/\.(?:bashrc|bash_profile|bash_login|bash_history|profile|zshrc|zshenv|ssh/.+|aws/.+|netrc|pypirc|git-credentials)"
 )
-_PIP: Final = re.compile(r".*/bin/pip[\d.]*\Z", re.DOTALL)
+PIP: Final = re.compile(r".*/bin/pip[\d.]*\Z", re.DOTALL)
+"""What an environment is filled by; who wrote it counts."""
 _PWNAM: Final = ("/etc/passwd", "/etc/group")
 _SURVEYED: Final = frozenset((
     "", "~", "/home", "/etc", "/opt", "/usr", "/usr/local", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/lib",
@@ -202,7 +203,7 @@ class FileView:
         kept = self._dirs if directory else self._made
         if len(kept) < _KEPT:
             kept.add(posixpath.normpath(path))
-        if _PIP.match(path):
+        if PIP.match(path):
             laid = by is not None and self._actors.lays_environment(by)
             (self._laid.add if laid else self._laid.discard)(posixpath.normpath(path))
         name = path[path.rfind("/") + 1 :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -118,6 +118,75 @@ def test_dropped_programs(tmp_path: Path) -> None:
     assert details["memfd"]["dropped"] == "yes"
     assert "dropped" not in details["tree:configure"]
     assert "script" not in details["ls -l"]
+
+
+def environment(pip_by: int = 203) -> Trace:
+    """``python3 -m venv .venv`` starts its ensurepip, which starts a copy of pip that writes the programs."""
+    trace = Trace().exec("/usr/bin/python3.11", "python3", "-m", "venv", ".venv", pid=201)
+    trace.exec(
+        "/usr/bin/python3.11",
+        "/work/tree/.venv/bin/python3",
+        "-m",
+        "ensurepip",
+        "--upgrade",
+        pid=202,
+        ppid=201,
+    )
+    trace.exec("/usr/bin/python3.11", "python3", "-W", "ignore", "-c", "import runpy", pid=203, ppid=202)
+    return trace.write("/work/tree/.venv/bin/pip", pid=pip_by)
+
+
+PIP: Final = ("/work/tree/.venv/bin/pip", ".venv/bin/pip", "install", "-r", "requirements.txt")
+
+
+@pytest.mark.parametrize(
+    ("trace", "usual"),
+    [
+        pytest.param(environment().exec(*PIP, pid=204), True, id="as-made"),
+        pytest.param(environment(ITEM).exec(*PIP, pid=204), False, id="by-another"),
+        pytest.param(environment().write(PIP[0]).exec(*PIP, pid=204), False, id="written-over"),
+        pytest.param(
+            environment().file("rename", "/work/tree/.venv", "/work/tree/other").exec(*PIP, pid=204),
+            False,
+            id="folder-moved-there",
+        ),
+        pytest.param(
+            environment().file("link", PIP[0], "/tmp/x").exec(*PIP, pid=204), False, id="linked-there"
+        ),
+        pytest.param(
+            environment().exec(*PIP, pid=204).write(PIP[0]).exec(*PIP, pid=205),
+            False,
+            id="run-before-and-after",
+        ),
+        pytest.param(
+            Trace()
+            .exec("/usr/bin/bash", "bash", "-m", "venv", pid=203)
+            .write(PIP[0], pid=203)
+            .exec(*PIP, pid=204),
+            False,
+            id="no-python",
+        ),
+        pytest.param(
+            Trace()
+            .exec("/usr/bin/python3.11", "python3", "x.py", "-m", "venv", pid=203)
+            .write(PIP[0], pid=203)
+            .exec(*PIP, pid=204),
+            False,
+            id="no-module",
+        ),
+    ],
+)
+def test_the_pip_of_an_environment(trace: Trace, usual: bool, tmp_path: Path) -> None:
+    [seen] = [b for b in trace.seen(tmp_path) if b.detail.get("program") == "pip"]
+    assert seen.detail["dropped"] == "yes"
+    assert (seen.detail.get("environment") == "yes") is usual
+
+
+def test_a_program_that_was_written_over_after_its_first_run(tmp_path: Path) -> None:
+    tool = ("/work/tree/tool", "./tool")
+    trace = Trace().exec(*tool, pid=201).write(tool[0]).exec(*tool, pid=202)
+    [seen] = [b for b in trace.seen(tmp_path) if b.kind.value == "exec"]
+    assert seen.detail["dropped"] == "yes"
 
 
 def test_environment_that_redirects_loaders(tmp_path: Path) -> None:
