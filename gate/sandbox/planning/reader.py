@@ -24,19 +24,27 @@ RISKY = re.compile(
 ACTS = {
     "start a process": r"""subprocess\.\w+ | os\.(system|popen|exec\w+|spawn\w+|posix_spawnp?|fork|forkpty)
         | pty\.(spawn|fork) | asyncio\.create_subprocess_\w+ | multiprocessing\.\w+ | pexpect\.\w+""",
-    "reach the network": r"""socket\.(socket|create_connection|create_server|getaddrinfo|gethostbyname\w*)
-        | urllib\.request\.\w+ | http\.client\.\w+ | xmlrpc\.client\.\w+ | webbrowser\.open\w*
-        | (ftplib|smtplib|telnetlib|imaplib|poplib)\.\w+ | asyncio\.(open_connection|start_server)
+    "reach the network": r"""socket\.(socket(\.(connect|connect_ex|sendto|bind))?|create_connection
+        |create_server|getaddrinfo|gethostbyname\w*) | logging\.handlers\.(HTTP|Socket|Datagram|SMTP)Handler
+        | urllib\.request\.\w+ | http\.client\.[\w.]+ | xmlrpc\.client\.\w+ | webbrowser\.open\w*
+        | (ftplib|smtplib|telnetlib|imaplib|poplib)\.[\w.]+ | asyncio\.(open_connection|start_server)
         | (requests|httpx|aiohttp|urllib3|paramiko|websockets?|niquests)\.[\w.]+""",
     "run code that it is given": r"""exec | eval | compile | __import__ | importlib\.import_module
         | runpy\.\w+ | types\.(FunctionType|CodeType)
         | (pickle|marshal|dill|cloudpickle|joblib|shelve)\.(loads?|open|Unpickler)""",
     "load native code": r"ctypes\.[\w.]+ | cffi\.\w+",
-    "delete files": r"os\.(remove|unlink|rmdir|removedirs) | shutil\.rmtree",
+    "delete files": r"os\.(remove|unlink|rmdir|removedirs) | shutil\.rmtree | pathlib\.Path\.(unlink|rmdir)",
     "signal other processes": r"os\.(kill|killpg) | signal\.pidfd_send_signal",
 }
 """What a call to such a name can do. Told only of lines that no probe ran (EV-5); no rule of its own."""
 _ACTS = tuple((what, re.compile(names, re.VERBOSE)) for what, names in ACTS.items())
+_MODULES = re.compile(
+    r"""(socket|subprocess|os|pty|asyncio|multiprocessing|pexpect|urllib|http|xmlrpc|ftplib|smtplib|telnetlib|imaplib
+    |poplib|requests|httpx|aiohttp|urllib3|paramiko|websockets?|niquests|runpy|pickle|marshal|dill|cloudpickle|joblib
+    |shelve|ctypes|cffi|shutil|signal|pathlib|importlib)\..+ | exec | eval""",
+    re.VERBOSE,
+)
+"""What a name has to come from to be followed."""
 _DEPTH = 3
 _MOST_ACTS = 20_000
 """Of one file; which of them are on changed lines is told from all."""
@@ -58,6 +66,7 @@ def facts(source: str) -> dict[str, Any]:
     _body(tree.body, "", out, lines, 0)
     known: dict[str, str] = {}
     calls: list[ast.Call] = []
+    bound: list[tuple[ast.expr, ast.expr]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             out["imports"] += [alias.name for alias in node.names]
@@ -68,6 +77,13 @@ def facts(source: str) -> dict[str, Any]:
             known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Call):
             calls.append(node)
+        elif isinstance(node, ast.Assign):
+            bound += [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            bound.append((node.optional_vars, node.context_expr))
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            bound.append((node.target, node.value))
+    _bind(bound, known)
     out["acts"] = sorted(_acts(calls, known))[:_MOST_ACTS]
     out["imports"] = sorted(set(out["imports"]))[:500]
     return out
@@ -76,18 +92,56 @@ def facts(source: str) -> dict[str, Any]:
 def _acts(calls: list[ast.Call], known: dict[str, str]) -> Iterator[list[Any]]:
     """Calls by a name that can act on more than the program itself. ``known``: what imports bind."""
     for call in calls:
-        parts: list[str] = []
-        target: ast.expr = call.func
-        while isinstance(target, ast.Attribute):
-            parts.append(target.attr)
-            target = target.value
-        if not isinstance(target, ast.Name):
-            continue
-        name = ".".join([known.get(target.id, target.id), *reversed(parts)])
-        what = next((what for what, names in _ACTS if names.fullmatch(name)), None)
-        if what is not None:
+        name = _named(call.func, known)
+        what = name and next((what for what, names in _ACTS if names.fullmatch(name)), None)
+        if what:
             end = call.end_lineno or call.lineno
             yield [call.lineno, end, what, call.col_offset, call.end_col_offset or 0]
+
+
+def _bind(bound: list[tuple[ast.expr, ast.expr]], known: dict[str, str]) -> None:
+    """``run = os.system``, ``self.s = socket.socket()``, ``with requests.Session() as s``: what such a name
+    is for the calls by it. Whatever its scope: this is about what is told, not about what is run.
+    """
+    for target, value in bound:
+        made = _named(value, known)
+        name = _written(target)
+        if made and name and made != name and _MODULES.fullmatch(made):
+            known.setdefault(name, made)
+
+
+def _written(target: ast.expr) -> str:
+    """``a`` and ``self.a`` as they stand there."""
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        return f"{target.value.id}.{target.attr}"
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _named(target: ast.expr, known: dict[str, str]) -> str:
+    """The full name of what is called; of an object that is made here, that of its class."""
+    parts: list[str] = []
+    while True:
+        if isinstance(target, ast.Attribute):
+            if (written := _written(target)) in known:
+                return ".".join([known[written], *reversed(parts)])
+            parts.append(target.attr)
+            target = target.value
+        elif isinstance(target, ast.Await):
+            target = target.value
+        elif isinstance(target, ast.Call):
+            target = target.func
+            maker = _written(target).rpartition(".")[2] or getattr(target, "attr", "")
+            if not (maker[:1].isupper() or maker in ("socket", "session")):
+                return ""  # what a function gives is anything
+        elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+            # sys.modules["os"].system
+            if _named(target.value, known) != "sys.modules" or not isinstance(target.slice.value, str):
+                return ""
+            return ".".join([target.slice.value, *reversed(parts)])
+        elif isinstance(target, ast.Name):
+            return ".".join([known.get(target.id, target.id), *reversed(parts)])
+        else:
+            return ""
 
 
 def _body(body: list[ast.stmt], prefix: str, out: dict[str, Any], lines: list[str], depth: int) -> None:
