@@ -1,8 +1,10 @@
 """Finds planted secrets in data that leaves, whatever it was wrapped in. Bounded in time and memory.
 
-Looked through: raw, backwards, XOR with any one byte, base64 (every alignment, both alphabets), base32,
-hex, URL-encoding, gzip, zlib and raw deflate, and these inside each other to a depth of three. A secret
-counts as seen when a run of twelve of its bytes is (so pieces cut at a packet's end are found as well).
+Looked through: raw, backwards, other letters (rot13, rot47, lower, upper or swapped case), XOR with any one
+byte (the outer layer also with up to eight that are repeated), base64 (every alignment, both alphabets),
+base32, hex, URL-encoding, gzip, zlib and raw deflate, those of canary_wraps.py, and these inside each other to
+a depth of three. A secret counts as seen when a run of twelve of its bytes is (so pieces cut at a packet's
+end are found as well).
 Encryption and encodings made for the purpose are not seen; the new connection itself still is.
 """
 
@@ -18,6 +20,7 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from gate.model.canary import Canary
+from gate.trace.canary_wraps import ROT13, ROT47, eightyfive, unwrapped
 
 CHUNK: Final = 12
 DEPTH: Final = 3
@@ -26,6 +29,8 @@ LAYER_BYTES: Final = 128 << 10
 TOTAL_BYTES: Final = 1 << 20
 """Of all decoded layers of one piece of data together."""
 _RUNS: Final = 200
+_LONGEST_KEY: Final = 8
+"""Bytes of a repeated XOR key that is looked for."""
 
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}")
 _BASE32 = re.compile(rb"[A-Za-z2-7]{20,}")
@@ -51,13 +56,24 @@ class Matcher:
     def __init__(self, canaries: Iterable[Canary]) -> None:
         self._plain: list[tuple[bytes, str, str]] = []
         self._xored: list[tuple[bytes, str]] = []
+        self._keyed: list[tuple[int, bytes, str]] = []
         for canary in canaries:
             for secret in canary.secrets:
                 data = secret.encode("utf-8", "surrogateescape")
                 for chunk in _chunks(data):
                     self._plain.append((chunk, canary.name, ""))
                     self._plain.append((chunk[::-1], canary.name, "reversed"))
+                    for letters, turned in ((ROT13, "rot13"), (ROT47, "rot47")):
+                        self._plain.append((chunk.translate(letters), canary.name, turned))
+                    cased = {chunk.swapcase(): "swapcase", chunk.upper(): "upper", chunk.lower(): "lower"}
+                    cased.pop(chunk, None)
+                    self._plain += [(other, canary.name, how) for other, how in cased.items()]
                     self._xored.append((_steps(chunk), canary.name))
+                secret_part = _told_apart(data)
+                for width in range(2, _LONGEST_KEY + 1):
+                    if len(secret_part) >= CHUNK + width:
+                        at = secret_part[: CHUNK + width], secret_part[-CHUNK - width :]
+                        self._keyed += [(width, _steps(part, width), canary.name) for part in at]
 
     def find(self, data: bytes) -> tuple[Sighting, ...]:
         """Every canary seen in the data, each once, with the plainest wrapping."""
@@ -73,6 +89,11 @@ class Matcher:
                 for chunk, name in self._xored:
                     if name not in found and chunk in steps:
                         found[name] = _joined(how, "xor")
+        for width in range(2, _LONGEST_KEY + 1):
+            steps = _steps(data[:LAYER_BYTES], width)
+            for size, chunk, name in self._keyed:
+                if size == width and name not in found and chunk in steps:
+                    found[name] = "xor"
         return tuple(Sighting(name, how) for name, how in sorted(found.items()))
 
 
@@ -82,8 +103,7 @@ def _joined(how: tuple[str, ...], last: str) -> str:
 
 def _chunks(secret: bytes) -> Iterator[bytes]:
     """Aligned pieces: any run of 2 * CHUNK - 1 bytes of the secret holds one of them."""
-    if match := _PASSWORD.search(secret):
-        secret = match[1]  # "postgres://app:" is nobody's secret
+    secret = _told_apart(secret)
     if len(secret) < CHUNK:
         return
     for at in range(0, len(secret) - CHUNK + 1, CHUNK):
@@ -91,11 +111,17 @@ def _chunks(secret: bytes) -> Iterator[bytes]:
     yield secret[-CHUNK:]
 
 
-def _steps(data: bytes) -> bytes:
-    """XOR of neighbours: the same whatever single byte all of them were XORed with."""
-    size = len(data) - 1
-    first = int.from_bytes(data[:-1], "big")
-    second = int.from_bytes(data[1:], "big")
+def _told_apart(secret: bytes) -> bytes:
+    """The password of an address: ``postgres://app:`` is nobody's secret."""
+    match = _PASSWORD.search(secret)
+    return match[1] if match else secret
+
+
+def _steps(data: bytes, width: int = 1) -> bytes:
+    """XOR with what stands ``width`` further on: the same whatever key of so many bytes was repeated."""
+    size = max(0, len(data) - width)
+    first = int.from_bytes(data[:size], "big")
+    second = int.from_bytes(data[width:], "big")
     return (first ^ second).to_bytes(size, "big")
 
 
@@ -116,7 +142,11 @@ def _layers(data: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
         if not how:
             queue.append((layer[:LAYER_BYTES][::-1], ("reversed",)))
         if len(how) < DEPTH:
-            queue.extend((part, (*how, name)) for part, name in _decoded(layer[:LAYER_BYTES]))
+            part_of = layer[:LAYER_BYTES]
+            queue.extend((part, (*how, name)) for part, name in _decoded(part_of))
+            queue.extend((part, (*how, name)) for part, name in unwrapped(part_of, LAYER_BYTES))
+            if len(how) < DEPTH - 1 and not {"base85", "ascii85"} & {*how}:
+                queue.extend((part, (*how, name)) for part, name in eightyfive(part_of))
 
 
 def _decoded(data: bytes) -> Iterator[tuple[bytes, str]]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import bz2
+import codecs
 import gzip
+import itertools
+import lzma
 import random
 import time
 import urllib.parse
@@ -65,8 +69,30 @@ def packed(data: bytes, bits: int) -> bytes:
         (base64.b64encode(gzip.compress(RAW)), "base64+gzip"),
         (base64.b64encode(RAW).hex().encode(), "hex+base64"),
         (base64.b64encode(base64.b64encode(base64.b64encode(RAW))), "base64+base64+base64"),
+        (codecs.encode(SECRET, "rot13").encode(), "rot13"),
+        (bytes(33 + (b - 33 + 47) % 94 for b in RAW), "rot47"),
+        (RAW.swapcase(), "swapcase"),
+        (RAW.lower(), "lower"),
+        (base64.b85encode(lzma.compress(b"ab" * 900 + RAW * 3)), "base85+xz"),
+        (b"q=" + base64.b85encode(RAW), "base85"),
+        (base64.a85encode(RAW), "ascii85"),
+        (b"ab " + base64.a85encode(b"x" + RAW, wrapcol=20), "ascii85"),
+        (base64.b85encode(lzma.compress(RAW)), "base85"),
+        (base64.b85encode(lzma.compress(RAW)).hex().encode(), "hex+base85"),
+        (lzma.compress(RAW, format=lzma.FORMAT_ALONE), "xz"),
+        (bz2.compress(b"body " + RAW), "bzip2"),
+        (codecs.encode(b"head\n" + RAW, "uu"), "uuencode"),
+        ("".join(f"={b:02X}" for b in RAW).encode(), "quoted-printable"),
+        ("".join(f"\\u{b:04x}" for b in RAW).encode(), "json"),
+        ("".join(f"\\{b:03o}" for b in RAW).encode(), "octal"),
+        (str(list(RAW)).encode(), "decimal"),
+        ("".join(f"&#{b};" for b in RAW).encode(), "decimal"),
+        (SECRET.encode("utf-16"), "utf-16"),
+        (SECRET.encode("utf-32-be"), "utf-16"),
+        (bytes(b ^ k for b, k in zip(b"some text " + RAW, itertools.cycle(b"k3y"))), "xor"),
+        (bytes(b ^ k for b, k in zip(RAW, itertools.cycle(b"8 bytes!"))), "xor"),
     ],
-    ids=map(str, range(33)),
+    ids=map(str, range(55)),
 )
 def test_seen(data: bytes, how: str) -> None:
     assert MATCHER.find(data) == (Sighting("key", how),)
