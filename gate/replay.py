@@ -29,6 +29,7 @@ from gate.judging import Evidence, judge
 from gate.model.report import Report
 from gate.model.run import RunRecord
 from gate.redact import REDACTED, SHORTEST, without
+from gate.sandbox.channel import shallow
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
 from gate.trace.diff import compare
@@ -226,7 +227,7 @@ def _decoded(kind: type, value: Any) -> Any:
     if kind is Path and isinstance(value, str):
         return Path(value)
     if kind is object:  # the driver's report: whatever JSON it was
-        return value
+        return shallow(value)
     raise ValueError(f"cannot hold {kind}")
 
 

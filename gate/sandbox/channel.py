@@ -26,6 +26,7 @@ MAGIC: Final = b"GATE1\n"
 MAX_FRAME: Final = 1 << 20
 """Bytes after the length field; the launcher's largest is a report of 256 KiB."""
 _MAC: Final = 32
+_DEEP: Final = 20
 
 TreeRoot: Final = "/work/tree"
 
@@ -170,6 +171,17 @@ _END: Final = msgspec.json.Decoder(End)
 _FAULT: Final = msgspec.json.Decoder(_Fault)
 
 
+def shallow(report: Any, deep: int = _DEEP) -> Any:
+    """The driver's report without what is nested deeper than its own words ever are: the code can forge
+    them, and everything that walks through a report would have to bear it.
+    """
+    if not deep:
+        return None
+    if isinstance(report, dict):
+        return {key: shallow(value, deep - 1) for key, value in report.items()}
+    return [shallow(value, deep - 1) for value in report] if isinstance(report, list) else report
+
+
 class Receiver:
     """Takes the launcher's bytes as they come; never raises for them.
 
@@ -252,7 +264,7 @@ class Receiver:
         elif kind == b"S" and self.started is None:
             self.started = _STARTED.decode(payload)
         elif kind == b"D":
-            self.report = _REPORT.decode(payload)
+            self.report = shallow(_REPORT.decode(payload))
         elif kind == b"X":
             self.end = _END.decode(payload)
         elif kind in self._others and self.started is not None:

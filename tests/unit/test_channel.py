@@ -132,6 +132,16 @@ def test_fault_of_the_launcher_is_told_in_its_words() -> None:
     assert heard.fault == "no observer"
 
 
+def test_a_forged_report_is_no_deeper_than_its_readers_can_walk() -> None:
+    heard = Receiver(KEY)
+    own = b'{"items":[{"calls":[["f","exit 0"]],"lines":{"a.py":[1]}}],"x":'
+    heard.feed(stream(b'S{"pid":2,"t":0.1}', b"D" + own + b"[" * 600 + b"]" * 600 + b"}", as_x()))
+    heard.close()
+    assert heard.fault is None
+    assert heard.report["items"] == [{"calls": [["f", "exit 0"]], "lines": {"a.py": [1]}}]
+    assert repr(heard.report["x"]).count("[") < 30
+
+
 @given(st.binary(max_size=400))
 def test_noise_never_raises(data: bytes) -> None:
     heard = Receiver(KEY)

@@ -177,9 +177,18 @@ def _deep(members: Members) -> None:
     members["bundle.json"] = b"[" * 100_000
 
 
+def _deep_report(members: Members) -> None:
+    said, deep = b'"driver_report":{"items":', b"[" * 600 + b"]" * 600
+    assert said in members["bundle.json"]
+    members["bundle.json"] = members["bundle.json"].replace(
+        said, b'"driver_report":{"a":' + deep + b',"items":'
+    )
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
+        _deep_report,
         _field,
         _deep_field,
         _trace_changed,
