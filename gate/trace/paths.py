@@ -62,7 +62,8 @@ _QUIET = re.compile(
     r"|/proc/(?:sys/(?:vm/overcommit_memory|kernel/(?:cap_last_cap|ngroups_max|random/(?:uuid|entropy_avail)|pid_max)"
     r"|net/core/somaxconn|fs/pipe-max-size)|filesystems|stat|loadavg)\Z"
     # above the project: how pytest, setuptools and others look for its top
-    r"|/(?:work/)?(?:\.?pytest\.(?:ini|toml)|pyproject\.toml|tox\.ini|setup\.(?:cfg|py)|conftest\.py|\.git|\.hg)\Z"
+    r"|/(?:work/)?(?:__init__\.py|\.?pytest\.(?:ini|toml)|pyproject\.toml|tox\.ini|setup\.(?:cfg|py)"
+    r"|conftest\.py|\.git|\.hg)\Z"
 )
 _NAMES = re.compile(
     r"/etc/(?:resolv\.conf|hosts|nsswitch\.conf|host\.conf|gai\.conf|protocols|services|networks|hostname)\Z"
@@ -125,7 +126,7 @@ def _place(raw: str) -> Place:
     if match := _HOMES.match(path):
         return _home(path[match.end() + 1 :])
     if match := _SCRATCH.match(path):
-        return Place("scratch", match[0] + "/*" if path != match[0] else match[0], bool(_CLOCK.match(path)))
+        return Place("scratch", match[0] + "/*", bool(_CLOCK.match(path)))
     if any(path == g or path.startswith(g + "/") for g in GATE):
         return Place("gate", path, noise=True)
     return Place(_outside(path), stable(path), path == _UUID_CLOCK)

@@ -368,3 +368,12 @@ def test_the_clock_of_uuids_is_nobodys_behaviour(tmp_path: Path) -> None:
 
     assert opened("/var/lib/libuuid/other.txt") == ["write /var/lib/libuuid/other.txt"]
     assert opened("/var/lib/libuuid/clock.txt") == []
+
+
+def test_a_file_without_a_name_is_a_temporary_file(tmp_path: Path) -> None:
+    trace = Trace().open("/tmp", access="rw", flags="O_RDWR|O_TMPFILE|O_DIRECTORY")  # noqa: S108
+    assert told(trace.seen(tmp_path)) == ["write /tmp/*"]
+
+
+def test_the_search_for_the_top_of_a_package_is_quiet(tmp_path: Path) -> None:
+    assert told(Trace().look("/work/__init__.py").look("/__init__.py").seen(tmp_path)) == []
