@@ -371,7 +371,7 @@ def test_the_clock_of_uuids_is_nobodys_behaviour(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_name_is_a_temporary_file(tmp_path: Path) -> None:
-    trace = Trace().open("/tmp", access="rw", flags="O_RDWR|O_TMPFILE|O_DIRECTORY")  # noqa: S108
+    trace = Trace().open("/tmp", access="rw", flags="O_RDWR|O_TMPFILE|O_DIRECTORY")
     assert told(trace.seen(tmp_path)) == ["write /tmp/*"]
 
 
