@@ -14,6 +14,7 @@ from gate.sandbox.planning import entries, makefiles, shell_words
 from gate.sandbox.planning.layout import is_test, module_of
 from gate.sandbox.planning.pickles import is_pickle
 from gate.sandbox.planning.surroundings import Outcome, Surroundings, wanted
+from gate.sandbox.planning.unrun import unrun_language
 
 _LIFECYCLE: Final = re.compile(rb'"(pre|post)?(install|prepare|pack|publish)"\s*:')
 _BACKEND: Final = re.compile(rb"^\s*backend-path\s*=", re.MULTILINE)
@@ -21,40 +22,6 @@ _PROGRAM: Final = re.compile(
     rb"\A#!|\brequire\.main\b|\bimport\.meta\.main\b|\bprocess\.argv\b|\bDeno\.args\b"
 )
 _BIGGEST_SCRIPT: Final = 1 << 20
-_RUNNABLE_LATER: Final = frozenset(
-    {
-        "notebook",
-        "c",
-        "cpp",
-        "csharp",
-        "go",
-        "rust",
-        "java",
-        "kotlin",
-        "swift",
-        "ruby",
-        "php",
-        "perl",
-        "lua",
-        "r",
-        "julia",
-        "scala",
-        "powershell",
-        "batch",
-        "dockerfile",
-        "makefile",
-        "awk",
-        "wasm",
-        "elf",
-        "pe",
-        "macho",
-        "class",
-        "zip",
-        "pyc",
-        "sql",
-    }
-)
-"""Code that no probe runs: said, so that nobody takes silence for a look."""
 
 
 def program_items(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
@@ -79,8 +46,8 @@ def program_items(file: ChangedFile, head: Tree, around: Surroundings) -> Iterat
     elif name == "pyproject.toml" and _BACKEND.search(head.read(file.path)):
         item = {"do": "backend", "path": file.path}
         yield wanted(file, around, "install", f"build backend of {file.path}", item)
-    elif file.language in _RUNNABLE_LATER:
-        yield NotExercised(path=file.path, target=file.path, reason=f"no probe runs {file.language} files")
+    elif language := unrun_language(file, head):
+        yield NotExercised(path=file.path, target=file.path, reason=f"no probe runs {language} files")
 
 
 def shell_script(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
