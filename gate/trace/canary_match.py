@@ -1,6 +1,6 @@
 """Finds planted secrets in data that leaves, whatever it was wrapped in. Bounded in time and memory.
 
-Looked through: raw, backwards, other letters (rot13, rot47, lower, upper or swapped case), XOR with any one
+Looked through: raw, backwards, in other letters (rot13, rot47, any case; the two outer layers), XOR with any one
 byte (the outer layer also with up to eight that are repeated), base64 (every alignment, both alphabets),
 base32, hex, URL-encoding, gzip, zlib and raw deflate, those of canary_wraps.py, and these inside each other
 to a depth of three. A secret counts as seen when a run of twelve of its bytes is (so pieces cut at a packet's
@@ -20,7 +20,7 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from gate.model.canary import Canary
-from gate.trace.canary_wraps import ROT13, ROT47, eightyfive, unwrapped
+from gate.trace.canary_wraps import EIGHTYFIVE, ROT13, ROT47, eightyfive, unwrapped
 
 CHUNK: Final = 12
 DEPTH: Final = 3
@@ -29,6 +29,8 @@ LAYER_BYTES: Final = 128 << 10
 TOTAL_BYTES: Final = 1 << 20
 """Of all decoded layers of one piece of data together."""
 _RUNS: Final = 200
+_OUTER: Final = 1
+"""Wrappings around letters that were exchanged, at most."""
 _LONGEST_KEY: Final = 8
 """Bytes of a repeated XOR key that is looked for."""
 
@@ -55,6 +57,9 @@ class Matcher:
 
     def __init__(self, canaries: Iterable[Canary]) -> None:
         self._plain: list[tuple[bytes, str, str]] = []
+        self._turned: list[tuple[bytes, str, str]] = []
+        self._small: list[tuple[bytes, str, str]] = []
+        """Looked for in small letters, and with the former in the outer layers only: each costs a walk."""
         self._xored: list[tuple[bytes, str]] = []
         self._keyed: list[tuple[int, bytes, str]] = []
         for canary in canaries:
@@ -63,11 +68,9 @@ class Matcher:
                 for chunk in _chunks(data):
                     self._plain.append((chunk, canary.name, ""))
                     self._plain.append((chunk[::-1], canary.name, "reversed"))
-                    for letters, turned in ((ROT13, "rot13"), (ROT47, "rot47")):
-                        self._plain.append((chunk.translate(letters), canary.name, turned))
-                    cased = {chunk.swapcase(): "swapcase", chunk.upper(): "upper", chunk.lower(): "lower"}
-                    cased.pop(chunk, None)
-                    self._plain += [(other, canary.name, how) for other, how in cased.items()]
+                    self._turned.append((chunk.translate(ROT47), canary.name, "rot47"))
+                    self._small.append((chunk.lower(), canary.name, "case"))
+                    self._small.append((chunk.translate(ROT13).lower(), canary.name, "rot13"))
                     self._xored.append((_steps(chunk), canary.name))
                 secret_part = _told_apart(data)
                 for width in range(2, _LONGEST_KEY + 1):
@@ -81,10 +84,11 @@ class Matcher:
             return ()
         found: dict[str, str] = {}
         for layer, how in _layers(data):
-            for chunk, name, turned in self._plain:
-                if name not in found and chunk in layer:
-                    found[name] = _joined(how, turned)
-            if len(how) < DEPTH:
+            _seek(self._plain, layer, how, found)
+            if len(how) <= _OUTER:
+                _seek(self._turned, layer, how, found)
+                _seek(self._small, layer.lower(), how, found)
+            if len(how) < DEPTH and not EIGHTYFIVE & {*how}:
                 steps = _steps(layer)
                 for chunk, name in self._xored:
                     if name not in found and chunk in steps:
@@ -95,6 +99,14 @@ class Matcher:
                 if size == width and name not in found and chunk in steps:
                     found[name] = "xor"
         return tuple(Sighting(name, how) for name, how in sorted(found.items()))
+
+
+def _seek(
+    chunks: Iterable[tuple[bytes, str, str]], layer: bytes, how: tuple[str, ...], found: dict[str, str]
+) -> None:
+    for chunk, name, turned in chunks:
+        if chunk in layer and name not in found:
+            found[name] = _joined(how, turned)
 
 
 def _joined(how: tuple[str, ...], last: str) -> str:
@@ -145,7 +157,7 @@ def _layers(data: bytes) -> Iterator[tuple[bytes, tuple[str, ...]]]:
             part_of = layer[:LAYER_BYTES]
             queue.extend((part, (*how, name)) for part, name in _decoded(part_of))
             queue.extend((part, (*how, name)) for part, name in unwrapped(part_of, LAYER_BYTES))
-            if len(how) < DEPTH - 1 and not {"base85", "ascii85"} & {*how}:
+            if len(how) <= _OUTER and not EIGHTYFIVE & {*how}:
                 queue.extend((part, (*how, name)) for part, name in eightyfive(part_of))
 
 

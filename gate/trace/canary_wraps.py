@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-EIGHTYFIVE_BYTES: Final = 4 << 10
-"""Of one layer that are tried as base85: nearly every text looks like it."""
+EIGHTYFIVE: Final = frozenset(("base85", "ascii85"))
+_EIGHTYFIVE_BYTES: Final = 4 << 10
+"""Of one layer that are tried as base85: much text looks like it."""
 _MEMORY: Final = 64 << 20
 
 _ASCII85: Final = re.compile(rb"[!-u]{15,}")
@@ -23,6 +24,8 @@ _BASE85_DIGITS: Final = (
 _OF_BASE85: Final = bytes(max(0, _BASE85_DIGITS.find(bytes((n,)))) for n in range(256))
 _OF_ASCII85: Final = bytes(n - 33 if 33 <= n <= 117 else 0 for n in range(256))
 _POWERS: Final = (85**4, 85**3, 85**2, 85, 1)
+_MARKS: Final = re.compile(rb"[!#$%&()*+;<>?@^`{|}~]")
+"""No twenty digits of base85 are without one; long words, paths and base64 are."""
 _DECIMAL: Final = re.compile(rb"(?<!\d)\d{2,3}(?:[^\d\w]{1,4}\d{2,3}){11,}(?!\d)")
 _OCTAL: Final = re.compile(rb"(?:\\[0-3]?[0-7]{2}){12,}")
 _UNICODE: Final = re.compile(rb"(?:\\u00[0-9a-fA-F]{2}){4,}")
@@ -65,13 +68,15 @@ def unwrapped(data: bytes, most: int) -> Iterator[tuple[bytes, str]]:
 
 def eightyfive(data: bytes) -> Iterator[tuple[bytes, str]]:
     """Base85 in both alphabets, at each of the five alignments."""
-    room = EIGHTYFIVE_BYTES
-    joined = re.sub(rb"\s+", b"", data[: 2 * room])
+    room = _EIGHTYFIVE_BYTES
+    joined = re.sub(rb"(?<=[!-~]{15})\r?\n(?=[!-~])", b"", data[: 2 * room])
     for pattern, digits, how in ((_BASE85, _OF_BASE85, "base85"), (_ASCII85, _OF_ASCII85, "ascii85")):
         pieces: list[list[bytes]] = [[] for _ in range(5)]
         left = room
         for found in pattern.finditer(joined):
             run = found[0][:left]
+            if not _MARKS.search(run):
+                continue
             left -= len(run)
             for shift, piece in enumerate(pieces):
                 piece.append(_of_eightyfive(run[shift:].translate(digits)))
