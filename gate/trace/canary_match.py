@@ -1,7 +1,7 @@
 """Finds planted secrets in data that leaves, whatever it was wrapped in. Bounded in time and memory.
 
-Looked through: raw, backwards, in other letters (rot13, rot47, any case; the two outer layers), XOR with any one
-byte (the outer layer also with up to eight that are repeated), base64 (every alignment, both alphabets),
+Looked through: raw, backwards, in other letters (rot13, rot47, any case; the two outer layers), XOR with any
+one byte (the outer layer also with up to eight that are repeated), base64 (every alignment, both alphabets),
 base32, hex, URL-encoding, gzip, zlib and raw deflate, those of canary_wraps.py, and these inside each other
 to a depth of three. A secret counts as seen when a run of twelve of its bytes is (so pieces cut at a packet's
 end are found as well).
