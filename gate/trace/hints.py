@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind as Kind
@@ -34,6 +35,17 @@ _EVENTS: Final[dict[Kind, tuple[str, ...]]] = {
 }
 _BEGINS: Final = (*_EVENTS[Kind.EXEC], "os.fork")
 _SITES: Final = 2_000
+_LONGEST: Final = 300
+"""Characters of a host's name that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What was said to have done one kind of thing. ``first``: where each name stands first in ``sites``."""
+
+    sites: list[tuple[str, Location]]
+    first: dict[str, int]
+    only: Location | None
 
 
 class Hints:
@@ -41,6 +53,7 @@ class Hints:
 
     def __init__(self, report: Mapping[str, object]) -> None:
         self._sites: dict[str, list[tuple[str, Location]]] = {}
+        self._told: dict[tuple[tuple[str, ...], Kind], _Told] = {}
         items = report.get("items")
         for item in items if isinstance(items, list) else ():
             sites = item.get("sites") if isinstance(item, dict) else None
@@ -62,34 +75,52 @@ class Hints:
     def at(self, cell: Cell) -> Location | None:
         """The line that said it did this; else the only line that did anything of the kind; else None."""
         events = _BEGINS if cell.detail.get("how") == LEAVES else _EVENTS.get(cell.kind, ())
-        told = [site for event in events for site in self._sites.get(event, ())]
-        for subject, location in told:
-            if _means(cell, subject):
-                return location
-        places = {location for _, location in told}
-        if len(places) == 1 and cell.kind not in (Kind.READ, Kind.WRITE, Kind.PROBE, Kind.CANARY):
-            return places.pop()
+        told = self._told.get((events, cell.kind)) or self._tell(events, cell.kind)
+        if cell.kind in (Kind.EXEC, Kind.EXIT):
+            found = next((n for n, (said, _) in enumerate(told.sites) if _starts(cell, said)), None)
+        else:
+            found = min((told.first[name] for name in _names(cell) if name in told.first), default=None)
+        if found is not None:
+            return told.sites[found][1]
+        if told.only is not None and cell.kind not in (Kind.READ, Kind.WRITE, Kind.PROBE, Kind.CANARY):
+            return told.only
         return None
 
+    def _tell(self, events: tuple[str, ...], kind: Kind) -> _Told:
+        """Made once: a run can show 20,000 things, and its driver can have told 8,000 places."""
+        sites = [site for event in events for site in self._sites.get(event, ())]
+        first: dict[str, int] = {}
+        for n, (subject, _) in enumerate(sites):
+            if subject:
+                first.setdefault(_meant(kind, subject), n)
+        places = {location for _, location in sites}
+        self._told[(events, kind)] = told = _Told(sites, first, places.pop() if len(places) == 1 else None)
+        return told
 
-def _means(cell: Cell, subject: str) -> bool:
-    """True when an audit event's subject names what the trace saw."""
-    if not subject:
-        return False
-    if cell.kind in (Kind.CONNECT, Kind.SEND, Kind.LISTEN):
-        return subject == cell.subject
+
+def _starts(cell: Cell, subject: str) -> bool:
+    """True when an audit event's subject names the program that the trace saw."""
+    argv = (cell.detail.get("argv", ""), cell.detail.get("begun", ""))
+    same = subject.rsplit("/", 1)[-1] == cell.detail.get("program", "")
+    return bool(subject) and (same or any(subject in words for words in argv))
+
+
+def _meant(kind: Kind, subject: str) -> str:
+    """What an audit event's subject is called where the trace has seen it: one of ``_names``."""
+    if kind in (Kind.CONNECT, Kind.SEND, Kind.LISTEN):
+        return subject
+    return subject.rsplit(":", 1)[0].lower() if kind is Kind.DNS else _shown(subject)
+
+
+def _names(cell: Cell) -> Iterator[str]:
     if cell.kind is Kind.DNS:
-        return cell.detail.get("name", cell.subject).startswith(subject.rsplit(":", 1)[0].lower())
-    if cell.kind in (Kind.EXEC, Kind.EXIT):
-        program = cell.detail.get("program", "")
-        argv = (cell.detail.get("argv", ""), cell.detail.get("begun", ""))
-        return subject.rsplit("/", 1)[-1] == program or any(subject in words for words in argv)
-    return _shown(subject) in (
-        cell.subject,
-        cell.subject.rstrip("/"),
-        cell.detail.get("path"),
-        cell.detail.get("old"),
-    )
+        name = cell.detail.get("name", cell.subject)
+        yield from (name[:end] for end in range(min(len(name), _LONGEST) + 1))
+    elif cell.kind in (Kind.CONNECT, Kind.SEND, Kind.LISTEN):
+        yield cell.subject
+    else:
+        yield from (cell.subject, cell.subject.rstrip("/"))
+        yield from (cell.detail[name] for name in ("path", "old") if name in cell.detail)
 
 
 def _shown(path: str) -> str:
