@@ -65,6 +65,16 @@ _BEFORE: Final = frozenset((
 ))  # fmt: skip
 _TAKES_WORD: Final = frozenset(("-u", "-g", "-n", "-k", "-s", "-I", "-P", "-L", "-d"))
 _PLAIN: Final = re.compile(r"(?P<quote>[\"']?)(?P<word>[\w./:@%+=,-]+)(?P=quote)\Z")
+_EVAL: Final = re.compile(r"\beval\s+[\"']?(?:\$\(|`)(.{1,2000})")
+_ADDRESS: Final = re.compile(
+    r"^(?:https?|ftp|wss?|tcp|udp)://(?!localhost\b|127\.)[\w-]|^(?!127\.|0\.)\d+\.\d+\.\d+\.\d+(?=[:/]|$)"
+)
+_NO_PROGRAMS: Final = frozenset((
+    "[", "[[", "test", "echo", "printf", "export", "local", "readonly", "declare", "return", "for", "case",
+    "in", "set", ":", "let", "alias", "grep", "sed", "awk", "cat", "log", "info", "warn", "error", "die",
+    "fail", "xdg-open", "open", "eval", "git", "pip", "pip3", "npm",
+))  # fmt: skip
+"""What an address says nothing about, and the package managers that prescreen judges."""
 _SUBSTITUTED: Final = re.compile(r"\$\(")
 """Put so that a word which ends in a substitution is no plain one."""
 _DEVICE: Final = re.compile(r"/dev/(?:tcp|udp)/([^\s/'\"]+)/")
@@ -135,13 +145,13 @@ def commands_of(text: str, path: str, kind: str) -> Iterator[ActingCommand]:
         said = key.sub("", line.text, count=1) if key else line.text
         if kind == "json":
             said = said.replace('\\"', " ").replace('"', " ; ")
-        for what, program, words in _acts(said):
+        for what, program, words in _acts(said, script=kind in ("shell", "makefile")):
             if (line.first, what) not in told:
                 told.add((line.first, what))
                 yield ActingCommand(first=line.first, last=line.last, what=what, program=program, words=words)
 
 
-def _acts(line: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _acts(line: str, *, script: bool) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """What it can do, the program that does it, and its plain words."""
     for host in _DEVICE.findall(line):
         yield "reach the network", "/dev/tcp", (host,) if _PLAIN.match(host) else ()
@@ -149,17 +159,32 @@ def _acts(line: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield "write to hidden files", ">", (name.rstrip("/"),)
     if "$(" not in line and _ONLY_SAID.match(line):
         return
+    yield from _evaluated(line)
     for piece in _PIECES.split(_SUBSTITUTED.sub("$_(", line)):
         words = _command(piece.split())
         while len(words) > 1:
             program = words[0].rpartition("/")[2].strip("\"'\\")
+            plain = tuple(_plain(words[1:_WORDS]))
             if what := _what(program, " ".join(words)):
-                yield what, program, tuple(_plain(words[1:_WORDS]))
+                yield what, program, plain
+            elif script and program not in _NO_PROGRAMS and any(map(_ADDRESS.search, plain)):
+                # Whoever it is, also by a variable's name, is given somebody to talk to.
+                yield "reach the network", "$" if "$" in words[0] else program, plain
             at = _code_at(program, words)
             if not at:
                 break
             yield "run code that it is given", program, tuple(_plain(words[1:at]))
             words = _command(words[at:])  # which may be commands itself
+
+
+def _evaluated(line: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """``eval "$(tr a b < x)"``: seen to have run by the program that gives the text."""
+    found = _EVAL.search(line)
+    commands = [_command(piece.split()) for piece in _PIECES.split(found[1])] if found else []
+    for words in reversed(commands):
+        if len(words) > 1 and words[0] not in _NO_PROGRAMS and "$" not in words[0]:
+            yield "run code that it is given", words[0].rpartition("/")[2], tuple(_plain(words[1:_WORDS]))
+            return
 
 
 def _code_at(program: str, words: Sequence[str]) -> int:
@@ -258,7 +283,8 @@ class _Started:
             return bool(wanted & self._hosts) if wanted else bool(self._hosts)
         if act.program == ">":
             return bool(wanted & self._hidden)
-        if any(wanted <= words for words in self._commands.get(act.program, ())):
+        named = self._commands.values() if act.program == "$" else [self._commands.get(act.program, set())]
+        if any(wanted <= words for known in named for words in known):
             return True
         here = PurePosixPath(path).name
         return any(
