@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gate.change.git import open_range
 from gate.sandbox.plan import MOST_LIGHT, deepen, make_plan
 from gate.sandbox.planning.probes import job_of
@@ -127,3 +129,16 @@ def test_examples_where_the_project_runs_them(tmp_path: Path) -> None:
         "pricing.sums",
         "src",
     )
+
+
+@pytest.mark.parametrize(
+    "line", ['glob.glob("conf/*.yaml")', 'name.endswith(".yaml")', 'Path("conf").rglob("*.yaml")']
+)
+def test_who_takes_all_files_of_an_ending_reads_a_new_one(tmp_path: Path, line: str) -> None:
+    base = {
+        "pkg/__init__.py": "",
+        "pkg/rules.py": f"def load(name):\n    return {line}\n",
+        "pkg/other.py": "x = '*.yml'\n",
+    }
+    plan = planned(tmp_path, {**base, "conf/more.yaml": "a: 1\n"}, base)
+    assert targets(plan) == ["nothing", "import pkg.rules", "call pkg.rules"]

@@ -39,7 +39,9 @@ def acted_on(files: Sequence[ChangedFile], head: Tree) -> list[ChangedFile]:
 
 
 def _readers(files: Sequence[ChangedFile], head: Tree, entries: Iterable[TreeEntry]) -> Iterator[ChangedFile]:
-    """Modules that name a changed file which is no Python, nearest folder first."""
+    """Modules that name a changed file which is no Python, nearest folder first; after them those that take
+    all files of its ending (``glob("*.yaml")``).
+    """
     names = {
         PurePosixPath(f.path).name: f.path
         for f in files
@@ -49,6 +51,11 @@ def _readers(files: Sequence[ChangedFile], head: Tree, entries: Iterable[TreeEnt
     if not names:
         return
     pattern = re.compile(b"|".join(re.escape(n.encode("utf-8", "surrogateescape")) for n in sorted(names)))
+    endings = {PurePosixPath(n).suffix for n in names} - {"", ".txt", ".md"}
+    taken = "|".join(re.escape(n) for n in sorted(endings)) or r"(?!)"
+    taking = re.compile(
+        rf"""\*(?:{taken})\b|\bendswith\(\s*["'](?:{taken})["']""".encode("utf-8", "surrogateescape")
+    )
     modules = {
         e.path: e
         for e in entries
@@ -59,12 +66,15 @@ def _readers(files: Sequence[ChangedFile], head: Tree, entries: Iterable[TreeEnt
         and PurePosixPath(e.path).name != "setup.py"
     }
     near = sorted(modules, key=lambda path: (-max(_shared(path, p) for p in names.values()), path))
-    told = 0
+    named: dict[str, list[int]] = {}
+    all_of_them: dict[str, list[int]] = {}
     for path, data in head.read_many(tuple(near[:_READ])):
-        lines = [n for n, line in enumerate(data.split(b"\n"), 1) if pattern.search(line)]
-        if lines and told < READERS:
-            told += 1
-            yield _as_changed(modules[path], path, tuple(map(_line, lines[:50])))
+        for found, what in ((named, pattern), (all_of_them, taking)):
+            lines = [n for n, line in enumerate(data.split(b"\n"), 1) if what.search(line)]
+            if lines and path not in named:
+                found[path] = lines
+    for path, lines in [*named.items(), *all_of_them.items()][:READERS]:
+        yield _as_changed(modules[path], path, tuple(map(_line, lines[:50])))
 
 
 def _shared(one: str, other: str) -> int:
