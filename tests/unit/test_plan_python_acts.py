@@ -23,7 +23,7 @@ def acts(source: str) -> list[tuple[int, str]]:
         ),
         ("import sys\nsys.modules['os'].system('x')", (2, "start a process")),
         (
-            "import socket as k\nclass A:\n  def a(self): self.s = k.socket()\n  def f(self): self.s.connect(1)",
+            "import socket as k\nclass A:\n  def a(me): me.s = k.socket()\n  def f(me): me.s.connect(1)",
             (4, "reach the network"),
         ),
         ("import socket\nsocket.socket().connect(1)", (2, "reach the network")),
