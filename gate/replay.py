@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import platform
 import re
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -39,6 +40,10 @@ MOST_MEMBERS: Final = 4_000
 MOST_JSON: Final = 128 << 20
 MOST_TRACE: Final = 512 << 20
 MOST_IN_ALL: Final = 2 << 30
+_MOST_LISTED: Final = MOST_MEMBERS * 128
+_END: Final = struct.Struct("<4s4H2LH")
+"""A zip file's last record; before it, in those of 64 bit, stands what leads to another one."""
+_LOCATOR: Final = 20
 _CHUNK: Final = 1 << 20
 _JSON: Final = "bundle.json"
 _NAME: Final = re.compile(r"(?:traces|network)/[0-9]{1,5}\.jsonl")
@@ -151,6 +156,7 @@ def replay(path: Path) -> Report:
 
 def _load(path: Path, folder: Path) -> Evidence:
     try:
+        _check_end(path)
         with zipfile.ZipFile(path) as archive:
             stored = _stored(archive)
             _unpack(archive, stored, folder)
@@ -158,6 +164,20 @@ def _load(path: Path, folder: Path) -> Evidence:
         raise UsageError(f"{path} is no evidence bundle: {error}"[:300], advice=_ADVICE) from error
     runs = tuple(_placed(run, folder, stored) for run in stored.evidence.sandbox.runs)
     return replace(stored.evidence, sandbox=replace(stored.evidence.sandbox, runs=runs))
+
+
+def _check_end(path: Path) -> None:
+    """Refuse a long list of members unread: zipfile would make a million of them before we could count."""
+    if not path.is_file():
+        raise zipfile.BadZipFile("it is no regular file")
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _LOCATOR - _END.size))
+        tail = file.read(_LOCATOR + _END.size)
+    if len(tail) < _END.size:
+        raise zipfile.BadZipFile("it is too short")
+    mark, *_, listed, _, comment = _END.unpack(tail[-_END.size :])
+    if mark != b"PK\5\6" or comment or tail.startswith(b"PK\6\7") or listed > _MOST_LISTED:
+        raise zipfile.BadZipFile("its list of members is not as gate writes it")
 
 
 def _stored(archive: zipfile.ZipFile) -> Stored:

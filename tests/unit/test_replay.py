@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -221,6 +222,21 @@ def test_bombs_are_refused_by_what_they_hold_not_by_what_they_say(
     monkeypatch.setattr(replay_module, "MOST_JSON", 100)
     with pytest.raises(UsageError, match="too large"):
         replay(stored)
+
+
+def test_a_million_members_are_not_read_to_be_counted(stored: Path, tmp_path: Path) -> None:
+    entry = b"PK\1\2" + bytes(42) + b"a"
+    listed = entry * 20_000
+    many, wide = tmp_path / "many.zip", tmp_path / "wide.zip"
+    many.write_bytes(listed + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 20_000, 20_000, len(listed), 0, 0))
+    record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 20_000, 20_000, len(listed), 0)
+    leads = struct.pack("<4sLQL", b"PK\6\7", 0, len(listed), 1)
+    wide.write_bytes(listed + record + leads + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, 47, 0, 0))
+    for path in (many, wide):
+        with pytest.raises(UsageError, match="list of members"):
+            replay(path)
+    with pytest.raises(UsageError, match="regular"):
+        replay(Path("/dev/zero"))
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no zip at all"])
