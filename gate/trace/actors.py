@@ -78,6 +78,10 @@ class Actors:
         """Remember what a process wants to become, until it is that."""
         self._asked[event.pid] = event
 
+    def asking(self, pid: int) -> Exec | None:
+        """What a process wanted to become and, so far, did not."""
+        return self._asked.get(pid)
+
     def chain(self, pid: int) -> str:
         """The chain of a process; empty when no line told of it."""
         return self._of.get(pid, "")

@@ -43,7 +43,11 @@ class Cells:
         self._rest = Cell(BehaviourKind.LIMIT, "distinct-behaviours", "", {}, denied=False)
 
     def __iter__(self) -> Iterator[Cell]:
-        yield from self._cells.values()
+        for cell in self._cells.values():
+            if (
+                cell.count or cell.kind is not BehaviourKind.EXEC
+            ):  # not: looked for there, and found elsewhere
+                yield cell
         if self._rest.count:
             yield self._rest
 

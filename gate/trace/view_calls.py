@@ -11,7 +11,7 @@ from gate.model.behaviour import BehaviourKind as Kind
 from gate.model.probing import SCRATCH
 from gate.model.run import Phase
 from gate.trace.actors import Actors
-from gate.trace.cells import Cells
+from gate.trace.cells import Cell, Cells
 from gate.trace.channels import Channels
 from gate.trace.events import Attempt, Control, Exec, Fork, Signal, text_bytes
 from gate.trace.normalise import command_shape, program_name
@@ -43,6 +43,18 @@ _MANY: Final = 100
 flood; a sandbox holds 128 at a time by default, and a start that is refused raises an error and no alarm."""
 
 
+def _goes_on(before: Exec, now: Exec) -> bool:
+    """The same command from the next folder of PATH: the one before was not there. One that was there made
+    its process that program, which is told in between (``Actors.asking`` is empty then).
+    """
+    return (
+        before.path != now.path
+        and before.argv == now.argv
+        and not before.denied
+        and posixpath.basename(before.asked or before.path) == posixpath.basename(now.asked or now.path)
+    )
+
+
 class CallView:
     """Keeps the commands seen (bounded) and which processes are the probe itself."""
 
@@ -55,9 +67,13 @@ class CallView:
         self._started: set[int] = set()
         self._forks = 0
         self._became: set[int] = set()
+        self._last: dict[int, Cell] = {}
 
     def exec(self, event: Exec) -> None:
-        """A program is executed, or looked for along PATH."""
+        """A program is executed, or looked for along PATH: then what came of the last place counts."""
+        before = self._actors.asking(event.pid)
+        if before is not None and _goes_on(before, event) and (last := self._last.get(event.pid)):
+            last.count -= 1
         self._actors.asked(event)
         if event.pid not in self._became:
             self._became.add(event.pid)
@@ -94,6 +110,8 @@ class CallView:
         actor = f"{chain}>{program}" if chain else program
         cell = self._cells.get(Kind.EXEC, subject, actor, detail, denied=event.denied)
         cell.count += 1
+        if len(self._last) < _COMMANDS or event.pid in self._last:
+            self._last[event.pid] = cell
         if cell.count > 1:
             _as_bad(cell.detail, detail)
         self._channels.add("argv", "", b" ".join(map(text_bytes, event.argv)), chain)

@@ -23,9 +23,41 @@ def test_a_program_on_path_is_told_once_by_its_name(tmp_path: Path) -> None:
     trace.process(102, ITEM, "/usr/bin/git", why="exec", inner=9)
     trace.process(103, 102, "/usr/bin/git", inner=10).open("/etc/motd", pid=103)
     program, read = trace.seen(tmp_path)
-    assert (program.subject, program.actor, program.count) == ("git describe --tags", "python>git", 3)
+    assert (program.subject, program.actor, program.count) == ("git describe --tags", "python>git", 1)
     assert program.detail["argv"] == "git describe --tags"
     assert (read.subject, read.actor) == ("/etc/motd", "python>git")
+
+
+SPAWN = ("sh", "-c", "make all")
+PLACES = ("/work/tree/node_modules/.bin/sh", "/node_modules/.bin/sh", "/usr/bin/sh")
+
+
+def test_what_is_looked_for_along_the_path_was_not_started_there(tmp_path: Path) -> None:
+    trace = Trace().process(102, ITEM, "/usr/bin/node", inner=9)
+    for place in PLACES:
+        trace.add(Exec, pid=102, call="execve", path=place, argv=SPAWN, argc=3)
+    trace.process(102, ITEM, "/usr/bin/dash", why="exec", inner=9)
+    assert [(b.subject, b.count) for b in trace.seen(tmp_path)] == [("sh -c 'make all'", 1)]
+
+
+def test_a_program_that_starts_its_namesake_is_told(tmp_path: Path) -> None:
+    trace = Trace().process(102, ITEM, "/usr/bin/node", inner=9)
+    for place in PLACES:
+        trace.add(Exec, pid=102, call="execve", path=place, argv=SPAWN, argc=3)
+        trace.process(102, ITEM, place, why="exec", inner=9)
+    assert {b.subject.split()[0] for b in trace.seen(tmp_path)} == {
+        "tree:node_modules/.bin/sh",
+        "/node_modules/.bin/sh",
+        "sh",
+    }
+
+
+def test_another_command_is_no_further_place(tmp_path: Path) -> None:
+    trace = Trace().process(102, ITEM, "/usr/bin/node", inner=9)
+    trace.add(Exec, pid=102, call="execve", path=PLACES[0], argv=("sh", "-c", "id"), argc=3)
+    trace.add(Exec, pid=102, call="execve", path=PLACES[2], argv=SPAWN, argc=3)
+    trace.process(102, ITEM, "/usr/bin/dash", why="exec", inner=9)
+    assert len(trace.seen(tmp_path)) == 2
 
 
 def test_chance_in_command_lines_is_stable(tmp_path: Path) -> None:
