@@ -14,6 +14,7 @@ from gate.change.git import open_range
 from gate.model.change import Side
 from gate.model.run import Completeness, ExecutionPlan, NotExercised, Outcome, Probe, RunRecord
 from gate.sandbox.plan import make_plan, unreached
+from gate.sandbox.planning import reached
 from gate.sandbox.planning.reached import unreached_lines
 from tests.e2e.pulls import Pull, build
 from tests.unit.driver_harness import imported, lay_tree
@@ -253,3 +254,15 @@ def test_what_is_known_of_javascript_that_ran(items: list[Any], reason: str) -> 
     assert (entry.path, entry.target, entry.reason) == ("a.js", "line 3", reason)
     ran = [*items, {"path": "a.js", "lines": {"a.js": [4]}}]
     assert not any("start a process" in e.reason for e in unreached([record({"items": ran})], acts))
+
+
+def test_what_reaches_out_comes_first_and_no_file_hides_another() -> None:
+    acts = {
+        "a.py": tuple((n, n, "delete files") for n in range(1, 30)),
+        "b.py": tuple((n, n, "reach the network") for n in range(1, 30)),
+        "c.py": ((7, 7, "start a process"), (8, 8, "delete files")),
+    }
+    told = [(e.path, e.target) for e in reached.unreached([], acts)]
+    assert told[:3] == [("b.py", "line 1"), ("c.py", "line 7"), ("b.py", "line 2")]
+    assert told[30:33] == [("a.py", "line 1"), ("c.py", "line 8"), ("a.py", "line 2")]
+    assert len(told) == 60

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ _MOST: Final = 200
 _TEXT: Final = 120
 _NOT_FOUND: Final = re.compile(r"^\S+: (?:line )?\d+: ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE)
 _UNREADABLE: Final = re.compile(r"^\S+: (?:line )?(\d+): [Ss]yntax error\b", re.MULTILINE)
+_GRAVE: Final = re.compile(r"\b(?:start a process|reach the network|run code that it is given)\b")
 _TOLD: Final = {
     "timed-out": "was stopped after its share of the time",
     "out of time": "the time for calls was used up",
@@ -36,7 +38,7 @@ def unreached(
     """
     heads = [run for run in runs if run.side == "head" and run.repeat == 0 and run.probe.phase != "idle"]
     found: dict[tuple[str, str], NotExercised] = {}
-    for entry in (*_idle_acts(heads, acts or {}), *unreached_commands(heads, commands or {})):
+    for entry in _worst_first((*_idle_acts(heads, acts or {}), *unreached_commands(heads, commands or {}))):
         found[(entry.path, entry.target)] = entry
     lacking: set[tuple[str, str]] = set()
     for run in heads:
@@ -58,6 +60,20 @@ def unreached(
         more = NotExercised(path="", target=f"{len(entries) - _MOST} more", reason="left out of this list")
         entries = [*entries[:_MOST], more]
     return tuple(entries)
+
+
+def _worst_first(entries: Sequence[NotExercised]) -> list[NotExercised]:
+    """What reaches out ahead of what stays at home, and of each file one after the other: reports show the
+    first few, and a long file would push all others out of sight.
+    """
+    rank: Counter[tuple[bool, str]] = Counter()
+    keys = []
+    for entry in entries:
+        tame = not _GRAVE.search(entry.reason)
+        keys.append((tame, rank[tame, entry.path]))
+        rank[tame, entry.path] += 1
+    order = sorted(range(len(entries)), key=keys.__getitem__)
+    return [entries[n] for n in order]
 
 
 def _idle_acts(runs: Sequence[RunRecord], acts: Acts) -> Iterator[NotExercised]:
