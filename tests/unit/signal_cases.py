@@ -194,6 +194,18 @@ HITS: Final[tuple[Hit, ...]] = (
     ("shell-or-interpreter-spawned", (command("sh -c ./configure"),), "import", "high/medium"),
     ("shell-or-interpreter-spawned", (command("sh -c ./configure"),), "call", "medium/medium"),
     ("shell-or-interpreter-spawned", (command("bash"),), "install", "medium/medium"),
+    (
+        "shell-or-interpreter-spawned",
+        (b("exec", "bash -c ./configure", "python>make>bash", program="bash", argv="bash -c ./configure"),),
+        "script",
+        "low/medium",
+    ),
+    (
+        "shell-or-interpreter-spawned",
+        (b("exec", "sh -c ./x", "python>make>app>sh", program="sh", argv="sh -c ./x"),),
+        "script",
+        "medium/medium",
+    ),
     ("shell-or-interpreter-spawned", (command("bash -x x.sh"),), "test", "low/medium"),
     ("shell-or-interpreter-spawned", (command("sh -c uname -p"),), "import", "low/low"),
     ("shell-or-interpreter-spawned", (command("sh -c LC_ALL=C gcc -v | grep x"),), "import", "low/low"),

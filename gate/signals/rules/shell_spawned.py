@@ -47,6 +47,8 @@ _HELPER: Final = re.compile(
     r"(?: --multiprocessing-fork)?"
     r"|\S*python[\d.]* -E -c pass"  # setuptools tries whether .pth files are read
 )
+_RECIPE: Final = re.compile(r"(?:\A|>)g?make>[^>]+\Z")
+"""A target that somebody asks for; each line of it is a shell's, and stands in the Makefile."""
 
 
 def check(context: SignalContext) -> Iterator[Finding]:
@@ -70,7 +72,7 @@ def _weight(context: SignalContext, behaviour: Behaviour, kind: str) -> tuple[Se
     argv = behaviour.detail.get("argv", "")
     if everyday_shell(argv):
         return LOW, UNSURE
-    if phase == "test":
+    if phase == "test" or (phase == "script" and _RECIPE.search(behaviour.actor)):
         return LOW, LIKELY
     if kind == "interpreter":
         return (MEDIUM, LIKELY) if phase in UNASKED else (LOW, LIKELY)
