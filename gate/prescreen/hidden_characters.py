@@ -153,7 +153,8 @@ def homoglyph(view: View) -> Iterator[TextHit]:
             if word.isascii():
                 continue
             plain = unicodedata.normalize("NFKC", word)
-            if plain != word and plain.isascii() and view.language == "python":
+            reads = plain != word and plain.isascii() and word.isidentifier()  # not "m²", nor "½"
+            if reads and view.language == "python":
                 known = plain in _CALLED
                 yield TextHit(
                     message="Python reads this name as another, plain one.",

@@ -72,6 +72,7 @@ CLEAN: dict[str, dict[str, str | bytes]] = {
         "russian-comment": "# \u043f\u0440\u0438\u0432\u0435\u0442 \u043c\u0438\u0440\nx = 1\n",
         "greek-maths": "\u03b1 = 1\n\u03bb_max = 2\n\u0394x = 3\n",
         "micro-sign": "unit = '5 \u00b5s'\n",
+        "square-metres": "area = '10 m\u00b2, x\u00b3'  # \u00bd\n",
         "accents": "caf\u00e9 = 1\n",
     },
     "hidden.far-right": {
