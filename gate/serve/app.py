@@ -43,7 +43,7 @@ class _TooLargeError(Exception):
 async def _body(request: Request, most: int) -> bytes:
     """The raw body; stops reading as soon as it is too much."""
     declared = request.headers.get("content-length", "0")
-    if not declared.isdigit() or int(declared) > most:
+    if not re.fullmatch(r"[0-9]{1,12}", declared) or int(declared) > most:
         raise _TooLargeError
     chunks, size = [], 0
     async for chunk in request.stream():
