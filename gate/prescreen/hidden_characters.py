@@ -6,9 +6,11 @@ PEP 672, PEP 3131 (Python compares identifiers in NFKC).
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 from gate.model.rule import Severity
@@ -35,6 +37,8 @@ _LOOKALIKE: Final = dict(
 )
 _LOOKALIKES: Final = re.compile("[" + "".join(_LOOKALIKE) + "]")
 _SKELETON: Final = str.maketrans(_LOOKALIKE)
+_TOKENS: Final = 1 << 20
+"""Characters that are taken apart for names: about a second."""
 _CALLED: Final = frozenset(
     {"eval", "exec", "compile", "open", "getattr", "setattr", "input", "os", "sys", "subprocess", "system"}
     | {"__import__", "globals", "locals", "vars", "True", "False", "None", "self", "return", "if", "else"}
@@ -148,6 +152,7 @@ def homoglyph(view: View) -> Iterator[TextHit]:
     if text.isascii() or view.language not in CODE:
         return
     names: set[str] | None = None
+    code_names: Container[str] | None = None
     for line, words in () if _mostly_foreign(text) else lines_with(_WORD, text):
         for word in words:
             if word.isascii():
@@ -156,6 +161,10 @@ def homoglyph(view: View) -> Iterator[TextHit]:
             reads = plain != word and plain.isascii() and word.isidentifier()  # not "m²", nor "½"
             if reads and view.language == "python":
                 known = plain in _CALLED
+                if code_names is None:
+                    code_names = _names_of(text)
+                if not known and word not in code_names:
+                    continue  # "Nº 5" in a text or a comment
                 yield TextHit(
                     message="Python reads this name as another, plain one.",
                     first=line,
@@ -178,6 +187,22 @@ def homoglyph(view: View) -> Iterator[TextHit]:
                     evidence={"name": word, "looks like": skeleton, "code points": code_points(word)},
                     severity=Severity.HIGH if skeleton in names else Severity.MEDIUM,
                 )
+
+
+class _Any:
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _names_of(text: str) -> Container[str]:
+    """The names in a Python text that are names to Python; every word where that cannot be told."""
+    if len(text) > _TOKENS:
+        return _Any()
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        return {token.string for token in tokens if token.type == tokenize.NAME}
+    except (SyntaxError, tokenize.TokenError, ValueError, RecursionError):
+        return _Any()
 
 
 def _mostly_foreign(text: str) -> bool:

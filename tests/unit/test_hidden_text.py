@@ -34,6 +34,10 @@ HITS: dict[str, dict[str, str | bytes]] = {
         "full-width": "\uff45val('1')\n",
         "mathematical": "\U0001d41e\U0001d42f\U0001d41a\U0001d425('1')\n",
         "cyrillic-in-latin": "p\u0430ssword = check()\n",
+        "ligature": "\ufb01le = 1\n",
+        "ordinal": "n\u00ba = 1\n",
+        "full-width-in-text": "exec('\uff45val(1)')\n",
+        "unreadable": "if x:\n  \ufb01le = 1\n y = ((\n",
         "whole-name": "cop = 1\n\u0441\u043e\u0440 = 2\n",
     },
     "hidden.far-right": {
@@ -72,6 +76,7 @@ CLEAN: dict[str, dict[str, str | bytes]] = {
         "russian-comment": "# \u043f\u0440\u0438\u0432\u0435\u0442 \u043c\u0438\u0440\nx = 1\n",
         "greek-maths": "\u03b1 = 1\n\u03bb_max = 2\n\u0394x = 3\n",
         "micro-sign": "unit = '5 \u00b5s'\n",
+        "ordinals": "# N\u00ba 5\nx = '1\u00aa edici\u00f3n, \ufb01n'\n",
         "square-metres": "area = '10 m\u00b2, x\u00b3'  # \u00bd\n",
         "accents": "caf\u00e9 = 1\n",
     },
