@@ -254,6 +254,18 @@ def test_calls_cut_by_other_threads_are_put_together(tmp_path: Path) -> None:
     assert {(child.ppid, child.exe) for child in children} == {(700, ""), (700, "/bin/true")}
 
 
+def test_a_memory_file_is_known_when_its_program_is_gone(tmp_path: Path) -> None:
+    ask = hexed(b"/proc/self/fd/3")
+    run = f"701 execve({ask}, [{ask}], []) = 0"
+    born = ["700 vfork() = 701", "700 +++ exited with 0 +++", run, "701 +++ exited with 0 +++"]
+    made = '700 memfd_create("\\x78", 0) = 3<\\x2f\\x6d>(deleted)'
+    events, _ = read(tmp_path / "a", made, *born, end=False)
+    assert [(e.path, e.asked) for e in only(events, Exec)] == [("/memfd:x (deleted)", "/proc/self/fd/3")]
+    taken = f"700 openat({CWD}, {hexed(b'/bin/true')}, 0) = 3<\\x2f\\x78>"
+    events, _ = read(tmp_path / "b", made, taken, *born, end=False)
+    assert [e.path for e in only(events, Exec)] == ["/proc/self/fd/3"]
+
+
 def test_a_thread_that_dies_within_a_call_is_told(tmp_path: Path) -> None:
     events, completeness = read(
         tmp_path / "t",

@@ -21,6 +21,7 @@ _POINTER = 1 << 63
 """No register value of a program: where a printed argument "lies"."""
 _SOCKET = re.compile(rb"socket:\[([0-9]+)\]\Z")
 _KEPT = 4096
+_OWN_FD = re.compile(r"/proc/(?:self|thread-self)/fd/([0-9]{1,9})\Z")
 _LIMITS = ("rlim_cur", "rlim_max")
 _HOW = ("flags", "mode", "resolve")
 
@@ -143,6 +144,34 @@ def _raw(members: Mapping[str, str], name: str, size: int) -> bytes:
     if raw is None or len(raw) != size:
         raise Unreadable("address")
     return raw
+
+
+class MemoryFiles:
+    """Files without a name, by the process that made them and their descriptor. A program that ends at once
+    is gone before its ``/proc/self/fd/N`` can be looked up: then this says what it was.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int], str] = {}
+
+    def made(self, pid: int, call: Call, name: str) -> None:
+        """memfd_create is back."""
+        if call.value is not None and call.value >= 0 and len(self._made) < _KEPT:
+            self._made[(pid, call.value)] = f"/memfd:{name} (deleted)"
+
+    def opened(self, pid: int, call: Call) -> None:
+        """An open is back: the number is another file's now."""
+        if self._made and call.value is not None:
+            self._made.pop((pid, call.value), None)
+
+    def executed(self, fields: Fields, *pids: int) -> None:
+        """Puts the file into an ``exec`` line whose path is still a descriptor (its own or its parent's)."""
+        match = _OWN_FD.match(fields["path"]) if self._made else None
+        found = [self._made.get((pid, int(match[1]))) for pid in pids] if match else []
+        path = next((one for one in found if one), None)
+        if path is not None:
+            fields.setdefault("asked", fields["path"])
+            fields["path"] = path
 
 
 class Sockets:

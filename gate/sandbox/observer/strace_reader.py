@@ -97,6 +97,7 @@ class Reader:
         self.calls: Counter[str] = Counter()
         self.links = Links(lambda inner: getattr(self.known.by_inner(inner), "pid", None))
         self.sockets = strace_calls.Sockets()
+        self.unnamed = strace_calls.MemoryFiles()
         self.begun = False
         self.outside: set[int] = set()
         """Threads of the wall and the launcher: known before the code was there."""
@@ -213,6 +214,7 @@ class Reader:
 
     def _open(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
         fields = paths.open_fields(printed, self.links, tid, call.name, printed.args)
+        self.unnamed.opened(me.pid, call)
         where = call.where or b""
         if where.startswith(b"/") and not where.startswith(_FIXED) and fields["path"] != text_of(where):
             fields.setdefault("asked", fields["path"])  # what strace found open afterwards knows better
@@ -244,6 +246,7 @@ class Reader:
 
     def _exec(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
         fields = process.exec_fields(printed, self.links, tid, call.name, printed.args)
+        self.unnamed.executed(fields, me.pid, me.ppid)
         self._event("exec", me, tid, call.name, fields)
         if call.value == 0:
             old = me.ppid, me.inner, me.uid
@@ -292,6 +295,7 @@ class Reader:
 
     def _memfd(self, tid: int, me: Process, call: Call, printed: Printed) -> None:
         title = text_of(printed.string(tid, printed.args[0], 256)) if printed.args[0] else ""
+        self.unnamed.made(me.pid, call, title)
         fields = {"name": title, "flags": flags.names(printed.args[1] & 0xFFFFFFFF, flags.MEMFD)}
         self._event("memfd", me, tid, call.name, fields)
 
