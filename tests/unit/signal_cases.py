@@ -1,4 +1,4 @@
-"""For every behaviour rule: behaviours it must report, with their weight, and behaviours it must not."""
+"""For every behaviour rule: behaviours that it must report, with their weight (the others: signal_clean_cases)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WORKER = (
 )
 
 
-def _left(**detail: Any) -> Behaviour:
+def left(**detail: Any) -> Behaviour:
     argv = "/usr/bin/python3 later.py"
     plain = {"how": "leaves", "program": "python", "path": "/usr/bin/python3.11", "argv": argv, "begun": argv}
     return b("exit", "leaves python later.py", **(plain | detail))
@@ -40,7 +40,7 @@ def _left(**detail: Any) -> Behaviour:
 
 def _agent(path: str, **detail: Any) -> Behaviour:
     argv = "gpg-agent --daemon"
-    return _left(program="gpg-agent", path=path, argv=argv, detached="session", **detail)
+    return left(program="gpg-agent", path=path, argv=argv, detached="session", **detail)
 
 
 TLS = {"scheme": "https", "port": "443"}
@@ -364,29 +364,29 @@ HITS: Final[tuple[Hit, ...]] = (
     ("early-exit", (b("exit", "without-completion", exit_code="1"),), "import", "medium/medium"),
     ("early-exit", (b("exit", "left-running"),), "import", "medium/medium"),
     ("early-exit", (b("exit", "left-running"),), "call", "low/medium"),
-    ("early-exit", (_left(), b("exit", "left-running", probes=("p1", "p2"))), "call", "low/medium"),
-    ("process-left-behind", (_left(),), "call", "medium/medium"),
-    ("process-left-behind", (_left(),), "script", "medium/medium"),
-    ("process-left-behind", (_left(),), "test", "low/medium"),
-    ("process-left-behind", (_left(detached="session"),), "call", "high/medium"),
-    ("process-left-behind", (_left(detached="nohup"),), "import", "high/medium"),
-    ("process-left-behind", (_left(detached="session"),), "test", "medium/medium"),
-    ("process-left-behind", (_left(program="", path="", argv=""),), "call", "low/medium"),
-    ("process-left-behind", (_left(program="", path="", argv=""),), "import", "medium/medium"),
+    ("early-exit", (left(), b("exit", "left-running", probes=("p1", "p2"))), "call", "low/medium"),
+    ("process-left-behind", (left(),), "call", "medium/medium"),
+    ("process-left-behind", (left(),), "script", "medium/medium"),
+    ("process-left-behind", (left(),), "test", "low/medium"),
+    ("process-left-behind", (left(detached="session"),), "call", "high/medium"),
+    ("process-left-behind", (left(detached="nohup"),), "import", "high/medium"),
+    ("process-left-behind", (left(detached="session"),), "test", "medium/medium"),
+    ("process-left-behind", (left(program="", path="", argv=""),), "call", "low/medium"),
+    ("process-left-behind", (left(program="", path="", argv=""),), "import", "medium/medium"),
     (
         "process-left-behind",
-        (_left(program="", path="", argv="", detached="session"),),
+        (left(program="", path="", argv="", detached="session"),),
         "call",
         "high/medium",
     ),
-    ("process-left-behind", (_left(argv=_WORKER),), "call", "low/medium"),
-    ("process-left-behind", (_left(argv=_WORKER.replace(")", ");act()")),), "call", "medium/medium"),
-    ("process-left-behind", (_left(argv=_WORKER, program="x"),), "call", "medium/medium"),
-    ("process-left-behind", (_left(argv=_WORKER, detached="session"),), "call", "high/medium"),
+    ("process-left-behind", (left(argv=_WORKER),), "call", "low/medium"),
+    ("process-left-behind", (left(argv=_WORKER.replace(")", ");act()")),), "call", "medium/medium"),
+    ("process-left-behind", (left(argv=_WORKER, program="x"),), "call", "medium/medium"),
+    ("process-left-behind", (left(argv=_WORKER, detached="session"),), "call", "high/medium"),
     ("process-left-behind", (_agent("/usr/bin/gpg-agent"),), "call", "low/medium"),
     ("process-left-behind", (_agent("/usr/bin/gpg-agent", programs="git"),), "call", "low/medium"),
     ("process-left-behind", (_agent("/usr/bin/gpg-agent", programs="sh"),), "call", "high/medium"),
-    ("process-left-behind", (_left(argv=_WORKER, programs="sleep"),), "call", "medium/medium"),
+    ("process-left-behind", (left(argv=_WORKER, programs="sleep"),), "call", "medium/medium"),
     ("process-left-behind", (_agent("/usr/bin/gpg-agent"),), "import", "high/medium"),
     ("process-left-behind", (_agent("tree:bin/gpg-agent"),), "call", "high/medium"),
     ("process-killed", (b("exit", "killed", exit_code="-11"),), "call", "medium/medium"),
@@ -409,103 +409,4 @@ HITS: Final[tuple[Hit, ...]] = (
     ("read-then-send", (http("POST", head="d=root%3Ax%3A0%3A0%3Aroot%3A"),), "import", "critical/high"),
     ("read-then-send", (http(path="/?d=cm9vdDp4OjA6MDpyb290Oi9yb290"),), "import", "critical/high"),
     ("read-then-send", (b("read", "/proc/self/environ"), b("dns", "c2.example")), "call", "critical/medium"),
-)
-
-CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
-    (
-        "persistence-path",
-        (b("write", "tree:demo/.git/hooks/pre-commit.sample", "python>bash>git", place="tree"),),
-        "script",
-    ),
-    ("new-outbound-connection", (net("loopback:*", "loopback", own="yes"),), "test"),
-    ("new-outbound-connection", (b("dns", "x.example"), b("connect", "unix:/x", reach="unix")), "import"),
-    ("acts-only-when", (OUT, b("dns", "c2.example", probes=("p1", "p1~ci"))), "import"),
-    ("acts-only-when", (b("write", "/tmp/*", place="scratch", probes=("p1~ci",)),), "import"),
-    ("acts-only-when", (b("read", "~/.config/x", probes=("p1~ci",)),), "import"),
-    ("name-lookup", (OUT, b("dns", "metadata.google.internal")), "import"),
-    ("metadata-service", (OUT, b("dns", "x.example")), "import"),
-    ("container-socket", (OUT,), "import"),
-    ("credential-file-read", (b("read", "/etc/os-release"), b("read", "/proc/self/environ")), "import"),
-    ("credential-file-read", (b("read", "~/.kube/config/ (asked about)", how="looks"),), "import"),
-    ("read-then-send", (b("read", "/run/secrets/x (asked about)", how="looks"), OUT), "import"),
-    ("credential-file-read", (b("link", "/tmp/* to /etc/hosts", target="/etc/hosts"),), "import"),
-    ("system-file-read", (b("read", "/etc/shadow"), b("write", "/etc/x")), "import"),
-    ("canary-read", (b("canary", "k in net x", channel="net", canary="k"),), "import"),
-    (
-        "canary-read",
-        (
-            b("canary", "netrc then network", channel="then-network", canary="netrc", reader="python"),
-            b("canary", "npmrc then network", channel="then-network", canary="npmrc", reader="npm"),
-        ),
-        "import",
-    ),
-    ("canary-leaves", (b("canary", "ssh-key", channel="read", canary="ssh-key"),), "import"),
-    ("env-harvest", (b("read", "/proc/self/environ", "python>ps"), command("env FOO=1 make")), "import"),
-    ("env-harvest", (b("canary", "env:A in stdout", channel="stdout", canary="env:A"),), "import"),
-    ("env-harvest", (b("canary", "netrc in stdout", channel="stdout", canary="netrc"),), "import"),
-    ("env-harvest", (b("read", "/etc/environment"),), "import"),
-    ("shell-or-interpreter-spawned", (command("git status"),), "import"),
-    (
-        "shell-or-interpreter-spawned",
-        (
-            command("python -I -c from multiprocessing.resource_tracker import main;main(5)"),
-            command("python -E -c pass"),
-        ),
-        "import",
-    ),
-    ("program-spawned", (command("sh -c x"), command("python x.py")), "import"),
-    ("suspicious-command", (command("git log"), command("x stratum+tcp://p.example")), "import"),
-    ("crypto-miner", (command("git log"),), "import"),
-    ("input-capture", (b("read", "/dev/urandom"), b("write", "/dev/null")), "import"),
-    ("http-request", (http(), TOLD), "import"),
-    ("http-request", (http(host="example.invalid"), http(host="localhost", reach="loopback")), "import"),
-    ("http-upload", (http(), http("POST"), http("POST", size="4", reach="loopback")), "import"),
-    ("download-and-execute", (http(), command("sh -c ls"), command("git log")), "import"),
-    ("download-and-execute", (http(host="example.invalid"), command("sh")), "call"),
-    ("download-and-execute", (http(reach="loopback"), http("HEAD"), command("sh")), "import"),
-    ("download-and-execute", (http(), b("exec", "sh", program="sh", argv="sh", probes=("p2",))), "import"),
-    ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 30)), "import"),
-    ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(40000, 40090)), "test"),
-    (
-        "port-scan",
-        tuple(net(f"198.18.0.{n}:443", host=f"h{n}.example") for n in range(1, 40)),
-        "call",
-    ),
-    ("reverse-shell", (command("sh -i"), command("sh -c ls")), "import"),
-    ("reverse-shell", (net("loopback:5432", "loopback"), command("bash")), "import"),
-    ("reverse-shell", (b("connect", "203.0.113.7:1", "node", reach="outside"), command("bash")), "import"),
-    (
-        "reverse-shell",
-        (b("connect", "203.0.113.7:1", probes=("p2",), reach="outside"), command("sh")),
-        "import",
-    ),
-    ("dropped-and-executed", (command("gcc /tmp/x.c", script="yes"), command("git log")), "import"),
-    ("library-injection", (command("git log"),), "import"),
-    ("write-outside-scratch", (b("write", "/tmp/*", place="scratch"), b("write", "~/.bashrc")), "import"),
-    ("write-outside-scratch", (b("write", "tree:out.txt"), b("write", "/proc/sys/x")), "import"),
-    ("write-outside-scratch", (b("write", "tree:build/lib/x.py"),), "install"),
-    ("persistence-path", (b("write", "~/.cache/x"), b("write", "/tmp/*")), "import"),
-    ("persistence-path", (b("write", "tree:dist/x.pth"),), "install"),
-    ("destructive-delete", (b("write", "/etc/x"),), "import"),
-    ("history-tampering", (b("write", "/var/log/app.log", how="appends"), command("git log")), "import"),
-    ("history-tampering", (b("delete", "/var/log/apt/x", "sh>apt-get"), b("delete", "tree:x")), "import"),
-    ("permission-change", (b("write", "/etc/x"),), "import"),
-    ("sandbox-probe", (b("read", "/proc/meminfo"),), "import"),
-    ("escape-attempt", (b("write", "/etc/x"), b("write", "~/.bashrc")), "import"),
-    ("observation-tampering", (b("evade", "io_uring"), b("evade", "trace-incomplete")), "import"),
-    ("observation-evasion", (b("evade", "writes to the gate's files"),), "import"),
-    ("early-exit", (b("exit", "killed"),), "import"),
-    ("early-exit", (_left(), b("exit", "left-running")), "import"),
-    ("process-left-behind", (b("exit", "left-running"), b("exit", "killed")), "import"),
-    ("process-killed", (b("exit", "without-completion"),), "import"),
-    ("process-kill", (b("exit", "killed"),), "import"),
-    ("resource-limit", (b("limit", "wall-time"),), "import"),
-    ("timeout", (b("limit", "memory"),), "import"),
-    ("listening-socket", (b("listen", "loopback:*", reach="loopback"),), "test"),
-    ("read-then-send", (b("read", "/etc/shadow"), net("loopback:1", "loopback")), "import"),
-    ("read-then-send", (b("read", "/etc/os-release"), OUT), "import"),
-    ("read-then-send", (b("read", "/etc/passwd"), net("203.0.113.7:80", head="GET / HTTP/1.1")), "call"),
-    ("read-then-send", (net("loopback:5432", "loopback", head=ACCOUNTS),), "test"),
-    ("read-then-send", (http("POST", head="user=root:x&time=10:0:0"),), "call"),
-    ("read-then-send", (b("read", "~/.ssh/id_rsa", "git>ssh"), OUT), "import"),
 )

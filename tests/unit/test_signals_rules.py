@@ -18,7 +18,8 @@ from gate.policy.score import score
 from gate.signals import run as signals_run
 from gate.signals.interface import SignalRule
 from gate.signals.run import RULES, signals
-from tests.unit.signal_cases import CLEAN, HITS
+from tests.unit.signal_cases import HITS
+from tests.unit.signal_clean_cases import CLEAN
 from tests.unit.signal_context import BY_ID, behaviour, changed, command, context, findings, run
 
 
