@@ -10,7 +10,7 @@ import io
 import re
 import tokenize
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from gate.model.rule import Severity
@@ -152,7 +152,7 @@ def homoglyph(view: View) -> Iterator[TextHit]:
     if text.isascii() or view.language not in CODE:
         return
     names: set[str] | None = None
-    code_names: Container[str] | None = None
+    code_names: set[str] | None = None
     for line, words in () if _mostly_foreign(text) else lines_with(_WORD, text):
         for word in words:
             if word.isascii():
@@ -189,20 +189,15 @@ def homoglyph(view: View) -> Iterator[TextHit]:
                 )
 
 
-class _Any:
-    def __contains__(self, name: object) -> bool:
-        return True
-
-
-def _names_of(text: str) -> Container[str]:
+def _names_of(text: str) -> set[str]:
     """The names in a Python text that are names to Python; every word where that cannot be told."""
-    if len(text) > _TOKENS:
-        return _Any()
-    try:
-        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-        return {token.string for token in tokens if token.type == tokenize.NAME}
-    except (SyntaxError, tokenize.TokenError, ValueError, RecursionError):
-        return _Any()
+    if len(text) <= _TOKENS:
+        try:
+            tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+            return {token.string for token in tokens if token.type == tokenize.NAME}
+        except (SyntaxError, tokenize.TokenError, ValueError, RecursionError):
+            pass
+    return set(_WORD.findall(text))
 
 
 def _mostly_foreign(text: str) -> bool:

@@ -16,11 +16,12 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from gate.model.canary import Canary
-from gate.trace.canary_wraps import EIGHTYFIVE, ROT13, ROT47, eightyfive, unwrapped
+from gate.trace.canary_wraps import EIGHTYFIVE, ROT13, ROT47, STREAMS, eightyfive, unwrapped
 
 CHUNK: Final = 12
 DEPTH: Final = 3
@@ -175,9 +176,7 @@ def _decoded(data: bytes) -> Iterator[tuple[bytes, str]]:
     yield from _base64(data, joined)
     for run in _runs(_BASE32, joined):
         yield _base32(run), "base32"
-    for number, match in enumerate(_PACKED.finditer(data)):
-        if number >= 8:
-            break
+    for match in islice(_PACKED.finditer(data), STREAMS):
         yield _inflate(data[match.start() :], 47), "gzip" if data[match.start()] == 0x1F else "zlib"
     yield _inflate(data, -15), "deflate"
 
@@ -204,9 +203,7 @@ def _base32(run: bytes) -> bytes:
 
 
 def _runs(pattern: re.Pattern[bytes], data: bytes) -> Iterator[bytes]:
-    for number, match in enumerate(pattern.finditer(data)):
-        if number >= _RUNS:
-            return
+    for match in islice(pattern.finditer(data), _RUNS):
         yield match[0]
 
 

@@ -9,12 +9,16 @@ import bz2
 import lzma
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 EIGHTYFIVE: Final = frozenset(("base85", "ascii85"))
 _EIGHTYFIVE_BYTES: Final = 4 << 10
 """Of one layer that are tried as base85: much text looks like it."""
 _MEMORY: Final = 64 << 20
+STREAMS: Final = 8
+"""Compressed streams of one kind that are unpacked of one layer."""
+_RUNS: Final = 20
 
 _ASCII85: Final = re.compile(rb"[!-u]{15,}")
 _BASE85: Final = re.compile(rb"[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{15,}")
@@ -52,17 +56,15 @@ def unwrapped(data: bytes, most: int) -> Iterator[tuple[bytes, str]]:
         yield _QUOTED.sub(lambda found: binascii.unhexlify(found[1]), soft), "quoted-printable"
     if _UNICODE.search(data):
         yield re.sub(rb"\\u00([0-9a-fA-F]{2})", lambda found: binascii.unhexlify(found[1]), data), "json"
-    for found in _some(_OCTAL, data):
-        yield bytes(int(n, 8) & 255 for n in found.split(b"\\")[1:]), "octal"
-    for found in _some(_DECIMAL, data):
-        numbers = [int(n) for n in re.findall(rb"\d+", found)]
+    for found in islice(_OCTAL.finditer(data), _RUNS):
+        yield bytes(int(n, 8) & 255 for n in found[0].split(b"\\")[1:]), "octal"
+    for found in islice(_DECIMAL.finditer(data), _RUNS):
+        numbers = [int(n) for n in re.findall(rb"\d+", found[0])]
         yield bytes(n for n in numbers if n < 256), "decimal"
     if lines := _UU_LINE.findall(data):
         yield _uu(lines), "uuencode"
     for pattern, how in ((_XZ, "xz"), (_BZIP, "bzip2")):
-        for number, place in enumerate(pattern.finditer(data)):
-            if number >= 8:
-                break
+        for place in islice(pattern.finditer(data), STREAMS):
             yield _unpacked(data[place.start() :], how, most), how
 
 
@@ -117,10 +119,3 @@ def _unpacked(data: bytes, how: str, most: int) -> bytes:
         return lzma.LZMADecompressor(memlimit=_MEMORY).decompress(data, most)
     except (OSError, EOFError, ValueError, lzma.LZMAError):
         return b""
-
-
-def _some(pattern: re.Pattern[bytes], data: bytes) -> Iterator[bytes]:
-    for number, found in enumerate(pattern.finditer(data)):
-        if number >= 20:
-            return
-        yield found[0]

@@ -44,9 +44,8 @@ class Cells:
 
     def __iter__(self) -> Iterator[Cell]:
         for cell in self._cells.values():
-            if (
-                cell.count or cell.kind is not BehaviourKind.EXEC
-            ):  # not: looked for there, and found elsewhere
+            # Not a program that was looked for in one place and found in another.
+            if cell.count or cell.kind is not BehaviourKind.EXEC:
                 yield cell
         if self._rest.count:
             yield self._rest

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gate.model.run import ActingCommand, NotExercised, RunRecord
-from gate.sandbox.planning.shell_acts import unreached_commands
+from gate.sandbox.planning.shell_acts import NOT_FOUND, unreached_commands
 
 _MOST: Final = 200
 _TEXT: Final = 120
-_NOT_FOUND: Final = re.compile(r"^\S+: (?:line )?\d+: ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE)
 _UNREADABLE: Final = re.compile(r"^\S+: (?:line )?(\d+): [Ss]yntax error\b", re.MULTILINE)
 _GRAVE: Final = re.compile(r"\b(?:start a process|reach the network|run code that it is given)\b")
 _TOLD: Final = {
@@ -138,7 +137,7 @@ def _no_program(run: RunRecord) -> list[NotExercised]:
     if run.probe.phase not in ("script", "install"):
         return []
     said = run.stderr.decode("utf-8", "replace")
-    names = dict.fromkeys(_NOT_FOUND.findall(said))
+    names = dict.fromkeys(program for _, _, program in NOT_FOUND.findall(said))
     path, target = run.probe.path or "", run.probe.target
     found = [NotExercised(path=path, target=f"{target}: {n}", reason=f"needs {n}") for n in list(names)[:10]]
     if given_up := _UNREADABLE.search(said):

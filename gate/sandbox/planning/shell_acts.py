@@ -99,9 +99,10 @@ _FILES: Final = (
     ("shell", re.compile(r"\.?justfile")),
 )
 """Files of which somebody starts commands by name, by theirs (in lower case)."""
-_NOT_FOUND: Final = re.compile(
+NOT_FOUND: Final = re.compile(
     r"^(\S+): (?:line )?(\d+): ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE
 )
+"""What dash and bash say of a program that is not there: of which script, in which line, its name."""
 
 
 def acting_commands(
@@ -260,7 +261,7 @@ class _Started:
         for run in runs:
             if run.trace is not None:
                 read_trace(run.trace, self._event)
-            for name, line, program in _NOT_FOUND.findall(run.stderr.decode("utf-8", "replace")):
+            for name, line, program in NOT_FOUND.findall(run.stderr.decode("utf-8", "replace")):
                 said = PurePosixPath(name).name
                 self._missing.append((run.probe.path or "", said, int(line[:9]), program))
 
