@@ -1,4 +1,4 @@
-"""For every behaviour rule: behaviours that it must report, with their weight (the others: signal_clean_cases)."""
+"""For every behaviour rule: what it must report, with its weight. What it must not: signal_clean_cases.py."""
 
 from __future__ import annotations
 
