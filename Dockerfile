@@ -18,15 +18,17 @@ ARG COMPILE="python3 -m compileall -qq --invalidation-mode unchecked-hash"
 # --- our own files of the two
 FROM ${BASE} AS ours
 ARG COMPILE
-COPY gate/sandbox/launcher/ /made/sandbox/opt/gate/
-COPY gate/sandbox/observer/ /made/observer/opt/gate/observer/
-COPY gate/sandbox/sinkhole/ /made/observer/opt/gate/sinkhole/
+COPY gate/inside/driver/ /made/sandbox/opt/gate/driver/
+COPY gate/inside/launcher/ /made/sandbox/opt/gate/launcher/
+COPY gate/inside/runtimes/ /made/sandbox/opt/gate/runtimes/
+COPY gate/inside/observer/ /made/observer/opt/gate/observer/
+COPY gate/inside/sinkhole/ /made/observer/opt/gate/sinkhole/
 RUN set -eu; eval "$COMPILE" -s /made/sandbox -p / /made/sandbox; eval "$COMPILE" -s /made/observer -p / /made/observer; \
-    cp -r /made/sandbox/opt/gate /opt/gate; python3 -I -S -B /opt/gate/launch_pack.py >/made/sandbox/opt/gate/launch.pack; \
+    cp -r /made/sandbox/opt/gate /opt/gate; python3 -I -S -B /opt/gate/launcher/pack.py >/made/sandbox/opt/gate/launcher/launch.pack; \
     chmod -R a+rX,go-w /made && find /made -exec touch -hd @0 {} +
 
 # --- what a probe runs in: Python, pytest, the trusted launcher, and the tools that payloads reach for, so
-#     that a second stage shows itself (nothing leaves: the wall has no network); no setuid file, no root
+#     that a second stage shows itself (nothing leaves: the sandbox has no network); no setuid file, no root
 FROM ${BASE} AS sandbox
 ARG NEW QUIET SAME
 RUN set -eu; eval "$NEW"; \
@@ -48,7 +50,7 @@ RUN set -eu; eval "$NEW"; \
 COPY --from=ours /made/sandbox/ /
 USER 65532:65532
 WORKDIR /work
-ENTRYPOINT ["python3", "-I", "-S", "-B", "/opt/gate/launch_start.py"]
+ENTRYPOINT ["python3", "-I", "-S", "-B", "/opt/gate/launcher/start.py"]
 
 # --- what watches from outside: holds no code under test, reads its memory through /proc
 FROM ${BASE} AS observer
@@ -114,4 +116,4 @@ ENTRYPOINT ["gate"]
 #     space to another user: the entry point becomes that user before it reads a byte of the change.
 FROM gate AS gate-action
 USER 0:0
-ENTRYPOINT ["/opt/gate/bin/python", "-I", "-m", "gate.publishing.contained"]
+ENTRYPOINT ["/opt/gate/bin/python", "-I", "-m", "gate.container_entry"]

@@ -1,9 +1,12 @@
 # Everything a person types here sets up what it needs first. `make help` lists the targets.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -q --durations=20 --durations-min=1
+# As many at a time as there are processors, up to four: a sandbox has up to 512 MB of memory.
+SIDE_BY_SIDE := -n auto --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo test lint format bench bench-attribution bench-prescreen rule-pages image test-image clean
+.PHONY: help venv setup demo test check quick lint format bench bench-attribution bench-commits bench-prescreen rule-pages image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -20,14 +23,17 @@ demo: venv ## run the gate on a made-up hostile pull request
 
 test: setup ## every test that this machine can run; says which it could not and why
 	@failed=0; \
-	echo "test: what needs no sandbox, side by side"; \
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not sandboxed" || failed=1; \
-	echo "test: what starts sandboxes, one after another"; \
-	$(BIN)/python -m pytest -q -m sandboxed --durations=15 || { \
-	    echo "test: what failed, once more (a busy machine can miss a deadline; both results are shown)"; \
-	    $(BIN)/python -m pytest -q -m sandboxed --last-failed --last-failed-no-failures none || failed=1; \
-	}; \
+	echo "test 1/2: what starts no sandbox, side by side, with coverage"; \
+	$(PYTEST) $(SIDE_BY_SIDE) --dist worksteal -m "not sandboxed" --cov --cov-report= || failed=1; \
+	$(BIN)/python scripts/coverage_floor.py || failed=1; \
+	echo "test 2/2: what starts sandboxes, side by side"; \
+	$(PYTEST) $(SIDE_BY_SIDE) --dist loadgroup --no-loadscope-reorder -m sandboxed || failed=1; \
 	exit $$failed
+
+check: lint quick ## the inner loop (goal: two minutes): lint and the tests that are quick and start no sandbox
+
+quick: venv ## the tests that are quick and start no sandbox
+	@$(PYTEST) $(SIDE_BY_SIDE) --dist worksteal -m "not sandboxed and not slow"
 
 lint: venv ## ruff, mypy strict, import contracts
 	@$(BIN)/ruff check .
@@ -39,7 +45,7 @@ format: venv ## let ruff lay out the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup ## start-up of each wall, a whole check, what tracing costs, as JSON under bench/results/
+bench: setup ## start-up of each backend, a whole check, what tracing costs, as JSON under bench/results/
 	@mkdir -p bench/results
 	@for name in sandbox_start check trace_overhead; do \
 	    echo "bench: $$name"; \
@@ -50,6 +56,9 @@ bench: setup ## start-up of each wall, a whole check, what tracing costs, as JSO
 
 bench-attribution: venv ## precision and recall of attribution on labelled commits, beside the naive rule
 	@$(BIN)/python bench/attribution.py
+
+bench-commits: venv ## whole checks of merged commits of public projects: CLONES=FOLDER holds the clones, DONE=FILE resumes
+	@$(BIN)/python bench/real_commits.py $(CLONES) $(if $(DONE),--done $(DONE)) $(ARGUMENTS)
 
 bench-prescreen: venv ## the static look on public corpora and in time, beside Bandit and Semgrep
 	@$(BIN)/python bench/prescreen.py

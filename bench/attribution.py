@@ -97,9 +97,13 @@ def measure(data: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main(argv: list[str]) -> int:
-    """Print the figures; exit 1 when a goal of the issue is missed."""
+    """Print the figures; exit 1 when a goal of the issue is missed, 2 when the commits are not there."""
     words = [word for word in argv if not word.startswith("--")]
-    result = measure(rows(Path(words[0]) if words else DATA))
+    data = Path(words[0]) if words else DATA
+    if not data.is_file():
+        print(f"attribution: the labelled commits are not here: {data}", file=sys.stderr)
+        return 2
+    result = measure(rows(data))
     if "--wrong" not in argv:
         result["wrong"] = len(result["wrong"])
     print(json.dumps(result, indent=2))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gate import proc
+from gate import process
 from tests.e2e.pulls import Pull, build
 
 PULL = Pull(
@@ -52,7 +52,7 @@ CHILD = (
 def run_once(repo: Path, file: Path) -> dict[str, object]:
     """One whole check in a process of its own."""
     start = time.monotonic()
-    done = proc.run(
+    done = process.run(
         [sys.executable, "-c", CHILD, "check", "--repo", repo, "--base", "main", "--head", "head", "-q",
          "--json", file],
         deadline=300,
@@ -81,7 +81,7 @@ def help_seconds() -> float:
     times = []
     for _ in range(5):
         start = time.monotonic()
-        proc.run([Path(sys.executable).parent / "gate", "--help"], deadline=20)
+        process.run([Path(sys.executable).parent / "gate", "--help"], deadline=20)
         times.append(time.monotonic() - start)
     return statistics.median(times)
 

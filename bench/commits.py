@@ -20,21 +20,21 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from gate import proc
-from gate.change.git import open_range
-from gate.looking import look
+from gate import process
+from gate.change.git_range import open_range
 from gate.model.rule import Severity
 from gate.model.run import SandboxSpec
+from gate.plan.build import make_plan
 from gate.sandbox import canaries
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.plan import make_plan
+from gate.sandbox.backends.registry import BACKENDS
+from gate.stages.behaviour import LookRequest, compare_behaviour
 
 
 def latest(repo: Path, count: int) -> list[str]:
     """Object names of the newest commits with one parent that touch a Python file."""
     words: list[str | Path] = ["git", "-C", repo, "log", "--no-merges", "--min-parents=1"]
     words += [f"-{count}", "--format=%H", "--", "*.py"]
-    return proc.run(words, deadline=60).stdout.decode("ascii").split()
+    return process.run(words, deadline=60).stdout.decode("ascii").split()
 
 
 def judged(repo: Path, commit: str, backend: str, budget: float) -> dict[str, Any]:
@@ -50,16 +50,18 @@ def judged(repo: Path, commit: str, backend: str, budget: float) -> dict[str, An
             network="sinkhole",
         )
         with BACKENDS[backend]().open(spec, opened.base, opened.head) as session:
-            looked = look(
+            looked = compare_behaviour(
                 session,
                 plan,
                 opened.change,
                 planted,
-                budget=budget,
-                deep=True,
-                suspects=set,
-                settled=lambda _: False,
-                note=lambda _: None,
+                request=LookRequest(
+                    budget=budget,
+                    deep=True,
+                    suspects=set,
+                    settled=lambda _: False,
+                    note=lambda _: None,
+                ),
             )
     runs, found = looked.runs, looked.findings
     return {

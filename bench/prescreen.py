@@ -28,11 +28,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gate import proc
+from gate import process
 from gate.model.finding import Finding
 from gate.prescreen.interface import PrescreenRequest
 from gate.prescreen.run import prescreen
-from gate.prescreen.semgrep_rules import merged_rules
+from gate.prescreen.scanners.semgrep_rules import merged_rules
 from tests.prescreen_support import make_request
 
 # ChildOf relations of the CWE list (research view 1000) among the numbers that occur here.
@@ -121,7 +121,7 @@ def write(samples: list[dict[str, str]], folder: Path) -> dict[str, str]:
 
 def bandit_alone(folder: Path) -> tuple[list[dict[str, Any]], float]:
     """Bandit by its own command line: results, seconds."""
-    done = proc.run(
+    done = process.run(
         [Path(sys.executable).with_name("bandit"), "-q", "-r", "-f", "json", "--ignore-nosec", folder],
         deadline=300,
         env={"HOME": str(folder)},
@@ -139,7 +139,7 @@ def semgrep_alone(folder: Path, rules: Path) -> tuple[list[dict[str, Any]], floa
         "--disable-nosem",
         "--no-git-ignore",
     )
-    done = proc.run(
+    done = process.run(
         [Path(sys.executable).with_name("semgrep"), "scan", *quiet, "--config", rules, folder],
         deadline=300,
         env={"HOME": str(folder.parent), "SEMGREP_ENABLE_VERSION_CHECK": "0"},
@@ -314,7 +314,7 @@ def large() -> dict[str, Any]:
 
 def history(repos: list[Path], commits: int) -> dict[str, Any]:
     """Real merged commits: a finding on added lines of these is, nearly always, a false alarm."""
-    from gate.change.git import open_range
+    from gate.change.git_range import open_range
 
     levels: Counter[str] = Counter()
     rules: Counter[str] = Counter()
@@ -322,7 +322,7 @@ def history(repos: list[Path], commits: int) -> dict[str, Any]:
     looked = 0
     for repo in repos:
         log = ("log", "--no-merges", "--format=%H", f"-{commits}", "--", "*.py")
-        shas = proc.run(["git", "-C", repo, *log], deadline=120).stdout.decode().split()
+        shas = process.run(["git", "-C", repo, *log], deadline=120).stdout.decode().split()
         for sha in shas:
             with open_range(repo, f"{sha}~1", sha) as opened, tempfile.TemporaryDirectory() as scratch:
                 request = PrescreenRequest(

@@ -8,7 +8,7 @@ through the real command, too, and counts where it says less. Programs run only 
 
 What counts is written down in NAMED: a finding of one of these rules. A program that does two things (reads a
 file and sends it) must show both, unless it ended by itself in between because the file was not there.
-A network tool that is started (curl), or looked for where the wall lacks it (nc), shows the network.
+A network tool that is started (curl), or looked for where the sandbox lacks it (nc), shows the network.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from gate import proc
+from gate import process
 from gate.change.files import open_paths
 from gate.model.run import RunRecord, SandboxSpec
+from gate.plan.build import make_plan
 from gate.sandbox import canaries
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.belongings import belongings
-from gate.sandbox.execute import execute
-from gate.sandbox.plan import make_plan
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.decoy_files import decoy_home_files
+from gate.sandbox.execution import execute
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.diff import compare
+from gate.tracing.diff import compare
 
 Shown = tuple[str, str, str]
 """Of one finding: rule id, severity, everything its evidence says. ``ended`` stands for a missing file."""
@@ -67,7 +67,7 @@ def judged(program: dict[str, str], backend: str) -> list[Shown]:
             planted = canaries.plant()
             spec = SandboxSpec(
                 canaries=planted,
-                files=belongings() | canaries.as_files(planted),
+                files=decoy_home_files() | canaries.as_files(planted),
                 env=canaries.as_environment(planted),
             )
             with BACKENDS[backend]().open(spec, opened.base, opened.head) as session:
@@ -105,7 +105,7 @@ def commanded(program: dict[str, str], backend: str) -> list[Shown]:
             report,
             file,
         ]
-        done = proc.run(words, deadline=300, env={"HOME": str(Path.home())})
+        done = process.run(words, deadline=300, env={"HOME": str(Path.home())})
         if not report.is_file():
             raise SystemExit(done.stderr.decode(errors="replace"))
         findings = json.loads(report.read_text())["findings"]

@@ -1,4 +1,4 @@
-"""Start-up of each wall: from asking for a sandbox to the record of ``print("hi")``; JSON on stdout.
+"""Start-up of each backend: from asking for a sandbox to the record of ``print("hi")``; JSON on stdout.
 
 Ratios come from one run on one machine, interleaved, so that they mean something anywhere:
 docker against a bare ``docker run`` of the same image, bubblewrap against bare Python.
@@ -17,9 +17,9 @@ from pathlib import Path
 
 from gate.change.files import open_paths
 from gate.model.run import Probe, SandboxSpec
-from gate.sandbox import images
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.interface import Session
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.contract import Session
+from gate.sandbox.images import engine_images
 
 ROUNDS = 9
 CODE = ("python3", "-c", 'print("hi")')
@@ -78,7 +78,7 @@ def measure(name: str, yardstick: tuple[str, ...]) -> dict[str, object]:
 
 def main() -> int:
     """Print one JSON object."""
-    image = images.tag("sandbox")
+    image = engine_images.tag("sandbox")
     docker_run = ("docker", "run", "--rm", "--network", "none", "--entrypoint", "python3", image, *CODE[1:])
     result = {
         "rounds": ROUNDS,

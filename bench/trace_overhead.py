@@ -1,6 +1,6 @@
-"""What tracing costs on real test suites: traced against untraced in one wall, in turns; JSON on stdout.
+"""What tracing costs on real test suites: traced against untraced in one backend, in turns; JSON on stdout.
 
-``python -m bench.trace_overhead [--rounds 5] [--walls bubblewrap docker gvisor strace] [--suites NAME...]``
+``python -m bench.trace_overhead [--rounds 5] [--backends bubblewrap docker ...] [--suites NAME...]``
 
 The suites are those of popular pure-Python packages, fetched by pip as source archives into the cache
 folder and run only inside sandboxes. Seconds are those that the launcher measured from the start of the
@@ -24,17 +24,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from gate import proc
+from gate import process
 from gate.model.change import TreeEntry
 from gate.model.run import Limits, Outcome, Probe, RunRecord, SandboxSpec
-from gate.sandbox.bubblewrap import BubblewrapBackend, BubblewrapBox, Tracer
-from gate.sandbox.bwrap_options import Layout
-from gate.sandbox.channel import Tracing
-from gate.sandbox.docker import DockerBackend, DockerBox
-from gate.sandbox.gvisor import GvisorBackend
-from gate.sandbox.interface import Backend
-from gate.sandbox.session import BoxSession
-from gate.trace.codec import read_trace
+from gate.sandbox.backends.bubblewrap.backend import (
+    BubblewrapBackend,
+    BubblewrapSandbox,
+    Tracer,
+)
+from gate.sandbox.backends.bubblewrap.options import Layout
+from gate.sandbox.backends.container.docker import DockerBackend, DockerSandbox
+from gate.sandbox.backends.gvisor.backend import GvisorBackend
+from gate.sandbox.contract import Backend
+from gate.sandbox.protocol import Tracing
+from gate.sandbox.session import SandboxSession
+from gate.tracing.codec import read_trace
 
 GOALS: Final = {"unotify": 1.15, "seccheck": 1.1}
 _DEADLINE: Final = 240.0
@@ -49,7 +53,7 @@ class Suite:
     version: str
     argv: tuple[str, ...]
     needs: str = ""
-    """A module beside the standard library; the process wall shows the host's Python, which may lack it."""
+    """A module beside the standard library; bubblewrap shows the host's Python, which may lack it."""
 
 
 _UNITTEST: Final = ("python3", "-m", "unittest", "discover", "-q")
@@ -93,19 +97,19 @@ class Archive:
 
 
 class UntracedBubblewrap(BubblewrapBackend):
-    """The same wall, where nobody looks."""
+    """The same backend, where nobody looks."""
 
-    def box(self, layout: Layout, spec: SandboxSpec, trace: Path, tracer: Tracer) -> BubblewrapBox:
-        """See BubblewrapBackend."""
+    def box(self, layout: Layout, spec: SandboxSpec, trace: Path, tracer: Tracer) -> BubblewrapSandbox:
+        """A sandbox as BubblewrapBackend makes it, without a tracer."""
         made = super().box(layout, spec, trace, tracer)
         made.tracer = Tracing(kind="none")
         return made
 
 
 class UntracedDocker(DockerBackend):
-    """The same wall, where nobody looks."""
+    """The same backend, where nobody looks."""
 
-    def _box(self, client: Any, options: dict[str, Any], observer: Any, events: int) -> DockerBox:
+    def _box(self, client: Any, options: dict[str, Any], observer: Any, events: int) -> DockerSandbox:
         made = super()._box(client, options, observer, events)
         made.tracer = Tracing(kind="none")
         return made
@@ -125,7 +129,7 @@ def fetched(suite: Suite, cache: Path) -> Path:
     if not tar.is_file():
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             words = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:", "-q"]
-            done = proc.run([*words, "-d", folder, f"{suite.package}=={suite.version}"], deadline=180)
+            done = process.run([*words, "-d", folder, f"{suite.package}=={suite.version}"], deadline=180)
             if done.code != 0:
                 raise SystemExit(f"pip cannot fetch {suite.package}: {done.stderr[-300:]!r}")
             (archive,) = Path(folder).glob("*.tar.gz")
@@ -133,7 +137,7 @@ def fetched(suite: Suite, cache: Path) -> Path:
     return tar
 
 
-def ran(session: BoxSession, suite: Suite, folder: str) -> RunRecord:
+def ran(session: SandboxSession, suite: Suite, folder: str) -> RunRecord:
     """One run of the suite. A suite that does not pass is no measurement."""
     probe = Probe(
         id="bench",
@@ -179,7 +183,7 @@ def compared(name: str, kinds: dict[str, Backend], suite: Suite, tar: Path, roun
     common = sorted(calls.items(), key=lambda item: -item[1])
     best = {kind: min(values) for kind, values in seconds.items()}
     return {
-        "wall": name,
+        "backend": name,
         "suite": f"{suite.package} {suite.version}",
         "seconds": {kind: round(value, 3) for kind, value in middle.items()},
         "spread": {kind: [round(min(v), 3), round(max(v), 3)] for kind, v in seconds.items()},
@@ -199,9 +203,9 @@ def _folder(tar: Path) -> str:
 
 
 @contextlib.contextmanager
-def _opened(backend: Backend, spec: SandboxSpec, tree: Archive) -> Iterator[BoxSession]:
+def _opened(backend: Backend, spec: SandboxSpec, tree: Archive) -> Iterator[SandboxSession]:
     with backend.open(spec, tree, tree) as session:
-        if not isinstance(session, BoxSession):
+        if not isinstance(session, SandboxSession):
             raise TypeError(f"{backend.name} has another kind of session")
         yield session
 
@@ -221,11 +225,11 @@ _KINDS: Final[dict[str, Callable[[], dict[str, Backend]]]] = {
 
 
 def main() -> int:
-    """Print one JSON object. 0: the middle suite's ratio is within its goal, in every wall."""
+    """Print one JSON object. 0: the middle suite's ratio is within its goal, in every backend."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
-        "--walls", nargs="+", choices=sorted(_KINDS), default=["bubblewrap", "docker", "gvisor"]
+        "--backends", nargs="+", choices=sorted(_KINDS), default=["bubblewrap", "docker", "gvisor"]
     )
     parser.add_argument(
         "--suites", nargs="+", choices=[s.package for s in SUITES], default=[s.package for s in SUITES]
@@ -235,17 +239,17 @@ def main() -> int:
     options.cache.mkdir(parents=True, exist_ok=True)
     suites = [suite for suite in SUITES if suite.package in options.suites]
     results: list[dict[str, Any]] = []
-    for name in options.walls:
+    for name in options.backends:
         kinds = _KINDS[name]()
         missing = [f"{kind}: {b.probe().reason}" for kind, b in kinds.items() if not b.probe().available]
         if missing:
-            results.append({"wall": name, "available": False, "reason": "; ".join(missing)})
+            results.append({"backend": name, "available": False, "reason": "; ".join(missing)})
             continue
         for suite in suites:
             print(f"{name}: {suite.package}", file=sys.stderr)
             if suite.needs and name in ("bubblewrap", "strace") and not _has(suite.needs):
                 why = f"the host's Python has no {suite.needs}"
-                results.append({"wall": name, "suite": suite.package, "available": False, "reason": why})
+                results.append({"backend": name, "suite": suite.package, "available": False, "reason": why})
                 continue
             results.append(compared(name, kinds, suite, fetched(suite, options.cache), options.rounds))
     middle = medians(results)
@@ -256,16 +260,16 @@ def main() -> int:
 
 
 def medians(results: list[dict[str, Any]]) -> dict[str, float]:
-    """The middle suite's ratio, by "WALL TRACER"."""
+    """The middle suite's ratio, by "BACKEND TRACER"."""
     ratios: dict[str, list[float]] = {}
     for each in results:
         for kind, ratio in each.get("ratio", {}).items():
-            ratios.setdefault(f"{each['wall']} {kind}", []).append(ratio)
+            ratios.setdefault(f"{each['backend']} {kind}", []).append(ratio)
     return {key: round(statistics.median(values), 3) for key, values in ratios.items()}
 
 
 def _has(module: str) -> bool:
-    return proc.run(["/usr/bin/python3", "-I", "-c", f"import {module}"], deadline=10).code == 0
+    return process.run(["/usr/bin/python3", "-I", "-c", f"import {module}"], deadline=10).code == 0
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from gate.model.run import Completeness, Outcome, Probe, RunRecord
-from gate.trace.codec import encode
-from gate.trace.events import File, Fork, Net, Open, Process, Start, Summary
-from gate.trace.view import behaviours
+from gate.tracing.behaviour.reduction import behaviours
+from gate.tracing.codec import encode
+from gate.tracing.events import File, Fork, Net, Open, Process, Start, Summary
 
 EVENTS = 1_000_000
 READ = "O_RDONLY|O_CLOEXEC"

@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
+import errno
 import os
 import signal
 import sys
-import textwrap
 from collections.abc import Sequence
 from types import FrameType
 
-from gate import __version__
 from gate.errors import Exit, GateError
+from gate.verbs.parser import build_parser
 
-_EPILOG = """\
-exit codes: 0 pass or warn | 1 blocked | 2 wrong usage or configuration | 3 inconclusive (could not look)
-            4 a bug in gate (it writes a log) | 130 interrupted
-
-examples:
-  gate check --base origin/main --head HEAD          judge a branch
-  gate check --base v1.0 --head v1.1 --json r.json   and keep the report
-  gate run script.py                                 judge files outside git
-  gate explain py-dynamic-exec                       what a rule means and what to do
-  gate doctor                                        what this machine offers
-"""
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
+"""The machine's lack of room, which is no bug of ours."""
 
 
 class Interrupted(BaseException):
     """SIGTERM, turned into an exception so that every `with` block cleans up."""
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line as data (also used for shell completion and the docs)."""
-    parser = argparse.ArgumentParser(
-        prog="gate",
-        description="Treats a change as untrusted until proven otherwise: looks at it, runs it in a\n"
-        "sandbox at base and at head, and says what it does that main does not.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", action="version", version=f"gate {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    from gate.cli_verbs import VERBS
-
-    for verb in VERBS:
-        sub = verbs.add_parser(
-            verb.name,
-            help=verb.summary,
-            description=textwrap.fill(verb.description or verb.summary, 90),
-            epilog=verb.epilog if "\n" in verb.epilog else textwrap.fill(verb.epilog, 100),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        verb.arguments(sub)
-        sub.set_defaults(run=verb.run)
-    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,9 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse: 0 after --help, 2 after a wrong word
         return int(stop.code or 0)
     except (KeyboardInterrupt, Interrupted):
-        from gate import proc
+        from gate import process
 
-        proc.stop_all()
+        process.stop_all()
         print("gate: interrupted; everything it started has been stopped", file=sys.stderr)
         return Exit.INTERRUPTED
     except GateError as error:
@@ -78,19 +42,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output went away (`gate rules | head`): not our failure, not a verdict.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            return _bug(error)
+        place = f" to {_safe(str(error.filename))}" if error.filename else ""
+        print(f"gate: cannot write{place}: {error.strerror}", file=sys.stderr)
+        print("      Make room (TMPDIR names where temporary files go), then run it again.", file=sys.stderr)
+        return Exit.USAGE
     except Exception as error:  # noqa: BLE001  # the last line of defence: no traceback to the user
-        from gate import crash
+        return _bug(error)
 
-        print(
-            f"gate: this is a bug in gate ({type(error).__name__}). Please report it with the log:\n"
-            f"      {crash.write_log(error)}",
-            file=sys.stderr,
-        )
-        return Exit.BUG
+
+def _bug(error: Exception) -> int:
+    from gate import crash_log
+
+    print(
+        f"gate: this is a bug in gate ({type(error).__name__}). Please report it with the log:\n"
+        f"      {crash_log.write_log(error)}",
+        file=sys.stderr,
+    )
+    return Exit.BUG
 
 
 def _safe(text: str) -> str:
-    from gate.textsafe import terminal
+    from gate.escape import terminal
 
     return terminal(text)
 

@@ -43,11 +43,11 @@ class UsageError(GateError):
     exit = Exit.USAGE
 
 
-class CouldNotLook(GateError):  # noqa: N818  # the name is the statement
+class InconclusiveError(GateError):
     """Our side failed (engine gone, scanner crashed): the verdict may not be green."""
 
     exit = Exit.INCONCLUSIVE
 
 
-class WallFailed(CouldNotLook):
-    """The wall that was chosen did not stand its trial start: nothing was run behind it, another may do."""
+class BackendFailedError(InconclusiveError):
+    """The chosen backend failed its trial start: nothing was run in it, another backend may do."""

@@ -3,8 +3,8 @@
 A bundle is a zip file: ``bundle.json`` (the evidence, and the sha256 of every other member),
 ``traces/N.jsonl`` and ``network/N.jsonl`` of the Nth run. It holds the canaries of its check, which open
 nothing, and what the code wrote and asked for; secrets that the static look found are taken out. It is
-decoded as strictly as everything that crosses a wall: names, sizes, digests, types, and no field that we
-did not write.
+decoded as strictly as everything that crosses a trust boundary: names, sizes, digests, types, and no field
+that we did not write.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import msgspec
 
 from gate import __version__
 from gate.errors import UsageError
-from gate.judging import Evidence, judge
 from gate.model.report import Report
 from gate.model.run import RunRecord
-from gate.redact import REDACTED, SHORTEST, without
-from gate.sandbox.channel import shallow
+from gate.redaction import REDACTED, SHORTEST, without
+from gate.sandbox.driver_report import plain
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.diff import compare
+from gate.stages.judgement import Evidence, judge
+from gate.tracing.diff import compare
 
 VERSION: Final = 1
 MOST_MEMBERS: Final = 4_000
@@ -62,7 +62,7 @@ class Stored:
 
 
 class Bundle:
-    """Writes one bundle while a check goes on; a pipeline.Keeper. Use as a context manager: the file
+    """Writes one bundle while a check goes on, as a EvidenceSink. Use as a context manager: the file
     appears, whole, only when the block ends well and everything was kept.
     """
 
@@ -231,11 +231,11 @@ def _placed(run: RunRecord, folder: Path, stored: Stored) -> RunRecord:
 
 
 def _environment(evidence: Evidence) -> dict[str, str]:
-    wall = evidence.sandbox
+    sandbox = evidence.sandbox
     return {
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
-        "wall": f"{wall.backend or 'none'}, {wall.isolation or 'none'}, {wall.tracer or 'none'}",
+        "sandbox": f"{sandbox.backend or 'none'}, {sandbox.isolation or 'none'}, {sandbox.tracer or 'none'}",
     }
 
 
@@ -243,11 +243,11 @@ def _encode(stored: Stored) -> bytes:
     return msgspec.json.encode(stored, enc_hook=str, order="deterministic")
 
 
-def _decoded(kind: type, value: Any) -> Any:
+def _decoded(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, str):
         return Path(value)
     if kind is object:  # the driver's report: whatever JSON it was
-        return shallow(value)
+        return plain(value)
     raise ValueError(f"cannot hold {kind}")
 
 

@@ -1,4 +1,4 @@
-"""Finds the files that travel with the program: `rules/` in a checkout, `gate/_rules` in a wheel."""
+"""Finds the files that travel with the program: its rules, and the programs that run inside sandboxes."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def rules_dir() -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError("gate was installed without its rules folder; reinstall it")
+
+
+def inside_dir() -> Path:
+    """The programs that run inside or beside a sandbox: one folder each, standard library only."""
+    return Path(__file__).resolve().parent / "inside"

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from gate.errors import UsageError
 from gate.model.change import Tree
-from gate.model.score import Thresholds
+from gate.model.score import Thresholds, Unrun
 
 CONFIG_NAMES = ("gate.toml", "pyproject.toml")
 _MAX_CONFIG = 256 << 10
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 Percent = Annotated[int, msgspec.Meta(ge=1, le=100)]
-Wall = Literal["process", "container", "user-kernel", "vm"]
+IsolationLevel = Literal["process", "container", "user-kernel", "vm"]
+BackendName = Literal["auto", "microvm", "gvisor", "docker", "bubblewrap", "wasm", "deno", "restricted"]
+"""The backends of gate/sandbox/backends/registry.py, and the choice among them."""
 
 
 class Struct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,38 +39,46 @@ class PolicySettings(Struct, frozen=True):
     fail: Percent = 70
     warn_ai: Percent | None = None
     """Lower warn threshold for ranges with AI-attributed commits; None: the same."""
+    unrun: Unrun = "warn"
+    """The least verdict where changed code did not run and can do harm, or cannot be read."""
 
 
 class SandboxSettings(Struct, frozen=True):
-    """``[sandbox]``: which wall, how long, how much."""
+    """``[sandbox]``: which backend, how long, how much."""
 
     enabled: bool = True
-    backend: str = "auto"
-    minimum: Wall = "process"
+    backend: BackendName = "auto"
+    minimum: IsolationLevel = "process"
     tracer: Literal["auto", "unotify", "strace"] = "auto"
-    """``auto``: the wall's own, and strace only where that cannot be had."""
+    """``auto``: the backend's own, and strace only where that cannot be had."""
     deadline: Seconds = 20.0
     """Seconds of wall time for one probe."""
     budget: Seconds = 180.0
     """Seconds for all probes of one check."""
+    endless: Seconds = 20.0
+    """Seconds, of that, for all runs of head together that do not end where base does."""
     memory_mb: Annotated[int, msgspec.Meta(ge=64, le=65536)] = 512
     pids: Annotated[int, msgspec.Meta(ge=8, le=4096)] = 128
     cpus: Annotated[float, msgspec.Meta(gt=0, le=64)] = 1.0
     deep: bool = False
     network: Literal["sinkhole", "none"] = "sinkhole"
     """``sinkhole``: a simulated network that answers everything and leads nowhere."""
-    setup: Literal["none", "requirements", "pyproject"] = "none"
-    """Install the project's own dependencies, named by requirements files or by pyproject.toml."""
+    setup: Literal["auto", "none", "requirements", "pyproject"] = "auto"
+    """Install the project's own dependencies: what its locks and manifests say (``auto``), or what
+    requirements files or pyproject.toml name, and then a failure is no look."""
     setup_files: tuple[str, ...] = ()
     """Requirements files to use; empty: ``requirements*.txt`` at the root."""
     setup_head: bool = True
     """Install what head adds, too, for head only."""
-    setup_builds: bool = False
-    """Let packages without a wheel be built (inside the sandbox): that runs their code."""
+    setup_builds: bool | None = None
+    """Let packages without a wheel be built (inside the sandbox): that runs their code. None: with ``auto``
+    those that base needs, too; else none."""
     setup_deadline: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 300.0
     """Seconds for one installation."""
-    setup_mb: Annotated[int, msgspec.Meta(ge=1, le=16384)] = 512
+    setup_mb: Annotated[int, msgspec.Meta(ge=1, le=16384)] = 1024
     """MiB that one installation may fetch, and that what it installs may take."""
+    setup_cache_mb: Annotated[int, msgspec.Meta(ge=16, le=1 << 20)] = 4096
+    """MiB that all kept installations may take; those used least recently go."""
     egress_allow: tuple[str, ...] = ()
     """Places that installations may reach besides rules/egress.toml. Never from the tree: see ``load``."""
     on_canary: Literal["record", "kill"] = "record"
@@ -111,6 +121,8 @@ class OverrideSettings(Struct, frozen=True):
     comments: bool = True
     hard_blocks: bool = False
     role: Literal["write", "maintain", "admin"] = "write"
+    vouch: Literal["never", "maintain", "admin"] = "admin"
+    """Who may answer for evidence that is in doubt (``/gate vouch``); ``never``: nobody."""
 
 
 class DeploySettings(Struct, frozen=True):
@@ -165,7 +177,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         warn = policy.warn
         if is_ai and policy.warn_ai is not None:
             warn = min(warn, policy.warn_ai)
-        return Thresholds(warn=warn, fail=policy.fail)
+        return Thresholds(warn=warn, fail=policy.fail, unrun=policy.unrun)
 
 
 def load(
@@ -174,17 +186,20 @@ def load(
     file: Path | None = None,
     environ: Mapping[str, str] | None = None,
     flags: Mapping[str, tuple[object, str]] | None = None,
+    names: Sequence[str] = (),
+    where: str = "base",
 ) -> Settings:
     """Merge all sources.
 
-    ``base`` is the tree of the base commit; ``file`` (``--config``) replaces it. ``environ``
+    ``base`` is the tree of the base commit; ``file`` (``--config``) replaces it. ``names``: the file to
+    read in it (default: CONFIG_NAMES), ``where``: words for what that tree is. ``environ``
     defaults to the process's: ``GATE_<TABLE>_<KEY>``. ``flags`` maps ``table.key`` to (value,
     the flag's name); None values are "not given". Raises UsageError naming file, key and what was expected.
     """
     if file is not None:
         table, source = _from_file(file), str(file)
     elif base is not None:
-        table, source = _from_tree(base)
+        table, source = _from_tree(base, names or CONFIG_NAMES, where)
     else:
         table, source = {}, ""
     if base is not None and file is None and "egress_allow" in table.get("sandbox", {}):
@@ -202,8 +217,7 @@ def load(
         if value is not None:
             _put(merged, key, value)
             origin[key] = flag
-    where = "environment or command line" if origin else source
-    config = _decode(merged, where)
+    config = _decode(merged, "environment or command line" if origin else source, origin)
     if config.policy.warn > config.policy.fail:
         raise UsageError(
             f"policy.warn ({config.policy.warn}) is above policy.fail ({config.policy.fail})",
@@ -222,15 +236,16 @@ def _from_file(path: Path) -> dict[str, Any]:
     return _parse(raw, str(path), pyproject=path.name == "pyproject.toml")
 
 
-def _from_tree(tree: Tree) -> tuple[dict[str, Any], str]:
-    for name in CONFIG_NAMES:
+def _from_tree(tree: Tree, names: Sequence[str], where: str) -> tuple[dict[str, Any], str]:
+    for name in names:
         try:
             raw = tree.read(name)
         except KeyError:
             continue
-        table = _parse(raw, f"{name} at base", pyproject=name == "pyproject.toml")
-        if table or name == "gate.toml":
-            return table, f"{name} at base"
+        pyproject = name.rpartition("/")[2] == "pyproject.toml"
+        table = _parse(raw, f"{name} at {where}", pyproject=pyproject)
+        if table or not pyproject:
+            return table, f"{name} at {where}"
     return {}, ""
 
 
@@ -257,18 +272,35 @@ def _checked(table: dict[str, Any], source: str) -> dict[str, Any]:
     return {key: dict(value) for key, value in table.items()}
 
 
-def _decode(table: Mapping[str, Any], source: str) -> Config:
+def _decode(table: Mapping[str, object], source: str, origin: Mapping[str, str] | None = None) -> Config:
     try:
         return msgspec.convert(table, Config)
     except msgspec.ValidationError as error:
         text = str(error).replace("Object contains unknown field", "unknown key")
+        said, _, at = text.partition(" - at `$")
+        key = at.strip("`.")
+        place = (origin or {}).get(key, source)
+        valid = _valid_values(key)
         raise UsageError(
-            f"{source}: {text.replace(' - at `$.', ' (at `').rstrip('`') + '`)' if '$.' in text else text}",
-            advice="docs/configuration.md lists every key with its type and default.",
+            f"{place}: {said}{f' (at `{key}`)' if key else ''}",
+            advice=f"Valid: {', '.join(valid)}."
+            if valid
+            else "docs/configuration.md lists every key with its type and default.",
         ) from error
 
 
-def _leaves(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+def _valid_values(key: str) -> tuple[str, ...]:
+    """The values of a setting that takes one of a few words, or the keys of a table; else nothing."""
+    kind: object = Config
+    for part in key.split("."):
+        if isinstance(kind, type) and issubclass(kind, Struct):
+            kind = get_type_hints(kind).get(part) if part else kind
+    if get_origin(kind) is Literal:
+        return tuple(map(str, get_args(kind)))
+    return kind.__struct_fields__ if isinstance(kind, type) and issubclass(kind, Struct) else ()
+
+
+def _leaves(table: Mapping[str, object], prefix: str = "") -> list[str]:
     out = []
     for key, value in table.items():
         out += _leaves(value, f"{prefix}{key}.") if isinstance(value, dict) else [prefix + key]

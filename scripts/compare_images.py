@@ -22,10 +22,11 @@ from typing import Any
 import image as itself
 from docker import DockerClient
 
-from gate.errors import CouldNotLook
-from gate.sandbox import engine, images
+from gate.errors import InconclusiveError
+from gate.sandbox.backends.container import engine
+from gate.sandbox.images import engine_images
 
-TARGETS = (*images.TARGETS, "gate", "gate-action")
+TARGETS = (*engine_images.TARGETS, "gate", "gate-action")
 BASE = "base"
 """What the images stand on where there is no registry: made of Debian packages, not by the engine."""
 TIMED = ("Created", "Container", "Hostname", "Image")
@@ -104,9 +105,9 @@ def built(client: DockerClient, target: str, turn: int) -> Iterator[str]:
     """The name of a fresh build; gone at the end."""
     name = f"gate-compared:{target}-{turn}"
     if target == BASE:
-        images.bootstrap(client, name, itself.PACKAGES)
-    elif target in images.TARGETS:
-        images.build(client, target, images.base_image(client), name, cached=False)
+        engine_images.bootstrap(client, name, itself.PACKAGES)
+    elif target in engine_images.TARGETS:
+        engine_images.build(client, target, engine_images.base_image(client), name, cached=False)
     else:
         itself.build(client, target, name, cached=False)
     try:
@@ -117,7 +118,7 @@ def built(client: DockerClient, target: str, turn: int) -> Iterator[str]:
 
 def walked(client: DockerClient, name: str) -> dict[str, Kept]:
     """Every file of an image, from a container that never runs. What the engine mounts there is left out."""
-    made = client.api.create_container(name, command=["-"], labels={images.LABEL: "image"})
+    made = client.api.create_container(name, command=["-"], labels={engine_images.LABEL: "image"})
     try:
         with tempfile.TemporaryFile() as whole:
             for chunk in client.api.export(made["Id"]):
@@ -159,7 +160,7 @@ def main(argv: list[str]) -> int:
                 found = compare(client, target)
                 equal = equal and found.equal
                 print(found.told(), flush=True)
-    except CouldNotLook as error:
+    except InconclusiveError as error:
         itself.say(f"{error.message} {error.advice}".strip())
         return 1
     return 0 if equal else 1

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from textwrap import dedent
 
-from gate import proc
+from gate import process
 from gate.cli import main
 
 OUT = Path("demo-out")
@@ -128,7 +128,7 @@ AI_TRAILER = "\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n"
 
 def git(repo: Path, *words: str) -> None:
     """One git command with an identity of its own and no configuration of yours."""
-    done = proc.run(
+    done = process.run(
         ["git", "-C", repo, *words],
         deadline=30,
         env={

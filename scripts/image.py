@@ -22,8 +22,9 @@ from typing import Any
 from docker import DockerClient
 
 from gate import __version__
-from gate.errors import CouldNotLook
-from gate.sandbox import engine, images
+from gate.errors import InconclusiveError
+from gate.sandbox.backends.container import engine
+from gate.sandbox.images import engine_images
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-image.txt"
@@ -39,12 +40,12 @@ def say(text: str) -> None:
 
 def base(client: DockerClient) -> str:
     """The public image where the engine has it, else one of Debian packages."""
-    if client.images.list(images.PUBLIC_BASE):
-        return images.PUBLIC_BASE
-    name = f"gate-python:{images.codename()}-{hashlib.sha256(PACKAGES.encode()).hexdigest()[:8]}"
+    if client.images.list(engine_images.PUBLIC_BASE):
+        return engine_images.PUBLIC_BASE
+    name = f"gate-python:{engine_images.codename()}-{hashlib.sha256(PACKAGES.encode()).hexdigest()[:8]}"
     if not client.images.list(name):
         say(f"making {name} from Debian packages")
-        images.bootstrap(client, name, PACKAGES)
+        engine_images.bootstrap(client, name, PACKAGES)
     return name
 
 
@@ -52,7 +53,7 @@ def python_of(client: DockerClient, image: str) -> str:
     """``3.12``: the Python that the wheels are for."""
     words = ["python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     said: bytes = client.containers.run(
-        image, words, entrypoint="", remove=True, network_mode="none", labels={images.LABEL: "image"}
+        image, words, entrypoint="", remove=True, network_mode="none", labels={engine_images.LABEL: "image"}
     )
     return said.decode().strip()
 
@@ -90,13 +91,13 @@ def context(found: Path) -> io.BytesIO:
     # An engine without BuildKit would build the stages before ours, too: it gets ours only.
     first, *stages = files["Dockerfile"].read_text().split("\n# --- ")
     recipe = "\n# --- ".join([first, *(stage for stage in stages if " AS gate" in stage)])
-    return images.packed(
+    return engine_images.packed(
         {**{name: path.read_bytes() for name, path in files.items()}, RECIPE: recipe.encode()}
     )
 
 
 def build(client: DockerClient, target: str, tag: str, *, cached: bool = True) -> dict[str, Any]:
-    """Build without a network; returns what the engine says about the image. Raises CouldNotLook."""
+    """Build without a network; returns what the engine says about the image. Raises InconclusiveError."""
     chosen = base(client)
     found = wheels(python_of(client, chosen))
     log = []
@@ -107,7 +108,7 @@ def build(client: DockerClient, target: str, tag: str, *, cached: bool = True) -
         target=target,
         tag=tag,
         buildargs={"GATE_BASE": chosen},
-        labels={images.LABEL: "itself"},
+        labels={engine_images.LABEL: "itself"},
         network_mode="none",
         nocache=not cached,
         rm=True,
@@ -117,8 +118,8 @@ def build(client: DockerClient, target: str, tag: str, *, cached: bool = True) -
     ):
         log.append(str(line.get("stream") or line.get("error") or ""))
         if "error" in line:
-            raise CouldNotLook(f"the image could not be built:\n{''.join(log[-30:])}")
-    images.clear_stages(client, log)
+            raise InconclusiveError(f"the image could not be built:\n{''.join(log[-30:])}")
+    engine_images.clear_stages(client, log)
     return dict(client.api.inspect_image(tag))
 
 
@@ -134,7 +135,7 @@ def main(argv: list[str]) -> int:
     try:
         with contextlib.closing(engine.connect(timeout=1_200.0)) as client:
             made = build(client, given.target, tag)
-    except CouldNotLook as error:
+    except InconclusiveError as error:
         say(f"{error.message} {error.advice}".strip())
         return 1
     print(f"{tag} {made['Id']} {made['Size'] / 1e6:.0f} MB")

@@ -1,25 +1,31 @@
 #!/usr/bin/env bash
-# Installs gate for action.yml into an environment of its own and names its Python in GITHUB_OUTPUT.
-# The environment is named after the sources it was made from, so that another version never runs by mistake.
+# Installs gate for action.yml into a new environment of this job's own and names its Python in GITHUB_OUTPUT.
+# What is kept between jobs (cache: true) is downloads only: pip takes none whose SHA-256 is not the lock's, so a
+# poisoned cache can make a job slow or fail, never run something else.
 set -euo pipefail
 cd "$GATE_ACTION_PATH"
 
-key=$(find pyproject.toml gate rules Dockerfile -type f ! -name '*.pyc' -print0 | sort -z |
-    xargs -0 sha256sum | sha256sum | cut -c1-32)
-home=$RUNNER_TEMP
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+    echo '::error title=gate::Python 3.11 or newer is needed on the runner (actions/setup-python)'
+    exit 2
+}
 if [ "${GATE_INPUT_CACHE:-false}" = true ] && [ -n "${RUNNER_TOOL_CACHE:-}" ]; then
-    home=$RUNNER_TOOL_CACHE
+    export PIP_CACHE_DIR=$RUNNER_TOOL_CACHE/gate-pip
 fi
-venv=$home/gate/$key
+# The job that holds the token to write with only tells what another found: a quarter of the packages do.
+lock=requirements-image.txt
+if [ "${GATE_INPUT_MODE:-check}" = publish ]; then
+    lock=requirements-publish.txt
+fi
+venv=$(mktemp -d "$RUNNER_TEMP/gate.XXXXXXXX")
+python3 -I -m venv "$venv"
+"$venv/bin/python" -I -m pip install -q --disable-pip-version-check --require-hashes --only-binary :all: \
+    -r "$lock"
 
-if [ ! -f "$venv/.ready" ]; then
-    python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-        echo '::error title=gate::Python 3.11 or newer is needed on the runner (actions/setup-python)'
-        exit 2
-    }
-    rm -rf "$venv"
-    python3 -I -m venv "$venv"
-    "$venv/bin/python" -I -m pip install -q --disable-pip-version-check .
-    touch "$venv/.ready"
-fi
+# What pyproject.toml puts into a wheel, without a build tool that would have to be fetched.
+site=$("$venv/bin/python" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+cp -R gate "$site/gate"
+cp -R rules "$site/gate/_rules"
+mkdir -p "$site/gate/_image"
+cp Dockerfile "$site/gate/_image/Dockerfile"
 printf 'python=%s\n' "$venv/bin/python" >>"$GITHUB_OUTPUT"

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from gate.model.rule import RuleMeta
-from gate.rulebook import rulebook
+from gate.stages.rule_index import rulebook
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "rules"
 _HEAD = "<!-- Made by scripts/rule_pages.py from the rule itself; change the rule, not this page. -->\n\n"

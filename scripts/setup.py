@@ -17,12 +17,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import strong_walls
+import strong_backends
 from docker import DockerClient
 from engine_start import ByHand
 
-from gate.errors import CouldNotLook
-from gate.sandbox import engine, images, wasm
+from gate.errors import InconclusiveError
+from gate.sandbox.backends.container import engine
+from gate.sandbox.backends.script import wasm
+from gate.sandbox.images import engine_images
 
 BY_HAND = ByHand()
 _LIBFAKETIME = "*/faketime/libfaketime.so.1"
@@ -61,7 +63,7 @@ def reachable() -> str | None:
     try:
         with contextlib.closing(engine.connect(deadline=3)) as client:
             return str(client.version().get("Version", "?"))
-    except (CouldNotLook, *engine.API_ERRORS):
+    except (InconclusiveError, *engine.API_ERRORS):
         return None
 
 
@@ -97,7 +99,7 @@ def ready_engine() -> bool:
     if version is None:
         try:
             engine.connect(deadline=3).close()
-        except CouldNotLook as error:
+        except InconclusiveError as error:
             say(f"{error.message}. {error.advice}")
         return False
     say(f"container engine {version} answers")
@@ -111,22 +113,22 @@ def ready_images() -> bool:
 
 
 def _all_images(client: DockerClient) -> bool:
-    if all(images.present(client, target) for target in images.TARGETS):
-        say(f"images {', '.join(images.tag(target) for target in images.TARGETS)} are there")
+    if all(engine_images.present(client, target) for target in engine_images.TARGETS):
+        say(f"images {', '.join(engine_images.tag(target) for target in engine_images.TARGETS)} are there")
         return True
     if debian_root() and not shutil.which("mmdebstrap"):
         install(["mmdebstrap"])
     try:
-        for target in images.TARGETS:
-            images.ensure(client, target, say=say)
-    except CouldNotLook as error:
+        for target in engine_images.TARGETS:
+            engine_images.ensure(client, target, say=say)
+    except InconclusiveError as error:
         say(f"{error.message}. {error.advice}")
         return False
     return True
 
 
 def ready_bubblewrap() -> None:
-    """The wall itself, and the library that moves the clock in it: it shows what this machine has in /usr."""
+    """Bubblewrap, and the library that moves the clock in it: it shows what this machine has in /usr."""
     there = {
         "bubblewrap": shutil.which("bwrap"),
         "libfaketime": next(Path("/usr/lib").glob(_LIBFAKETIME), None),
@@ -146,11 +148,11 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def ready_runtimes() -> None:
-    """Pyodide for the wasm wall, where Deno is there to run it; said, never fatal."""
+    """Pyodide for the wasm backend, where Deno is there to run it; said, never fatal."""
     try:
         wasm.set_up(say)
-    except CouldNotLook as error:
-        say(f"no wasm wall: {error.message}. {error.advice}")
+    except InconclusiveError as error:
+        say(f"no wasm backend: {error.message}. {error.advice}")
 
 
 def main(argv: list[str]) -> int:
@@ -166,12 +168,12 @@ def main(argv: list[str]) -> int:
         engine_there = reachable() is not None if options.light else ready_engine()
         ok = engine_there and ready_images()
         if ok and not options.light:
-            strong_walls.ready(say=say, install=install, may_install=debian_root())
+            strong_backends.ready(say=say, install=install, may_install=debian_root())
     if not options.light:
         ready_runtimes()
     if not ok:
-        wall = "bubblewrap" if shutil.which("bwrap") else "none (apt-get install bubblewrap)"
-        say(f"no container sandbox on this machine; walls left: {wall}")
+        backend = "bubblewrap" if shutil.which("bwrap") else "none (apt-get install bubblewrap)"
+        say(f"no container sandbox on this machine; backends left: {backend}")
     return 1 if options.require and not ok else 0
 
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from tempfile import gettempdir
+from typing import Final
 
 import pytest
 from hypothesis import settings
 
 from gate.errors import GateError
+from tests.paths import TESTS
 
-HERE = Path(__file__).parent
-SANDBOXED = ("contract", "integration", "e2e", "behaviours")
-"""Folders whose tests start sandboxes: `make test` runs them one after another, the rest side by side."""
+SANDBOXED: Final = ("contract", "integration", "e2e", "behaviours")
+"""Folders whose tests start sandboxes. Elsewhere such a test says so with a mark of its own."""
+_BACKENDS: Final = ("microvm", "gvisor", "docker", "bubblewrap", "bubblewrap-strace")
+_FIRST: Final = ("microvm", "act")
+"""Groups that take longest begin first, so that no processor is idle at the end."""
 
 # A busy machine is no reason to fail: what must be quick has a bench.
 # In CI the same examples each time: a red build is the change's. At a desk new ones, which find new bugs.
@@ -21,21 +27,35 @@ settings.register_profile("gate", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("gate")
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts a sandbox."""
+    """Mark what starts a sandbox, and group what must not run side by side (`--dist loadgroup`)."""
     for item in items:
-        place = item.path.relative_to(HERE)
-        hostile = place.parts[0] == "hostile" and place.name.startswith(
-            ("test_sandbox", "test_trace", "test_run")
-        )
-        if place.parts[0] in SANDBOXED or hostile or item.get_closest_marker("wall"):
+        folder = item.path.relative_to(TESTS).parts[0]
+        if folder in SANDBOXED or item.get_closest_marker("backend"):
             item.add_marker(pytest.mark.sandboxed)
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    items.sort(key=lambda item: _group(item) not in _FIRST)  # a stable sort
+
+
+def _group(item: pytest.Item) -> str:
+    """One file and backend: fixtures of a module are made once. All microVMs: each takes a processor."""
+    if own := item.get_closest_marker("xdist_group"):
+        return str(own.args[0])
+    if item.get_closest_marker("spread"):
+        return item.nodeid
+    parameters = getattr(item, "callspec", None)
+    values = parameters.params.values() if parameters else ()
+    backends = [value for value in values if isinstance(value, str) and value in _BACKENDS]
+    if "microvm" in backends:
+        return "microvm"
+    return "-".join([str(item.path.relative_to(TESTS)), *backends])
 
 
 @cache
-def _why_no_wall() -> str:
-    """Empty when some wall works here."""
-    from gate.sandbox.backends import choose
+def _why_no_backend() -> str:
+    """Empty when some backend works here."""
+    from gate.sandbox.backends.registry import choose
 
     try:
         choose("auto", "process")
@@ -44,7 +64,48 @@ def _why_no_wall() -> str:
     return ""
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _no_set_up_unless_asked() -> Iterator[None]:
+    """Checks of made-up projects ask no index (tests/e2e/test_automatic.py and others say otherwise)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GATE_SANDBOX_SETUP", "none")
+        yield
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests that need any wall say so when there is none."""
-    if item.get_closest_marker("wall") and _why_no_wall():
-        pytest.skip(_why_no_wall())
+    """Tests that need any backend say so when there is none."""
+    if item.get_closest_marker("backend") and _why_no_backend():
+        pytest.skip(_why_no_backend())
+
+
+class _FailuresAtOnce:
+    """One line for a failure when it happens, with the machine's state: a run that is cut off tells why."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.failed:
+            return
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+        free = shutil.disk_usage(gettempdir()).free >> 30
+        crash = getattr(report.longrepr, "reprcrash", None)
+        reason = (str(crash.message if crash else report.longrepr).strip().splitlines() or ["no text"])[0][
+            :300
+        ]
+        self._terminal.write_line(
+            f"\n{report.when} of {report.nodeid} failed after {report.duration:.1f} s "
+            f"(load {load:.1f}, {free} GiB free): {reason}"
+        )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """In CI, failures are told when they happen."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if (
+        isinstance(terminal, pytest.TerminalReporter)
+        and "CI" in os.environ
+        and not hasattr(config, "workerinput")
+    ):
+        config.pluginmanager.register(_FailuresAtOnce(terminal))

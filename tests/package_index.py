@@ -82,6 +82,9 @@ def serving() -> Iterator[PackageIndex]:
     index = PackageIndex()
 
     class Handler(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
         def do_GET(self) -> None:
             found = index.answer(self.path)
             self.send_response(404 if found is None else 200)
@@ -90,7 +93,7 @@ def serving() -> Iterator[PackageIndex]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             with contextlib.suppress(OSError):
-                self.wfile.write(body)
+                self.wfile.write(b"" if self.command == "HEAD" else body)
 
         def log_message(self, *_: object) -> None:
             pass

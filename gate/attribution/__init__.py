@@ -1,0 +1,1 @@
+"""Who wrote a commit, as far as the commit says."""

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from gate.attribution.book import book
 from gate.attribution.branches import branch_evidence, merge_evidence
 from gate.attribution.findings import attribution_findings
 from gate.attribution.footers import footer_evidence, subject_evidence
@@ -18,9 +17,10 @@ from gate.attribution.message import Message, read_message
 from gate.attribution.notes import line_evidence
 from gate.attribution.prose import prose_evidence
 from gate.attribution.requests import request_evidence
+from gate.attribution.rule_file import attribution_rules
 from gate.attribution.spans import Origins, to_head
 from gate.attribution.trailers import trailer_evidence
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.attribution import AttributedLines, AttributionEvidence, CommitAttribution, Strength
 from gate.model.change import Change, Commit, PullRequest, Tree
 
@@ -45,7 +45,7 @@ def attribute(
 
     ``notes`` are note bodies by commit, ``origins`` answers which commit wrote which head lines,
     ``request`` is the pull request's own text. Evidence about the request as a whole (branch, body,
-    labels, markers in changed lines) is told on the last commit. Raises CouldNotLook past
+    labels, markers in changed lines) is told on the last commit. Raises InconclusiveError past
     ``deadline`` seconds (a range made of thousands of messages written to be slow).
     """
     until = time.monotonic() + deadline
@@ -60,7 +60,7 @@ def attribute(
     found = []
     for commit in change.commits:
         if time.monotonic() > until:
-            raise CouldNotLook(
+            raise InconclusiveError(
                 f"attribution took more than {deadline:g} s",
                 advice="Judge a smaller range, or look at its commit messages: they are made to be slow.",
             )
@@ -81,7 +81,7 @@ def attribute_commit(
     """
     evidence = list(identity_evidence(commit))
     bot = any(item.role == "bot" and item.where.startswith("author") for item in evidence)
-    if book().hinted(commit.message):
+    if attribution_rules().hinted(commit.message):
         evidence += _from_message(commit, bot=bot)
     found = tuple(dict.fromkeys((*evidence, *extra)))
     deciding = [e for e in found if e.role in _WROTE and e.confidence != "weak"]
@@ -119,7 +119,7 @@ def _last_paragraph(message: Message) -> Message:
 
 def _dated(evidence: AttributionEvidence, commit: Commit) -> AttributionEvidence:
     """Weaken what was written by mistake on certain days."""
-    for window in book().window:
+    for window in attribution_rules().window:
         if window.email in evidence.matched.lower():
             day = dt.datetime.fromtimestamp(max(0, min(commit.authored_at, 2**34)), dt.UTC).date()
             if window.since <= day <= window.until:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gate.attribution.book import book
+from gate.attribution.rule_file import attribution_rules
 from gate.model.attribution import AttributionEvidence, Strength
 
 _MERGE: Final = re.compile(r"Merge pull request #\d+ from [\w.-]+/(?P<branch>\S+)")
@@ -14,7 +14,7 @@ _MERGE: Final = re.compile(r"Merge pull request #\d+ from [\w.-]+/(?P<branch>\S+
 
 def branch_evidence(branch: str, *, where: str = "branch") -> Iterator[AttributionEvidence]:
     """What a branch's name discloses about the pull request it carries."""
-    for rule in book().branch:
+    for rule in attribution_rules().branch:
         if rule.regex.fullmatch(branch[:500]):
             # A merge commit that names a branch speaks of the merged request, not of itself.
             sure: Strength = rule.confidence if where == "branch" else "weak"

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from gate.attribution.rules import AI_AUTHORED
+from typing import Final
+
 from gate.attribution.spans import touched
 from gate.model.attribution import CommitAttribution
 from gate.model.change import Change
 from gate.model.finding import Finding
 from gate.model.location import Location
-from gate.model.rule import Confidence
+from gate.model.rule import Confidence, FindingStage
+from gate.rules_api import RuleKind
+
+AI_AUTHORED: Final = RuleKind[object, object](FindingStage.ATTRIBUTION).meta(
+    "attribution.ai-disclosed",
+    "The change discloses AI authorship",
+    severity="low",
+    confidence="high",
+    topic="authorship",
+    why="At least one commit says that an AI tool wrote or co-wrote it. That is no fault; such changes "
+    "read fluently and can still do what nobody asked for, so gate looks deeper.",
+    fix="Review what the change does when it runs, not only how it reads.",
+)
+_PAGE: Final = """\
+Told from trailers, identities, footers, sentences, git notes, Agent Trace records, branch names and the
+pull request. The evidence lists exactly what matched. Weak evidence (a marker, a label, a bare first name) is
+reported and never decides; a reviewer or finder is not an author. *Disclosed* is the word: a commit
+without any of this may still be written by a tool. Attribution only raises scrutiny; no stage needs it.
+"""
+
+RULES: Final = ((AI_AUTHORED, _PAGE),)
 
 
 def attribution_findings(change: Change, commits: tuple[CommitAttribution, ...]) -> tuple[Finding, ...]:
@@ -32,15 +53,12 @@ def _finding(tool: str, mine: list[CommitAttribution], change: Change, path: str
     lines = attributed_line_count(mine, tool)
     if lines:
         evidence["lines"] = f"{lines} of {changed_line_count(change)} changed lines"
-    return Finding(
-        rule_id=AI_AUTHORED.id,
-        stage=AI_AUTHORED.stage,
-        severity=AI_AUTHORED.severity,
-        confidence=Confidence.HIGH if sure else Confidence.MEDIUM,
-        message="Commits of this change disclose that an AI tool wrote or co-wrote them.",
-        locations=(Location(path=path),),
+    return Finding.of(
+        AI_AUTHORED,
+        "Commits of this change disclose that an AI tool wrote or co-wrote them.",
+        Location(path=path),
         shape=tool,
-        topic=AI_AUTHORED.topic,
+        confidence=Confidence.HIGH if sure else Confidence.MEDIUM,
         evidence=evidence,
     )
 

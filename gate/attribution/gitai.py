@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from gate.attribution.book import book
+from gate.attribution.rule_file import attribution_rules
 from gate.attribution.spans import Spans, merged
 
 _ENTRY: Final = re.compile(r"  (?P<key>\S+) (?P<ranges>\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)")
@@ -86,7 +86,7 @@ def _agent(key: str, metadata: _Metadata) -> _Agent | None:
     if record is None and not known:
         return None
     agent = record.agent_id if record and record.agent_id else _Agent()
-    notes = book().notes
+    notes = attribution_rules().notes
     if agent.tool in notes.ignored_tools:
         return None
     tool = _clean(agent.tool) or "git-ai"

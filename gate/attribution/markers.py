@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gate.attribution.book import book
+from gate.attribution.rule_file import attribution_rules
 from gate.model.attribution import AttributionEvidence
 from gate.model.change import Change, Tree
 
@@ -43,7 +43,7 @@ def marker_evidence(change: Change, head: Tree) -> Iterator[AttributionEvidence]
 def _marker(path: str, number: int, line: str) -> AttributionEvidence | None:
     if not _HINT.search(line) or not _COMMENT.search(line):
         return None
-    for rule in book().marker:
+    for rule in attribution_rules().marker:
         match = rule.regex.search(line)
         if match:
             return AttributionEvidence(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Literal
 
-from gate.attribution.book import FLAGS, Login, Name, book
+from gate.attribution.rule_file import FLAGS, Login, Name, attribution_rules
 from gate.model.attribution import Role, Strength
 
 _NOREPLY: Final = re.compile(r"(?:(\d+)\+)?([^@+]+)@users\.noreply\.github\.com", FLAGS)
@@ -31,8 +31,10 @@ _MOST_NAME: Final = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Who:
-    """An answer. ``kind`` says what told: an address, an account, a name, or plain automation."""
+class Identity:
+    """Who wrote it. ``kind`` says by what that is known: an address, an account, a name, or plain
+    automation.
+    """
 
     tool: str
     kind: Literal["address", "login", "name", "bot"]
@@ -41,13 +43,13 @@ class Who:
 
 
 @lru_cache(maxsize=8192)
-def who(name: str, email: str) -> Who | None:
+def identify(name: str, email: str) -> Identity | None:
     """Whose identity this is; None for a person as far as anyone can tell."""
     name, email = name.strip()[:_MOST_NAME], email.strip(" \t<>\"'\\").lower()[:_MOST_NAME]
     low = name.lower()
-    rules = book()
+    rules = attribution_rules()
     if low in rules.bots.names:
-        return Who(tool=low, kind="bot", confidence="definite", role="bot")
+        return Identity(tool=low, kind="bot", confidence="definite", role="bot")
     accounts = _accounts(low, email)
     for number, login in accounts:
         entry = rules.logins.get((login, number)) or rules.logins.get((login, None))
@@ -55,7 +57,7 @@ def who(name: str, email: str) -> Who | None:
             return _by_login(entry)
     address = rules.addresses.get(email)
     if address:
-        return Who(tool=address.tool, kind="address", confidence=address.confidence)
+        return Identity(tool=address.tool, kind="address", confidence=address.confidence)
     return _by_name(name, email) or _automation(low, email, accounts)
 
 
@@ -67,11 +69,11 @@ def _accounts(low: str, email: str) -> list[tuple[str | None, str]]:
     return found
 
 
-def _by_login(entry: Login) -> Who:
-    return Who(tool=entry.tool, kind="login", confidence=entry.confidence, role=entry.role)
+def _by_login(entry: Login) -> Identity:
+    return Identity(tool=entry.tool, kind="login", confidence=entry.confidence, role=entry.role)
 
 
-def _by_name(name: str, email: str) -> Who | None:
+def _by_name(name: str, email: str) -> Identity | None:
     found = named(name, has_email=bool(email))
     if found:
         return found
@@ -79,30 +81,30 @@ def _by_name(name: str, email: str) -> Who | None:
     inner = named(suffix[1], has_email=False) if suffix else None
     if inner and inner.confidence == "strong":
         sure: Strength = "definite" if inner.tool == "aider" else "strong"
-        return Who(tool=inner.tool, kind="name", confidence=sure, role=inner.role)
+        return Identity(tool=inner.tool, kind="name", confidence=sure, role=inner.role)
     if _AI_TITLE.search(name):
-        return Who(tool="ai", kind="name", confidence="strong")
+        return Identity(tool="ai", kind="name", confidence="strong")
     return None
 
 
-def _automation(low: str, email: str, accounts: list[tuple[str | None, str]]) -> Who | None:
-    bots = book().bots
+def _automation(low: str, email: str, accounts: list[tuple[str | None, str]]) -> Identity | None:
+    bots = attribution_rules().bots
     known = email in bots.emails or any(login in bots.logins for _, login in accounts)
     if not known:
         for _, login in accounts:
             if login.endswith("[bot]") and _AI_LOGIN.search(login):
-                return Who(tool=login.removesuffix("[bot]"), kind="login", confidence="strong")
+                return Identity(tool=login.removesuffix("[bot]"), kind="login", confidence="strong")
     if (
         known
         or low in bots.logins
         or _BOT_NAME.search(low[-8:])
         or any(a.endswith("[bot]") for _, a in accounts)
     ):
-        return Who(tool=low or email, kind="bot", confidence="strong", role="bot")
+        return Identity(tool=low or email, kind="bot", confidence="strong", role="bot")
     return None
 
 
-def named(text: str, *, has_email: bool) -> Who | None:
+def named(text: str, *, has_email: bool) -> Identity | None:
     """The tool that a whole display name means.
 
     A bare first name (Claude, Devin, Jules) with somebody's address is weak: people bear them.
@@ -114,33 +116,36 @@ def named(text: str, *, has_email: bool) -> Who | None:
             core = match["core"]
             bare = entry.person and not match["tail"] and not re.search(r"[\s\d-]", core)
             weak = bare and has_email
-            return Who(tool=entry.tool, kind="name", confidence="weak" if weak else "strong", role=entry.role)
+            return Identity(
+                tool=entry.tool, kind="name", confidence="weak" if weak else "strong", role=entry.role
+            )
     return None
 
 
-def mentioned(text: str) -> Who | None:
+def mentioned(text: str) -> Identity | None:
     """The first tool named anywhere in a short value; a bare first name does not count."""
     for entry, pattern in _inside():
         if pattern.search(text):
-            return Who(tool=entry.tool, kind="name", confidence="strong", role=entry.role)
+            return Identity(tool=entry.tool, kind="name", confidence="strong", role=entry.role)
     return None
 
 
 @cache
 def _names() -> tuple[tuple[Name, re.Pattern[str]], ...]:
     return tuple(
-        (entry, re.compile(rf"{_VENDOR}(?P<core>(?>{entry.pattern})){_TAIL}", FLAGS)) for entry in book().name
+        (entry, re.compile(rf"{_VENDOR}(?P<core>(?>{entry.pattern})){_TAIL}", FLAGS))
+        for entry in attribution_rules().name
     )
 
 
 @cache
 def _inside() -> tuple[tuple[Name, re.Pattern[str]], ...]:
-    words = (entry for entry in book().name if not entry.person or entry.tool == "claude-code")
+    words = (entry for entry in attribution_rules().name if not entry.person or entry.tool == "claude-code")
     return tuple((e, re.compile(rf"(?<![\w.@-])(?:{e.pattern})(?![\w@]|\.\w)", FLAGS)) for e in words)
 
 
 @cache
 def prose_names() -> str:
     """One alternation of the names that may be looked for in sentences."""
-    names = "|".join(f"(?:{entry.pattern})" for entry in book().name if entry.prose)
+    names = "|".join(f"(?:{entry.pattern})" for entry in attribution_rules().name if entry.prose)
     return f"(?>{names})"

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from gate.attribution.book import FLAGS, book
 from gate.attribution.message import Message
 from gate.attribution.people import mentioned, prose_names
+from gate.attribution.rule_file import FLAGS, attribution_rules
 from gate.model.attribution import AttributionEvidence
 
 _LEAD: Final = (
@@ -54,6 +54,16 @@ _ENDS: Final = (
 )
 _VENDOR: Final = r"(?:(?:openai|google|anthropic|microsoft|github|the|an?)(?:'s)?[ -]+)?"
 _HELP: Final = r"(?:(?:the |some |a lot of |much )?(?:help|assistance|aid) (?:of|from|by) )?"
+_ANY: Final = r"(?:ai|llms?|large language models?|generative ai|ai (?:tools?|agents?|assistants?|models?))"
+"""A tool that the author does not name."""
+_AID: Final = r"(?:help|assistance|aid)"
+_ALONE: Final = re.compile(
+    r"(?:(?:note|disclosure)[: ]+)?(?:partly |partially |mostly |fully |entirely )?"
+    r"(?:ai|llm)[- ](?:generated|assisted|authored|written)(?: (?:code|commit|change|patch|pr))?",
+    FLAGS,
+)
+"""What stands alone as a paragraph, or in brackets at a subject's end."""
+_BRACKETS: Final = re.compile(r"[(\[](?P<inside>[^()\[\]]{4,60})[)\]]\W*$")
 _TALK: Final = re.compile(
     r"\b(?:is|are|was|were|be|should|can|could|will|would|now|gets?|must|may|has|not|never|fails?|reviews?|comments?"
     r"|suggestions?|findings?|issues?|nits?|bugs?)\b",
@@ -75,7 +85,8 @@ def prose_evidence(message: Message) -> Iterator[AttributionEvidence]:
     """Sentences of the message that disclose AI authorship; strong, never definite."""
     if message.revert:
         return
-    rules = book()
+    rules = attribution_rules()
+    yield from _standing_alone(message)
     for clause in _clauses(message.lines):
         if not rules.hinted(clause):
             continue
@@ -92,6 +103,26 @@ def prose_evidence(message: Message) -> Iterator[AttributionEvidence]:
                     role="author",
                 )
                 break
+
+
+def _standing_alone(message: Message) -> Iterator[AttributionEvidence]:
+    """What is a line of its own ("AI-generated."), or stands in brackets at the subject's end."""
+    ends = _BRACKETS.search(message.subject)
+    told = [message.subject] if ends and _ALONE.fullmatch(ends["inside"].strip()) else []
+    for line in message.lines:
+        listed = line.lstrip()[:1] in {"-", "*", "+"}  # one of a list of features, as a rule
+        alone = line != message.subject and not listed
+        if alone and _ALONE.fullmatch(line.strip().strip("*_~`.!<>[]() ")):
+            told.append(line)
+    for line in told:
+        yield AttributionEvidence(
+            kind="prose",
+            where="message",
+            matched=line.strip()[:200],
+            tool="ai",
+            confidence="strong",
+            role="author",
+        )
 
 
 def _clauses(lines: tuple[str, ...]) -> Iterator[str]:
@@ -156,6 +187,26 @@ def _patterns() -> tuple[_Opening, ...]:
         # "chat gpt wrote this"
         _Opening(rf"{_LEAD}(?!ai\b|llm\b|an ){name} {_WROTE}\b", talk=True),
         _Opening(rf"{_LEAD}(?:an? )?(?P<tool>ai|llm) {_WROTE} (?:this|the|all|most|everything)\b", talk=True),
+        # "Implemented with Claude's help", "generated with AI assistance"
+        _Opening(rf"{_LEAD}{_MADE}{_OBJECT} (?:with|using) {name}(?:'s|s')? {_AID}{_ENDS}"),
+        _Opening(rf"{_LEAD}{_MADE}{_OBJECT} (?:with|using) (?:an? )?{_ANY}[- ]{_AID}{_ENDS}"),
+        _Opening(
+            rf"{_LEAD}{_MADE}{_OBJECT} (?:with|using) (?:the )?{_AID} (?:of|from|by) (?:an? )?{_ANY}\b",
+            talk=True,
+        ),
+        # "AI was used to write this commit"
+        _Opening(
+            rf"(?:an? |the )?(?:{name}|{_ANY}) (?:was|were|has been|have been) used (?:to|for|in) (?:help )?"
+            r"(?:writ|generat|creat|draft|implement|produc|prepar|refactor|port|translat|cod)\w* "
+            rf"(?:all |most |much |parts? )?(?:of )?(?:this|these|the) {_OWN_WORK}\b"
+        ),
+        # "Codex-assisted.", "This patch is Copilot-assisted and reviewed by me", "Tool-authored commit"
+        _Opening(
+            rf"{_LEAD}(?!ai\b|llm\b){tool}{_TAIL}-{alike}(?: {_OWN_WORK})?(?: (?:and|but|with|then)\b|$)"
+        ),
+        _Opening(rf"{_LEAD}(?:tool-(?:authored|assisted)|agent-{alike}) (?:{_OWN_WORK}|code)$"),
+        # "This is AI-generated code"
+        _Opening(rf"(?:this|these|it|all of this) (?:is|are|was|were) {_ANY}[- ]{alike} (?:code|work)$"),
         # "Claude-assisted refactoring", "AI-assisted contribution"
         _Opening(rf"(?!ai\b|llm\b){tool}{_TAIL}[- ]{alike} (?:\w+ ){{0,2}}{_WORK}\b", talk=True),
         _Opening(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gate.attribution.book import book
 from gate.attribution.branches import branch_evidence
 from gate.attribution.footers import footer_evidence
 from gate.attribution.message import read_message
-from gate.attribution.people import who
+from gate.attribution.people import identify
 from gate.attribution.prose import prose_evidence
+from gate.attribution.rule_file import attribution_rules
 from gate.attribution.trailers import trailer_evidence
 from gate.model.attribution import AttributionEvidence
 from gate.model.change import PullRequest
@@ -18,7 +18,7 @@ from gate.model.change import PullRequest
 
 def request_evidence(request: PullRequest) -> Iterator[AttributionEvidence]:
     """Everything the pull request's own text and metadata disclose."""
-    author = who(request.author, f"{request.author}@users.noreply.github.com")
+    author = identify(request.author, f"{request.author}@users.noreply.github.com")
     if author and author.kind in ("login", "address"):
         yield AttributionEvidence(
             kind="pull-request",
@@ -30,7 +30,7 @@ def request_evidence(request: PullRequest) -> Iterator[AttributionEvidence]:
         )
     yield from branch_evidence(request.branch)
     for label in request.labels:
-        for rule in book().label:
+        for rule in attribution_rules().label:
             if rule.regex.fullmatch(label):
                 yield AttributionEvidence(
                     kind="label",

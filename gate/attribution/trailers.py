@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from gate.attribution.book import FLAGS, People, TrailerRule, book
 from gate.attribution.message import Message
-from gate.attribution.people import Who, mentioned, named, who
+from gate.attribution.people import Identity, identify, mentioned, named
+from gate.attribution.rule_file import FLAGS, People, TrailerRule, attribution_rules
 from gate.model.attribution import AttributionEvidence, Role
 
 _TRAILER: Final = re.compile(
@@ -33,7 +33,7 @@ def trailer_evidence(message: Message) -> Iterator[AttributionEvidence]:
             # What is indented below need not belong to it: the line alone counts too.
             found = list(_one(key, first))
         yield from found
-    rules = book()
+    rules = attribution_rules()
     for line in message.lines:
         if rules.hinted(line):
             yield from _without_colon(line)
@@ -100,24 +100,31 @@ def _person_trailer(rule: People, key: str, value: str) -> Iterator[AttributionE
             yield _evidence(found, rule.role, key, part)
 
 
-def _who(value: str, *, credit: bool) -> Who | None:
+def _who(value: str, *, credit: bool) -> Identity | None:
     """``credit``: the trailer also serves for naming programs (``Assisted-by: Claude:opus-5 sparse``)."""
     person = _person(value)
     if person:
-        found = who(*person)
+        found = identify(*person)
         if credit and (found is None or found.kind == "bot") and _ROBOT.fullmatch(person[1]):
             # What assists and is a robot is the tool itself.
-            return Who(tool="ai", kind="login", confidence="strong")
+            return Identity(tool="ai", kind="login", confidence="strong")
         return found
-    found = named(value, has_email=False) or who(value, "")
+    found = named(value, has_email=False) or identify(value, "")
     if found or not credit:
         return found
     kernel = _KERNEL.fullmatch(value) if "//" not in value else None
     if kernel:
         agent = named(kernel["agent"], has_email=False)
-        if agent or any(c.isdigit() for c in kernel["model"]):
-            return agent or mentioned(kernel["model"]) or Who(tool="ai", kind="name", confidence="strong")
+        if agent or _is_model(kernel["model"]):
+            return (
+                agent or mentioned(kernel["model"]) or Identity(tool="ai", kind="name", confidence="strong")
+            )
     return mentioned(value)
+
+
+def _is_model(text: str) -> bool:
+    """A model has a version in its name; a number alone is that of a bug or a line."""
+    return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
 
 
 def _person(value: str) -> tuple[str, str] | None:
@@ -137,13 +144,13 @@ def _without_colon(line: str) -> Iterator[AttributionEvidence]:
         return
     found = named(match["value"].rstrip(" .!"), has_email=False)
     if found is None and (person := _person(match["value"])):
-        found = who(*person)
+        found = identify(*person)
     if found and found.kind != "bot":
         rule = next(rule for pattern, rule in _people() if pattern.fullmatch(match["key"]))
         yield _evidence(found, rule.role, match["key"], match["value"])
 
 
-def _evidence(found: Who, role: Role, key: str, value: str) -> AttributionEvidence:
+def _evidence(found: Identity, role: Role, key: str, value: str) -> AttributionEvidence:
     counts = role in ("author", "assistant")
     return AttributionEvidence(
         kind="trailer",
@@ -157,15 +164,19 @@ def _evidence(found: Who, role: Role, key: str, value: str) -> AttributionEviden
 
 @cache
 def _people() -> tuple[tuple[re.Pattern[str], People], ...]:
-    return tuple((re.compile(rule.key, FLAGS), rule) for rule in book().people)
+    return tuple((re.compile(rule.key, FLAGS), rule) for rule in attribution_rules().people)
 
 
 @cache
 def _tools() -> tuple[tuple[re.Pattern[str], re.Pattern[str], TrailerRule], ...]:
-    return tuple((re.compile(r.key, FLAGS), re.compile(r.value, FLAGS), r) for r in book().trailer)
+    return tuple(
+        (re.compile(r.key, FLAGS), re.compile(r.value, FLAGS), r) for r in attribution_rules().trailer
+    )
 
 
 @cache
 def _loose() -> re.Pattern[str]:
-    keys = "|".join(rule.key for rule in book().people if rule.role != "author" or "generated" in rule.key)
+    keys = "|".join(
+        rule.key for rule in attribution_rules().people if rule.role != "author" or "generated" in rule.key
+    )
     return re.compile(rf"[^\w\n<>\[(]*(?P<key>{keys})[ \t]+(?P<value>\S.*)", FLAGS)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gate.change.door import GitDoor
+from gate.change.git_command import GitRepository
 from gate.model.change import LineOrigin
 
 _GROUP: Final = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+) (\d+)\n")
 
 
-def origins_of(door: GitDoor, since: str, head: str, path: str) -> tuple[LineOrigin, ...]:
+def origins_of(door: GitRepository, since: str, head: str, path: str) -> tuple[LineOrigin, ...]:
     """Runs of head lines with their commit; lines older than ``since`` are left out.
 
     Empty when the file does not exist at head or git needs more than 20 s: a hint, not a proof.

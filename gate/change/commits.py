@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gate.change.door import GitDoor
+from gate.change.git_command import GitRepository
 from gate.model.change import Commit
 
 MESSAGE_BYTES: Final = 1 << 18
@@ -14,8 +14,8 @@ MESSAGE_BYTES: Final = 1 << 18
 _IDENTITY: Final = re.compile(rb"^(?P<name>[^\n]*?) ?<(?P<email>[^\n]*?)> ?(?P<time>-?\d{1,18})?[^\n]*$")
 
 
-def read_commits(door: GitDoor, shas: Iterable[str]) -> Iterator[Commit]:
-    """The commits by object name, in order. Raises CouldNotLook when one is missing."""
+def read_commits(door: GitRepository, shas: Iterable[str]) -> Iterator[Commit]:
+    """The commits by object name, in order. Raises InconclusiveError when one is missing."""
     for sha, raw in door.blobs((sha, 1024) for sha in shas):
         yield parse_commit(sha, raw)
 

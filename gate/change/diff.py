@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gate.change.door import GitDoor
-from gate.change.language import SNIFF, language_of
-from gate.errors import CouldNotLook
+from gate.change.git_command import GitRepository
+from gate.errors import InconclusiveError
+from gate.languages.change_language import language_of
+from gate.languages.identity import SNIFF
 from gate.model.change import ChangedFile, Hunk
 
 Status = Literal["added", "modified", "deleted", "renamed", "type-changed"]
@@ -69,7 +70,7 @@ class _Facts:
     head: bytes
 
 
-def changed_files(door: GitDoor, old_tree: str, new_tree: str) -> tuple[ChangedFile, ...]:
+def changed_files(door: GitRepository, old_tree: str, new_tree: str) -> tuple[ChangedFile, ...]:
     """Every path that differs, sorted by path, with hunks and language."""
     raw = raw_changes(door, old_tree, new_tree)
     hunks = _patch_hunks(door, old_tree, new_tree) if any(_paired(r) for r in raw) else {}
@@ -77,7 +78,7 @@ def changed_files(door: GitDoor, old_tree: str, new_tree: str) -> tuple[ChangedF
     return tuple(sorted((_changed_file(r, hunks, facts) for r in raw), key=lambda f: f.path))
 
 
-def raw_changes(door: GitDoor, old_tree: str, new_tree: str) -> list[RawChange]:
+def raw_changes(door: GitRepository, old_tree: str, new_tree: str) -> list[RawChange]:
     """The changed-file list, from tree objects alone."""
     out = door.run("diff-tree", "--raw", "-z", *_FLAGS, old_tree, new_tree, cap=1 << 30)
     fields = iter(out.split(b"\0"))
@@ -88,7 +89,7 @@ def raw_changes(door: GitDoor, old_tree: str, new_tree: str) -> list[RawChange]:
         old_mode, new_mode, old_blob, new_blob, status = meta.decode("ascii").lstrip(":").split()
         kind = _STATUS.get(status[0])
         if kind is None:
-            raise CouldNotLook(f"git names a kind of change gate does not know: {status[:8]}")
+            raise InconclusiveError(f"git names a kind of change gate does not know: {status[:8]}")
         first = next(fields).decode("utf-8", "surrogateescape")
         path = next(fields).decode("utf-8", "surrogateescape") if kind == "renamed" else first
         found.append(
@@ -113,7 +114,7 @@ def _paired(raw: RawChange) -> bool:
     return bool(raw.old_blob and raw.new_blob and raw.old_blob != raw.new_blob)
 
 
-def _patch_hunks(door: GitDoor, old: str, new: str) -> dict[tuple[str, str], tuple[Hunk, ...]]:
+def _patch_hunks(door: GitRepository, old: str, new: str) -> dict[tuple[str, str], tuple[Hunk, ...]]:
     """Hunks by blob pair. Pairs that git did not get to are missing."""
     done = door.try_run(
         "diff-tree",
@@ -166,7 +167,7 @@ def _hunk(old: bytes, old_count: bytes | None, new: bytes, new_count: bytes | No
     )
 
 
-def _facts_of(door: GitDoor, raw: list[RawChange]) -> dict[str, _Facts]:
+def _facts_of(door: GitRepository, raw: list[RawChange]) -> dict[str, _Facts]:
     """One look at every blob on either side, in batches."""
     oids: dict[str, None] = {}
     for r in raw:
@@ -189,7 +190,7 @@ def _facts_of(door: GitDoor, raw: list[RawChange]) -> dict[str, _Facts]:
     return facts
 
 
-def _sizes(door: GitDoor, oids: list[str]) -> dict[str, int]:
+def _sizes(door: GitRepository, oids: list[str]) -> dict[str, int]:
     out = door.run(
         "cat-file",
         "--batch-check=%(objectname) %(objectsize)",
@@ -200,7 +201,7 @@ def _sizes(door: GitDoor, oids: list[str]) -> dict[str, int]:
     for line in out.decode("ascii", "replace").splitlines():
         oid, size = line.split(" ", 1)
         if not size.isdigit():
-            raise CouldNotLook(
+            raise InconclusiveError(
                 f"git has no object {oid[:12]}",
                 advice="Partial clones lack files; fetch the whole history (no --filter).",
             )

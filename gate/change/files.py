@@ -12,9 +12,10 @@ from typing import Final
 
 from gate.change.diff import line_count
 from gate.change.interface import OpenChange
-from gate.change.language import SNIFF, language_of
 from gate.change.tarball import tar_stream
-from gate.errors import CouldNotLook, UsageError
+from gate.errors import InconclusiveError, UsageError
+from gate.languages.change_language import language_of
+from gate.languages.identity import SNIFF
 from gate.model.change import Change, ChangedFile, Hunk, TreeEntry
 
 _MOST_FILES: Final = 100_000
@@ -125,8 +126,15 @@ def _entry(root: bytes, full: bytes) -> TreeEntry | None:
 
 
 def _content(root: bytes, path: str, *, link: bool) -> bytes:
-    """Read one path, opening folder by folder so that no link on the way is followed."""
-    parts = path.encode("utf-8", "surrogateescape").split(b"/")
+    return read_unfollowed(root, path.encode("utf-8", "surrogateescape"), link=link)
+
+
+def read_unfollowed(root: bytes, path: bytes, *, link: bool) -> bytes:
+    """Read one path (a link's target), opening folder by folder so that no link on the way is followed.
+
+    Raises InconclusiveError for what cannot be read.
+    """
+    parts = path.split(b"/")
     at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:
@@ -140,13 +148,13 @@ def _content(root: bytes, path: str, *, link: bool) -> bytes:
                 raise OSError(errno.EINVAL, "not a regular file any more")
             return stream.read()
     except OSError as error:
-        raise _cannot(os.fsencode(path), error) from error
+        raise _cannot(path, error) from error
     finally:
         os.close(at)
 
 
-def _cannot(path: bytes, error: OSError) -> CouldNotLook:
-    return CouldNotLook(
+def _cannot(path: bytes, error: OSError) -> InconclusiveError:
+    return InconclusiveError(
         f"cannot read {ascii(os.fsdecode(path))[:200]}: {error.strerror}",
         advice="Make it readable, or leave it out of the paths given.",
     )

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from gate.change.commits import MESSAGE_BYTES
-from gate.change.door import GitDoor
-from gate.change.git import resolve
+from gate.change.git_command import GitRepository
+from gate.change.git_range import resolve
 from gate.change.notes import NOTE_REFS, note_blobs, note_bodies
-from gate.errors import CouldNotLook, UsageError
+from gate.errors import InconclusiveError, UsageError
 from gate.model.change import Commit, HistoryCommit
-from gate.proc import clean_environment, kill_group
+from gate.process import clean_environment, kill_group
 
 _FIELDS: Final = ("%H", "%P", "%an", "%ae", "%cn", "%ce", "%at", "%B")
 _SINCE: Final = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,4} ?(?:days?|weeks?|months?|years?)(?: ago)?")
@@ -32,11 +32,11 @@ def read_history(
     """Every commit reachable from ``revision``, newest first, merges left out.
 
     ``since`` is a day (2026-01-31) or an age ("6 months"). ``lines`` asks git how many lines each
-    commit added, which takes git most of its time. Raises UsageError or CouldNotLook.
+    commit added, which takes git most of its time. Raises UsageError or InconclusiveError.
     """
     if since is not None and not _SINCE.fullmatch(since):
         raise UsageError(f"not a day or an age: {ascii(since)[:60]}", advice='Try 2026-01-31 or "6 months".')
-    door = GitDoor(repo)
+    door = GitRepository(repo)
     try:
         words = [
             "log",
@@ -61,7 +61,7 @@ def read_history(
 
 
 def _noted(
-    door: GitDoor, batch: Sequence[tuple[Commit, int | None]], notes: dict[str, str]
+    door: GitRepository, batch: Sequence[tuple[Commit, int | None]], notes: dict[str, str]
 ) -> Iterator[HistoryCommit]:
     blobs = [notes[commit.sha] for commit, _ in batch if commit.sha in notes]
     bodies = note_bodies(door, blobs)
@@ -71,7 +71,7 @@ def _noted(
 
 
 @contextmanager
-def _stream(door: GitDoor, words: Sequence[str]) -> Iterator[IO[bytes]]:
+def _stream(door: GitRepository, words: Sequence[str]) -> Iterator[IO[bytes]]:
     """Run git with its output read piece by piece; the child never outlives the block."""
     with (
         (door.shadow / "stderr").open("w+b") as complaints,
@@ -93,7 +93,7 @@ def _stream(door: GitDoor, words: Sequence[str]) -> Iterator[IO[bytes]]:
         if code:
             complaints.seek(0)
             said = complaints.read(1000).decode("utf-8", "replace").strip().splitlines()
-            raise CouldNotLook(
+            raise InconclusiveError(
                 f"git log failed: {said[-1][:300] if said else code}",
                 advice="Is the clone whole? In a partial clone commits can be counted, lines cannot.",
             )
@@ -106,7 +106,7 @@ def _tokens(stdout: IO[bytes]) -> Iterator[bytes]:
         parts = (held + chunk).split(b"\0")
         held = parts.pop()
         if len(held) > _RECORD_MOST:
-            raise CouldNotLook("a commit message of this history is larger than 16 MiB")
+            raise InconclusiveError("a commit message of this history is larger than 16 MiB")
         yield from parts
     yield held
 
@@ -118,7 +118,7 @@ def _commits(tokens: Iterable[bytes], *, lines: bool) -> Iterator[tuple[Commit, 
     while sha:
         fields = [field.decode("utf-8", "replace") for field in islice(stream, len(_FIELDS) - 1)]
         if len(fields) < len(_FIELDS) - 1:
-            raise CouldNotLook("git log ended in the middle of a commit")
+            raise InconclusiveError("git log ended in the middle of a commit")
         after = next(stream, b"")
         stats, _, following = after.rpartition(b"\n")
         added = _ADDED.search(stats)

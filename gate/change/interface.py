@@ -26,6 +26,7 @@ class OpenChange:
     base commit itself, from which settings are read. ``notes`` maps a commit of the range to the
     bodies of its AI-attribution notes (git-ai and Agent Trace; untrusted, at most 4 MiB each).
     ``origins`` answers which commit of the range wrote which head lines of a path; it may start git.
+    ``head_tree`` is the object name of head's tree, None for loose files.
     """
 
     change: Change
@@ -33,8 +34,11 @@ class OpenChange:
     head: Tree
     config: Tree
     notes: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    committed: int | None = None
+    """When the tree of ``base`` was committed, seconds since the epoch; None where that is not known."""
     origins: Callable[[str], tuple[LineOrigin, ...]] = _no_origins
     close: Callable[[], None] = _nothing
+    head_tree: str | None = None
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gate.change.door import GitDoor
+from gate.change.git_command import GitRepository
 
 NOTE_REFS: Final = ("refs/notes/ai", "refs/notes/ai-remote/origin", "refs/notes/agent-trace")
 NOTE_BYTES: Final = 4 << 20
@@ -13,7 +13,7 @@ NOTE_BYTES: Final = 4 << 20
 _HEX: Final = frozenset("0123456789abcdef")
 
 
-def read_notes(door: GitDoor, commits: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
+def read_notes(door: GitRepository, commits: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
     """Note bodies by commit, for those commits that have any. No notes fetched: an empty dict."""
     found: dict[str, list[bytes]] = {}
     wanted = set(commits)
@@ -25,7 +25,7 @@ def read_notes(door: GitDoor, commits: Sequence[str]) -> dict[str, tuple[bytes, 
     return {sha: tuple(bodies) for sha, bodies in found.items()}
 
 
-def note_blobs(door: GitDoor, ref: str) -> Iterator[tuple[str, str]]:
+def note_blobs(door: GitRepository, ref: str) -> Iterator[tuple[str, str]]:
     """(commit, note blob) for every note of one notes ref; its tree fans out by two hex digits."""
     tree = door.try_run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{tree}}")
     if tree.code:
@@ -40,7 +40,7 @@ def note_blobs(door: GitDoor, ref: str) -> Iterator[tuple[str, str]]:
             yield sha, fields[2].decode("ascii")
 
 
-def note_bodies(door: GitDoor, blobs: Sequence[str]) -> Iterator[bytes]:
+def note_bodies(door: GitRepository, blobs: Sequence[str]) -> Iterator[bytes]:
     """The bodies in order; b"" for one beyond NOTE_BYTES."""
     if not blobs:
         return

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
-from gate.change.door import GitDoor
+from gate.change.git_command import GitRepository
 from gate.change.tarball import check_paths, tar_stream
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.change import TreeEntry
 
 _CACHE_BYTES: Final = 24 << 20
@@ -39,7 +39,7 @@ class BlobCache:
 class GitTree:
     """One tree object. Reading never touches a work tree; symlinks are data."""
 
-    def __init__(self, door: GitDoor, tree: str, cache: BlobCache) -> None:
+    def __init__(self, door: GitRepository, tree: str, cache: BlobCache) -> None:
         self._door, self.oid, self._cache = door, tree, cache
 
     @cached_property
@@ -52,7 +52,7 @@ class GitTree:
             meta, _, name = record.partition(b"\t")
             mode, _, oid, size = meta.split()
             if size == b"BAD":
-                raise CouldNotLook(
+                raise InconclusiveError(
                     "a file of the tree is missing from the clone",
                     advice="Fetch without --filter: a partial clone cannot be judged.",
                 )

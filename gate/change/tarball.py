@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.change import TreeEntry
 
 MTIME: Final = 1_577_836_800
@@ -23,7 +23,7 @@ def check_paths(entries: Iterable[TreeEntry]) -> None:
     """Refuse a tree that no checkout could hold.
 
     git's own tools cannot make one; written by hand it means a symlink that is also a folder, a
-    way out of the tree or two contents for one name. Raises CouldNotLook.
+    way out of the tree or two contents for one name. Raises InconclusiveError.
     """
     leaves: set[str] = set()
     folders: set[str] = set()
@@ -40,8 +40,8 @@ def check_paths(entries: Iterable[TreeEntry]) -> None:
         raise _impossible(path)
 
 
-def _impossible(path: str) -> CouldNotLook:
-    return CouldNotLook(
+def _impossible(path: str) -> InconclusiveError:
+    return InconclusiveError(
         f"the tree holds a path that no checkout could hold: {ascii(path)[:120]}",
         advice="Such trees are made by hand to mislead tools; do not merge this.",
     )

@@ -1,0 +1,1 @@
+"""May this commit be deployed; signed statements of verdicts."""

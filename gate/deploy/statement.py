@@ -100,7 +100,7 @@ class Predicate(_Part, frozen=True, kw_only=True):
 
 
 class Statement(_Part, frozen=True, kw_only=True):
-    """See the module. Subjects are exactly the commit and its tree, in this order."""
+    """An in-toto Statement of a verdict. Subjects are exactly the commit and its tree, in this order."""
 
     type: Literal["https://in-toto.io/Statement/v1"] = msgspec.field(name="_type", default=STATEMENT_TYPE)
     subject: tuple[CommitSubject, TreeSubject]

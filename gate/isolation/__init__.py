@@ -1,4 +1,4 @@
-"""The walls' self-test: real attempts to get out, made inside each sandbox, with the evidence."""
+"""The backends' self-test: real attempts to get out, made inside each sandbox, with the evidence."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ standing | technology.uts-namespace | own uts namespace
 standing | technology.mount-namespace | own mount namespace
 standing | technology.cgroup-namespace | own cgroup namespace
 standing | technology.user-namespace | own user namespace
-standing | technology.kernel | the kernel is the one that the wall claims
+standing | technology.kernel | the kernel is the one that the sandbox claims
 standing | technology.first-process | process 1 is ours
 standing | technology.security-module | confined by AppArmor or SELinux where the host has one
 standing | technology.markers | what gives the technology away

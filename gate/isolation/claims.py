@@ -1,4 +1,4 @@
-"""What each wall says of itself: whether its kernel is its own, and what it does not hold.
+"""What each backend says of itself: whether its kernel is its own, and what it does not hold.
 
 The same things stand in docs/sandboxes.md. Anything not listed here is claimed, and failing it is a hole.
 """
@@ -32,7 +32,7 @@ _POLLED: Final = {"command.cpu": "this user may make no control group, so proces
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claims:
-    """``not_claimed`` maps a check's id to why the wall does not hold it."""
+    """``not_claimed`` maps a check's id to why the backend does not hold it."""
 
     kind: Kind
     own_kernel: bool

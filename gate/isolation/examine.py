@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.isolation.bait import lay
 from gate.isolation.checks import of_kind
 from gate.isolation.claims import Claims, claims_of
@@ -14,13 +14,12 @@ from gate.isolation.leftovers import snapshot
 from gate.isolation.machine import Examiner
 from gate.isolation.scripted import ScriptedExaminer
 from gate.isolation.statement import Answer
-from gate.model.run import Capability
-from gate.sandbox.interface import Backend
+from gate.sandbox.contract import Backend
 
-Say = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
-def examine(backend: Backend, say: Say = lambda _: None) -> Examination:
+def examine(backend: Backend, say: ProgressCallback = lambda _: None) -> Examination:
     """Run every check of what the backend runs. Not available: an examination without results."""
     begin = time.monotonic()
     found = backend.probe()
@@ -37,7 +36,7 @@ def examine(backend: Backend, say: Say = lambda _: None) -> Examination:
         trouble = ""
         try:
             examiner.examine()
-        except CouldNotLook as error:
+        except InconclusiveError as error:
             trouble = error.message
     left = {kind: sorted(now - before[kind]) for kind, now in snapshot().items() if now - before[kind]}
     examiner.tell(
@@ -77,10 +76,3 @@ def _result(check: Check, answers: dict[str, Answer], claims: Claims, trouble: s
     if outcome is Outcome.NOT_CLAIMED:
         happened = f"{happened} ({claims.not_claimed[check.id]})"
     return Result(check=check, outcome=outcome, tried=answer.tried, happened=happened)
-
-
-def unavailable(name: str, why: str) -> Examination:
-    """A backend that could not even be asked."""
-    return Examination(
-        capability=Capability(backend=name, available=False, isolation="none", tracer="none", reason=why)
-    )

@@ -30,7 +30,7 @@ class Outcome(Enum):
     HELD = "held"
     BROKEN = "broken"
     NOT_CLAIMED = "not claimed"
-    """The wall says itself that it does not hold this one; what was seen is told."""
+    """The backend says itself that it does not hold this one; what was seen is told."""
     NOT_HERE = "not here"
     """Nothing to test on this machine (no second set of system calls, no AppArmor)."""
     NOT_TRIED = "not tried"
@@ -74,7 +74,7 @@ class Examination:
 
     @property
     def broken(self) -> tuple[Result, ...]:
-        """What the wall claims and does not hold."""
+        """What the backend claims and does not hold."""
         return tuple(result for result in self.results if result.outcome is Outcome.BROKEN)
 
     @property

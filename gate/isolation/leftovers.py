@@ -7,9 +7,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from gate.errors import CouldNotLook
-from gate.sandbox import engine
-from gate.sandbox.reap import labels
+from gate.errors import InconclusiveError
+from gate.sandbox.backends.container import engine
+from gate.sandbox.reaper import labels
 
 
 def snapshot() -> dict[str, set[str]]:
@@ -39,14 +39,14 @@ def _mounts() -> set[str]:
 
 
 def _containers() -> set[str]:
-    with contextlib.suppress(CouldNotLook), contextlib.closing(engine.connect(deadline=3)) as client:
+    with contextlib.suppress(InconclusiveError), contextlib.closing(engine.connect(deadline=3)) as client:
         mine = {"label": [f"{key}={value}" for key, value in labels().items()]}
         return {str(c["Id"]) for c in client.api.containers(all=True, filters=mine)}
     return set()
 
 
 def _volumes() -> set[str]:
-    with contextlib.suppress(CouldNotLook), contextlib.closing(engine.connect(deadline=3)) as client:
+    with contextlib.suppress(InconclusiveError), contextlib.closing(engine.connect(deadline=3)) as client:
         mine = {"label": [f"{key}={value}" for key, value in labels().items()]}
         return {str(v["Name"]) for v in client.api.volumes(filters=mine).get("Volumes") or []}
     return set()

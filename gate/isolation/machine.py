@@ -1,4 +1,4 @@
-"""Examines a wall behind which ordinary Linux programs run: which programs, in which order, judged how."""
+"""Examines a backend behind which ordinary Linux programs run: which programs, in which order, judged how."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.isolation.bait import Bait
 from gate.isolation.checks import of_kind
 from gate.isolation.claims import Claims
 from gate.isolation.statement import Answer, BadStatementError, decode
 from gate.isolation.tree import HostileTree, probe_tree
 from gate.model.run import Limits, Outcome, Probe, RunRecord, SandboxSpec
-from gate.sandbox.interface import Backend, Session
+from gate.sandbox.contract import Backend, Session
 
 LIMITS: Final = Limits(
     memory=256 << 20,
@@ -53,7 +53,7 @@ class Examiner:
         self._lock = threading.Lock()
 
     def examine(self) -> None:
-        """Run everything. Raises CouldNotLook when the wall cannot be put up at all."""
+        """Run everything. Raises InconclusiveError when the backend cannot be put up at all."""
         arguments = self._bait.arguments() | {
             "own_kernel": self._claims.own_kernel,
             "sinkhole": False,
@@ -346,4 +346,4 @@ def _commands() -> Iterator[tuple[int, bytes]]:
                 yield int(path.name), (path / "cmdline").read_bytes()
 
 
-__all__ = ["LIMITS", "CouldNotLook", "Examiner", "processes"]
+__all__ = ["LIMITS", "Examiner", "InconclusiveError", "processes"]

@@ -1,6 +1,6 @@
-"""Examines a wall of a language runtime: one probe in its own language, then what only the host can see.
+"""Examines a sandbox of a language runtime: one probe in its own language, then what only the host can see.
 
-What bubblewrap around it holds is examined as ``bubblewrap``; here it is the inner wall that is tried.
+What bubblewrap around it holds is examined as ``bubblewrap``; here it is the inner sandbox that is tried.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gate.isolation.interface import Kind
 from gate.isolation.statement import Answer, BadStatementError, decode
 from gate.isolation.tree import probe_tree
 from gate.model.run import Limits, Outcome, Probe, RunRecord, SandboxSpec
-from gate.sandbox.interface import Backend, Session
+from gate.sandbox.contract import Backend, Session
 
 _PROBE: Final[dict[Kind, tuple[str, ...]]] = {
     "wasm": ("python3", "wasm_probe.py"),
@@ -48,7 +48,7 @@ class ScriptedExaminer:
         self.records: dict[str, RunRecord] = {}
 
     def examine(self) -> None:
-        """Run everything. Raises CouldNotLook when the wall cannot be put up at all."""
+        """Run everything. Raises InconclusiveError when the sandbox cannot be put up at all."""
         tree = probe_tree(self._bait.arguments())
         with self._backend.open(SandboxSpec(limits=Limits(memory=640 << 20)), tree, tree) as session:
             if self._kind == "restricted":

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from gate import __version__
+from gate.escape import json_text, markdown, markdown_code, terminal
 from gate.isolation.interface import CRITERIA, Examination, Outcome, Result
-from gate.textsafe import json_text, markdown, markdown_code, terminal
 
 FORMAT: Final = 1
 """Version of the JSON form; a changed meaning raises it."""

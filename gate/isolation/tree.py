@@ -7,15 +7,14 @@ import io
 import json
 import tarfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 from gate.change.tarball import tar_stream
 from gate.isolation import inside_folder
 from gate.model.change import TreeEntry
-from gate.sandbox import observer
+from gate.resources import inside_dir
 
-_NUMBERS: Final = Path(observer.__file__).resolve().parent / "numbers.py"
+_NUMBERS: Final = inside_dir() / "observer" / "numbers.py"
 
 
 class MemoryTree:
@@ -46,7 +45,7 @@ class MemoryTree:
         return ((path, self._contents[path]) for path in paths if path in self._contents)
 
     def archive(self) -> Iterator[bytes]:
-        """See gate/change/tarball.py."""
+        """An uncompressed tar of the files, made by gate/change/tarball.py."""
         return tar_stream(self._entries, ((entry, self.read(entry.path)) for entry in self._entries))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal
+from typing import Final, Literal
 
 from gate.model.location import Location
 
@@ -27,18 +27,22 @@ class BehaviourKind(Enum):
     SIGNAL = "signal"  # subject: signal name; target (self, child, group, other)
     LISTEN = "listen"  # subject: address:port
     PROBE = "probe"  # subject: what was asked (dockerenv, tracerpid, cpuinfo, mac, dmi ...)
-    DENIED = "denied"  # subject: call that the wall refused (mount, ptrace, bpf, io_uring_setup ...)
-    LIMIT = "limit"  # subject: which limit was hit (wall, memory, pids, output, file-size ...)
+    DENIED = "denied"  # subject: call that the sandbox refused (mount, ptrace, bpf, io_uring_setup ...)
+    LIMIT = "limit"  # subject: which limit was hit (wall: the clock, memory, pids, output, file-size ...)
     EXIT = "exit"  # subject: how a probe ended early (os._exit, signal, without-completion), what it leaves
     CANARY = "canary"  # subject: canary name; channel (read, env, http, dns, stdout ...), encoding
     EVADE = "evade"  # subject: what did not add up between observers or in the trace
+
+
+FORGED: Final = "forged-results"
+"""Subject of the kind *exit*: somebody wrote results in the name of our driver."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Behaviour:
     """One fact. Text is untrusted. ``actor`` is the chain of program names from the probe down
     (``python>sh>curl``). ``probes`` are the probe ids that showed it. ``at`` is a hint from
-    inside the sandbox (the code can forge it), never proof. ``denied``: the wall refused it.
+    inside the sandbox (the code can forge it), never proof. ``denied``: the sandbox refused it.
     """
 
     kind: BehaviourKind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,3 +18,18 @@ class Canary:
     path: str | None = None
     content: bytes = b""
     env: str | None = None
+
+
+DECOY_FILES: Final = {
+    "aws-credentials": ".aws/credentials",
+    "ssh-key": ".ssh/id_rsa",
+    "netrc": ".netrc",
+    "npmrc": ".npmrc",
+    "pypirc": ".pypirc",
+    "git-credentials": ".git-credentials",
+    "kubeconfig": ".kube/config",
+    "docker-config": ".docker/config.json",
+    "dotenv": ".env",
+    "browser-cookies": ".config/chromium/Default/Cookies",
+}
+"""Planted files by the canary's name, as paths below the home folder of every sandbox."""

@@ -6,9 +6,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from gate.model.location import Location
-from gate.model.rule import Confidence, FindingStage, Severity
+from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +42,32 @@ class Finding:
         if not any(loc.kind == "primary" for loc in self.locations):
             raise ValueError(f"finding {self.rule_id} has no primary location")
 
+    @classmethod
+    def of(
+        cls,
+        rule: RuleMeta,
+        message: str,
+        place: Location,
+        *,
+        shape: str,
+        severity: Severity | None = None,
+        confidence: Confidence | None = None,
+        evidence: Mapping[str, str] | None = None,
+    ) -> Self:
+        """A finding of a rule; ``severity`` and ``confidence`` replace the rule's own."""
+        return cls(
+            rule_id=rule.id,
+            stage=rule.stage,
+            severity=severity or rule.severity,
+            confidence=confidence or rule.confidence,
+            message=message,
+            locations=(place,),
+            shape=shape,
+            topic=rule.topic,
+            cwe=rule.cwe,
+            evidence=evidence or {},
+        )
+
     @property
     def primary(self) -> Location:
         """The place to show first."""
@@ -71,19 +98,19 @@ def fingerprinted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Hard blocks, then severity, then confidence; ties keep a fixed order."""
-    return tuple(
-        sorted(
-            findings,
-            key=lambda f: (
-                not f.hard_block,
-                -f.severity.rank,
-                -f.confidence.rank,
-                f.stage is not FindingStage.BEHAVIOUR,
-                f.rule_id,
-                f.primary.path,
-                f.primary.line or 0,
-                f.fingerprint,
-            ),
-        )
+    """Hard blocks, then severity, confidence, what was seen happening before what was read; ties by place."""
+    return tuple(sorted(findings, key=_order))
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    place = finding.primary
+    return (
+        not finding.hard_block,
+        -finding.severity.rank,
+        -finding.confidence.rank,
+        finding.stage is not FindingStage.BEHAVIOUR,
+        place.path,
+        place.line or 0,
+        finding.rule_id,
+        finding.fingerprint,
     )

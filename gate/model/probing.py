@@ -3,8 +3,8 @@
 The in-sandbox driver calls changed functions with made-up arguments (docs/probes.md). A look-up of
 ``HOST`` or a write below ``SCRATCH`` shows that a function uses the network or writes files when it
 is *given* a place to go; it never shows a place that the change itself chose.
-The same values are in gate/sandbox/launcher/driver_arguments.py, which cannot import this file;
-tests/unit/test_driver_arguments.py holds them together.
+The same values are in gate/inside/driver/argument_values.py, which cannot import this file;
+tests/unit/inside/driver/test_argument_values.py holds them together.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
+from gate.model.doubt import Doubt
+from gate.model.exercised import Exercised
 from gate.model.finding import Finding
 from gate.model.override import OverrideDecision
 from gate.model.rule import RuleMeta
@@ -18,7 +20,7 @@ from gate.model.stage import Stage
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SandboxReport:
-    """Which wall was used and what ran behind it. None where nothing ran."""
+    """Which backend was used and what ran behind it. None where nothing ran."""
 
     backend: str | None = None
     isolation: str | None = None
@@ -29,7 +31,7 @@ class SandboxReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Made:
+class ReportProvenance:
     """When a check ended (seconds since 1970) and what judged: sha256 in hex of rules and settings
     together, of the rules alone, and of the program (gate/policy/digest.py).
     """
@@ -62,4 +64,12 @@ class Report:
     timings: Mapping[str, float]
     settings_origin: Mapping[str, str] = field(default_factory=dict)
     overrides: tuple[OverrideDecision, ...] = ()
-    made: Made | None = None
+    made: ReportProvenance | None = None
+    pull_request: int | None = None
+    """The pull request that was looked at."""
+    tree: str | None = None
+    """Head's tree, as an object name."""
+    doubts: tuple[Doubt, ...] = ()
+    """Of whoever publishes the report, never out of a file."""
+    exercised: Exercised | None = None
+    """Which changed code ran; None where nobody counted (a report of an older version)."""

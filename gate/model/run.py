@@ -1,4 +1,4 @@
-"""What is to be run, within which walls, and what came of it."""
+"""What is to be run, within which sandboxes, and what came of it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from gate.model.canary import Canary
 from gate.model.change import Side
+from gate.model.exercised import UnrunReason
+from gate.model.sensitive import SensitiveCall
 
 Phase = Literal["install", "import", "call", "test", "script", "idle"]
+PHASES: Final[tuple[Phase, ...]] = ("install", "import", "script", "call", "test", "idle")
+"""The least asked for first: installing or importing is enough, a call somebody has to make."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,12 +53,16 @@ class NotExercised:
     path: str
     target: str
     reason: str
+    """For people."""
+    kind: UnrunReason | None = None
+    """The same for whoever decides by it; None where nothing does."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActingCommand:
     """A command of a script that can do more than compute: its lines, what it can do, and by which program
-    with which plain words it would be seen to have run.
+    with which plain words it would be seen to have run. ``whole``: these are all its words. ``rivals``: the
+    words of other commands of the same file by the same program, and whether they are all of theirs.
     """
 
     first: int
@@ -62,6 +70,8 @@ class ActingCommand:
     what: str
     program: str
     words: tuple[str, ...]
+    whole: bool = False
+    rivals: tuple[tuple[tuple[str, ...], bool], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,8 +84,14 @@ class ExecutionPlan:
     """Changed lines of head with a call that can do more than compute, by path: first line, last line,
     what it can do (``start a process``). Told where no probe reaches them.
     """
+    asked: Mapping[str, tuple[SensitiveCall, ...]] = field(default_factory=dict)
+    """Calls of Python of which the driver is asked, by path: it answers with their numbers in this order."""
     commands: Mapping[str, tuple[ActingCommand, ...]] = field(default_factory=dict)
     """The same of scripts and build files, whose lines nobody counts."""
+    statements: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    """Changed statements of Python, by path: first and last line."""
+    steps: Mapping[str, tuple[ActingCommand, ...]] = field(default_factory=dict)
+    """Changed commands of shell scripts and Makefiles that start a program, by path."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +125,11 @@ class SandboxSpec:
     on_canary: Literal["record", "kill"] = "record"
     """``kill``: the supervisor ends the sandbox at the moment a canary file is opened for reading."""
     layers: Mapping[Side, Path] = field(default_factory=dict)
-    """Installed dependencies (a tar on the host for each side), shown read-only; gate/sandbox/layers.py."""
+    """Installed dependencies, a tar on the host for each side, shown read-only:
+    gate/sandbox/dependencies/layers.py.
+    """
+    modules: Mapping[Side, Path] = field(default_factory=dict)
+    """The same for JavaScript: folders named node_modules, at the places that they have in the tree."""
     runtimes: tuple[str, ...] = ()
     """Languages whose runtime the probes need beside Python (``javascript``); shown where the host has it."""
     clock_offset: int = 0
@@ -159,7 +179,7 @@ class Refused:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Touched:
     """A file inside the sandbox that changed while the code ran, as the file system tells it. ``path`` as in
-    a trace (gate/trace/events.py): untrusted. Names of one file have the same ``device`` and ``inode``.
+    a trace (gate/tracing/events.py): untrusted. Names of one file have the same ``device`` and ``inode``.
     """
 
     path: str
@@ -173,7 +193,7 @@ class RunRecord:
 
     ``outcome`` is about the code; when *we* failed (engine gone, no trace) ``fault`` says so and
     the stage must degrade. ``completed`` is True when the driver fetched its token at the end.
-    ``trace`` is a trace.jsonl on the host (format: gate/trace/events.py), None when none was made.
+    ``trace`` is a trace.jsonl on the host (format: gate/tracing/events.py), None when none was made.
     Output tails are raw bytes, untrusted. ``exit_code`` is negative for a signal, None if unknown.
     ``driver_report`` is the driver's own JSON (coverage, import errors): a hint, forgeable.
     """
@@ -196,7 +216,7 @@ class RunRecord:
     repeat: int = 0
     """0 for the first run; base may be run again to learn its noise."""
     network: Path | None = None
-    """What the sinkhole saw (gate/trace/sinkhole_log.py), None where there was none."""
+    """What the sinkhole saw (gate/tracing/readers/sinkhole.py), None where there was none."""
     refused: tuple[Refused, ...] = ()
     """What the way out of an installation did not let through, each attempt."""
     stopped: str = ""
@@ -212,8 +232,11 @@ class RunRecord:
     or put another in the place of: paths as in a trace, sorted."""
     cut: tuple[str, ...] = ()
     """Those that it opened to append to and that hold less than before, or begin otherwise."""
+    not_run: str = ""
+    """What of it was no look at the code although its process ended well (a failed import, stand-ins, no test
+    collected), in words; untrusted."""
     data_files: int = 0
-    """How many files of the tree hold data, not programs (gate/trace/data_files.py); 0: not known."""
+    """How many files of the tree hold data, not programs (gate/tracing/data_files.py); 0: not known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,12 +28,18 @@ class Score:
             raise ValueError(f"score out of range: {self.value}")
 
 
+Unrun = Literal["warn", "fail", "pass"]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Thresholds:
-    """Scores from which the verdict is warn, and fail."""
+    """Scores from which the verdict is warn, and fail. ``unrun``: the least verdict of a change whose code
+    did not run and can do harm, or cannot be read.
+    """
 
     warn: int = 30
     fail: int = 70
+    unrun: Unrun = "warn"
 
     def __post_init__(self) -> None:
         if not 0 < self.warn <= self.fail <= 100:
@@ -44,5 +51,10 @@ class Verdict(Enum):
 
     PASS = "pass"  # noqa: S105  # a verdict, not a password
     WARN = "warn"
-    FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
+    FAIL = "fail"
+
+    @property
+    def rank(self) -> int:
+        """0 for the best, 3 for the worst: what could not look is worse than a warning."""
+        return list(Verdict).index(self)

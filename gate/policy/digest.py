@@ -13,7 +13,7 @@ import msgspec
 from gate.resources import rules_dir
 
 NOT_JUDGING: Final = frozenset({("sandbox", "backend"), ("sandbox", "egress_allow")})
-"""Settings that pick a machine's means and leave the verdict alone (``sandbox.minimum`` bounds the wall)."""
+"""Settings that pick means and leave the verdict alone (``sandbox.minimum`` bounds the backend)."""
 JUDGING: Final = ("policy", "sandbox", "prescreen", "attribution", "override")
 """Tables of the settings that bear on a verdict."""
 

@@ -11,15 +11,17 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from operator import attrgetter
 from typing import Annotated, Final
 
 import msgspec
 
 from gate.errors import UsageError
+from gate.model.doubt import Doubt
 from gate.model.override import Override, OverrideDecision
 from gate.model.report import Report
 from gate.model.score import Verdict
-from gate.policy.rules import Policy, load_policy
+from gate.policy.policy_file import Policy, load_policy
 from gate.policy.score import score
 from gate.policy.verdict import decide
 
@@ -27,32 +29,39 @@ FILE: Final = "overrides.toml"
 SHORTEST_REASON: Final = 15
 LONGEST: Final = timedelta(days=366)
 _MOST_BYTES: Final = 256 << 10
+EVIDENCE: Final = "evidence"
+"""What ``/gate vouch`` is about: not findings but whether the report is to be believed (docs/trust.md)."""
 _COMMAND: Final = re.compile(
-    r"/gate override (all|[0-9a-f]{32})(?: sha: ?([0-9a-f]{7,64}))? reason: ?(\S.*)", re.ASCII
+    r"/gate override (all|[0-9a-f]{32}) sha: ?([0-9a-f]{12,64}) reason: ?(\S.*)", re.ASCII
 )
+_VOUCH: Final = re.compile(r"/gate (vouch) sha: ?([0-9a-f]{40}(?:[0-9a-f]{24})?) reason: ?(\S.*)", re.ASCII)
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
-_ORDER: Final = (Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL)
 
 
 def is_command(body: str) -> bool:
-    """True for a comment that wants to be an override command, well-formed or not."""
-    return body.lstrip().startswith("/gate override")
+    """True for a comment that wants to be a command, well-formed or not.
+
+    From the first character on: exactly the comments whose coming, change and going start a job that judges
+    again (`startsWith` in examples/workflows/gate-publish.yml, which minds no case).
+    """
+    return body[:14].lower().startswith(("/gate override", "/gate vouch"))
 
 
-def parse_command(body: str) -> tuple[str, str | None, str]:
-    """``(all or fingerprint, sha prefix or None, reason)`` out of a whole comment.
+def parse_command(body: str) -> tuple[str, str, str]:
+    """``(all, a fingerprint or EVIDENCE; sha prefix of 12 digits or more; reason)`` out of a whole comment.
 
     The command must be the comment's only text, on one line: nothing hidden in HTML comments, quotes or
-    details can be one (GH-13). Raises UsageError with the form.
+    details can be one (GH-13). To vouch for evidence the whole sha is needed. Raises UsageError.
     """
-    found = _COMMAND.fullmatch(body.strip())
+    found = _COMMAND.fullmatch(body.rstrip()) or _VOUCH.fullmatch(body.rstrip())
     if found is None:
         raise UsageError(
-            "not `/gate override <fingerprint|all> reason: ...`, alone in its comment, on one line"
+            "not `/gate override <fingerprint|all> sha: <12 digits or more> reason: ...` or "
+            "`/gate vouch sha: <40 digits> reason: ...`, alone in its comment, on one line"
         )
     what, sha, reason = found.groups()
     check_reason(reason)
-    return what, sha, reason
+    return EVIDENCE if what == "vouch" else what, sha, reason
 
 
 def check_reason(reason: str) -> None:
@@ -123,13 +132,41 @@ def apply(
     ``asked`` come from people entitled to ask; here only what they cover and how long they last is
     judged. ``refused`` are decisions already made against others, to be shown. ``hard_blocks``: the
     base's settings allow overriding findings that block by themselves. The report's own score stays:
-    it is what was seen.
+    it is what was seen. A doubt about the evidence keeps the verdict from being better than inconclusive,
+    whatever is overridden; only an accepted vouch lifts those that can be vouched for.
     """
     policy = policy or load_policy()
     decisions = [_decide(one, report, now, hard_blocks, policy) for one in asked]
+    vouched = any(d.accepted and d.override.what == EVIDENCE for d in decisions)
+    standing = tuple(d for d in report.doubts if not (vouched and d.vouchable))
+    if vouched:
+        report = _at_least(report, Verdict.WARN, ("a person vouches for the evidence of this commit",))
+    report = _lifted(report, decisions, (*report.overrides, *decisions, *refused), policy)
+    return _at_least(report, Verdict.INCONCLUSIVE, _words(standing)) if standing else report
+
+
+def _words(doubts: Sequence[Doubt]) -> tuple[str, ...]:
+    return tuple(f"{doubt.reason}. {doubt.remedy}" for doubt in doubts)
+
+
+def _at_least(report: Report, floor: Verdict, why: tuple[str, ...]) -> Report:
+    verdict = max(report.verdict, floor, key=attrgetter("rank"))
+    return replace(report, verdict=verdict, reasons=(*why, *report.reasons))
+
+
+def before_overrides(report: Report) -> Verdict:
+    """The verdict that stands when nobody overrides or vouches for anything."""
+    return (
+        max(report.verdict, Verdict.INCONCLUSIVE, key=attrgetter("rank")) if report.doubts else report.verdict
+    )
+
+
+def _lifted(
+    report: Report, decisions: Sequence[OverrideDecision], shown: tuple[OverrideDecision, ...], policy: Policy
+) -> Report:
+    """The verdict without the findings that accepted overrides cover."""
     covered = {name for decision in decisions for name in decision.covers}
     everything = any(d.accepted and d.override.what == "all" for d in decisions)
-    shown = (*report.overrides, *decisions, *refused)
     if not covered and not (everything and report.verdict is Verdict.INCONCLUSIVE):
         return replace(report, overrides=shown)
     left = tuple(f for f in report.findings if f.fingerprint not in covered)
@@ -143,7 +180,7 @@ def apply(
     )
     if everything and verdict is Verdict.INCONCLUSIVE:
         verdict = Verdict.WARN
-    verdict = min(max(verdict, Verdict.WARN, key=_ORDER.index), report.verdict, key=_ORDER.index)
+    verdict = min(max(verdict, Verdict.WARN, key=attrgetter("rank")), report.verdict, key=attrgetter("rank"))
     said = f"{len(covered)} findings overridden; without that: {report.verdict.value}"
     if verdict is report.verdict:
         return replace(report, overrides=shown)
@@ -151,18 +188,25 @@ def apply(
 
 
 def _decide(one: Override, report: Report, now: float, hard_blocks: bool, policy: Policy) -> OverrideDecision:
-    if one.until is not None and now > one.until:
-        return OverrideDecision(override=one, accepted=False, refused="it has expired")
-    if one.until is not None and one.until - now > LONGEST.total_seconds():
-        why = f"it lasts longer than {LONGEST.days} days"
-        return OverrideDecision(override=one, accepted=False, refused=why)
-    meant = [f for f in report.findings if one.what in ("all", f.fingerprint)]
-    if one.what != "all" and not meant:
-        return OverrideDecision(override=one, accepted=False, refused="no finding has this fingerprint")
+    meant = [] if one.what == EVIDENCE else [f for f in report.findings if one.what in ("all", f.fingerprint)]
     free = [f for f in meant if hard_blocks or not policy.blocks(f)]
-    if meant and not free:
+    why = _out_of_time(one, now)
+    if not why and one.what == EVIDENCE:
+        why = "" if any(d.vouchable for d in report.doubts) else "nothing here can be vouched for"
+    elif not why and one.what != "all" and not meant:
+        why = "no finding has this fingerprint"
+    elif not why and meant and not free:
         why = (
             "what it names blocks whatever the score, and the settings at base do not let that be overridden"
         )
+    if why:
         return OverrideDecision(override=one, accepted=False, refused=why)
     return OverrideDecision(override=one, accepted=True, covers=tuple(f.fingerprint for f in free))
+
+
+def _out_of_time(one: Override, now: float) -> str:
+    if one.until is None:
+        return ""
+    if now > one.until:
+        return "it has expired"
+    return f"it lasts longer than {LONGEST.days} days" if one.until - now > LONGEST.total_seconds() else ""

@@ -15,7 +15,7 @@ from math import floor
 from gate.model.finding import Finding
 from gate.model.rule import FindingStage
 from gate.model.score import Contribution, Score
-from gate.policy.rules import Policy
+from gate.policy.policy_file import Policy
 
 CORRELATION = "policy.correlation"
 SCRUTINY = "policy.scrutiny"

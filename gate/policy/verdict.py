@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
+from gate.model.cut_short import NOT_RUN, at_base_too, cut_short, only_slow
 from gate.model.finding import Finding
 from gate.model.leftover import left_running
 from gate.model.report import SandboxReport
-from gate.model.run import Completeness, Outcome, RunRecord
+from gate.model.rule import Severity
+from gate.model.run import Completeness, RunRecord
 from gate.model.score import Score, Thresholds, Verdict
-from gate.model.stage import Stage, StageOutcome
-from gate.policy.rules import Policy, load_policy
+from gate.model.stage import SkipReason, Stage, StageOutcome
+from gate.policy.policy_file import Policy, load_policy
 
-_WHOLE_LOOK = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
-_ORDER = (Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL)
+_TELLING = frozenset(
+    {"early-exit", "process-killed", "process-left-behind", "resource-exhaustion", "timeout"}
+)
+"""Rules that say how a run ended: where one weighs enough to warn, the end is evidence and no hole."""
 _SHOWN = 5
 
 
@@ -30,7 +35,8 @@ def decide(
     """The verdict and, in one line each, every reason for it (the deciding ones first).
 
     In this order: a hard block or a score from ``thresholds.fail`` on is fail; anything that could
-    not look is inconclusive; a score from ``thresholds.warn`` on is warn; the rest is pass.
+    not look is inconclusive; a score from ``thresholds.warn`` on is warn; the rest is pass. Rules of the
+    policy's ``least_verdict`` then keep the verdict from being better than that.
     ``no_sandbox`` (the user's own decision, never the change's; None: as the ``sandbox`` stage says) keeps
     the verdict from being better than the policy's ``no_sandbox.best``. Reasons may hold names from the
     change: untrusted text.
@@ -40,7 +46,7 @@ def decide(
         no_sandbox = _switched_off(stages)
     blocking = sorted({f.rule_id for f in findings if policy.blocks(f)})
     reasons = [f"{rule} blocks whatever the score" for rule in blocking]
-    unseen = could_not_look(stages, sandbox, no_sandbox=no_sandbox)
+    unseen = inconclusive_reasons(stages, sandbox, no_sandbox=no_sandbox, findings=findings)
     if score.value >= thresholds.fail:
         verdict = Verdict.FAIL
         reasons.append(f"score {score.value} is {thresholds.fail} or more")
@@ -54,26 +60,56 @@ def decide(
     else:
         verdict = Verdict.PASS
         reasons.append(f"score {score.value} is below {thresholds.warn}")
-    reasons += _shortened(unseen)
+    verdict, floors = _at_least(verdict, findings, thresholds, policy)
+    reasons = [*floors, *reasons, *_shortened(unseen)]
     if no_sandbox:
         best = Verdict(policy.no_sandbox.best)
-        verdict = max(verdict, best, key=_ORDER.index)
+        verdict = max(verdict, best, key=attrgetter("rank"))
         reasons.append(f"the sandbox was switched off, nobody saw the code run: at best {best.value}")
     return verdict, tuple(reasons)
 
 
+def _at_least(
+    verdict: Verdict, findings: Sequence[Finding], thresholds: Thresholds, policy: Policy
+) -> tuple[Verdict, list[str]]:
+    """The verdict with the policy's ``least_verdict``, and the rules that raised it."""
+    least: dict[str, tuple[Verdict, int]] = {}
+    for finding in findings:
+        _, count = least.get(finding.rule_id, (verdict, 0))
+        least[finding.rule_id] = (policy.least(finding, thresholds), count + 1)
+    worst = max((floor for floor, _ in least.values()), key=attrgetter("rank"), default=verdict)
+    if worst.rank <= verdict.rank:
+        return verdict, []
+    return worst, [
+        f"{rule} ({count} {'finding' if count == 1 else 'findings'}) means at least {floor.value}"
+        for rule, (floor, count) in sorted(least.items())
+        if floor is worst
+    ]
+
+
 def _switched_off(stages: Sequence[Stage]) -> bool:
-    """The pipeline's words for a sandbox that its user did not want (not: nothing to run)."""
+    """True for a sandbox that its user did not want, or that was skipped for no reason that is known."""
     return any(
-        s.name == "sandbox" and s.outcome is StageOutcome.SKIPPED and s.reason.startswith("switched off")
+        s.name == "sandbox"
+        and s.outcome is StageOutcome.SKIPPED
+        and s.skip_reason is not SkipReason.NOTHING_TO_RUN
         for s in stages
     )
 
 
-def could_not_look(
-    stages: Sequence[Stage], sandbox: SandboxReport | None, *, no_sandbox: bool
+def inconclusive_reasons(
+    stages: Sequence[Stage],
+    sandbox: SandboxReport | None,
+    *,
+    no_sandbox: bool,
+    findings: Sequence[Finding] = (),
 ) -> tuple[str, ...]:
-    """Every reason why this check was not a whole look; empty when it was."""
+    """Every reason why this check was not a whole look; empty when it was.
+
+    Code that did not come to its end is no reason where that is told as a finding that weighs enough to
+    warn, where main does the same, and where tests or calls only took more than there was for them: what
+    did not run is then among ``sandbox.not_exercised``.
+    """
     out = []
     if not stages:
         out.append("no stage reported that it looked")
@@ -84,15 +120,21 @@ def could_not_look(
         out.append("the code ran but nothing watched it (no tracer)")
     if not sandbox.completeness.whole:
         out.append(f"the trace is incomplete ({_lost(sandbox.completeness)})")
-    told = any(s.name == "sandbox" and not s.looked for s in stages)  # faults are in the stage's reason
+    in_stage = any(s.name == "sandbox" and not s.looked for s in stages)  # faults are in the stage's reason
     for run in sandbox.runs:
-        if not (told and run.fault is not None):
-            out += _run_reasons(run)
-    out += _unwatched(sandbox.runs)
+        if not (in_stage and run.fault is not None):
+            out += _run_reasons(run, sandbox.runs, told=_is_told(findings))
+    if not _is_told(findings):
+        out += _unwatched(sandbox.runs)
     return tuple(dict.fromkeys(out))
 
 
-def _run_reasons(run: RunRecord) -> list[str]:
+def _is_told(findings: Sequence[Finding]) -> bool:
+    """True when a finding about how runs ended weighs enough to warn by itself."""
+    return any(f.rule_id in _TELLING and f.severity.rank >= Severity.HIGH.rank for f in findings)
+
+
+def _run_reasons(run: RunRecord, runs: Sequence[RunRecord], *, told: bool) -> list[str]:
     """Why one run is not a whole look.
 
     How the code ended matters at head only: a base run cut short knows less of base's behaviour, which can
@@ -105,12 +147,12 @@ def _run_reasons(run: RunRecord) -> list[str]:
     if not run.completeness.whole:
         out.append(f"{name}: the trace is incomplete ({_lost(run.completeness)})")
     # A second look is extra, and so is a try that got a longer time in another run: what they did not come
-    # to the end of, the other run did or is told for.
-    if run.side == "head" and not run.probe.condition and not run.repeat:
-        if run.outcome not in _WHOLE_LOOK:
-            out.append(f"{name}: {run.outcome.value}, so the rest of it was not seen")
-        elif run.probe.driver and not run.completed:
-            out.append(f"{name}: ended before the driver was through")
+    # to the end of, the other run did or is told for. What there was no time for is code that did not run,
+    # judged by what it can do.
+    if run.side == "head" and not run.probe.condition and not run.repeat and run.stopped != NOT_RUN:
+        why = cut_short(run)
+        if why and not (told or only_slow(run) or at_base_too(run, runs)):
+            out.append(f"{name}: {why}, so the rest of it was not seen")
     return out
 
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.model.rule import RuleMeta
-from gate.prescreen import commands, dependencies, governance, hidden_text, imports, opaque, secrets
-from gate.prescreen.ast_rule import ast_rules
-from gate.prescreen.bandit_rules import bandit_rules
 from gate.prescreen.outcome import UNSCANNED
-from gate.prescreen.semgrep_rules import semgrep_rules
+from gate.prescreen.python_ast.rule import ast_rules
+from gate.prescreen.scanners import (
+    commands,
+    dependencies,
+    governance,
+    hidden_text,
+    imports,
+    opaque,
+    secrets,
+)
+from gate.prescreen.scanners.bandit_rules import bandit_rules
+from gate.prescreen.scanners.semgrep_rules import semgrep_rules
 
 
 def catalogue() -> Iterator[tuple[RuleMeta, str]]:

@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from gate.languages.decode import Problem
 from gate.model.change import Change, ChangedFile, Side, Tree
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.stage import Stage
-from gate.prescreen.decode import Problem
 
 Progress = Callable[[str], None]
 
@@ -82,7 +82,7 @@ class View:
             return max(1, number)
         return self.lines[min(max(number, 1), len(self.lines)) - 1]
 
-    def place(self, first: int, last: int | None = None) -> Location:
+    def location(self, first: int, last: int | None = None) -> Location:
         """A primary location for lines ``first..last`` of the text."""
         start = self.line(first)
         return Location(path=self.path, line=start, end_line=max(start, self.line(last or first)))
@@ -126,6 +126,8 @@ class PrescreenRequest:
     head: Tree
     scratch: Path
     deadline: float = 120.0
+    pace: float = 1.0
+    """How many times as long as usual one file may take (gate/stages/pace.py)."""
     allowed_imports: tuple[str, ...] = ()
     sources: Sources | None = None
     views: Views | None = None
@@ -141,6 +143,6 @@ class Scanner(Protocol):
 
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Look at every file of the change it understands; a file it could not scan makes its
-        stage degraded with the file named. Raises CouldNotLook when it cannot run at all.
+        stage degraded with the file named. Raises InconclusiveError when it cannot run at all.
         """
         ...

@@ -8,24 +8,24 @@ from typing import Final
 
 from gate.model.finding import Finding
 from gate.model.location import Location
-from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
+from gate.model.rule import FindingStage
 from gate.model.stage import Stage, StageOutcome
 from gate.prescreen.interface import Prescreened
+from gate.rules_api import RuleKind
 
 _NAMED: Final = 5
 
-UNSCANNED: Final = RuleMeta(
-    id="unscanned-file",
-    title="A changed file could not be looked at",
-    stage=FindingStage.PRESCREEN,
-    severity=Severity.MEDIUM,
-    confidence=Confidence.HIGH,
-    help="A file that stops a scanner (nesting, size, encoding, broken syntax) would otherwise be the place "
-    "to hide code. What it holds is unknown, so the check cannot end green.",
-    remediation="Make the file parse (if it is written for a newer Python, run gate on that one), split it, "
-    "or leave generated data out; then run the check again.",
+UNSCANNED: Final = RuleKind[object, object](FindingStage.PRESCREEN).meta(
+    "unscanned-file",
+    "A changed file could not be looked at",
+    severity="medium",
+    confidence="high",
     topic="unscanned",
     cwe=(1116,),
+    why="A file that stops a scanner (nesting, size, encoding, broken syntax) would otherwise be the place "
+    "to hide code. What a program that no scanner could read holds is unknown, so the check cannot end "
+    "green; a data file, or one that another scanner read, is only named.",
+    fix="Make the file parse, split it, or leave generated data out; then run the check again.",
 )
 
 
@@ -43,11 +43,15 @@ def ended(
     unlooked = sorted(set(unlooked))
     stage = Stage(name=f"prescreen:{name}", outcome=StageOutcome.DONE)
     if unlooked:
-        named = "; ".join(f"{_plain(path)}: {reason}" for path, reason in unlooked[:_NAMED])
-        more = f" and {len(unlooked) - _NAMED} more" if len(unlooked) > _NAMED else ""
-        stage = replace(stage, outcome=StageOutcome.DEGRADED, reason=f"could not look at {named}{more}")
+        stage = replace(stage, outcome=StageOutcome.DEGRADED, reason=unread_files_text(unlooked))
     named_findings = [_unscanned(name, path, reason) for path, reason in unlooked]
     return Prescreened(findings=(*findings, *named_findings), stages=(stage,), secrets=secrets)
+
+
+def unread_files_text(unlooked: Sequence[tuple[str, str]]) -> str:
+    """The first few of these files (path, reason) in one line."""
+    named = "; ".join(f"{_plain(path)}: {reason}" for path, reason in unlooked[:_NAMED])
+    return f"could not look at {named}" + (f" and {len(unlooked) - _NAMED} more" if unlooked[_NAMED:] else "")
 
 
 def _plain(path: str) -> str:
@@ -55,15 +59,6 @@ def _plain(path: str) -> str:
 
 
 def _unscanned(name: str, path: str, reason: str) -> Finding:
-    return Finding(
-        rule_id=UNSCANNED.id,
-        stage=UNSCANNED.stage,
-        severity=UNSCANNED.severity,
-        confidence=UNSCANNED.confidence,
-        message=f"{name} could not look at this file.",
-        locations=(Location(path=path),),
-        shape="unscanned",
-        topic=UNSCANNED.topic,
-        cwe=UNSCANNED.cwe,
-        evidence={"reason": reason, "scanner": name},
-    )
+    message = f"{name} could not look at this file."
+    evidence = {"reason": reason, "scanner": name}
+    return Finding.of(UNSCANNED, message, Location(path=path), shape="unscanned", evidence=evidence)

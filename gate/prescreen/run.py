@@ -9,25 +9,26 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
-from gate import crash
-from gate.errors import CouldNotLook
+from gate import crash_log
+from gate.errors import InconclusiveError
 from gate.model.finding import Finding
 from gate.model.stage import Stage, StageOutcome
-from gate.prescreen.bandit import Bandit
-from gate.prescreen.commands import Commands
-from gate.prescreen.dependencies import Dependencies
-from gate.prescreen.governance import Governance
-from gate.prescreen.hidden_text import HiddenText
-from gate.prescreen.imports import Imports
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Progress, Scanner
-from gate.prescreen.opaque import Opaque
 from gate.prescreen.outcome import UNSCANNED, ended
-from gate.prescreen.pyast import PyAst
+from gate.prescreen.python_ast.scanner import PyAst
+from gate.prescreen.scanners.bandit import Bandit
+from gate.prescreen.scanners.commands import Commands
+from gate.prescreen.scanners.dependencies import Dependencies
+from gate.prescreen.scanners.governance import Governance
+from gate.prescreen.scanners.hidden_text import HiddenText
+from gate.prescreen.scanners.imports import Imports
+from gate.prescreen.scanners.opaque import Opaque
+from gate.prescreen.scanners.secrets import Secrets
+from gate.prescreen.scanners.semgrep import Semgrep
 from gate.prescreen.scope import sources
-from gate.prescreen.secrets import Secrets
-from gate.prescreen.semgrep import Semgrep
+from gate.prescreen.unread import settle
 from gate.prescreen.views import make_views
-from gate.redact import REDACTED, redact
+from gate.redaction import REDACTED, redact
 
 _LITERAL: Final = re.compile(r"([\"'])[^\"'\n]{3,}\1")
 
@@ -66,7 +67,7 @@ def prescreen(request: PrescreenRequest, progress: Progress | None = None) -> Pr
     )
     with ThreadPoolExecutor(len(SCANNERS), thread_name_prefix="scanner") as pool:
         running = [pool.submit(_one, scanner, request, progress) for scanner in SCANNERS.values()]
-        results = [unread, *(future.result() for future in running)]
+        results = settle([unread, *(future.result() for future in running)], views)
     values = tuple(sorted({value for result in results for value in result.secrets}))
     findings = sorted(
         (_redacted(f, values) for f in _once(f for result in results for f in result.findings)),
@@ -81,11 +82,11 @@ def _one(scanner: Scanner, request: PrescreenRequest, progress: Progress | None)
     name = f"prescreen:{scanner.name}"
     try:
         result = scanner.scan(request)
-    except CouldNotLook as error:
+    except InconclusiveError as error:
         reason = f"{error.message}. {error.advice}".rstrip(". ") + "."
         result = _failed(name, reason)
     except Exception as error:  # noqa: BLE001 - a scanner's bug must not cost what the others found
-        reason = f"internal error ({type(error).__name__}); details in {crash.write_log(error)}"
+        reason = f"internal error ({type(error).__name__}); details in {crash_log.write_log(error)}"
         result = _failed(name, reason)
     seconds = time.monotonic() - start
     if progress is not None:

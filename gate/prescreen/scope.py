@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
+from gate.languages.content import reader_of
 from gate.model.change import Change, ChangedFile
 from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.prescreen.interface import PrescreenRequest, Source, Sources
-from gate.prescreen.languages import language_of
 
 TOO_LARGE = 48 << 20
 """Bytes; a larger file is named as not looked at, never read into memory."""
@@ -42,7 +42,7 @@ def sources(request: PrescreenRequest) -> Sources:
             Source(
                 path=f.path,
                 changed=f,
-                language=language_of(f.path, heads[f.path]) or f.language,
+                language=reader_of(f.path, heads[f.path]) or f.language,
                 head=heads[f.path],
                 base=base,
             )

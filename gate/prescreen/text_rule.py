@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from gate.languages.decode import Problem
+from gate.languages.limited_child import scan_isolated
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
-from gate.prescreen.decode import Problem
 from gate.prescreen.interface import PrescreenRequest, View
-from gate.prescreen.limits import scan_isolated
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
+from gate.rules_api import Rule, RuleKind
 
 CODE: Final = frozenset(
     {"python", "javascript", "typescript", "shell", "dockerfile", "makefile", "yaml", "other"}
@@ -48,46 +48,10 @@ class TextHit:
     confidence: Confidence | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextRule:
-    """A rule and its check over one view. The check's docstring is the rule's page."""
-
-    meta: RuleMeta
-    check: Callable[[View], Iterator[TextHit]]
-
-    @property
-    def page(self) -> str:
-        """Markdown for `gate explain`."""
-        return inspect.cleandoc(self.check.__doc__ or "")
-
-
-def about(
-    rule_id: str,
-    title: str,
-    severity: Severity,
-    confidence: Confidence,
-    *,
-    topic: str,
-    why: str,
-    fix: str,
-    cwe: tuple[int, ...] = (),
-    attack: tuple[str, ...] = (),
-    languages: tuple[str, ...] = (),
-) -> RuleMeta:
-    """A RuleMeta of the prescreen stage."""
-    return RuleMeta(
-        id=rule_id,
-        title=title,
-        stage=FindingStage.PRESCREEN,
-        severity=severity,
-        confidence=confidence,
-        help=why,
-        remediation=fix,
-        topic=topic,
-        cwe=cwe,
-        attack=attack,
-        languages=languages,
-    )
+TextRule = Rule[View, TextHit]
+rule: Final = RuleKind[View, TextHit](FindingStage.PRESCREEN, page="check")
+policy_rule: Final = RuleKind[View, TextHit](FindingStage.POLICY, page="check")
+"""For changes that touch what decides about changes: findings of the stage *policy*."""
 
 
 def finding(
@@ -101,17 +65,9 @@ def finding(
     confidence: Confidence | None = None,
 ) -> Finding:
     """A Finding of this rule."""
-    return Finding(
-        rule_id=meta.id,
-        stage=meta.stage,
-        severity=severity or meta.severity,
-        confidence=confidence or meta.confidence,
-        message=message,
-        locations=(place,),
-        shape=shape,
-        topic=meta.topic,
-        cwe=meta.cwe,
-        evidence={key: value[:200] for key, value in (evidence or {}).items()},
+    shown = {key: value[:200] for key, value in (evidence or {}).items()}
+    return Finding.of(
+        meta, message, place, shape=shape, severity=severity, confidence=confidence, evidence=shown
     )
 
 
@@ -155,7 +111,7 @@ def _look(
         if len(view.text) <= here:
             found += _findings(rules, view, hits(rules, view))
     results = scan_isolated(
-        "gate.prescreen.text_rule:look",
+        "gate.prescreen.text_rule:apply_rules",
         [(view.path, _packed(view)) for view in large],
         list[tuple[int, TextHit]],
         options={"rules": door},
@@ -182,7 +138,7 @@ def _findings(
         yield finding(
             rules[index].meta,
             hit.message,
-            view.place(hit.first, hit.last) if hit.first else Location(path=view.path),
+            view.location(hit.first, hit.last) if hit.first else Location(path=view.path),
             shape=hit.shape if hit.shape is not None else view.quote(hit.first or 1)[:500],
             evidence=hit.evidence,
             severity=hit.severity,
@@ -204,7 +160,7 @@ def _packed(view: View) -> bytes:
     return msgspec.json.encode(told) + b"\n" + view.text.encode("utf-8", "surrogatepass")
 
 
-def look(path: str, data: bytes, options: Mapping[str, Any]) -> list[tuple[int, TextHit]]:
+def apply_rules(path: str, data: bytes, options: Mapping[str, object]) -> list[tuple[int, TextHit]]:
     """Inside the child: the rules over one text, packed with what they ask besides it."""
     head, _, text = data.partition(b"\n")
     told = msgspec.json.decode(head, type=_Told)

@@ -6,15 +6,15 @@ No path of the change reaches a scanner's file system, so none can exclude itsel
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
+from gate.languages.content import named_as_code, reader_of
+from gate.languages.decode import Decoded, decode, names_a_codec, without_declaration
+from gate.languages.limited_child import scan_isolated
+from gate.languages.notebook import Cells, read_notebook
 from gate.model.change import Side
-from gate.prescreen.decode import Decoded, decode, names_a_codec, without_declaration
 from gate.prescreen.interface import PrescreenRequest, Source, View, Views
-from gate.prescreen.languages import language_of, named_as_code
-from gate.prescreen.limits import scan_isolated
-from gate.prescreen.notebook import Cells, read_notebook
 from gate.prescreen.scope import sources
 
 _EXTENSIONS: Final = {
@@ -26,6 +26,8 @@ _EXTENSIONS: Final = {
     "yaml": ".yaml",
     "json": ".json",
 }
+_OWN: Final = (".tsx", ".jsx")
+"""Endings that a neutral copy keeps: in TypeScript they choose the grammar."""
 
 
 def make_views(request: PrescreenRequest) -> Views:
@@ -40,7 +42,7 @@ def make_views(request: PrescreenRequest) -> Views:
         if source.base is not None:
             sides.append(("base", source.changed.old_path or source.path, source.base))
         for side, path, data in sides:
-            language = language_of(path, data) or (source.language if side == "head" else None)
+            language = reader_of(path, data) or (source.language if side == "head" else None)
             if language != "binary":
                 looked.append((source, side, path, data, language))
     odd = [i for i, (_, _, _, data, _) in enumerate(looked) if names_a_codec(data)]
@@ -85,6 +87,13 @@ def _decoded_in_a_child(
     return [out[i] for i in range(len(items))]
 
 
+def _extension(path: str, language: str | None) -> str:
+    own = PurePosixPath(path).suffix.lower()
+    if language in ("javascript", "typescript") and own in _OWN:
+        return own
+    return _EXTENSIONS.get(language or "", ".txt")
+
+
 def _view(  # one value from its parts
     folder: Path,
     index: int,
@@ -104,7 +113,7 @@ def _view(  # one value from its parts
             text, lines, language = cells.text, cells.lines, cells.language
     if language == "python" and decoded.encoding != "utf-8":
         text = without_declaration(text)
-    file = folder / f"{index:06d}{_EXTENSIONS.get(language or '', '.txt')}"
+    file = folder / f"{index:06d}{_extension(path, language)}"
     file.write_bytes(text.encode("utf-8", "replace"))
     return View(
         path=path,

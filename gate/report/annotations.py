@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from gate.escape import command_data, command_property, display_path
+from gate.model.finding import worst_first
 from gate.model.report import Report
 from gate.model.rule import Severity
+from gate.model.stage import incomplete_stages
 from gate.report import summary
-from gate.report.json_v1 import rule_id
+from gate.report.exercised import headline
 from gate.report.markdown import MarkdownReporter
-from gate.report.order import could_not_look, worst_first
-from gate.textsafe import command_data, command_property, display_path
+from gate.report.published import rule_id
 
 MOST: Final = 50
 _LEVELS: Final = {
@@ -22,16 +24,17 @@ _LEVELS: Final = {
 }
 
 
-def annotate(report: Report, most: int = MOST) -> str:
+def annotate(report: Report, most: int = MOST, *, findings: bool = True) -> str:
     """Workflow commands for the worst findings, one a line; the rest is one line with their number.
 
     Stages that could not look come first, as errors: nobody may take their silence for a clean look.
+    ``findings`` False: they are told elsewhere, in the annotations of a check run.
     """
     out = [
         f"::error title=gate could not look::{command_data(f'{s.name} ({s.outcome.value}): {s.reason}', 600)}"
-        for s in could_not_look(report.stages)[:10]
+        for s in incomplete_stages(report.stages)[:10]
     ]
-    ranked = worst_first(report.findings)
+    ranked = worst_first(report.findings) if findings else ()
     for finding in ranked[:most]:
         place = finding.primary
         fields = [f"file={_file(place.path)}"]
@@ -45,6 +48,8 @@ def annotate(report: Report, most: int = MOST) -> str:
         out.append(f"::{_LEVELS[finding.severity]} {','.join(fields)}::{text}")
     if len(ranked) > most:
         out.append(f"::notice title=gate::{len(ranked) - most} more findings, none worse, in report.json")
+    if figure := headline(report):
+        out.append(f"gate: {figure}")
     word = summary.VERDICT_WORDS[report.verdict][0]
     out.append(f"gate: {word}, score {report.score.value} of 100")
     return "\n".join(out) + "\n"

@@ -10,14 +10,25 @@ from typing import Final
 
 from markupsafe import Markup
 
-from gate.model.finding import Finding
+from gate.escape import display_path
+from gate.model.finding import Finding, worst_first
 from gate.model.report import Report
-from gate.report import summary
-from gate.report.json_v1 import rule_id
-from gate.report.markdown import behaviour_row, command, lost_events, run_row, sandbox_title
-from gate.report.order import could_not_look, worst_first
+from gate.model.stage import Stage
+from gate.report import incidents, summary
+from gate.report.exercised import headline, main_reason, rows
+from gate.report.markdown import (
+    ai_rows,
+    behaviour_row,
+    blind_rows,
+    command,
+    contribution_rows,
+    heading,
+    lost_events,
+    run_row,
+    sandbox_title,
+)
+from gate.report.published import rule_id
 from gate.report.rendering import html_environment
-from gate.textsafe import display_path
 
 _MOST_FINDINGS: Final = 300
 _MOST_ROWS: Final = 300
@@ -53,12 +64,20 @@ class HtmlReporter:
         ai_count, of, tools = summary.disclosed(report)
         new, gone = summary.ordered(report.behaviour.new), summary.ordered(report.behaviour.gone)
         pairs = summary.run_pairs(report)
-        points = sorted(report.score.contributions, key=lambda c: (-c.points, c.rule_id))
         return {
             "version": report.gate_version,
             "verdict": report.verdict.value,
             "word": word,
             "gloss": gloss,
+            "fact": _phrases(heading(report)),
+            "incidents": [
+                {
+                    "severity": one.severity.value,
+                    "phrases": _phrases(one.sentence),
+                    "count": len(one.findings),
+                }
+                for one in incidents.incidents(report)[:_MOST_ROWS]
+            ],
             "score": report.score.value,
             "warn": report.thresholds.warn,
             "fail": report.thresholds.fail,
@@ -71,10 +90,7 @@ class HtmlReporter:
             "files": summary.amount(len(change.files), "file"),
             "ai_count": ai_count,
             "tools": tools[:10],
-            "blind": [
-                {"name": s.name, "outcome": s.outcome.value, "reason": s.reason}
-                for s in could_not_look(report.stages)
-            ],
+            "blind": blind_rows(report),
             "findings": [_finding(f, report) for f in ranked[:_MOST_FINDINGS]],
             "finding_count": f"{len(ranked):,}",
             "findings_more": max(0, len(ranked) - _MOST_FINDINGS),
@@ -85,42 +101,43 @@ class HtmlReporter:
             "gone_count": len(gone),
             "unchanged": report.behaviour.unchanged_count,
             "ran": summary.was_run(report),
+            "exercised": headline(report),
+            "unrun_reason": main_reason(report),
+            "unrun": rows(report)[:_MOST_ROWS],
+            "unrun_more": max(0, len(rows(report)) - _MOST_ROWS),
             "overrides": [summary.override_row(o) for o in report.overrides[:_MOST_ROWS]],
             "overrides_more": max(0, len(report.overrides) - _MOST_ROWS),
             "override_count": sum(o.accepted for o in report.overrides),
-            "contributions": [
-                {"points": f"{c.points:+.1f}", "rule": rule_id(c.rule_id), "why": c.why}
-                for c in points[:_MOST_ROWS]
-            ],
-            "ai": [
-                {
-                    "sha": c.commit[:10],
-                    "tool": c.tool or "an AI tool",
-                    "confidence": c.confidence or "unknown",
-                    "evidence": c.evidence[:4],
-                }
-                for c in [c for c in report.commits if c.is_ai][:_MOST_ROWS]
-            ],
+            "contributions": contribution_rows(report, _MOST_ROWS, signed=True),
+            "ai": ai_rows(report, _MOST_ROWS, evidence=4),
             "sandbox_title": sandbox_title(report),
             "lost": lost_events(report.sandbox.completeness),
             "runs": [run_row(p) for p in pairs[:_MOST_ROWS]],
             "runs_more": max(0, len(pairs) - _MOST_ROWS),
             "not_exercised": report.sandbox.not_exercised[:_MOST_ROWS],
-            "stages": [
-                {
-                    "name": s.name,
-                    "outcome": s.outcome.value,
-                    "seconds": f"{s.seconds:.1f}",
-                    "reason": s.reason,
-                }
-                for s in report.stages[:_MOST_ROWS]
-            ],
+            "stages": [_stage(s) for s in report.stages[:_MOST_ROWS]],
             "command": command(report),
         }
 
 
+def _stage(stage: Stage) -> dict[str, object]:
+    return {
+        "name": stage.name,
+        "outcome": stage.outcome.value,
+        "seconds": f"{stage.seconds:.1f}",
+        "reason": stage.reason,
+    }
+
+
+def _phrases(sentence: incidents.Sentence) -> list[dict[str, object]]:
+    words = [{"text": phrase.text, "quoted": phrase.quoted} for phrase in sentence]
+    if sentence and not sentence[0].quoted:
+        words[0]["text"] = sentence[0].text[:1].upper() + sentence[0].text[1:]
+    return words
+
+
 def _finding(finding: Finding, report: Report) -> dict[str, object]:
-    path, line = summary.place(finding)
+    path, line = summary.location_parts(finding)
     rule = report.rules.get(finding.rule_id)
     return {
         "severity": finding.severity.value,

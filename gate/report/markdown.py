@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote_from_bytes
 
 from markupsafe import Markup
 
+from gate.escape import display_path, markdown, markdown_code
 from gate.model.behaviour import Behaviour
-from gate.model.finding import Finding
+from gate.model.finding import Finding, worst_first
 from gate.model.report import Report
-from gate.model.run import Completeness
+from gate.model.run import Completeness, RunRecord
 from gate.model.score import Verdict
-from gate.model.stage import Stage
-from gate.report import summary
-from gate.report.json_v1 import rule_id
+from gate.model.stage import Stage, incomplete_stages
+from gate.report import incidents, summary
+from gate.report.exercised import headline, main_reason, rows
 from gate.report.mermaid import process_tree
-from gate.report.order import could_not_look, worst_first
+from gate.report.published import rule_id
 from gate.report.rendering import markdown_environment
-from gate.textsafe import display_path, markdown, markdown_code
 
 MOST_CHARACTERS: Final = 65_000
 """GitHub takes 65,536 characters; we count UTF-8 bytes, which is never fewer, and leave room for a marker."""
@@ -34,16 +34,16 @@ _OVERRIDABLE: Final = frozenset({Verdict.FAIL, Verdict.INCONCLUSIVE})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Room:
+class RowLimits:
     """How many entries each part may show."""
 
     findings: int = 120
     evidence: int = 4
     rows: int = 40
 
-    def less(self) -> Room:
+    def less(self) -> RowLimits:
         """About half of it."""
-        return Room(
+        return RowLimits(
             findings=self.findings // 2, evidence=max(1, self.evidence - 1), rows=max(3, self.rows // 2)
         )
 
@@ -58,7 +58,7 @@ class MarkdownReporter:
 
     def render(self, report: Report) -> str:
         """The whole comment, always shorter than GitHub's limit; what did not fit is counted."""
-        room = Room()
+        room = RowLimits()
         ranked = worst_first(report.findings)
         template = markdown_environment().get_template("report.md.j2")
         while True:
@@ -67,25 +67,34 @@ class MarkdownReporter:
                 return text
             room = room.less()
 
-    def _view(self, report: Report, ranked: list[Finding], room: Room) -> dict[str, object]:
-        blind = could_not_look(report.stages)
-        doings = summary.doings(report)
+    def _view(self, report: Report, ranked: Sequence[Finding], room: RowLimits) -> dict[str, object]:
+        blind = incomplete_stages(report.stages)
+        doings = summary.behaviour_phrases(report)
         ai = [c for c in report.commits if c.is_ai]
-        pairs = summary.run_pairs(report)
-        box = report.sandbox
-        points = sorted(report.score.contributions, key=lambda c: (-c.points, c.rule_id))
+        fact = heading(report)
+        also = [one for one in incidents.incidents(report) if one.sentence != fact]
         return {
             "mark": _MARKS[report.verdict],
+            "inconclusive": report.verdict is Verdict.INCONCLUSIVE,
+            "fact": sentence(fact),
+            "incidents": [
+                {"severity": one.severity.value, "sentence": sentence(one.sentence)} for one in also[:3]
+            ],
+            "incidents_more": max(0, len(also) - 3),
             "word": summary.VERDICT_WORDS[report.verdict][0],
             "score": report.score.value,
             "warn": report.thresholds.warn,
             "fail": report.thresholds.fail,
-            "blind": [{"name": b.name, "outcome": b.outcome.value, "reason": b.reason} for b in blind[:3]],
+            "blind": blind_rows(report)[:3],
             "blind_count": summary.amount(len(blind), "stage"),
             "blind_more": max(0, len(blind) - 3),
             "doings": doings[:4],
             "doings_more": max(0, len(doings) - 4),
             "ran": summary.was_run(report),
+            "exercised": headline(report),
+            "unrun_reason": main_reason(report),
+            "unrun": rows(report)[: room.rows],
+            "unrun_more": max(0, len(rows(report)) - room.rows),
             "worst": self._finding(ranked[0], room) if ranked else None,
             "next": summary.next_step(report),
             "tree": Markup(process_tree(summary.ordered(report.behaviour.new))),  # noqa: S704 - see there
@@ -100,28 +109,12 @@ class MarkdownReporter:
             "findings_more": max(0, len(ranked) - room.findings),
             "because": report.reasons[0] if report.reasons else "",
             "reasons": report.reasons[: room.rows],
-            "contributions": [
-                {"points": f"{c.points:.1f}", "rule": rule_id(c.rule_id), "why": c.why}
-                for c in points[: room.rows]
-            ],
+            "contributions": contribution_rows(report, room.rows, signed=False),
             "ai_count": len(ai),
             "commit_count": summary.amount(len(report.commits), "commit"),
-            "ai": [
-                {
-                    "sha": c.commit[:10],
-                    "tool": c.tool or "an AI tool",
-                    "confidence": c.confidence or "unknown",
-                    "evidence": c.evidence[:2],
-                }
-                for c in ai[: room.rows]
-            ],
+            "ai": ai_rows(report, room.rows, evidence=2),
             "ai_more": max(0, len(ai) - room.rows),
-            "sandbox_title": sandbox_title(report),
-            "runs": [run_row(p) for p in pairs[: room.rows]],
-            "runs_more": max(0, len(pairs) - room.rows),
-            "lost": lost_events(box.completeness),
-            "not_exercised": box.not_exercised[: room.rows],
-            "not_exercised_more": max(0, len(box.not_exercised) - room.rows),
+            **self._sandbox(report, room.rows),
             "stages": [stage_row(s) for s in sorted(report.stages, key=lambda s: s.looked)[: room.rows]],
             "stages_more": max(0, len(report.stages) - room.rows),
             "command": command(report),
@@ -134,7 +127,21 @@ class MarkdownReporter:
             "version": report.gate_version,
         }
 
-    def _files(self, shown: list[Finding], ranked: list[Finding], room: Room) -> list[dict[str, object]]:
+    def _sandbox(self, report: Report, most: int) -> dict[str, object]:
+        pairs = summary.run_pairs(report)
+        box = report.sandbox
+        return {
+            "sandbox_title": sandbox_title(report),
+            "runs": [run_row(p) for p in pairs[:most]],
+            "runs_more": max(0, len(pairs) - most),
+            "lost": lost_events(box.completeness),
+            "not_exercised": box.not_exercised[:most],
+            "not_exercised_more": max(0, len(box.not_exercised) - most),
+        }
+
+    def _files(
+        self, shown: Sequence[Finding], ranked: Sequence[Finding], room: RowLimits
+    ) -> list[dict[str, object]]:
         groups: dict[str, list[Finding]] = {}
         for finding in shown:
             groups.setdefault(finding.primary.path, []).append(finding)
@@ -150,8 +157,8 @@ class MarkdownReporter:
             for path, found in groups.items()
         ]
 
-    def _finding(self, finding: Finding, room: Room) -> dict[str, object]:
-        path, line = summary.place(finding)
+    def _finding(self, finding: Finding, room: RowLimits) -> dict[str, object]:
+        path, line = summary.location_parts(finding)
         number = finding.primary.line
         return {
             "severity": finding.severity.value,
@@ -179,6 +186,26 @@ class MarkdownReporter:
 def markdown_text(text: str, limit: int) -> Markup:
     """Text for Markdown with a limit of its own."""
     return Markup(markdown(text, limit))  # noqa: S704 - escaped by textsafe
+
+
+def sentence(told: incidents.Sentence) -> Markup:
+    """A sentence with the change's words as code."""
+    parts = []
+    for phrase in told:
+        before, after = (" " if edge == " " else "" for edge in (phrase.text[:1], phrase.text[-1:]))
+        shown = markdown_code(phrase.text, 120) if phrase.quoted else before + markdown(phrase.text) + after
+        parts.append(shown if phrase.text.strip() else phrase.text)
+    return Markup("".join(parts))  # noqa: S704 - escaped by textsafe
+
+
+def heading(report: Report) -> incidents.Sentence:
+    """The fact after the verdict's word: what was seen, or what could not be looked at."""
+    if report.verdict is Verdict.PASS:
+        return ()
+    if report.verdict is Verdict.INCONCLUSIVE:
+        blind = incomplete_stages(report.stages)
+        return (incidents.Phrase(text=f"{blind[0].name} could not look"),) if blind else ()
+    return incidents.fact(report)
 
 
 def stage_row(stage: Stage) -> Mapping[str, object]:
@@ -216,21 +243,53 @@ def run_row(pair: summary.RunPair) -> Mapping[str, object]:
         "phase": pair.phase,
         "target": pair.target,
         "base": summary.outcome_words(pair.base),
-        "head": summary.outcome_words(head) + (f": {head.fault}" if head is not None and head.fault else ""),
+        "head": summary.outcome_words(head) + (f": {note}" if (note := _note(head)) else ""),
         "seconds": "-" if head is None else f"{head.seconds:.1f} s",
         "memory": "-" if head is None else summary.mebibytes(head.peak_memory),
     }
 
 
+def _note(run: RunRecord | None) -> str:
+    return summary.run_note(run).removeprefix("not run: ")
+
+
+def blind_rows(report: Report) -> list[dict[str, object]]:
+    """The stages that could not look, or not at everything."""
+    stages = incomplete_stages(report.stages)
+    return [{"name": s.name, "outcome": s.outcome.value, "reason": s.reason} for s in stages]
+
+
+def contribution_rows(report: Report, most: int, *, signed: bool) -> list[dict[str, object]]:
+    """The points of the score, most first; ``signed``: with a plus before them."""
+    points = sorted(report.score.contributions, key=lambda c: (-c.points, c.rule_id))
+    shape = "+.1f" if signed else ".1f"
+    return [
+        {"points": format(c.points, shape), "rule": rule_id(c.rule_id), "why": c.why} for c in points[:most]
+    ]
+
+
+def ai_rows(report: Report, most: int, *, evidence: int) -> list[dict[str, object]]:
+    """Commits that disclose a tool, each with so many pieces of evidence."""
+    return [
+        {
+            "sha": c.commit[:10],
+            "tool": c.tool or "an AI tool",
+            "confidence": c.confidence or "unknown",
+            "evidence": c.evidence[:evidence],
+        }
+        for c in [c for c in report.commits if c.is_ai][:most]
+    ]
+
+
 def sandbox_title(report: Report) -> str:
-    """What ran, and behind which wall, in a few words."""
+    """What ran, and behind which sandbox, in a few words."""
     box = report.sandbox
     if box.backend is None:
         return "nothing"
     runs = summary.amount(len(summary.run_pairs(report)), "probe")
-    wall = f" ({box.isolation})" if box.isolation else ""
+    isolation = f" ({box.isolation})" if box.isolation else ""
     watched = f", watched by {box.tracer}" if box.tracer else ""
-    return f"{runs} behind {box.backend}{wall}{watched}"
+    return f"{runs} behind {box.backend}{isolation}{watched}"
 
 
 def lost_events(completeness: Completeness) -> str:

@@ -29,14 +29,7 @@ def process_tree(behaviours: Iterable[Behaviour]) -> str:
     for item in behaviours:
         if item.kind not in _DRAWN:
             continue
-        chain = tuple(item.actor.split(">")) if item.actor else ("python",)
-        steps = [chain[: n + 1] for n in range(len(chain))]
-        if item.kind is BehaviourKind.EXEC:
-            if chain[-1].rpartition("/")[2] != item.subject.rpartition("/")[2]:
-                steps.append((*chain, item.subject.rpartition("/")[2]))
-            target: tuple[str, ...] | None = None
-        else:
-            target = ("", item.kind.value, item.subject)
+        steps, target = _path(item)
         wanted = [*steps, target] if target else steps
         if len(names) + sum(step not in names for step in wanted) > MOST_NODES:
             left_out += 1
@@ -55,6 +48,18 @@ def process_tree(behaviours: Iterable[Behaviour]) -> str:
     if left_out:
         lines.append(f'  more["{left_out} more in report.json"]')
     return "\n".join(["```mermaid", "flowchart LR", *lines, "```"])
+
+
+def _path(item: Behaviour) -> tuple[list[tuple[str, ...]], tuple[str, ...] | None]:
+    """The programs from the first to the one that acts, and what it connects to; None for a program."""
+    chain = tuple(item.actor.split(">")) if item.actor else ("python",)
+    steps = [chain[: n + 1] for n in range(len(chain))]
+    if item.kind is not BehaviourKind.EXEC:
+        return steps, ("", item.kind.value, item.subject)
+    name = item.subject.rpartition("/")[2]
+    if chain[-1].rpartition("/")[2] != name:
+        steps.append((*chain, name))
+    return steps, None
 
 
 def _label(text: str) -> str:

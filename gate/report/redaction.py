@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gate.model.report import Report
-from gate.redact import redact
+from gate.redaction import redact
 
 _KEPT: Final = frozenset(
     {
@@ -29,7 +29,7 @@ _KEPT: Final = frozenset(
 
 
 def redact_report(report: Report, secrets: Sequence[str]) -> Report:
-    """The same report with every text, and every kept output, passed through :func:`gate.redact.redact`.
+    """The same report with every text, and every kept output, passed through :func:`gate.redaction.redact`.
 
     ``secrets`` are the canaries of this run and whatever else must not be shown. Fingerprints and
     object names stay, so that findings stay the same findings. ``rules`` is our own text and stays.
@@ -39,7 +39,7 @@ def redact_report(report: Report, secrets: Sequence[str]) -> Report:
     return clean
 
 
-def _walk(value: Any, known: tuple[str, ...]) -> Any:
+def _walk(value: object, known: tuple[str, ...]) -> Any:
     clean: Any = value
     if isinstance(value, str):
         clean = redact(value, known)

@@ -1,11 +1,22 @@
-"""Every format that `gate check` can write, by name."""
+"""Every format that `gate check` can write, by name. A reporter judges nothing."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
+from gate.model.report import Report
 from gate.report import html, json_v1, markdown, sarif, terminal
-from gate.report.interface import Reporter
+
+
+class Reporter(Protocol):
+    """One format, one file: terminal, markdown, json_v1, sarif, html."""
+
+    name: str
+
+    def render(self, report: Report) -> str:
+        """The whole document, every text from the change escaped for this sink."""
+        ...
+
 
 REPORTERS: Final[dict[str, Reporter]] = {
     "terminal": terminal.REPORTER,

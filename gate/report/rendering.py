@@ -10,7 +10,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from gate import textsafe
+from gate import escape as textsafe
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -42,7 +42,7 @@ def _environment(escape: Callable[[str], str]) -> Environment:
 
 def _safe(function: Callable[..., str]) -> Callable[..., Markup]:
     def call(*args: object, **options: object) -> Markup:
-        return Markup(function(*args, **options))  # noqa: S704 - an escape of gate.textsafe
+        return Markup(function(*args, **options))  # noqa: S704 - an escape of gate.escape
 
     return call
 

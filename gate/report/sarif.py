@@ -10,17 +10,21 @@ import os
 from typing import Any, Final
 from urllib.parse import quote_from_bytes
 
-from gate.model.finding import Finding
+from gate.escape import display_path, json_text, visible
+from gate.model.finding import Finding, worst_first
 from gate.model.location import Location
 from gate.model.report import Report
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.model.score import Verdict
-from gate.model.stage import StageOutcome
-from gate.report.json_v1 import ascii_json, rule_id
-from gate.report.order import could_not_look, worst_first
+from gate.model.stage import StageOutcome, incomplete_stages
+from gate.report.exercised import properties
+from gate.report.incidents import incidents, plain
+from gate.report.json_v1 import ascii_json
+from gate.report.published import rule_id
 from gate.report.summary import stays_inside
-from gate.textsafe import display_path, json_text, visible
 
+JsonObject = dict[str, Any]
+"""A part of the log: its shape is written in SARIF 2.1.0."""
 MOST_RESULTS: Final = 5_000
 _LEVELS: Final = {
     Severity.CRITICAL: "error",
@@ -56,8 +60,8 @@ def _text(text: str, limit: int = 1_000) -> str:
     return shown.replace("[", "\\[").replace("]", "\\]").replace("{", "{{").replace("}", "}}") or "-"
 
 
-def _place(location: Location) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": uri(location.path), "uriBaseId": "SRCROOT"}}
+def _place(location: Location) -> JsonObject:
+    physical: JsonObject = {"artifactLocation": {"uri": uri(location.path), "uriBaseId": "SRCROOT"}}
     # GitHub places a result without a region nowhere; a whole-file finding goes to line 1
     region: dict[str, int] = {"startLine": location.line or 1}
     if location.end_line is not None:
@@ -66,14 +70,14 @@ def _place(location: Location) -> dict[str, Any]:
     return {"physicalLocation": physical}
 
 
-def _rule(name: str, meta: RuleMeta | None, example: Finding) -> dict[str, Any]:
+def _rule(name: str, meta: RuleMeta | None, example: Finding) -> JsonObject:
     severity = meta.severity if meta else example.severity
     confidence = meta.confidence if meta else example.confidence
     cwe = meta.cwe if meta else example.cwe
     attack = meta.attack if meta else ()
     tags = ["security", *(f"external/cwe/cwe-{number:03d}" for number in cwe)]
     tags += [f"external/attack/{technique.lower()}" for technique in attack]
-    made: dict[str, Any] = {
+    made: JsonObject = {
         "id": name,
         "name": name,
         "shortDescription": {"text": _text(meta.title if meta else name)},
@@ -90,10 +94,10 @@ def _rule(name: str, meta: RuleMeta | None, example: Finding) -> dict[str, Any]:
     return made
 
 
-def _result(finding: Finding, index: int) -> dict[str, Any]:
+def _result(finding: Finding, index: int) -> JsonObject:
     evidence = "; ".join(f"{key}: {value[:300]}" for key, value in list(finding.evidence.items())[:6])
     words = _text(finding.message) + (f" ({_text(evidence)})" if evidence else "")
-    made: dict[str, Any] = {
+    made: JsonObject = {
         "ruleId": rule_id(finding.rule_id),
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
@@ -113,13 +117,13 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
     return made
 
 
-def _notification(level: str, text: str, name: str) -> dict[str, Any]:
+def _notification(level: str, text: str, name: str) -> JsonObject:
     return {"level": level, "message": {"text": _text(text)}, "descriptor": {"id": name}}
 
 
-def _invocation(report: Report, left_out: int) -> dict[str, Any]:
+def _invocation(report: Report, left_out: int) -> JsonObject:
     notes = []
-    for stage in could_not_look(report.stages):
+    for stage in incomplete_stages(report.stages):
         level = "error" if stage.outcome is StageOutcome.FAILED else "warning"
         words = f"could not look: {stage.name} ({stage.outcome.value}): {stage.reason}"
         notes.append(_notification(level, words, "could-not-look"))
@@ -149,12 +153,12 @@ class SarifReporter:
         """The log as ASCII JSON."""
         return ascii_json(self.log(report))
 
-    def log(self, report: Report) -> dict[str, Any]:
+    def log(self, report: Report) -> JsonObject:
         """The log as plain objects."""
         ranked = worst_first(report.findings)
         shown = ranked[:MOST_RESULTS]
         index: dict[str, int] = {}
-        rules: list[dict[str, Any]] = []
+        rules: list[JsonObject] = []
         results = []
         for finding in shown:
             name = rule_id(finding.rule_id)
@@ -163,7 +167,7 @@ class SarifReporter:
                 rules.append(_rule(name, report.rules.get(finding.rule_id), finding))
             results.append(_result(finding, index[name]))
         notes = ("could-not-look", "skipped", "not-exercised", "too-many-results")
-        run: dict[str, Any] = {
+        run: JsonObject = {
             "tool": {
                 "driver": {
                     "name": "gate",
@@ -182,6 +186,8 @@ class SarifReporter:
                 "score": report.score.value,
                 "base": report.change.base,
                 "head": report.change.head,
+                "incidents": [_text(plain(one.sentence)) for one in incidents(report)[:100]],
+                **({"exercised": figure} if (figure := properties(report)) is not None else {}),
             },
         }
         return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
-from gate.model.finding import Finding
+from gate.model.finding import Finding, worst_first
 from gate.model.override import OverrideDecision
 from gate.model.report import Report
 from gate.model.run import Outcome, RunRecord
 from gate.model.score import Verdict
-from gate.report.order import could_not_look, worst_first
+from gate.model.stage import incomplete_stages
 
 # kind -> what people call it; the order is the order of telling
 VERBS: Final[dict[BehaviourKind, str]] = {
@@ -59,7 +59,7 @@ VERDICT_WORDS: Final = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Doing:
+class BehaviourPhrase:
     """One kind of new behaviour: our verb, at most three of the change's subjects, how many more."""
 
     verb: str
@@ -80,7 +80,9 @@ class RunPair:
     def trouble(self) -> bool:
         """True when the head run is not a plain completion."""
         return self.head is not None and (
-            self.head.outcome is not Outcome.COMPLETED or self.head.fault is not None
+            self.head.outcome is not Outcome.COMPLETED
+            or self.head.fault is not None
+            or bool(self.head.not_run)
         )
 
 
@@ -89,7 +91,7 @@ def ordered(behaviours: Iterable[Behaviour]) -> list[Behaviour]:
     return sorted(behaviours, key=lambda b: (_RANK[b.kind], b.subject, b.actor))
 
 
-def doings(report: Report) -> list[Doing]:
+def behaviour_phrases(report: Report) -> list[BehaviourPhrase]:
     """What head does that base does not, by what we call it."""
     by_verb: dict[str, list[str]] = {}
     for item in ordered(report.behaviour.new):
@@ -97,7 +99,7 @@ def doings(report: Report) -> list[Doing]:
         if item.subject not in subjects:
             subjects.append(item.subject)
     return [
-        Doing(verb=word, subjects=tuple(subjects[:3]), more=max(0, len(subjects) - 3))
+        BehaviourPhrase(verb=word, subjects=tuple(subjects[:3]), more=max(0, len(subjects) - 3))
         for word, subjects in by_verb.items()
     ]
 
@@ -111,19 +113,19 @@ def was_run(report: Report) -> bool:
     )
 
 
-def worst(report: Report) -> Finding | None:
+def worst_finding(report: Report) -> Finding | None:
     """The finding to show first, or None."""
     return next(iter(worst_first(report.findings)), None)
 
 
 def next_step(report: Report) -> str:
     """One sentence of advice, in our words only (it may hold a stage's reason)."""
-    blind = could_not_look(report.stages)
+    blind = incomplete_stages(report.stages)
     if report.verdict is Verdict.INCONCLUSIVE:
         if blind:
             return f"Make {blind[0].name} work ({blind[0].reason}), then run the check again."
         return "Run the check again; if it stays inconclusive, see `gate doctor`."
-    top = worst(report)
+    top = worst_finding(report)
     if report.verdict in (Verdict.FAIL, Verdict.WARN):
         if top is not None and top.rule_id in report.rules:
             return report.rules[top.rule_id].remediation
@@ -152,7 +154,7 @@ def run_pairs(report: Report) -> list[RunPair]:
     return sorted(pairs, key=lambda p: not p.trouble)
 
 
-def place(finding: Finding) -> tuple[str, str]:
+def location_parts(finding: Finding) -> tuple[str, str]:
     """The finding's path (untrusted) and its line part (``:31-33``, ``:7`` or empty)."""
     first = finding.primary
     if first.line is None:
@@ -183,9 +185,16 @@ def outcome_words(run: RunRecord | None) -> str:
         return "-"
     if run.fault is not None:
         return "not observed"
+    if run.not_run:
+        return "not run"
     if run.outcome is Outcome.EXITED_NONZERO and run.exit_code is not None:
         return f"exit {run.exit_code}"
     return run.outcome.value.replace("-", " ")
+
+
+def run_note(run: RunRecord | None) -> str:
+    """Why a run was not observed, or was no look at the code; untrusted, mostly empty."""
+    return "" if run is None else run.fault or run.not_run
 
 
 def override_row(decision: OverrideDecision) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""The report for a person at a terminal: the answer first, then why, then everything behind it."""
+"""The report for a person at a terminal: the answer, why, everything behind it, and the answer once more."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from gate.escape import display_path, terminal
 from gate.model.behaviour import Behaviour
-from gate.model.finding import Finding
+from gate.model.finding import Finding, worst_first
 from gate.model.report import Report
 from gate.model.rule import Severity
 from gate.model.score import Verdict
-from gate.model.stage import StageOutcome
-from gate.report import summary
-from gate.report.order import could_not_look, worst_first
-from gate.textsafe import display_path, terminal
+from gate.model.stage import StageOutcome, incomplete_stages
+from gate.report import exercised, incidents, summary
 
+_MOST_INCIDENTS: Final = 8
 _MOST_FINDINGS: Final = 40
 _MOST_BEHAVIOURS: Final = 40
 _MOST_RUNS: Final = 16
+_MOST_UNRUN: Final = 12
 _MOST_OVERRIDES: Final = 20
 _COLOURS: Final = {
     Verdict.PASS: "green",
@@ -84,6 +85,8 @@ class TerminalReporter:
             console.print()
             console.print(Text(terminal(title), style="bold"))
             console.print(Padding(body, (0, 0, 0, 2)))
+        console.print()
+        console.print(self._last(report))
         text = "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
         return text if self.unicode else _to_ascii(text)
 
@@ -91,7 +94,7 @@ class TerminalReporter:
         colour = _COLOURS[report.verdict]
         word, gloss = summary.VERDICT_WORDS[report.verdict]
         head = Text.assemble((f"{_MARKS[report.verdict]} {word}", f"bold {colour}"), (f"  {gloss}", ""))
-        rows: list[RenderableType] = [head, Text(), self._gauge(report, colour), Text()]
+        rows: list[RenderableType] = [head, *_figure(report), Text(), self._gauge(report, colour), Text()]
         rows += [Text.assemble("• ", _says(reason)) for reason in report.reasons[:6]]
         if len(report.reasons) > 6:
             rows.append(Text(f"• {len(report.reasons) - 6} more reasons in report.json"))
@@ -108,6 +111,12 @@ class TerminalReporter:
             width=self.width,
         )
 
+    def _last(self, report: Report) -> Text:
+        """The verdict once more: what is in sight when everything above has scrolled away."""
+        line = Text.assemble(f"{_MARKS[report.verdict]} ", _says(incidents.last_line(report)))
+        line.stylize(f"bold {_COLOURS[report.verdict]}")
+        return line
+
     def _gauge(self, report: Report, colour: str) -> Text:
         cells = 30
         full = round(report.score.value * cells / 100)
@@ -117,7 +126,7 @@ class TerminalReporter:
             ("█" * full, colour),
             ("░" * (cells - full), "dim"),
             (f"  warn {report.thresholds.warn} · block {report.thresholds.fail}", "dim"),
-            ("\nof what could be looked at" if could_not_look(report.stages) else "", "dim"),
+            ("\nof what could be looked at" if incomplete_stages(report.stages) else "", "dim"),
         )
 
     def _range(self, report: Report) -> Text:
@@ -134,11 +143,10 @@ class TerminalReporter:
         return Text(f" {' · '.join(parts)} ", style="dim", overflow="ellipsis", no_wrap=True)
 
     def _sections(self, report: Report) -> Iterable[tuple[str, RenderableType]]:
-        blind = could_not_look(report.stages)
+        blind = incomplete_stages(report.stages)
         if blind:
             yield "Could not look", self._blind(report)
-        if report.findings:
-            yield f"Findings ({len(report.findings):,}), worst first", self._findings(report)
+        yield from self._found(report)
         new, gone = report.behaviour.new, report.behaviour.gone
         same = f"{report.behaviour.unchanged_count} as on base"
         if new:
@@ -158,16 +166,33 @@ class TerminalReporter:
             yield "AI attribution (disclosed by the commits)", self._attribution(report)
         if report.sandbox.runs:
             yield self._sandbox_title(report), self._runs(report)
+        if unrun := exercised.rows(report):
+            yield "Changed lines that did not run", self._unrun(unrun)
         if report.sandbox.not_exercised:
             yield "Not exercised", self._not_exercised(report)
         yield "Stages", self._stages(report)
 
     def _blind(self, report: Report) -> Table:
         grid = _grid(10, None)
-        for stage in could_not_look(report.stages):
+        for stage in incomplete_stages(report.stages):
             grid.add_row(
                 _says(stage.name, "bold magenta", 40), _says(f"{stage.outcome.value}: {stage.reason}")
             )
+        return grid
+
+    def _found(self, report: Report) -> Iterable[tuple[str, RenderableType]]:
+        if joined := incidents.incidents(report):
+            yield f"Incidents ({len(joined):,})", self._incidents(joined)
+        if report.findings:
+            yield f"Findings ({len(report.findings):,}), worst first", self._findings(report)
+
+    def _incidents(self, joined: tuple[incidents.Incident, ...]) -> Table:
+        grid = _grid(8, None)
+        for one in joined[:_MOST_INCIDENTS]:
+            label = Text(one.severity.value.upper(), style=_LEVELS[one.severity])
+            grid.add_row(label, _says(incidents.plain(one.sentence), "bold", 500))
+        if len(joined) > _MOST_INCIDENTS:
+            grid.add_row("", Text(f"… {len(joined) - _MOST_INCIDENTS:,} more in report.json", "dim"))
         return grid
 
     def _findings(self, report: Report) -> Group:
@@ -183,7 +208,7 @@ class TerminalReporter:
 
     def _finding(self, finding: Finding) -> Table:
         grid = _grid(8, None)
-        path, lines = summary.place(finding)
+        path, lines = summary.location_parts(finding)
         about = [finding.rule_id, f"{finding.confidence.value} confidence"]
         if finding.stage.value == "behaviour":
             about.append("seen running")
@@ -290,10 +315,25 @@ class TerminalReporter:
                 Text("-" if head is None else f"{head.seconds:.1f} s"),
                 Text("-" if head is None else summary.mebibytes(head.peak_memory)),
             )
-            if head is not None and head.fault:
-                grid.add_row("", _says(head.fault, "magenta"), "", "", "", "")
+            if note := summary.run_note(head):
+                grid.add_row("", _says(note, "magenta"), "", "", "", "")
         if len(pairs) > _MOST_RUNS:
             grid.add_row("", Text(f"… {len(pairs) - _MOST_RUNS} more", style="dim"), "", "", "", "")
+        return grid
+
+    def _unrun(self, unrun: list[exercised.Row]) -> Table:
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(overflow="fold")
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for row in unrun[:_MOST_UNRUN]:
+            why = f"{row.reason}{f' ({row.detail})' if row.detail else ''}"
+            some = "lines" if {",", "-"} & set(row.lines) else "line"
+            lines = f"{some} {row.lines}: " if row.lines else ""
+            place = _says(display_path(row.path, 60), "cyan")
+            grid.add_row(place, Text(f"{row.figure} ran"), _says(lines + why))
+        if len(unrun) > _MOST_UNRUN:
+            grid.add_row(Text(f"… {len(unrun) - _MOST_UNRUN} more", style="dim"), "", "")
         return grid
 
     def _not_exercised(self, report: Report) -> Table:
@@ -326,6 +366,18 @@ class TerminalReporter:
                 Text("all", "bold"), Text(f"{total:.1f} s", "bold"), "", Text("stages overlap", "dim")
             )
         return grid
+
+
+def _figure(report: Report) -> list[RenderableType]:
+    """The share that ran, and why the rest did not."""
+    why, detail = exercised.main_reason(report)
+    words = exercised.headline(report)
+    style = "magenta" if why else "green"
+    return (
+        [_says(f"{words}{f'; {why}' if why else ''}{f' ({detail})' if detail else ''}", style)]
+        if words
+        else []
+    )
 
 
 _ASCII: Final = str.maketrans(

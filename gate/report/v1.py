@@ -21,11 +21,13 @@ MAX_RUNS: Final = 5_000
 MAX_TEXT: Final = 20_000
 MAX_PATH: Final = 4_400
 MAX_EVIDENCE: Final = 40
+MAX_SIGNS: Final = 200
 
 Text = Annotated[str, Meta(max_length=MAX_TEXT)]
 Path = Annotated[str, Meta(max_length=MAX_PATH)]
 Word = Annotated[str, Meta(max_length=300)]
-RuleId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$(?!\n)", max_length=200)]
+RULE_ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$(?!\n)"
+RuleId = Annotated[str, Meta(pattern=RULE_ID, max_length=200)]
 Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{4,64}$(?!\n)", max_length=64)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", max_length=64)]
 Fingerprint = Annotated[str, Meta(pattern=r"^([0-9a-f]{32})?$(?!\n)", max_length=32)]
@@ -35,6 +37,28 @@ Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Percent = Annotated[int, Meta(ge=0, le=100)]
 Level = Literal["low", "medium", "high", "critical"]
 Sureness = Literal["low", "medium", "high"]
+Unrun = Literal[
+    "sandbox-off",
+    "language-not-run",
+    "no-interpreter",
+    "dependency-missing",
+    "import-failed",
+    "collection-failed",
+    "out-of-time",
+    "ended-early",
+    "left-out",
+    "not-confirmed",
+    "not-reached",
+]
+Skip = Literal[
+    "switched-off",
+    "no-commits",
+    "no-changed-files",
+    "nothing-to-run",
+    "backend-failed",
+    "no-tracer",
+    "no-simulated-network",
+]
 Where = Literal["attribution", "prescreen", "behaviour", "policy"]
 Strings = Annotated[dict[Word, Text], Meta(max_length=MAX_EVIDENCE)]
 
@@ -48,6 +72,7 @@ class ThresholdsV1(_Part):
 
     warn: Percent
     fail: Percent
+    unrun: Literal["warn", "fail", "pass"] = "warn"
 
 
 class ContributionV1(_Part):
@@ -83,7 +108,7 @@ class AttributionV1(_Part):
     is_ai: bool
     tool: Word | None
     confidence: Literal["definite", "strong", "weak"] | None
-    evidence: Annotated[list[EvidenceV1], Meta(max_length=200)]
+    evidence: Annotated[list[EvidenceV1], Meta(max_length=MAX_SIGNS)]
     lines: Annotated[list[LinesV1], Meta(max_length=10_000)]
     is_bot: bool
 
@@ -170,7 +195,9 @@ class CompletenessV1(_Part):
 
 
 class RunV1(_Part):
-    """One probe on one side. ``fault`` tells when our side failed, null otherwise."""
+    """One probe on one side. ``fault`` tells when our side failed, null otherwise; ``not_run`` what of it
+    was no look at the code although its process ended well (a failed import, stand-ins, no test collected).
+    """
 
     probe: Word
     phase: Literal["install", "import", "call", "test", "script", "idle"]
@@ -189,6 +216,7 @@ class RunV1(_Part):
     stdout_tail: Text
     stderr_tail: Text
     fault: Text | None
+    not_run: Text = ""
 
 
 class NotExercisedV1(_Part):
@@ -200,7 +228,7 @@ class NotExercisedV1(_Part):
 
 
 class SandboxV1(_Part):
-    """Which wall was used and what ran behind it; null where nothing ran."""
+    """Which backend was used and what ran behind it; null where nothing ran."""
 
     backend: Word | None
     isolation: Word | None
@@ -210,13 +238,76 @@ class SandboxV1(_Part):
     not_exercised: Annotated[list[NotExercisedV1], Meta(max_length=10_000)]
 
 
-class StageV1(_Part):
-    """One stage and how it ended; ``reason`` is null only when it is done."""
+class UnrunLinesV1(_Part):
+    """Changed lines that did not run; ``lines`` are spans, 1-based and inclusive. ``detail``: which, or the
+    error.
+    """
+
+    lines: Annotated[list[tuple[Line, Line]], Meta(max_length=10_000)]
+    reason: Unrun
+    detail: Text
+
+
+class UnrunCallV1(_Part):
+    """A sensitive call that base does not have, on changed lines that did not run."""
+
+    line: Line
+    end_line: Line
+    kind: Word
+    call: Text
+    text: Text
+    reason: Unrun
+    detail: Text
+    in_tests: bool
+
+
+class FileExercisedV1(_Part):
+    """A changed file with code: how many of its changed lines hold code, and how many of those ran at head.
+    ``unreadable``: why nobody can read it, empty where it was read.
+    """
+
+    path: Path
+    language: Word
+    executable: Count
+    ran: Count
+    unrun: Annotated[list[UnrunLinesV1], Meta(max_length=1_000)]
+    calls: Annotated[list[UnrunCallV1], Meta(max_length=10_000)]
+    unreadable: Text
+
+
+class ExercisedV1(_Part):
+    """Of the changed lines that hold code, how many ran at head; ``percent`` is null where there were
+    none.
+    """
+
+    executable: Count
+    ran: Count
+    percent: Percent | None
+    files: Annotated[list[FileExercisedV1], Meta(max_length=MAX_FILES)]
+
+
+class StageV1(_Part, omit_defaults=True):
+    """One stage and how it ended; ``reason`` is null only when it is done. ``skip_reason`` is there only for
+    a stage of the check that was skipped.
+    """
 
     name: Word
     outcome: Literal["done", "skipped", "degraded", "failed"]
     reason: Text | None
     seconds: Seconds
+    skip_reason: Skip | None = None
+
+
+class IncidentV1(_Part):
+    """Findings that tell one story, in one sentence. For programs that show it; whoever reads a report.json
+    to publish it makes the sentences anew.
+    """
+
+    severity: Level
+    sentence: Text
+    path: Path
+    line: Line | None
+    findings: Annotated[list[Fingerprint], Meta(max_length=MAX_FINDINGS)]
 
 
 class RuleV1(_Part):
@@ -295,3 +386,7 @@ class ReportV1(_Part):
     omitted: OmittedV1
     overrides: Annotated[list[OverrideV1], Meta(max_length=2_000)] = []
     made: MadeV1 | None = None
+    pull_request: Annotated[int, Meta(ge=1, le=1 << 53)] | None = None
+    tree: Hex | None = None
+    exercised: ExercisedV1 | None = None
+    incidents: Annotated[list[IncidentV1], Meta(max_length=1_000)] = []

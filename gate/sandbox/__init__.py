@@ -1,0 +1,1 @@
+"""The contract of a backend, sessions, the launcher protocol, the pool."""

@@ -6,7 +6,7 @@ import base64
 import secrets
 import string
 
-from gate.model.canary import Canary
+from gate.model.canary import DECOY_FILES, Canary
 from gate.model.run import SandboxSpec
 
 HOME = "/work/home"
@@ -35,44 +35,47 @@ def _files() -> tuple[Canary, ...]:
     def file(name: str, path: str, text: str, *wanted: str) -> Canary:
         return Canary(name=name, path=path, content=text.encode(), secrets=wanted)
 
+    def at(name: str) -> str:
+        return f"{HOME}/{DECOY_FILES[name]}"
+
     return (
         file(
             "aws-credentials",
-            f"{HOME}/.aws/credentials",
+            at("aws-credentials"),
             f"[default]\naws_access_key_id = {aws_id}\naws_secret_access_key = {aws_key}\n",
             aws_id,
             aws_key,
         ),
         file(
             "ssh-key",
-            f"{HOME}/.ssh/id_rsa",
+            at("ssh-key"),
             f"-----BEGIN OPENSSH PRIVATE KEY-----\n{ssh_lines}\n-----END OPENSSH PRIVATE KEY-----\n",
             ssh_lines.split("\n")[1],
         ),
         file(
             "netrc",
-            f"{HOME}/.netrc",
+            at("netrc"),
             f"machine git.example login ci password {netrc}\n",
             netrc,
         ),
-        file("npmrc", f"{HOME}/.npmrc", f"//registry.npm.example/:_authToken={npm}\n", npm),
-        file("pypirc", f"{HOME}/.pypirc", f"[pypi]\nusername = __token__\npassword = pypi-{pypi}\n", pypi),
-        file("git-credentials", f"{HOME}/.git-credentials", f"https://ci:{git}@git.example\n", git),
+        file("npmrc", at("npmrc"), f"//registry.npm.example/:_authToken={npm}\n", npm),
+        file("pypirc", at("pypirc"), f"[pypi]\nusername = __token__\npassword = pypi-{pypi}\n", pypi),
+        file("git-credentials", at("git-credentials"), f"https://ci:{git}@git.example\n", git),
         file(
             "kubeconfig",
-            f"{HOME}/.kube/config",
+            at("kubeconfig"),
             f"apiVersion: v1\nkind: Config\nusers:\n- name: ci\n  user:\n    token: {kube}\n",
             kube,
         ),
         file(
             "docker-config",
-            f"{HOME}/.docker/config.json",
+            at("docker-config"),
             f'{{"auths": {{"registry.example": {{"auth": "{auth}"}}}}}}\n',
             docker,
             auth,
         ),
-        file("dotenv", f"{HOME}/.env", f"DATABASE_URL=postgres://app:{database}@db.example/app\n", database),
-        file("browser-cookies", f"{HOME}/.config/chromium/Default/Cookies", f"session\t{cookie}\n", cookie),
+        file("dotenv", at("dotenv"), f"DATABASE_URL=postgres://app:{database}@db.example/app\n", database),
+        file("browser-cookies", at("browser-cookies"), f"session\t{cookie}\n", cookie),
         file(
             "cluster-token",
             "/var/run/secrets/kubernetes.io/serviceaccount/token",
@@ -100,7 +103,7 @@ def as_files(canaries: tuple[Canary, ...]) -> dict[str, bytes]:
     return {c.path: c.content for c in canaries if c.path}
 
 
-def deadly(spec: SandboxSpec) -> tuple[str, ...]:
+def kill_paths(spec: SandboxSpec) -> tuple[str, ...]:
     """Paths, as a trace tells them, whose reading ends the run; empty unless ``on_canary`` is ``kill``.
 
     ``.netrc`` is not among them: HTTP clients open it unasked.

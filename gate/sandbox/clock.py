@@ -1,9 +1,9 @@
-"""Whose clock is moved for the second look: the machine's own where the wall has one, else the driver's.
+"""Whose clock is moved for the second look: the machine's own where the backend has one, else the driver's.
 
 A moved machine clock reaches everything inside (children, static programs, file times, raw calls). The
-driver's is moved in the language, for Python (launcher/driver_clock.py) and JavaScript
-(launcher/driver_javascript_clock.mjs), and by libfaketime for other programs, where the sandbox has it
-(launcher/driver_preload.py). Both can be seen and undone by the code.
+driver's is moved in the language, for Python (driver/clock_shift.py) and JavaScript
+(driver/javascript_clock.mjs), and by libfaketime for other programs, where the sandbox has it
+(driver/clock_preload.py). Both can be seen and undone by the code.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.run import Probe, RunRecord
 
 MACHINE: Final = "machine"
@@ -31,34 +31,34 @@ _BY_VERB: Final = {
 """Programs that take the driver's place see the real clock, unless the driver says that they do not."""
 
 
-@runtime_checkable
 class Clocked(Protocol):
-    """A sandbox with a clock of its own."""
+    """A sandbox that may have a clock of its own (session.RunningSandbox)."""
 
-    def move_clock(self, seconds: int) -> None:
-        """Move it by so much, for everything inside, before the code is there. Raises NotMovedError."""
+    def move_clock(self, seconds: int) -> bool:
+        """Move it by so much, for everything inside, before the code is there. False: it has none. Raises
+        NotMovedError.
+        """
         ...
 
 
-def by_machine(box: object, probe: Probe) -> Probe:
+def by_machine(sandbox: Clocked, probe: Probe) -> Probe:
     """Move the sandbox's own clock as the probe wants it; the probe to run then, which moves none and says
     so (``clock_by`` in the driver's job). The probe itself where nothing is to be moved.
 
     Raises NotMovedError.
     """
     seconds = _wanted(probe)
-    if not seconds or not isinstance(box, Clocked):
+    if not seconds or not sandbox.move_clock(int(seconds)):
         return probe
-    box.move_clock(int(seconds))
     moved = {**json.loads(probe.argv[-1]), "clock": 0, "clock_by": MACHINE}
     return replace(probe, argv=(*probe.argv[:-1], json.dumps(moved, sort_keys=True)))
 
 
-class NotMovedError(CouldNotLook):
+class NotMovedError(InconclusiveError):
     """The clock is not where the probe wants it: nothing of the code was run."""
 
 
-def told(record: RunRecord, probe: Probe) -> RunRecord:
+def with_clock_source(record: RunRecord, probe: Probe) -> RunRecord:
     """The record of what ran in a probe's place, as that probe's, and whose clock was moved."""
     by = means(probe, record.probe, record.driver_report)
     if not by:

@@ -1,12 +1,11 @@
-"""A session over any wall that holds one launcher: takes a started box, talks to it, tells how it ended.
+"""A session over any backend that holds one launcher: takes a sandbox, talks to it, tells how it ended.
 
-A backend brings a function that starts boxes; everything after that is the same for all of them.
+A backend brings a function that starts sandboxes; everything after that is the same for all of them.
 """
 
 from __future__ import annotations
 
 import itertools
-import socket
 import threading
 import time
 from collections import deque
@@ -16,59 +15,63 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.change import Side
 from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec
 from gate.sandbox import clock as clock_of
-from gate.sandbox.bridge import Bridge
-from gate.sandbox.channel import Job, Receiver, Tracing
-from gate.sandbox.given import Given
-from gate.sandbox.manifest import HEAD, Manifest
-from gate.sandbox.manifest import places as manifest_places
-from gate.sandbox.parcel import Parcel, job_for
-from gate.sandbox.record import Seen, never_started, to_record
-from gate.sandbox.talk import STDOUT, Ending, Watch, Wire, converse
-from gate.sandbox.tunnel import Tunnel
-from gate.sandbox.warm import Warm
-from gate.trace.codec import read_trace
-from gate.trace.sinkhole_log import read_log
+from gate.sandbox.changed_files import HEAD, Manifest
+from gate.sandbox.changed_files import writable_folders as manifest_places
+from gate.sandbox.contract import InstallTransfer
+from gate.sandbox.egress.bridge import Bridge
+from gate.sandbox.overwritten_files import OverwrittenFiles
+from gate.sandbox.pool import SandboxPool
+from gate.sandbox.protocol import Job, Receiver, Tracing
+from gate.sandbox.run_record import RunObservation, never_started, to_record
+from gate.sandbox.sinkhole_host.tunnel import Tunnel
+from gate.sandbox.transport import STDOUT, EndReason, Watch, Wire, exchange
+from gate.sandbox.tree_archive import TreeArchive, job_for
+from gate.tracing.codec import read_trace
+from gate.tracing.readers.sinkhole import read_log
 
-START_SECONDS: Final = 30.0
-_UNPACK_SECONDS: Final = 3.0
+START_SECONDS: Final = 60.0
+_UNPACK_SECONDS: Final = 10.0
 """What unpacking the tree may take beyond the code's own deadline."""
-_TRACE_SECONDS: Final = 2.0
-_SOFT_SECONDS: Final = 0.5
+_TRACE_SECONDS: Final = 10.0
+"""For a trace's last line to arrive; usually it is there."""
+_SOFT_SECONDS: Final = 2.0
 """The launcher stops at the deadline and can still tell what it saw; this much later the host kills."""
 _COLLECT_SECONDS: Final = 60.0
-"""What sending home the files of an errand may take beyond the code's deadline."""
+"""What sending home the files of a transfer may take beyond the code's deadline."""
 _NOISE: Final = 4096
 _MOST_REMOVING: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Errand:
-    """What a run may do beside running: connect outwards over ``dial`` (a connected socket for each
-    connection to ``port`` of its loopback), and send home the files below ``collect`` (``keep`` gets a tar,
-    piece by piece; what it raises as OSError or ValueError ends in a fault), at most about ``most`` bytes.
-    """
-
-    port: int
-    dial: Callable[[], socket.socket]
-    collect: str
-    most: int
-    keep: Callable[[bytes], None]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Aftermath:
-    """What only the wall can say once a box has ended."""
+class ExitDetails:
+    """What only the backend knows about how a sandbox ended."""
 
     out_of_memory: bool = False
     peak_memory: int | None = None
 
 
-class Box(Wire, Protocol):
+class RunningSandbox(Wire, Protocol):
     """One started sandbox whose launcher waits for its job. Used once."""
+
+    @property
+    def network_log(self) -> Path | None:
+        """What its simulated network saw (gate/tracing/readers/sinkhole.py); None: it has none."""
+        ...
+
+    @property
+    def tunnel(self) -> Tunnel | None:
+        """Where its packets go, when its network comes through the launcher's frames; None: it does not."""
+        ...
+
+    def move_clock(self, seconds: int) -> bool:
+        """Move its own clock for everything inside, before the code is there. False: it has none of its own.
+        Raises NotMovedError.
+        """
+        ...
 
     @property
     def tracer(self) -> Tracing:
@@ -84,8 +87,8 @@ class Box(Wire, Protocol):
         """End everything inside, at once. Never raises."""
         ...
 
-    def aftermath(self, ending: Ending, status: int | None) -> Aftermath:
-        """Called once when the conversation is over, before ``kill``. May raise CouldNotLook."""
+    def exit_details(self, ending: EndReason, status: int | None) -> ExitDetails:
+        """Called once when the conversation is over, before ``kill``. May raise InconclusiveError."""
         ...
 
     def trace_done(self, deadline: float) -> None:
@@ -97,26 +100,37 @@ class Box(Wire, Protocol):
         ...
 
 
-class BoxSession:
-    """Implements interface.Session over a function that starts boxes."""
+class PlainSandbox:
+    """The part of RunningSandbox that is the same wherever network and clock are not the sandbox's own."""
+
+    network_log: Path | None = None
+    tunnel: Tunnel | None = None
+
+    def move_clock(self, seconds: int) -> bool:  # noqa: ARG002
+        """Move its own clock for everything inside, before the code is there."""
+        return False
+
+
+class SandboxSession:
+    """Implements contract.Session over a function that starts sandboxes."""
 
     def __init__(
         self,
-        make: Callable[[], Box],
+        make: Callable[[], RunningSandbox],
         spec: SandboxSpec,
-        parcels: Mapping[Side, Parcel],
+        tree_archives: Mapping[Side, TreeArchive],
         *,
         in_cgroup: bool,
         ahead: int = 2,
         patience: float = 1.0,
     ) -> None:
-        """``patience``: by how much longer than usual this wall may take to start and to unpack."""
+        """``patience``: by how much longer than usual this backend may take to start and to unpack."""
         self._patience = patience
         self._spec = spec
-        self._parcels = parcels
+        self._parcels = tree_archives
         self._in_cgroup = in_cgroup
-        self._warm: Warm[Box] = Warm(make, size=ahead)
-        self._live: set[Box] = set()
+        self._warm: SandboxPool[RunningSandbox] = SandboxPool(make, size=ahead)
+        self._live: set[RunningSandbox] = set()
         self._removing: deque[Future[None]] = deque()
         self._removers = ThreadPoolExecutor(max_workers=ahead, thread_name_prefix="remove")
         self._lock = threading.Lock()
@@ -131,8 +145,8 @@ class BoxSession:
         self._stopped.set()
         with self._lock:
             live = list(self._live)
-        for box in live:
-            box.kill()
+        for sandbox in live:
+            sandbox.kill()
 
     def close(self) -> None:
         """Remove everything."""
@@ -141,36 +155,43 @@ class BoxSession:
         self._removers.shutdown(wait=True)
         with self._lock:
             live = list(self._live)
-        for box in live:
-            box.remove()
+        for sandbox in live:
+            sandbox.remove()
 
-    def run(self, probe: Probe, side: Side, *, repeat: int = 0, errand: Errand | None = None) -> RunRecord:
-        """One probe in a fresh sandbox; see interface.Session."""
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        """One probe in a fresh sandbox; see contract.Session."""
+        return self._run(probe, side, repeat, None)
+
+    def run_with_transfer(self, probe: Probe, side: Side, transfer: InstallTransfer) -> RunRecord:
+        """As ``run``, with a transfer beside it."""
+        return self._run(probe, side, 0, transfer)
+
+    def _run(self, probe: Probe, side: Side, repeat: int, transfer: InstallTransfer | None) -> RunRecord:
         asked = time.monotonic()
         try:
-            box = self._warm.take(deadline=self._patience * START_SECONDS)
+            sandbox = self._warm.take(deadline=self._patience * START_SECONDS)
         except TimeoutError:
             why = "the check was stopped" if self._stopped.is_set() else "the sandbox did not start in time"
             return never_started(probe, side, repeat, why, time.monotonic() - asked)
-        except CouldNotLook as error:
+        except InconclusiveError as error:
             return never_started(probe, side, repeat, error.message, time.monotonic() - asked)
         with self._lock:
-            self._live.add(box)
+            self._live.add(sandbox)
         try:
-            run = clock_of.by_machine(box, probe)
-            return clock_of.told(self._use(box, run, side, repeat, errand), probe)
+            run = clock_of.by_machine(sandbox, probe)
+            return clock_of.with_clock_source(self._use(sandbox, run, side, repeat, transfer), probe)
         except clock_of.NotMovedError as error:
             return never_started(probe, side, repeat, error.message, time.monotonic() - asked)
         finally:
-            self._put_away(box)
+            self._put_away(sandbox)
 
-    def _put_away(self, box: Box) -> None:
-        """Remove a box beside the next run; wait only when too many wait to be removed."""
+    def _put_away(self, sandbox: RunningSandbox) -> None:
+        """Remove a sandbox beside the next run; wait only when too many wait to be removed."""
 
         def remove() -> None:
-            box.remove()
+            sandbox.remove()
             with self._lock:
-                self._live.discard(box)
+                self._live.discard(sandbox)
 
         with self._lock:
             self._removing.append(self._removers.submit(remove))
@@ -178,25 +199,26 @@ class BoxSession:
         if oldest is not None:
             oldest.result()
 
-    def _use(self, box: Box, probe: Probe, side: Side, repeat: int, errand: Errand | None) -> RunRecord:
-        job = job_for(probe, self._spec, side, tracer=box.tracer, in_cgroup=self._in_cgroup)
-        parcel = self._parcels[side]
-        tunnel: Tunnel | None = getattr(box, "tunnel", None)
-        if errand is not None and tunnel is not None:
-            raise ValueError("a sandbox with a network of its own has no way out")
-        bridge: Bridge | Tunnel | None = tunnel
-        manifest = Manifest()
-        others: dict[bytes, Callable[[bytes], None]] = {b"M": manifest.hear}
-        if tunnel is not None:
-            others[b"P"] = tunnel.hear
-        if box.tracer.kind != "none":
+    def _job(
+        self, sandbox: RunningSandbox, probe: Probe, side: Side, transfer: InstallTransfer | None
+    ) -> Job:
+        job = job_for(probe, self._spec, side, tracer=sandbox.tracer, in_cgroup=self._in_cgroup)
+        if sandbox.tracer.kind != "none":
             job = replace(job, manifest=manifest_places(self._spec))
-        if errand is not None:
-            bridge = Bridge(errand.dial)
-            others |= {b"N": bridge.hear, b"A": errand.keep}
-            job = replace(job, bridge=errand.port, collect=errand.collect, collect_most=errand.most)
+        if transfer is not None:
+            job = replace(job, bridge=transfer.port, collect=transfer.collect, collect_most=transfer.most)
+        return job
+
+    def _use(
+        self, sandbox: RunningSandbox, probe: Probe, side: Side, repeat: int, transfer: InstallTransfer | None
+    ) -> RunRecord:
+        job = self._job(sandbox, probe, side, transfer)
+        tree_archive = self._parcels[side]
+        manifest = Manifest()
+        bridge, others = _ways_out(sandbox.tunnel, transfer)
+        others[b"M"] = manifest.feed
         heard = Receiver(job.key, output=job.output, others=others)
-        soft = _SOFT_SECONDS if errand is None else _COLLECT_SECONDS
+        soft = _SOFT_SECONDS if transfer is None else _COLLECT_SECONDS
         clock = _Clock(probe.deadline, soft, self._patience * _UNPACK_SECONDS)
         noise = bytearray()
 
@@ -209,41 +231,39 @@ class BoxSession:
                 noise.extend(data[: _NOISE - len(noise)])
 
         watch = Watch(
-            hear=hear, through=lambda: heard.finished, until=clock.until, stopped=self._stopped.is_set
+            feed=hear, through=lambda: heard.finished, until=clock.until, stopped=self._stopped.is_set
         )
         try:
-            ending = converse(box, itertools.chain([job.head(parcel.size)], parcel.chunks()), watch, bridge)
+            ending = exchange(
+                sandbox, itertools.chain([job.head(tree_archive.size)], tree_archive.chunks()), watch, bridge
+            )
         finally:
             if bridge is not None:
                 bridge.close()
         if self._stopped.is_set() and ending != "said":
             ending = "stopped"  # killed by abort() while we listened
         seconds = clock.seconds()
-        after, fault = Aftermath(), None
-        try:
-            after = box.aftermath(ending, heard.end.status if heard.end else None)
-        except CouldNotLook as error:
-            fault = error.message
-        box.kill()
+        after, fault = _exit_details(sandbox, ending, heard)
+        sandbox.kill()
         started = heard.started is not None
         if started and not fault:
-            box.trace_done(_TRACE_SECONDS)
-        network: Path | None = getattr(box, "network_log", None) if started else None
-        given = Given(parcel.files, self._spec.files)
-        lost = _completeness(box, network, given) if started else Completeness(truncated=True)
-        seen = Seen(
+            sandbox.trace_done(_TRACE_SECONDS)
+        network = sandbox.network_log if started else None
+        given = OverwrittenFiles(tree_archive.files, self._spec.files)
+        lost = _completeness(sandbox, network, given) if started else Completeness(truncated=True)
+        seen = RunObservation(
             ending=ending,
             seconds=seconds,
             out_of_memory=after.out_of_memory,
             peak_memory=after.peak_memory,
-            trace=box.trace if started else None,
+            trace=sandbox.trace if started else None,
             network=network,
             touched=manifest.touched,
             heads=manifest.heads,
             full=manifest.full,
             given=given.written,
-            data_files=parcel.data,
-            cut=_cut(given, parcel, self._spec, manifest),
+            data_files=tree_archive.data,
+            cut=_cut(given, tree_archive, self._spec, manifest),
             completeness=lost + _unlisted(heard, job, manifest) if started else lost,
             noise=bytes(noise),
             fault=fault,
@@ -251,17 +271,41 @@ class BoxSession:
         return to_record(heard, seen, probe, side, repeat)
 
 
-def _completeness(box: Box, network: Path | None, given: Given) -> Completeness:
+def _ways_out(
+    tunnel: Tunnel | None, transfer: InstallTransfer | None
+) -> tuple[Bridge | Tunnel | None, dict[bytes, Callable[[bytes], None]]]:
+    """What carries the connections of a run, and who hears which of the launcher's frames for it."""
+    if transfer is None:
+        return tunnel, {} if tunnel is None else {b"P": tunnel.feed}
+    if tunnel is not None:
+        raise ValueError("a sandbox with a network of its own has no way out")
+    bridge = Bridge(transfer.dial)
+    return bridge, {b"N": bridge.feed, b"A": transfer.keep}
+
+
+def _exit_details(
+    sandbox: RunningSandbox, ending: EndReason, heard: Receiver
+) -> tuple[ExitDetails, str | None]:
+    """How the sandbox ended, and why that is not known."""
+    try:
+        return sandbox.exit_details(ending, heard.end.status if heard.end else None), None
+    except InconclusiveError as error:
+        return ExitDetails(), error.message
+
+
+def _completeness(sandbox: RunningSandbox, network: Path | None, given: OverwrittenFiles) -> Completeness:
     """What the observers together did not keep. ``given`` hears the trace on the way."""
-    whole = read_trace(box.trace, given.hear)[0]
+    whole = read_trace(sandbox.trace, given.feed)[0]
     return whole if network is None else whole + read_log(network).completeness
 
 
-def _cut(given: Given, parcel: Parcel, spec: SandboxSpec, manifest: Manifest) -> tuple[str, ...]:
+def _cut(
+    given: OverwrittenFiles, tree_archive: TreeArchive, spec: SandboxSpec, manifest: Manifest
+) -> tuple[str, ...]:
     """Which files that were appended to hold less than before, or begin otherwise."""
-    sizes = {path: len(data) for path, data in spec.files.items()} | dict(parcel.files)
+    sizes = {path: len(data) for path, data in spec.files.items()} | dict(tree_archive.files)
     ends = {path: data for path, data in manifest.heads if path in given.appended}
-    old = parcel.beginnings(ends.keys() & parcel.files.keys(), HEAD) | {
+    old = tree_archive.beginnings(ends.keys() & tree_archive.files.keys(), HEAD) | {
         path: spec.files[path][:HEAD] for path in ends.keys() & spec.files.keys()
     }
     smaller = {p for p in given.appended if manifest.sizes.get(p, sizes[p]) < sizes[p]}

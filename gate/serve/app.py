@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import re
 import sqlite3
 import time
@@ -18,40 +16,19 @@ from starlette.routing import Route
 
 from gate.serve.meters import Meters
 from gate.serve.store import Store, StoreClosedError
+from gate.serve.unsigned import Allowance, CrowdedError, TooLargeError, Unsigned
 
 EVENTS: Final = frozenset({"deployment_protection_rule", "pull_request", "check_suite", "issue_comment"})
 MAX_BODY: Final = 25 << 20
 """GitHub sends no payload larger than 25 MB."""
 _ID: Final = re.compile(r"[0-9A-Za-z-]{8,64}")
-_SIGNATURE: Final = re.compile(r"sha256=([0-9a-f]{64})")
 
 
-def signature_holds(body: bytes, header: str, secrets: Sequence[bytes]) -> bool:
-    """``X-Hub-Signature-256`` over the raw body, under one of the secrets; in constant time."""
-    found = _SIGNATURE.fullmatch(header)
-    told = found[1] if found else "0" * 64
-    good = False
-    for secret in secrets:
-        good |= hmac.compare_digest(hmac.new(secret, body, hashlib.sha256).hexdigest(), told)
-    return good and found is not None
-
-
-class _TooLargeError(Exception):
-    pass
-
-
-async def _body(request: Request, most: int) -> bytes:
-    """The raw body; stops reading as soon as it is too much."""
+def _declared(request: Request, most: int) -> None:
+    """Raises TooLargeError for a length that is none or too much, before a byte is read."""
     declared = request.headers.get("content-length", "0")
     if not re.fullmatch(r"[0-9]{1,12}", declared) or int(declared) > most:
-        raise _TooLargeError
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > most:
-            raise _TooLargeError
-        chunks.append(chunk)
-    return b"".join(chunks)
+        raise TooLargeError
 
 
 class _Door:
@@ -67,32 +44,40 @@ class _Door:
     ) -> None:
         self._store, self._secrets, self._meters, self._woken = store, secrets, meters, woken
         self._most, self._seconds = limits
+        self._allowance = Allowance()
 
     async def webhook(self, request: Request) -> Response:
         """Answer and count."""
         start = time.perf_counter()
         status, text, outcome = await self._take(request)
         self._meters.delivery(outcome, time.perf_counter() - start)
-        closing = {"connection": "close"} if status in (408, 413) else None
+        closing = {"connection": "close"} if status in (408, 413, 503) else None
         return PlainTextResponse(text, status, closing)
 
     async def _take(self, request: Request) -> tuple[int, str, str]:
-        try:
-            async with asyncio.timeout(self._seconds):
-                body = await _body(request, self._most)
-        except _TooLargeError:
-            return 413, "too large", "too-large"
-        except (TimeoutError, ClientDisconnect):
-            return 408, "too slow", "too-slow"
-        if not signature_holds(body, request.headers.get("x-hub-signature-256", ""), self._secrets):
-            return 401, "bad signature", "bad-signature"
+        with Unsigned(self._secrets, self._allowance, self._most) as unsigned:
+            try:
+                _declared(request, self._most)
+                async with asyncio.timeout(self._seconds):
+                    await unsigned.read(request.stream())
+            except TooLargeError:
+                return 413, "too large", "too-large"
+            except CrowdedError:
+                return 503, "too much at once", "crowded"
+            except (TimeoutError, ClientDisconnect):
+                return 408, "too slow", "too-slow"
+            if not unsigned.signed(request.headers.get("x-hub-signature-256", "")):
+                return 401, "bad signature", "bad-signature"
+            return await self._keep(request, unsigned)
+
+    async def _keep(self, request: Request, signed: Unsigned) -> tuple[int, str, str]:
         name, event = (request.headers.get(f"x-github-{part}", "") for part in ("delivery", "event"))
         if not _ID.fullmatch(name):
             return 400, "no delivery id", "malformed"
         if event not in EVENTS:
             return 202, "not for us", "ignored"
         try:
-            accepted = await asyncio.wrap_future(self._store.accept(name, event, body, time.time()))
+            accepted = await asyncio.wrap_future(self._store.accept(name, event, signed.body(), time.time()))
         except (sqlite3.Error, StoreClosedError):
             return 503, "cannot keep it now", "not-kept"
         self._woken()

@@ -62,7 +62,7 @@ class Store:
     """``path``: the database. Thread-safe; every change is one job of the writing thread."""
 
     def __init__(self, path: Path) -> None:
-        self._jobs: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], Any], Future[Any]] | None] = (
+        self._jobs: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], object], Future[Any]] | None] = (
             queue.SimpleQueue()
         )
         self._closed = threading.Event()
@@ -204,7 +204,7 @@ class Store:
             if batch:
                 self._transaction(batch)
 
-    def _transaction(self, batch: list[tuple[Callable[[sqlite3.Connection], Any], Future[Any]]]) -> None:
+    def _transaction(self, batch: list[tuple[Callable[[sqlite3.Connection], object], Future[Any]]]) -> None:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             results = [job(self._db) for job, _ in batch]

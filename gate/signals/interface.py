@@ -1,16 +1,14 @@
-"""The signals room's contract: a rule turns new behaviour into findings."""
+"""What a behaviour rule is given: it turns new behaviour into findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
 
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
 from gate.model.finding import Finding
-from gate.model.rule import RuleMeta
 from gate.model.run import RunRecord
+from gate.rules_api import Rule
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,11 +20,4 @@ class SignalContext:
     runs: tuple[RunRecord, ...]
 
 
-class SignalRule(Protocol):
-    """One file in gate/signals/rules; last line ``RULE: Final = ...``."""
-
-    META: RuleMeta
-
-    def check(self, context: SignalContext) -> Iterable[Finding]:
-        """Findings for this rule; the primary location is the changed file whose probe showed it."""
-        ...
+SignalRule = Rule[SignalContext, Finding]

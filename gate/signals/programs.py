@@ -7,7 +7,7 @@ import tomllib
 from functools import cache
 from typing import Any, Final
 
-from gate.commands.fetched import says as says_fetched
+from gate.languages.commands.fetched import worst_fetch as says_fetched
 from gate.resources import rules_dir
 
 MINES: Final = "mines cryptocurrency"
@@ -37,7 +37,7 @@ def kind_of(program: str) -> str:
     return _kinds().get(program, "other")
 
 
-def says(command: str) -> str | None:
+def command_risk(command: str) -> str | None:
     """The worst thing a command line says by itself, or None."""
     for what, pattern in _commands():
         if what not in (MINES, REMOTE_SHELL):

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind
+from tests.paths import TESTS
 
-LISTS: Final = Path(__file__).parent / "lists"
+LISTS: Final = TESTS / "behaviours" / "lists"
 PRELUDE: Final = """\
 import ctypes, os, socket, struct, subprocess, sys, threading
 L = ctypes.CDLL(None, use_errno=True); L.syscall.restype = ctypes.c_long

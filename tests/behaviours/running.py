@@ -15,15 +15,13 @@ from gate.model.change import Change
 from gate.model.finding import Finding
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox import canaries
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.bubblewrap import BubblewrapBackend
-from gate.sandbox.interface import Backend
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.diff import compare
-from gate.trace.view import behaviours
-from gate.trace.view_disk import UNWRITTEN
+from gate.tracing.behaviour.disk import UNWRITTEN
+from gate.tracing.behaviour.reduction import behaviours
+from gate.tracing.diff import compare
 from tests.behaviours.cases import Case
+from tests.contract.capabilities import backend_named
 from tests.contract.trees import DictTree
 
 IN_ONE: Final = 20
@@ -38,15 +36,6 @@ for file in json.load(open("/work/tree/order.json")):
     try: child.wait(SECONDS)
     except subprocess.TimeoutExpired: child.kill(); child.wait(); print("slow", file, flush=True)
 """
-
-
-def wall(name: str) -> Backend:
-    """A backend by its name; ``bubblewrap-strace``: the process wall with the last resort of a tracer."""
-    if name != "bubblewrap-strace":
-        return BACKENDS[name]()
-    backend = BubblewrapBackend()
-    backend.tracer = "strace"
-    return backend
 
 
 @dataclass(frozen=True)
@@ -76,7 +65,7 @@ def run(cases: Sequence[Case], backend: str, folder: Path, *, patience: float = 
     files |= {f"order{n}.json": json.dumps([c.file for c in part]) for n, part in enumerate(parts)}
     tree = DictTree(files=files)
     done: dict[str, Did] = {}
-    with wall(backend).open(spec, tree, tree) as session:
+    with backend_named(backend).open(spec, tree, tree) as session:
         session.expect(len(parts))
         with ThreadPoolExecutor(2) as pool:
             records = list(

@@ -10,58 +10,55 @@ from pathlib import Path
 
 import pytest
 
-from gate.model.run import Capability
-from tests.behaviours import running, table
+from tests.behaviours import table
 from tests.behaviours.cases import Case, cases
 from tests.behaviours.running import Did, run
+from tests.contract.capabilities import capability
 
 CASES = cases()
-WALLS = ("bubblewrap", "bubblewrap-strace", "docker", "gvisor", "microvm")
+BACKEND_NAMES = ("bubblewrap", "bubblewrap-strace", "docker", "gvisor", "microvm")
 
 
 @functools.cache
-def _capability(name: str) -> Capability:
-    return running.wall(name).probe()
-
-
-@functools.cache
-def _done(wall: str) -> dict[str, Did]:
+def _done(backend: str) -> dict[str, Did]:
     with tempfile.TemporaryDirectory(prefix="gate-behaviours-") as folder:
-        ends = table.ENDS.get(wall, {})
-        chosen = [case for case in CASES if case.id not in ends and not _left_out(wall, case)]
-        slower = 8.0 if wall == "microvm" and _capability(wall).reserve else 1.0
-        return run(chosen, wall, Path(folder), patience=slower)
+        ends = table.ENDS.get(backend, {})
+        chosen = [case for case in CASES if case.id not in ends and not _left_out(backend, case)]
+        slower = 8.0 if backend == "microvm" and capability(backend).reserve else 1.0
+        return run(chosen, backend, Path(folder), patience=slower)
 
 
-def _left_out(wall: str, case: Case) -> bool:
-    """``GATE_TEST_SAMPLE=5``: behind a slow wall only every fifth, over all kinds (they come sorted)."""
-    step = int(os.environ.get("GATE_TEST_SAMPLE", "1")) if _capability(wall).reserve else 1
+def _left_out(backend: str, case: Case) -> bool:
+    """``GATE_TEST_SAMPLE=5``: behind a slow backend only every fifth, over all kinds (they come sorted)."""
+    step = int(os.environ.get("GATE_TEST_SAMPLE", "1")) if capability(backend).reserve else 1
     return CASES.index(case) % step != 0
 
 
 @pytest.fixture(
     scope="module",
-    params=[w if w.startswith("bubblewrap") else pytest.param(w, marks=pytest.mark.engine) for w in WALLS],
+    params=[
+        w if w.startswith("bubblewrap") else pytest.param(w, marks=pytest.mark.engine) for w in BACKEND_NAMES
+    ],
 )
-def wall(request: pytest.FixtureRequest) -> str:
+def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
-    found = _capability(name)
+    found = capability(name)
     if not found.available:
         pytest.skip(f"{name}: {found.reason}")
-    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
-        pytest.skip(f"{name}: {found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_BACKENDS"):
+        pytest.skip(f"{name}: {found.reserve}; GATE_TEST_SLOW_BACKENDS=1 runs it")
     return name
 
 
-@pytest.mark.timeout(5400)  # the first one makes them all; behind the slowest wall in half an hour
+@pytest.mark.timeout(5400)  # the first one makes them all; behind the slowest backend in half an hour
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_seen(wall: str, case: Case) -> None:
-    if case.id in table.ENDS.get(wall, {}):
-        pytest.skip(table.ENDS[wall][case.id])
-    if _left_out(wall, case):
+def test_seen(backend: str, case: Case) -> None:
+    if case.id in table.ENDS.get(backend, {}):
+        pytest.skip(table.ENDS[backend][case.id])
+    if _left_out(backend, case):
         pytest.skip("not in the sample")
-    why = table.BLIND.get(wall, {}).get(case.id)
-    did = _done(wall)[case.id]
+    why = table.BLIND.get(backend, {}).get(case.id)
+    did = _done(backend)[case.id]
     assert not did.wrong, did.wrong
     subjects = [b.subject for b in did.behaviours if b.kind is case.kind]
     if why:
@@ -78,7 +75,7 @@ def test_there_are_enough_and_each_is_named_once() -> None:
     assert len({case.id for case in CASES}) == len(CASES)
 
 
-def test_what_a_wall_does_not_show_is_a_case_and_rare() -> None:
+def test_what_a_backend_does_not_show_is_a_case_and_rare() -> None:
     for blind in table.BLIND.values():
         assert blind.keys() <= {case.id for case in CASES}
         assert len(blind) < len(CASES) / 10

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from gate.trace.codec import TraceReader
+from gate.tracing.codec import TraceReader
 from tests.integration.launching import python
 
 _OPENS = """

@@ -1,4 +1,4 @@
-"""The self-test, against every wall that this machine offers, and against one with holes made on purpose."""
+"""The self-test, against every backend of this machine, and against one with holes made on purpose."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 
 from gate.isolation.examine import examine
 from gate.isolation.interface import Outcome
-from gate.sandbox import container
-from gate.sandbox.backends import BACKENDS, SCRIPTED
+from gate.sandbox.backends.container import options
+from gate.sandbox.backends.registry import BACKENDS, SCRIPTED
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
 @pytest.mark.timeout(1200)  # without KVM a machine takes seconds, and there are fifty to start
 @pytest.mark.parametrize("name", [*BACKENDS, *SCRIPTED])
-def test_isolation_of_every_wall_holds_what_it_claims(name: str) -> None:
+def test_isolation_of_every_backend_holds_what_it_claims(name: str) -> None:
     backend = {**BACKENDS, **SCRIPTED}[name]()
     found = examine(backend)
     if not found.capability.available:
@@ -31,7 +31,7 @@ def test_isolation_of_every_wall_holds_what_it_claims(name: str) -> None:
 
 def test_isolation_finds_holes_that_were_made_on_purpose(monkeypatch: pytest.MonkeyPatch) -> None:
     """A container as many start it: root, the usual capabilities, a writable root (but still no network)."""
-    usual = container.sandbox_options
+    usual = options.sandbox_options
 
     def weak(**given: Any) -> dict[str, Any]:
         body = usual(**given)
@@ -42,7 +42,7 @@ def test_isolation_finds_holes_that_were_made_on_purpose(monkeypatch: pytest.Mon
         }
         return body | {"User": "0:0"}
 
-    monkeypatch.setattr(container, "sandbox_options", weak)
+    monkeypatch.setattr(options, "sandbox_options", weak)
     backend = BACKENDS["docker"]()
     if not backend.probe().available:
         pytest.skip("no engine")

@@ -1,4 +1,4 @@
-"""The same walls when an ordinary user runs gate (in the docker group, as on GitHub's hosted runners)."""
+"""The same backends when an ordinary user runs gate (in the docker group, as on GitHub's hosted runners)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from gate.sandbox.backends import BACKENDS
+from gate.sandbox.backends.registry import BACKENDS
+from tests.paths import REPOSITORY
 
 pytestmark = [pytest.mark.engine, pytest.mark.root]
-REPOSITORY = Path(__file__).resolve().parents[2]
 UID = 61234
 
 _SMOKE = """
 import json, sys
 from gate.model.run import Limits, SandboxSpec
-from gate.sandbox.backends import BACKENDS
+from gate.sandbox.backends.registry import BACKENDS
 from dataclasses import replace
 from tests.contract.backend_contract import CASES, run_case, unhurried
 from tests.contract.leftovers import snapshot
@@ -34,7 +34,10 @@ if not found.available:
 wanted = {"hello", "endless loop", "memory bomb", "has no standing", "extra files are planted"}
 before = snapshot()
 name = sys.argv[1]
-chosen = [replace(c, deadline=unhurried(name, c.deadline)) for c in CASES if c.name in wanted]
+chosen = [
+    replace(c, deadline=unhurried(name, c.deadline, until_deadline=c.until_deadline))
+    for c in CASES if c.name in wanted
+]
 done = {case.name: run_case(backend, case).outcome.value for case in chosen}
 print(json.dumps({"done": done, "clean": snapshot() == before, "version": found.version}))
 """
@@ -58,7 +61,7 @@ def home() -> Iterator[Path]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user, which only root can")
 @pytest.mark.parametrize("name", BACKENDS)
-def test_an_ordinary_user_gets_the_same_walls(name: str, home: Path) -> None:
+def test_an_ordinary_user_gets_the_same_backends(name: str, home: Path) -> None:
     python = _python()
     if python is None:
         pytest.skip("no Python of this version that other users can start")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -10,18 +11,20 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from tests.e2e.pulls import Pull, build, git
 from tests.e2e.runner import Runner
 from tests.forge.standin.server import StandIn
 from tests.forge.standin.world import OWNER, REPO, REPO_ID, World
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).resolve().parents[2]
 ACT = Path(sys.executable).parent / "act"
 _SECONDS = 600
 """For one workflow: the first has the action installed, and machines may be busy."""
@@ -63,11 +66,28 @@ def _released() -> Path:
 
     made = Path(tempfile.mkdtemp(prefix="gate-act-"))
     atexit.register(shutil.rmtree, made, ignore_errors=True)
-    for name in ("action.yml", "pyproject.toml", "Dockerfile", "README.md"):
-        shutil.copy2(ROOT / name, made / name)
+    for name in (
+        "action.yml",
+        "pyproject.toml",
+        "Dockerfile",
+        "README.md",
+        "requirements-image.txt",
+        "requirements-publish.txt",
+    ):
+        shutil.copy2(REPOSITORY / name, made / name)
     for name in ("gate", "rules", "scripts"):
-        shutil.copytree(ROOT / name, made / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(REPOSITORY / name, made / name, ignore=shutil.ignore_patterns("__pycache__"))
     return made
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One `act` on this machine at a time: it names its containers after workflow and job, and removes what
+    has that name.
+    """
+    with (Path(gettempdir()) / "gate-act.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 class Bench:
@@ -83,6 +103,8 @@ class Bench:
         self.base, self.head = git(self.repo, "rev-parse", "main"), git(self.repo, "rev-parse", "head")
         ours = self.world.pulls[7]
         ours.base_sha, ours.head_sha, ours.head_ref = self.base, self.head, "head"
+        for commit, parents in ((self.base, ()), (self.head, (self.base,))):
+            self.world.trees[commit] = (git(self.repo, "rev-parse", f"{commit}^{{tree}}"), parents)
         self.artifacts = folder / "artifacts"
         self.artifacts.mkdir()
         upload = folder / "upload"
@@ -126,9 +148,7 @@ class Bench:
         return run
 
     def pushed(self) -> dict[str, Any]:
-        """The push of ``head`` to main; the stand-in knows the commits and main's settings."""
-        for commit, parents in ((self.base, ()), (self.head, (self.base,))):
-            self.world.trees[commit] = (git(self.repo, "rev-parse", f"{commit}^{{tree}}"), parents)
+        """The push of ``head`` to main; the stand-in knows main's settings."""
         self.world.branches["main"] = self.head
         settings = self.repo / "gate.toml"
         if settings.is_file():
@@ -153,14 +173,17 @@ class Bench:
             "XDG_CACHE_HOME": str(self.folder / "cache"),
             **{k: v for k, v in os.environ.items() if k.startswith("DOCKER_")},
         }
-        with subprocess.Popen(
-            words,
-            cwd=self.repo,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        ) as child:
+        with (
+            _alone(),
+            subprocess.Popen(
+                words,
+                cwd=self.repo,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            ) as child,
+        ):
             try:
                 said, _ = child.communicate(timeout=_SECONDS)
             except BaseException:

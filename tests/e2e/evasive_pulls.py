@@ -26,7 +26,7 @@ EVASIVE: Final = (
             "src/pricing/x.py": "import threading\n\n\ndef work():\n    threading.Event().wait(30)\n\n\n"
             "threading.Thread(target=work, daemon=True).start()\n"
         },
-        verdicts=("inconclusive",),
+        verdicts=("warn",),
         rules=("early-exit",),
     ),
     # Every interpreter has a module of this name already: importing it ran another file.
@@ -88,7 +88,7 @@ EVASIVE: Final = (
             + "".join(f"def d{n}():\n    os._exit(0) or socket or exec or eval\n\n\n" for n in range(12))
             + "def go():\n    k = __import__('soc' + 'ket')\n    k.create_connection(('203.0.113.7', 4444), 1)\n"
         },
-        verdicts=("fail", "inconclusive"),
+        verdicts=("fail",),
     ),
     # Neither deleted nor emptied, and no source file at import: nobody counted.
     Pull(

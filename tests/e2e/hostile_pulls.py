@@ -228,7 +228,7 @@ HOSTILE: Final = (
         head={
             "src/pricing/quick.py": 'import os\n\nos._exit(0)\nimport socket\nsocket.create_connection(("203.0.113.1", 1))\n'
         },
-        verdicts=("fail", "inconclusive"),
+        verdicts=("fail",),
     ),
     Pull(
         name="drops-and-runs-a-program",
@@ -252,7 +252,8 @@ HOSTILE: Final = (
     Pull(
         name="never-ends",
         head={"src/pricing/slow.py": "while True:\n    pass\n"},
-        verdicts=("fail", "inconclusive"),
+        verdicts=("warn",),
+        rules=("timeout",),
     ),
     Pull(
         name="hidden-in-conftest",

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gate.sandbox import engine, images
+from gate.sandbox.backends.container import engine
+from gate.sandbox.images import engine_images
 from tests.e2e.pulls import git
+from tests.paths import REPOSITORY
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 SOCKET: Final = Path("/var/run/docker.sock")
 IMAGE: Final = "gate-action:under-test"
 RUNNER: Final = 1001
@@ -37,13 +38,20 @@ class Stepped:
 @contextmanager
 def action_image() -> Iterator[dict[str, Any]]:
     """Build it from the base that is there; what the engine says about it. Gone at the end."""
-    words = [sys.executable, str(ROOT / "scripts" / "image.py"), "--target", "gate-action", "--tag", IMAGE]
+    words = [
+        sys.executable,
+        str(REPOSITORY / "scripts" / "image.py"),
+        "--target",
+        "gate-action",
+        "--tag",
+        IMAGE,
+    ]
     made = subprocess.run(words, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     with closing(engine.connect(timeout=600.0)) as client:
         try:
-            for target in images.TARGETS:  # as on a machine that has been used: not what is tried here
-                images.ensure(client, target)
+            for target in engine_images.TARGETS:  # as on a machine that has been used: not what is tried here
+                engine_images.ensure(client, target)
             yield {**client.api.inspect_image(IMAGE), "said": made.stdout}
         finally:
             client.api.remove_image(IMAGE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 
-from gate import proc
+from gate import process
 
 FileMap = Mapping[str, str | bytes | None]
 
@@ -71,7 +71,7 @@ class Pull:
 
 def git(repo: Path, *words: str) -> str:
     """A real git with no configuration but its own."""
-    done = proc.run(
+    done = process.run(
         ["git", "-C", repo, "-c", "init.defaultBranch=main", *words],
         deadline=60,
         env={

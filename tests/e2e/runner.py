@@ -23,10 +23,11 @@ from types import ModuleType
 import pytest
 from docker.errors import APIError, DockerException, ImageNotFound
 
-from gate.errors import CouldNotLook
-from gate.sandbox import engine, images
+from gate.errors import InconclusiveError
+from gate.sandbox.backends.container import engine
+from gate.sandbox.images import engine_images
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).resolve().parents[2]
 LABEL = "runner"
 _RECIPE = """
 FROM {base}
@@ -60,7 +61,9 @@ class Runner:
             artifacts: "/gate-artifacts",
         }
         words = [f"-v {host}:{inside}" for host, inside in mounts.items()]
-        return " ".join([f"--label {images.LABEL}=test", f"--label gate.test={_key(artifacts)}", *words])
+        return " ".join(
+            [f"--label {engine_images.LABEL}=test", f"--label gate.test={_key(artifacts)}", *words]
+        )
 
     def remove(self, artifacts: Path) -> None:
         """Containers that an act which was stopped left behind."""
@@ -80,7 +83,7 @@ def why_not() -> str:
     """Why there can be no runner here; empty when there can."""
     try:
         engine.connect().close()
-    except CouldNotLook as error:
+    except InconclusiveError as error:
         return f"a runner needs a container engine here: {error.message}"
     if os.environ.get("DOCKER_HOST", "unix://").partition(":")[0] != "unix":
         return "a runner needs an engine on this machine (folders are shared with it)"
@@ -92,7 +95,7 @@ def runner() -> Runner:
     """Build what is missing; a minute or two the first time, nothing later."""
     try:
         image = _image()
-    except (CouldNotLook, DockerException) as error:
+    except (InconclusiveError, DockerException) as error:
         pytest.skip(f"no runner image can be made here: {str(error)[:300]}")
     build = _builder()
     with contextlib.closing(engine.connect()) as client:
@@ -110,7 +113,7 @@ def _cache() -> Path:
 
 def _builder() -> ModuleType:
     """scripts/image.py."""
-    spec = importlib.util.spec_from_file_location("gate_image", ROOT / "scripts" / "image.py")
+    spec = importlib.util.spec_from_file_location("gate_image", REPOSITORY / "scripts" / "image.py")
     assert spec is not None
     assert spec.loader is not None
     made = importlib.util.module_from_spec(spec)
@@ -120,13 +123,13 @@ def _builder() -> ModuleType:
 
 def _image() -> str:
     with contextlib.closing(engine.connect(timeout=600.0)) as client:
-        base = images.base_image(client)
+        base = engine_images.base_image(client)
         name = f"gate-runner:{hashlib.sha256((base + _RECIPE).encode()).hexdigest()[:12]}"
         with contextlib.suppress(ImageNotFound):
             client.api.inspect_image(name)
             return name
         recipe = io.BytesIO(_RECIPE.format(base=base).encode())
-        labels = {images.LABEL: LABEL}
+        labels = {engine_images.LABEL: LABEL}
         # The host's network: packages come from where the host's own do.
         client.images.build(
             fileobj=recipe, tag=name, labels=labels, rm=True, forcerm=True, network_mode="host"

@@ -27,6 +27,7 @@ from tests.forge.standin.world import Pull, World
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.xdist_group("act"),
     pytest.mark.slow,
     pytest.mark.timeout(1_500),
     pytest.mark.skipif(bool(why_not()), reason=why_not() or "-"),
@@ -153,7 +154,7 @@ def test_what_the_image_holds(image: dict[str, Any]) -> None:
     assert f"{image['Size'] / 1e6:.0f} MB" in image["said"]
     assert image["Size"] < 700e6
     assert image["Config"]["Entrypoint"] == [
-        "/opt/gate/bin/python", "-I", "-m", "gate.publishing.contained",
+        "/opt/gate/bin/python", "-I", "-m", "gate.container_entry",
     ]  # fmt: skip
     assert not image["Config"].get("ExposedPorts")
     assert not image["Config"].get("Volumes")

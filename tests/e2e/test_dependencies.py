@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from gate.cli import main
-from gate.errors import CouldNotLook
-from gate.sandbox import engine
-from gate.sandbox.backends import BACKENDS
+from gate.errors import InconclusiveError
+from gate.sandbox.backends.container import engine
+from tests.contract.capabilities import capability
 from tests.e2e.pulls import FileMap, Pull, build
 from tests.package_index import PackageIndex, serving
 
-pytestmark = [pytest.mark.wall, pytest.mark.slow]
+pytestmark = [pytest.mark.backend, pytest.mark.slow]
 
 PLUMBUM = {"plumbline/__init__.py": "def level(x: float) -> float:\n    return round(x, 2)\n"}
 """A harmless package, by a name of ours."""
@@ -48,11 +48,11 @@ BASE: FileMap = {
 @pytest.fixture(params=["docker", "gvisor", "bubblewrap", "microvm"])
 def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
-    found = BACKENDS[name]().probe()
+    found = capability(name)
     if not found.available:
         pytest.skip(found.reason)
-    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
-        pytest.skip(f"{found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_BACKENDS"):
+        pytest.skip(f"{found.reserve}; GATE_TEST_SLOW_BACKENDS=1 runs it")
     return name
 
 
@@ -75,7 +75,7 @@ def cache() -> Iterator[Path]:
 
 def _images(besides: frozenset[str] | None = None) -> frozenset[str]:
     """Images of dependencies on the engine; with ``besides``, all others are removed."""
-    with contextlib.suppress(CouldNotLook), contextlib.closing(engine.connect(deadline=3)) as client:
+    with contextlib.suppress(InconclusiveError), contextlib.closing(engine.connect(deadline=3)) as client:
         found = frozenset(str(image["Id"]) for image in client.api.images("gate-deps"))
         for image in found - (found if besides is None else besides):
             client.api.remove_image(image)
@@ -85,7 +85,8 @@ def _images(besides: frozenset[str] | None = None) -> frozenset[str]:
 
 @pytest.fixture(autouse=True)
 def _own_place(cache: Path, index: PackageIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.sandbox.installing.store.cache", lambda _: cache)
+    monkeypatch.setattr("gate.sandbox.dependencies.layer_store.cache", lambda _: cache)
+    monkeypatch.delenv("GATE_SANDBOX_SETUP")
     monkeypatch.setenv("PIP_INDEX_URL", index.url)
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
     index.asked.clear()
@@ -139,6 +140,35 @@ CHANGED: FileMap = {
             return level(net * (1 + RATES.get(country, 0.0)))
         ''',
 }
+
+
+AUTOMATIC: FileMap = {
+    "gate.toml": "[sandbox]\ndeadline = 30\n",
+    "requirements.txt": "",
+    "pyproject.toml": '[project]\nname = "pricing"\nversion = "1.0"\ndependencies = ["plumbline"]\n',
+}
+
+
+def test_dependencies_are_found_without_configuration(
+    tmp_path: Path, backend: str, index: PackageIndex
+) -> None:
+    report = _check(tmp_path, backend, CHANGED, index.place, base=AUTOMATIC)
+    assert report["verdict"] == "pass", _told(report)
+    assert "1 package for base" in _stage(report, "setup")["reason"], _told(report)
+    assert not [e for e in report["sandbox"]["not_exercised"] if "plumbline" in e["reason"]], _told(report)
+
+
+def test_without_an_index_a_harmless_change_is_not_stopped(
+    tmp_path: Path, backend: str, index: PackageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    report = _check(tmp_path, backend, CHANGED, "http://127.0.0.1:9", base=AUTOMATIC)
+    assert report["verdict"] == "pass", _told(report)
+    stage = _stage(report, "setup")
+    assert (stage["outcome"], "cannot be reached" in stage["reason"]) == ("done", True), _told(report)
+    assert [e for e in report["sandbox"]["not_exercised"] if "cannot be reached" in e["reason"]], _told(
+        report
+    )
 
 
 def test_code_behind_a_dependency_is_run(tmp_path: Path, backend: str, index: PackageIndex) -> None:

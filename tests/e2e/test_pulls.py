@@ -16,7 +16,7 @@ from tests.e2e.hostile_pulls import HOSTILE
 from tests.e2e.pulls import Pull, build
 from tests.e2e.reach_pulls import REACH_HARMLESS, REACH_HOSTILE
 
-pytestmark = [pytest.mark.wall, pytest.mark.slow]
+pytestmark = [pytest.mark.backend, pytest.mark.slow, pytest.mark.spread]
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from gate.forge.github import GitHubApi, connect
+from gate.github.client import GitHubApi, connect
 from tests.forge.clock import Clock
 from tests.forge.standin.server import StandIn, running
 from tests.forge.standin.world import OWNER, Pull, World
 from tests.forge.telling import Job
+
+
+@pytest.fixture(autouse=True)
+def _settings_of_base_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A policy digest is made of the settings: what tests/conftest.py sets would be in it."""
+    monkeypatch.delenv("GATE_SANDBOX_SETUP", raising=False)
 
 
 @pytest.fixture

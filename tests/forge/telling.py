@@ -14,23 +14,23 @@ import pytest
 
 from gate import __version__
 from gate.cli import main
-from gate.forge.github import connect
+from gate.github.client import connect
 from gate.model.report import Report
 from gate.report.json_v1 import JsonReporter
 from tests.forge.clock import Clock
 from tests.forge.standin.server import StandIn
-from tests.forge.standin.world import OWNER, REPO
+from tests.forge.standin.world import OWNER, REPO, TREE, World
 from tests.golden import sample
 
 
 def harmless() -> Report:
     """A report that passes, of this version, about the stand-in's pull request."""
-    return replace(sample.harmless(), gate_version=__version__)
+    return replace(sample.harmless(), gate_version=__version__, pull_request=7, tree=TREE)
 
 
 def hostile() -> Report:
     """A report that blocks."""
-    return replace(sample.hostile(), gate_version=__version__)
+    return replace(sample.hostile(), gate_version=__version__, pull_request=7, tree=TREE)
 
 
 def soft() -> Report:
@@ -65,7 +65,7 @@ class Job:
     def __init__(self, github: StandIn, clock: Clock, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.github, self.folder = github, folder
         patient = partial(connect, pause=0.0, deadline=5.0, sleep=clock.sleep, now=clock.now)
-        patch.setattr("gate.publishing.surroundings.connect", patient)
+        patch.setattr("gate.github.publishing.runner_context.connect", patient)
         for name in ("output", "step_summary"):
             (folder / name).write_text("")
             patch.setenv(f"GITHUB_{name.upper()}", str(folder / name))
@@ -100,3 +100,14 @@ class Job:
     @property
     def outputs(self) -> str:
         return (self.folder / "output").read_text()
+
+
+def refused(world: World) -> str:
+    """One inconclusive check with the reason and a way out, and nothing of a report. Returns its text."""
+    (check,) = world.checks.values()
+    assert (check["status"], check["conclusion"]) == ("completed", "failure")
+    assert check["output"]["title"].startswith("Inconclusive")
+    assert "**Next:**" in check["output"]["summary"]
+    assert {a.path for a in world.asked if a.method != "GET"} == {f"/repos/{OWNER}/{REPO}/check-runs"}
+    text: str = check["output"]["summary"]
+    return text.replace("\u200b", "").replace("&#8203;", "")

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from gate.cli import main
-from gate.forge.checks import Stamp, stamped, unstamped
-from gate.model.report import Made
+from gate.github.checks import Stamp, stamped, unstamped
+from gate.model.report import ReportProvenance
 from gate.policy.digest import policy_digest
 from gate.settings import load
 from tests.forge.standin.server import StandIn
@@ -200,8 +200,9 @@ def test_what_publish_wrote_is_what_deploy_reads(shop: Shop, job: Job, policy: s
     world = shop.world
     world.pulls[7].head_sha, world.pulls[7].base_sha = HEAD, BASE
     world.files[SQUASH, "gate.toml"] = b'[deploy.production]\napp = "github-actions"\n'
-    made = Made(at=int(time.time()), policy=shop.policy, rules="b" * 64, gate="c" * 64)
-    report = replace(harmless(), change=replace(harmless().change, base=BASE, head=HEAD), made=made)
+    made = ReportProvenance(at=int(time.time()), policy=shop.policy, rules="b" * 64, gate="c" * 64)
+    change = replace(harmless().change, base=BASE, merge_base=BASE, head=HEAD)
+    report = replace(harmless(), change=change, made=made, tree=TREE)
     if policy == "of another look":
         report = replace(report, made=replace(made, policy="f" * 64))
     if policy == "unknown":
@@ -273,7 +274,7 @@ def _rewrite(place: Place, **more: Any) -> None:
     from gate.model.score import Verdict
 
     policy = policy_digest(msgspec.to_builtins(load(environ={}).config))
-    made = Made(at=int(time.time()), policy=policy, rules="b" * 64, gate="c" * 64)
+    made = ReportProvenance(at=int(time.time()), policy=policy, rules="b" * 64, gate="c" * 64)
     verdict = more.pop("verdict", Verdict.PASS)
     place.write(verdict, made=replace(made, **more))
     assert place.sign() == 0

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from gate.errors import UsageError
-from gate.forge.github import GitHubApi, checked_url, connect
-from gate.forge.interface import (
+from gate.github.client import GitHubApi, checked_url, connect
+from gate.github.interface import (
     MissingError,
     NotAllowedError,
     RateLimitedError,

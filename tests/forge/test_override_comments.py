@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from gate.audit import START, verify
 from gate.cli import main
 from gate.errors import Exit
-from gate.forge.checks import Stamp, stamped, unstamped
+from gate.github.audit_log import START, verify
+from gate.github.checks import Stamp, stamped, unstamped
 from tests.forge.standin.world import HEAD, Actor, Comment, Fault, World
 from tests.forge.telling import Job, hostile, soft
 
 WHY = "Reviewed with the platform team, see the ticket."
-ALL = f"/gate override all reason: {WHY}"
+ALL = f"/gate override all sha: {HEAD[:12]} reason: {WHY}"
 
 
 def _later(minutes: int = 5) -> str:
@@ -63,7 +63,7 @@ def test_one_finding_by_its_fingerprint(job: Job, world: World) -> None:
     report = soft()
     job.publish(report)
     for finding in report.findings:
-        _say(world, "wren", f"/gate override {finding.fingerprint} reason: {WHY}")
+        _say(world, "wren", f"/gate override {finding.fingerprint} sha: {HEAD} reason: {WHY}")
     job.publish(report)
     assert _last(world)[0] == "neutral"
 
@@ -111,6 +111,7 @@ ATTEMPTS: dict[str, Callable[[World], Any]] = {
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
+@pytest.mark.slow
 def test_attempts_that_do_not_count(job: Job, world: World, name: str) -> None:
     job.publish(soft())
     ATTEMPTS[name](world)
@@ -181,7 +182,7 @@ def test_settings_at_base_may_ask_for_more_or_less(job: Job, world: World) -> No
 def test_when_the_conversation_cannot_be_read_no_comment_counts(job: Job, world: World) -> None:
     job.publish(soft())
     _say(world, "wren")
-    world.faults.append(Fault(method="GET", path=".*/issues/7/comments", status=500, times=4))
+    world.faults.append(Fault(method="GET", path=".*/issues/7/comments", status=500, times=99))
     job.publish(soft())
     assert _last(world)[0] == "failure"
 

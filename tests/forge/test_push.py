@@ -9,7 +9,7 @@ import pytest
 
 from gate.cli import main
 from gate.errors import Exit
-from gate.forge.checks import unstamped
+from gate.github.checks import unstamped
 from tests.e2e.harmless_pulls import HARMLESS
 from tests.e2e.pulls import build, git
 from tests.forge.standin.world import World

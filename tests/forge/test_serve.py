@@ -42,6 +42,7 @@ def notes(folder: Path) -> dict[str, tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_approves_rejects_and_waits_until_woken(shop: Shop, github: StandIn, server: Served) -> None:
     shop.judge(HEAD)
     assert server.send("deployment_protection_rule", asked(HEAD, github.url), GUID) == (202, "new")
@@ -72,6 +73,7 @@ def test_approves_rejects_and_waits_until_woken(shop: Shop, github: StandIn, ser
     assert "88" in shop.world.reviews[2]["comment"]
 
 
+@pytest.mark.slow
 def test_faults_of_github_are_outlived(shop: Shop, github: StandIn, server: Served, tmp_path: Path) -> None:
     shop.judge(HEAD)
     shop.world.faults.append(Fault(status=422, path=".*check-runs", times=1))
@@ -88,6 +90,7 @@ def test_faults_of_github_are_outlived(shop: Shop, github: StandIn, server: Serv
     assert [k for k, v in tokens[0].body["permissions"].items() if v == "write"] == ["deployments"]
 
 
+@pytest.mark.slow
 def test_what_is_not_github_is_turned_away(server: Served, github: StandIn, tmp_path: Path) -> None:
     body = payload(action="completed", check_suite={"head_sha": HEAD})
     assert server.send("check_suite", body, GUID, secret="x" * 20)[0] == 401
@@ -130,6 +133,7 @@ def test_settings_nobody_can_read_allow_nothing(shop: Shop, github: StandIn, ser
     assert shop.world.reviews[0]["state"] == "rejected"
 
 
+@pytest.mark.slow
 def test_many_at_once_right_after_the_start_crash_nothing(tmp_path: Path) -> None:
     """Worker threads that met a type at the same moment once killed the process (one start in five)."""
     key, _ = keys(tmp_path)

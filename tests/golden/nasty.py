@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gate.model.behaviour import BehaviourDiff
+from gate.model.exercised import Exercised
 from gate.model.location import Location
 from gate.model.report import Report
 from gate.model.run import NotExercised
@@ -96,9 +97,23 @@ def nasty(text: str) -> Report:
             r,
             probe=replace(r.probe, target=text, path=text),
             fault=text or None,
+            not_run=text,
             stderr=text.encode("utf-8", "replace"),
         )
         for r in report.sandbox.runs
+    )
+    exercised = Exercised(
+        files=tuple(
+            replace(
+                f,
+                path=text or "f",
+                language=text,
+                unreadable=text if f.unreadable else "",
+                unrun=tuple(replace(u, detail=text) for u in f.unrun),
+                calls=tuple(replace(c, call=text, text=text, detail=text) for c in f.calls),
+            )
+            for f in (report.exercised or Exercised()).files
+        )
     )
     return replace(
         report,
@@ -116,4 +131,5 @@ def nasty(text: str) -> Report:
             not_exercised=(NotExercised(path=text, target=text, reason=text),),
         ),
         stages=tuple(replace(s, reason=text or "reason") for s in report.stages),
+        exercised=exercised,
     )

@@ -7,12 +7,14 @@ from dataclasses import replace
 from gate.model.attribution import AttributionEvidence, CommitAttribution
 from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
 from gate.model.change import Change, ChangedFile, Commit, Hunk
+from gate.model.exercised import Exercised, FileExercised, UnrunCall, UnrunLines, UnrunReason
 from gate.model.finding import Finding, fingerprinted
 from gate.model.location import Location
 from gate.model.report import Report, SandboxReport
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
 from gate.model.run import Completeness, NotExercised, Outcome, Phase, Probe, RunRecord
 from gate.model.score import Contribution, Score, Thresholds, Verdict
+from gate.model.sensitive import SensitiveKind
 from gate.model.stage import Stage, StageOutcome
 
 BASE = "3f2a9c1e5b7d8f60a1b2c3d4e5f60718293a4b5c"
@@ -167,8 +169,9 @@ FINDINGS = fingerprinted(
             "A planted AWS key was read from ~/.aws/credentials and sent over HTTP.",
             "shop/telemetry.py",
             31,
-            "canary aws-credentials http",
+            "canary aws-credentials in net 198.51.100.7:443 python",
             Confidence.HIGH,
+            subject="aws-credentials in net 198.51.100.7:443",
             read="/work/home/.aws/credentials",
             sent="POST http://collect.invalid/v1/ping",
             process="python > shop/telemetry.py",
@@ -178,8 +181,9 @@ FINDINGS = fingerprinted(
             "Looks up and connects to a host that the base never contacts.",
             "shop/telemetry.py",
             33,
-            "connect 198.51.100.7:443",
+            "connect 198.51.100.7:443 python",
             Confidence.HIGH,
+            subject="198.51.100.7:443",
             address="198.51.100.7:443",
             host="collect.invalid",
         ),
@@ -250,6 +254,12 @@ RUNS = (
     _run(
         "test", "tests/test_cart.py", "head", Outcome.TIMED_OUT, 20.0, None, None, path="tests/test_cart.py"
     ),
+    replace(
+        _run(
+            "test", "tests/test_mail.py", "head", Outcome.COMPLETED, 0.8, 40 << 20, path="tests/test_mail.py"
+        ),
+        not_run="not run: the tests could not be collected (RuntimeError: <b>no</b> `DSN` @everyone)",
+    ),
 )
 
 
@@ -266,11 +276,24 @@ def _seen(kind: BehaviourKind, subject: str, actor: str = "python", **detail: st
 
 DIFF = BehaviourDiff(
     new=(
-        _seen(BehaviourKind.CANARY, "aws-credentials", channel="http", encoding="base64"),
+        _seen(BehaviourKind.CANARY, "aws-credentials", canary="aws-credentials", channel="read"),
+        _seen(
+            BehaviourKind.CANARY,
+            "aws-credentials in net 198.51.100.7:443",
+            canary="aws-credentials",
+            channel="net",
+            encoding="base64",
+        ),
         _seen(BehaviourKind.READ, "/work/home/.aws/credentials"),
         _seen(BehaviourKind.DNS, "collect.invalid", qtype="A"),
         _seen(BehaviourKind.CONNECT, "198.51.100.7:443", family="inet", proto="tcp", host="collect.invalid"),
-        _seen(BehaviourKind.HTTP, "POST collect.invalid /v1/ping", scheme="http"),
+        _seen(
+            BehaviourKind.HTTP,
+            "POST collect.invalid /v1/ping",
+            scheme="http",
+            method="POST",
+            host="collect.invalid",
+        ),
         _seen(BehaviourKind.EXEC, "/bin/sh", "python>sh", argv="sh -c 'id | base64'", cwd="/work/tree"),
     ),
     gone=(_seen(BehaviourKind.WRITE, "/tmp/rates.json"),),
@@ -351,6 +374,43 @@ def hostile() -> Report:
         rules=RULES,
         timings={"total": 24.6, "prescreen": 3.9, "sandbox": 22.9},
         settings_origin={"backend": "default", "fail": "gate.toml at base"},
+        exercised=figure(),
+    )
+
+
+def figure() -> Exercised:
+    """Most of a change ran; a file lacks a package, a bundle cannot be read."""
+    return Exercised(
+        files=(
+            FileExercised(
+                path="assets/app.min.js", language="javascript", executable=0, ran=0, unreadable="minified"
+            ),
+            FileExercised(path="shop/cart.py", language="python", executable=30, ran=30),
+            FileExercised(
+                path="shop/mail|`x`.py",
+                language="python",
+                executable=18,
+                ran=12,
+                unrun=(
+                    UnrunLines(
+                        spans=((4, 8), (11, 11)),
+                        reason=UnrunReason.DEPENDENCY_MISSING,
+                        detail="numpy`</code>\x1b[31m @everyone",
+                    ),
+                ),
+                calls=(
+                    UnrunCall(
+                        first=11,
+                        last=11,
+                        kind=SensitiveKind.NETWORK,
+                        call="requests.post",
+                        text="requests.post(URL)",
+                        reason=UnrunReason.DEPENDENCY_MISSING,
+                        detail="numpy",
+                    ),
+                ),
+            ),
+        )
     )
 
 
@@ -364,10 +424,15 @@ def harmless() -> Report:
         findings=(),
         behaviour=BehaviourDiff(unchanged_count=17),
         sandbox=replace(
-            hostile().sandbox, runs=tuple(r for r in RUNS if r.outcome is Outcome.COMPLETED), not_exercised=()
+            hostile().sandbox,
+            runs=tuple(r for r in RUNS if r.outcome is Outcome.COMPLETED and not r.not_run),
+            not_exercised=(),
         ),
         stages=tuple(s for s in STAGES if s.looked),
         rules={},
+        exercised=Exercised(
+            files=(FileExercised(path="shop/cart.py", language="python", executable=9, ran=9),)
+        ),
     )
 
 
@@ -379,6 +444,7 @@ def blind() -> Report:
         reasons=("the sandbox could not look",),
         behaviour=BehaviourDiff(),
         sandbox=SandboxReport(),
+        exercised=None,
         stages=(
             *STAGES[:2],
             Stage(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
 from gate.model.report import Report
 from gate.report.registry import REPORTERS
 from tests.golden import sample
+from tests.paths import TESTS
 
-HERE = Path(__file__).parent
+HERE = TESTS / "golden"
 ENDINGS = {"terminal": "txt", "json": "json", "markdown": "md", "sarif": "sarif", "html": "html"}
 CASES = {"hostile": sample.hostile(), "harmless": sample.harmless(), "blind": sample.blind()}
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gate.trace.view import behaviours
-from tests.unit.signal_context import run
+from gate.tracing.behaviour.reduction import behaviours
+from tests.paths import TESTS
+from tests.unit.signals.context import run
 
-FOLDER = Path(__file__).parent / "traces"
+FOLDER = TESTS / "golden" / "traces"
 EXPECTED = json.loads((FOLDER / "behaviours.json").read_text())
 
 

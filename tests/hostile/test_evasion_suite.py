@@ -17,13 +17,13 @@ from gate.model.behaviour import BehaviourKind
 from gate.model.change import Change
 from gate.model.finding import Finding
 from gate.model.run import Outcome, Probe, RunRecord, SandboxSpec
-from gate.sandbox.bubblewrap import BubblewrapBackend
+from gate.sandbox.backends.bubblewrap.backend import BubblewrapBackend
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.codec import read_trace
-from gate.trace.diff import compare
-from gate.trace.events import Event, Exec, Open, Signal
-from gate.trace.view import behaviours
+from gate.tracing.behaviour.reduction import behaviours
+from gate.tracing.codec import read_trace
+from gate.tracing.diff import compare
+from gate.tracing.events import Event, Exec, Open, Signal
 from tests.contract.trees import DictTree
 from tests.integration.launching import why_no_bwrap
 
@@ -63,7 +63,7 @@ class Ran:
 
 
 def run(code: str, *, network: str = "none", deadline: float = 30.0, **limits: int) -> Ran:
-    """In the process wall."""
+    """In the bubblewrap sandbox."""
     spec = SandboxSpec(network="sinkhole" if network == "sinkhole" else "none")
     return Ran(code, replace(spec, limits=replace(spec.limits, **limits)), deadline)
 
@@ -214,6 +214,7 @@ print("through", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_masses_of_files_cost_no_other_line_and_the_look_is_not_whole() -> None:
     """TR-8: bounded in lines; what is read after the flood is still told."""
     ran = run(MANY, deadline=60, trace_events=20_000)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from gate.change.files import open_paths
-from gate.change.git import open_range
-from gate.errors import CouldNotLook, UsageError
+from gate.change.git_range import open_range
+from gate.errors import InconclusiveError, UsageError
 from gate.model.change import Change, Tree
 from tests.hostile.git_repo import FILE, FOLDER, LINK, MODULE, RUN, Entry, Repo, quiet
 
@@ -212,7 +212,7 @@ def test_attributes_and_config_start_nothing_and_hide_nothing(repo: Repo, tmp_pa
         assert opened.origins("a.py")[0].line == 2
     blob = repo.put("blob", code)
     (repo.git_dir / "objects" / blob[:2] / blob[2:]).unlink()
-    with pytest.raises(CouldNotLook):  # git must not ask the promisor remote for it
+    with pytest.raises(InconclusiveError):  # git must not ask the promisor remote for it
         open_range(repo.path, root, "main")
     assert not mark.exists()
     repo.put("blob", code)
@@ -291,7 +291,7 @@ def test_trees_that_no_checkout_could_hold_are_refused(repo: Repo) -> None:
     for tree in _impossible_trees(repo):
         with (
             pytest.raises(
-                CouldNotLook, match=r"no checkout could hold|git ls-tree failed|git diff-tree failed"
+                InconclusiveError, match=r"no checkout could hold|git ls-tree failed|git diff-tree failed"
             ),
             open_range(repo.path, root, repo.commit(tree, root)) as opened,
         ):
@@ -353,7 +353,7 @@ def test_loose_files_never_follow_links_and_leave_nothing_out(tmp_path: Path) ->
         assert b"root:" not in b"".join(opened.head.archive())
         (top / "node_modules/x/evil.py").unlink()
         (top / "node_modules/x/evil.py").symlink_to("/etc/passwd")
-        with pytest.raises(CouldNotLook):
+        with pytest.raises(InconclusiveError):
             opened.head.read("node_modules/x/evil.py")
     for bad in (top / "link.py", top / "pipe", top / "missing"):
         with pytest.raises(UsageError):

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gate.change.git import open_range
-from gate.errors import CouldNotLook, GateError, UsageError
+from gate.change.git_range import open_range
+from gate.errors import GateError, InconclusiveError, UsageError
 from tests.hostile.git_repo import Repo, quiet
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).resolve().parents[2]
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="changing owners needs root")
 
 
@@ -71,7 +71,7 @@ def test_octopus_and_criss_cross_are_compared_as_trees(tmp_path: Path) -> None:
 def test_no_common_ancestor_could_not_look(tmp_path: Path) -> None:
     repo = Repo(tmp_path / "r")
     one, two = repo.commit({b"a": b"1"}), repo.commit({b"a": b"2"}, message="other root")
-    with pytest.raises(CouldNotLook, match="no common ancestor") as error:
+    with pytest.raises(InconclusiveError, match="no common ancestor") as error:
         open_range(repo.path, one, two)
     assert error.value.advice
 
@@ -90,7 +90,7 @@ def test_shallow_clone_says_fetch_depth(tmp_path: Path) -> None:
         env=quiet(),
         capture_output=True,
     )
-    with pytest.raises(CouldNotLook, match="shallow") as error:
+    with pytest.raises(InconclusiveError, match="shallow") as error:
         open_range(clone, "origin/main", "origin/topic")
     assert "fetch-depth: 0" in error.value.advice
     with pytest.raises(UsageError, match="unknown revision") as unknown:
@@ -112,7 +112,7 @@ def test_partial_clone_never_fetches_what_is_missing(tmp_path: Path) -> None:
         capture_output=True,
     )
     before = sorted(p.name for p in (clone / "objects").rglob("*") if p.is_file())
-    with pytest.raises(CouldNotLook) as error:
+    with pytest.raises(InconclusiveError) as error:
         open_range(clone, root, head)
     assert "artial" in error.value.advice
     assert sorted(p.name for p in (clone / "objects").rglob("*") if p.is_file()) == before
@@ -169,15 +169,17 @@ def test_what_may_not_be_read_is_told_clearly(closed: str) -> None:
         (top / closed).chmod(0o700)
         script = (
             "import os, sys; os.setgid(65534); os.setuid(65534)\n"
-            "from gate.change.git import open_range\nfrom gate.errors import UsageError\n"
+            "from gate.change.git_range import open_range\nfrom gate.errors import UsageError\n"
             "from pathlib import Path\n"
             "try:\n    open_range(Path(sys.argv[1]), sys.argv[2], sys.argv[2])\n"
             "except UsageError as error:\n    print(error.message, '|', error.advice)\n"
         )
         # Imported while still root: the checkout itself may not be readable by others.
-        script = "import git, gate.change.git\n" + script
+        script = "import git, gate.change.git_range\n" + script
         words = [sys.executable, "-c", script, str(repo.path), root]
-        done = subprocess.run(words, capture_output=True, text=True, env=quiet() | {"HOME": name}, cwd=ROOT)
+        done = subprocess.run(
+            words, capture_output=True, text=True, env=quiet() | {"HOME": name}, cwd=REPOSITORY
+        )
         assert "cannot read the repository" in done.stdout, done.stderr
         assert "another user" in done.stdout
 
@@ -246,7 +248,7 @@ def test_without_git_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest
     repo = Repo(tmp_path / "r")
     root = repo.commit({b"a": b"1\n"})
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(CouldNotLook, match="cannot start git") as error:
+    with pytest.raises(InconclusiveError, match="cannot start git") as error:
         open_range(repo.path, root, root)
     assert error.value.advice
 
@@ -263,12 +265,12 @@ def test_damaged_repository_is_not_green(tmp_path: Path) -> None:
 
 
 def test_a_range_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.change.git._MOST_COMMITS", 3)
+    monkeypatch.setattr("gate.change.git_range._MOST_COMMITS", 3)
     repo = Repo(tmp_path / "r")
     root = tip = repo.commit({b"a": b"0"})
     for i in range(4):
         tip = repo.commit({b"a": b"%d" % i}, tip)
-    with pytest.raises(CouldNotLook, match="more than 3 commits"):
+    with pytest.raises(InconclusiveError, match="more than 3 commits"):
         open_range(repo.path, root, tip)
 
 

@@ -47,6 +47,7 @@ def look(head: dict[str, str | bytes]) -> tuple[Prescreened, float]:
 
 
 @pytest.mark.parametrize("name", list(BOMBS))
+@pytest.mark.slow
 def test_a_bomb_costs_its_own_deadline_and_hides_nothing(name: str) -> None:
     path, data = BOMBS[name]
     result, seconds = look({path: data, "evil/evil.py": EVIL})
@@ -62,6 +63,7 @@ def test_a_bomb_costs_its_own_deadline_and_hides_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["sum", "brackets", "string-of-quotes", "json", "toml", "notebook"])
+@pytest.mark.slow
 def test_what_could_not_be_parsed_is_said(name: str) -> None:
     path, data = BOMBS[name]
     result, _ = look({path: data})

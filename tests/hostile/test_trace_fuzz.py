@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import REPOSITORY
+
 
 @pytest.mark.skipif(importlib.util.find_spec("atheris") is None, reason="atheris is not installed")
 def test_nothing_that_reads_hostile_bytes_crashes(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.hostile.fuzz_trace", "-runs=20000", "-seed=7", "-max_len=600"]
     done = subprocess.run(
         [*command, f"-artifact_prefix={tmp_path}/"],
-        cwd=Path(__file__).parents[2],
+        cwd=REPOSITORY,
         capture_output=True,
         check=False,
         timeout=120,

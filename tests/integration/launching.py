@@ -1,6 +1,6 @@
-"""Runs the real launcher under the real supervisor, behind bubblewrap or with no wall at all.
+"""Runs the real launcher under the real supervisor, behind bubblewrap or with no sandbox at all.
 
-No wall (``wall="none"``) is for harmless programs only: the launcher is then a sub-reaper, not PID 1.
+No sandbox (``sandbox="none"``) is for harmless programs only: the launcher is then a sub-reaper, not PID 1.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import pytest
 
 import gate
 from gate.model.run import Completeness
-from gate.sandbox.channel import Job, Receiver, Tracing
-from gate.trace.codec import read_trace
-from gate.trace.events import Event, Summary
+from gate.sandbox.protocol import Job, Receiver, Tracing
+from gate.tracing.codec import read_trace
+from gate.tracing.events import Event, Summary
 
-ROOM = Path(gate.__file__).parent / "sandbox"
+ROOM = Path(gate.__file__).parent / "inside"
 PYTHON = "/usr/bin/python3"
 E = TypeVar("E")
 
@@ -89,7 +89,7 @@ def launch(
     tmp_path: Path,
     *argv: str,
     tar: bytes | None = None,
-    wall: str = "bwrap",
+    sandbox: str = "bwrap",
     trace: bool = True,
     look: bool = True,
     events: int = 1_000_000,
@@ -101,16 +101,16 @@ def launch(
     canaries: tuple[str, ...] = (),
     **job_options: Any,
 ) -> Launched:
-    """Run ``argv`` in a new sandbox. ``meanwhile`` gets the wall's and the observer's process once the
-    target has started. ``user``: wall and observer belong to that ordinary user (only root can ask)."""
-    if wall == "bwrap" and why_no_bwrap():
+    """Run ``argv`` in a new sandbox. ``meanwhile`` gets the sandbox's and the observer's process once the
+    target has started. ``user``: sandbox and observer belong to that ordinary user (only root can ask)."""
+    if sandbox == "bwrap" and why_no_bwrap():
         pytest.skip(why_no_bwrap())
     tar = tar_of() if tar is None else tar
     folder = tmp_path / f"run-{time.monotonic_ns()}"
     folder.mkdir()
     ours, theirs = socket.socketpair()
     tracing = Tracing(fd=theirs.fileno(), look=look) if trace else None
-    inside = "/tmp" if wall == "bwrap" else str(folder)
+    inside = "/tmp" if sandbox == "bwrap" else str(folder)
     job = Job(
         argv=argv,
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": inside} | (env or {}),
@@ -122,7 +122,7 @@ def launch(
     observer = _observe(ours, tracing, folder, events, user, canaries) if tracing else None
     ours.close()
     box = subprocess.Popen(
-        _command(wall, bubble),
+        _command(sandbox, bubble),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -192,12 +192,12 @@ def _finish(observer: subprocess.Popen[bytes] | None) -> int | None:
         raise
 
 
-def _command(wall: str, bubble: tuple[str, ...]) -> list[str]:
-    if wall == "none":
-        return [PYTHON, "-I", "-S", str(ROOM / "launcher" / "launch_start.py")]
-    walls = ["--unshare-all", "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
-    walls += ["--ro-bind", str(ROOM / "launcher"), "/tmp/gate", "--as-pid-1", "--die-with-parent", *bubble]
-    return ["bwrap", *walls, "--", PYTHON, "-I", "-S", "/tmp/gate/launch_start.py"]
+def _command(sandbox: str, bubble: tuple[str, ...]) -> list[str]:
+    if sandbox == "none":
+        return [PYTHON, "-I", "-S", str(ROOM / "launcher" / "start.py")]
+    options = ["--unshare-all", "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"]
+    options += ["--ro-bind", str(ROOM / "launcher"), "/tmp/gate", "--as-pid-1", "--die-with-parent", *bubble]
+    return ["bwrap", *options, "--", PYTHON, "-I", "-S", "/tmp/gate/start.py"]
 
 
 def python(tmp_path: Path, source: str, **options: Any) -> Launched:

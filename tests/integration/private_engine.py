@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
 
-from tests.integration.private_service import PrivateService
+from tests.integration.private_service import PrivateService, mounts_below
 
 
 class PrivateEngine(PrivateService):
-    """A dockerd below ``folder``, in a network namespace of its own."""
+    """A dockerd below ``folder``, in a network namespace of its own.
 
-    def __init__(self, folder: Path) -> None:
+    ``data``: where its images are, and stay for the next engine. Only one at a time may use it.
+    """
+
+    def __init__(self, folder: Path, data: Path) -> None:
         super().__init__(folder)
+        self.data = data
+        shutil.rmtree(data / "root" / "containers", ignore_errors=True)  # of an engine that was killed
         self._parent = f"/gate-test-engine-{os.getpid()}"
 
     @property
@@ -24,11 +30,15 @@ class PrivateEngine(PrivateService):
         return [
             *("unshare", "--net"),  # "no bridge" would else remove the machine's own
             "dockerd",
-            *("--host", self.address, "--data-root", f"{self.folder}/data"),
+            *("--host", self.address, "--data-root", f"{self.data}/root"),
             *("--exec-root", f"{self.folder}/exec", "--cgroup-parent", self._parent),
             *("--bridge", "none", "--iptables=false", "--ip6tables=false", "--ip-masq=false"),
             *("--pidfile", f"{self.folder}/pid"),
         ]
+
+    def mounts(self) -> list[str]:
+        """What is mounted below its folder and its storage."""
+        return super().mounts() + mounts_below(self.data)
 
     def kill(self) -> None:
         """As a crash would: no word to anybody."""

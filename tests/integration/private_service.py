@@ -10,8 +10,14 @@ from typing import ClassVar
 
 from docker import DockerClient
 
-from gate.sandbox import images
-from gate.sandbox.engine import ANY_API, API_ERRORS, Engine, connect
+from gate.sandbox.backends.container.engine import ANY_API, API_ERRORS, Engine, connect
+from gate.sandbox.images import engine_images
+
+
+def mounts_below(folder: Path) -> list[str]:
+    """Mount points below a folder, in the order in which they were made."""
+    places = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    return [place for place in places if place.startswith(f"{folder}/")]
 
 
 class PrivateService:
@@ -57,16 +63,19 @@ class PrivateService:
         return Engine(base_url=self.address, version=ANY_API, timeout=60)
 
     def load_images(self) -> None:
-        """Copy our images from the machine's own engine. Raises CouldNotLook where there is none."""
+        """Copy the images it lacks from the machine's own engine. Raises InconclusiveError where there is
+        none.
+        """
         with contextlib.closing(connect(timeout=300)) as source, contextlib.closing(self.client()) as target:
-            for name in images.TARGETS:
-                images.ensure(source, name)
-                target.api.load_image(source.api.get_image(images.tag(name)))
+            for name in engine_images.TARGETS:
+                engine_images.ensure(source, name)
+                if engine_images.present(target, name):
+                    continue
+                target.api.load_image(source.api.get_image(engine_images.tag(name)))
 
     def mounts(self) -> list[str]:
         """What is mounted below its folder."""
-        places = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
-        return [place for place in places if place.startswith(f"{self.folder}/")]
+        return mounts_below(self.folder)
 
     def end(self, patience: float) -> None:
         """The service itself: asked, and after so many seconds made to."""

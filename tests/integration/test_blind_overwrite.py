@@ -12,12 +12,12 @@ from gate.model.run import Probe, RunRecord, SandboxSpec
 from gate.sandbox import canaries
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.diff import compare
-from tests.behaviours.running import wall
+from gate.tracing.diff import compare
+from tests.contract.capabilities import backend_named, capability
 from tests.contract.trees import DictTree
-from tests.unit.signal_context import changed, context
+from tests.unit.signals.context import changed, context
 
-WALLS = (
+BACKEND_NAMES = (
     "bubblewrap",
     "bubblewrap-strace",
     *(pytest.param(name, marks=pytest.mark.engine) for name in ("docker", "gvisor")),
@@ -94,10 +94,9 @@ QUIET = "def act():\n    pass\n"
 
 def act(backend: str, head: str, base: str = QUIET) -> tuple[tuple[Finding, ...], tuple[RunRecord, ...]]:
     """What the rules say of a change to ``shop.py`` that is imported and called."""
-    found = wall(backend)
-    capability = found.probe()
-    if not capability.available:
-        pytest.skip(f"{backend}: {capability.reason}")
+    found = backend_named(backend)
+    if not capability(backend).available:
+        pytest.skip(f"{backend}: {capability(backend).reason}")
     planted = canaries.plant()
     spec = SandboxSpec(
         canaries=planted, files=canaries.as_files(planted), env=canaries.as_environment(planted)
@@ -107,7 +106,7 @@ def act(backend: str, head: str, base: str = QUIET) -> tuple[tuple[Finding, ...]
         phase="call",
         target="call shop",
         path="shop.py",
-        argv=("python3", "/opt/gate/driver.py", CALL),
+        argv=("python3", "/opt/gate/driver/main.py", CALL),
         deadline=60,
     )
     imports = replace(
@@ -133,7 +132,7 @@ def losses(findings: tuple[Finding, ...]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("backend", WALLS)
+@pytest.mark.parametrize("backend", BACKEND_NAMES)
 def test_random_bytes_over_files_that_nobody_read(backend: str) -> None:
     findings, runs = act(backend, BLIND)
     assert losses(findings) == ["high/high call 40"]
@@ -141,7 +140,7 @@ def test_random_bytes_over_files_that_nobody_read(backend: str) -> None:
     assert [run.given for run in runs[:-1]] == [(), (), ()]
 
 
-@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
 @pytest.mark.parametrize(
     ("head", "told"),
     [(AT_IMPORT, "import 40"), (LOCKED, "call 40"), (AWAY, "call 40"), (LINKED, "call 40")],
@@ -152,7 +151,7 @@ def test_other_ways(backend: str, head: str, told: str) -> None:
     assert loss.startswith("high/high " + told.partition(" ")[0])
 
 
-@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
 @pytest.mark.parametrize("head", [EMPTIED, REFILLED, IN_PLACE], ids=["emptied", "refilled", "in place"])
 def test_opened_to_append_and_then_not_appended_to(backend: str, head: str) -> None:
     findings, runs = act(backend, head)
@@ -161,18 +160,18 @@ def test_opened_to_append_and_then_not_appended_to(backend: str, head: str) -> N
     assert runs[-1].cut == runs[-1].given != ()
 
 
-@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
 def test_planted_files_of_the_home_count(backend: str) -> None:
     findings, _ = act(backend, HOME)
     assert "many files of home (overwritten)" in {f.evidence["subject"] for f in findings}
 
 
-@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
 def test_a_generator_that_is_called_is_less_sure(backend: str) -> None:
     assert losses(act(backend, GENERATOR)[0]) == ["high/medium call 40"]
 
 
-@pytest.mark.parametrize("backend", WALLS[:1] + WALLS[2:3])
+@pytest.mark.parametrize("backend", BACKEND_NAMES[:1] + BACKEND_NAMES[2:3])
 @pytest.mark.parametrize(
     ("head", "base"),
     [

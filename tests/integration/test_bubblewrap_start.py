@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from gate.model.run import SandboxSpec
-from gate.sandbox import bubblewrap
-from gate.sandbox.bubblewrap import BubblewrapBackend, BubblewrapBox
-from gate.sandbox.parcel import NoTree
+from gate.sandbox.backends.bubblewrap import backend
+from gate.sandbox.backends.bubblewrap.backend import BubblewrapBackend, BubblewrapSandbox
+from gate.sandbox.tree_archive import NoTree
 
 
 def test_the_sandbox_is_the_launcher_s_when_it_is_handed_on(
@@ -23,13 +23,13 @@ def test_the_sandbox_is_the_launcher_s_when_it_is_handed_on(
     if not found.available:
         pytest.skip(found.reason)
     seen: list[bytes] = []
-    start = BubblewrapBox._start
+    start = BubblewrapSandbox._start
 
-    def look(self: BubblewrapBox, *args: object) -> None:
+    def look(self: BubblewrapSandbox, *args: object) -> None:
         start(self, *args)  # type: ignore[arg-type]
         seen.append(Path(f"/proc/{self.network_pid}/comm").read_bytes().strip())
 
-    monkeypatch.setattr(BubblewrapBox, "_start", look)
+    monkeypatch.setattr(BubblewrapSandbox, "_start", look)
     with BubblewrapBackend().open(SandboxSpec(network="sinkhole"), NoTree(), NoTree()) as session:
         session.expect(6)
         until = time.monotonic() + 30
@@ -41,19 +41,19 @@ def test_the_sandbox_is_the_launcher_s_when_it_is_handed_on(
 
 def test_a_bwrap_that_died_or_hangs_is_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        assert bubblewrap._is_through(other.pid)
+        assert backend._is_through(other.pid)
         other.send_signal(signal.SIGKILL)
         deadline = time.monotonic() + 10
-        while bubblewrap._is_through(other.pid) and time.monotonic() < deadline:
+        while backend._is_through(other.pid) and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert not bubblewrap._is_through(other.pid)  # a zombie
-    assert not bubblewrap._is_through(other.pid)
-    monkeypatch.setattr(bubblewrap, "_SETUP_SECONDS", 0.2)
+        assert not backend._is_through(other.pid)  # a zombie
+    assert not backend._is_through(other.pid)
+    monkeypatch.setattr(backend, "_SETUP_SECONDS", 0.2)
     with subprocess.Popen([sys.executable, "-c", _NAMED]) as named:
         until = time.monotonic() + 10
         while Path(f"/proc/{named.pid}/comm").read_bytes() != b"bwrap\n" and time.monotonic() < until:
             time.sleep(0.01)
-        assert not bubblewrap._is_through(named.pid)
+        assert not backend._is_through(named.pid)
         named.kill()
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from gate.model.run import Outcome
-from gate.sandbox.backends import BACKENDS
+from tests.contract.capabilities import capability
 from tests.integration.launching import why_no_bwrap
 from tests.integration.test_reach import look, reach
 
@@ -21,11 +21,11 @@ GREEDY = (
 )
 
 
-@pytest.mark.parametrize("wall", ["bubblewrap", pytest.param("docker", marks=pytest.mark.engine)])
-def test_a_greedy_call_ends_by_itself(tmp_path: Path, wall: str) -> None:
-    if not (found := BACKENDS[wall]().probe()).available:
+@pytest.mark.parametrize("backend", ["bubblewrap", pytest.param("docker", marks=pytest.mark.engine)])
+def test_a_greedy_call_ends_by_itself(tmp_path: Path, backend: str) -> None:
+    if not (found := capability(backend)).available:
         pytest.skip(found.reason)
-    seen = look(tmp_path, {"src/pricing/tax.py": GREEDY}, backend=wall)
+    seen = look(tmp_path, {"src/pricing/tax.py": GREEDY}, backend=backend)
     calls = [run for run in seen.runs if run.probe.phase == "call" and run.side == "head"]
     assert [(run.outcome, run.completed) for run in calls] == [(Outcome.COMPLETED, True)]
     (item,) = cast("list[dict[str, Any]]", calls[0].driver_report["items"])
@@ -34,7 +34,7 @@ def test_a_greedy_call_ends_by_itself(tmp_path: Path, wall: str) -> None:
     assert [b.subject for b in seen.diff.new] == ["203.0.113.3:4444"]
 
 
-def test_a_greedy_import_still_hits_the_wall(tmp_path: Path) -> None:
+def test_a_greedy_import_still_hits_the_limit(tmp_path: Path) -> None:
     seen = look(tmp_path, {"src/pricing/tax.py": "HELD = [b'x' * (8 << 20) for _ in range(200)]\n"})
     ended = {run.outcome for run in seen.runs if run.probe.phase == "import" and run.side == "head"}
     assert ended == {Outcome.OUT_OF_MEMORY}

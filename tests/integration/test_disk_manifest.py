@@ -13,29 +13,32 @@ from typing import Literal
 import msgspec
 import pytest
 
+from gate.inside.observer.numbers import numbers
 from gate.model.behaviour import Behaviour
 from gate.model.change import Change
 from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.model.run import Probe, RunRecord, SandboxSpec, Touched
-from gate.sandbox import canaries, channel, stracing
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.interface import Backend
-from gate.sandbox.manifest import Manifest
-from gate.sandbox.observer.numbers import numbers
+from gate.sandbox import canaries, protocol
+from gate.sandbox.backends.bubblewrap import strace as stracing
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.changed_files import Manifest
+from gate.sandbox.contract import Backend
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace import seccheck, strace, unotify
-from gate.trace.cells import Cells
-from gate.trace.diff import compare
-from gate.trace.events import File, Open
-from gate.trace.view import behaviours
-from gate.trace.view_disk import UNWRITTEN, DiskView
-from tests.behaviours.running import wall
+from gate.tracing.behaviour.accumulator import Cells
+from gate.tracing.behaviour.disk import UNWRITTEN, DiskView
+from gate.tracing.behaviour.reduction import behaviours
+from gate.tracing.bpf import assembler, user_notification
+from gate.tracing.diff import compare
+from gate.tracing.events import File, Open
+from gate.tracing.readers import strace
+from gate.tracing.readers.gvisor import translator
+from tests.contract.capabilities import backend_named, capability
 from tests.contract.trees import DictTree
-from tests.unit.signal_context import run as run_of
+from tests.unit.signals.context import run as run_of
 
-WALLS = (
+BACKEND_NAMES = (
     "bubblewrap",
     "bubblewrap-strace",
     *(pytest.param(name, marks=pytest.mark.engine) for name in ("docker", "gvisor")),
@@ -113,12 +116,11 @@ def run(backend: Backend, code: str, spec: SandboxSpec | None = None) -> Ran:
         return Ran(record, behaviours(record), rules)
 
 
-@pytest.fixture(params=WALLS)
+@pytest.fixture(params=BACKEND_NAMES)
 def backend(request: pytest.FixtureRequest) -> Backend:
-    found = wall(request.param)
-    capability = found.probe()
-    if not capability.available:
-        pytest.skip(f"{request.param}: {capability.reason}")
+    found = backend_named(request.param)
+    if not capability(request.param).available:
+        pytest.skip(f"{request.param}: {capability(request.param).reason}")
     return found
 
 
@@ -162,8 +164,8 @@ def test_a_write_that_the_tracer_is_blind_for_is_told(
     """A tracer that does not know openat2: its filter lets it through unseen."""
     if backend.name == "gvisor":
         pytest.skip("its kernel has no such call")
-    monkeypatch.setattr(channel, "filter_program", _blind)
-    monkeypatch.setattr(stracing, "found", _without_openat2)
+    monkeypatch.setattr(protocol, "filter_program", _blind)
+    monkeypatch.setattr(stracing, "find_strace", _without_openat2)
     monkeypatch.setattr(strace, "filter_program", _blind_strace)
     ran = run(backend, HIDDEN)
     assert int(ran.record.stdout) > 2, ran.record.stderr
@@ -177,21 +179,27 @@ def test_a_write_that_the_tracer_is_blind_for_is_told(
 def test_a_write_that_gvisor_does_not_tell_of_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its packets and lines of one file are taken away on their way to us."""
     backend = BACKENDS["gvisor"]()
-    if not backend.probe().available:
+    if not capability(backend.name).available:
         pytest.skip("gvisor does not work here")
-    said = seccheck.Translator._emit
+    said = translator.Translator._emit
 
-    def blind(self: seccheck.Translator, kind: str, fields: dict[str, object], *, bare: bool = False) -> None:
+    def blind(
+        self: translator.Translator, kind: str, fields: dict[str, object], *, bare: bool = False
+    ) -> None:
         if "dropped" not in str(fields.get("path")):
             said(self, kind, fields, bare=bare)
 
-    monkeypatch.setattr(seccheck.Translator, "_emit", blind)
+    monkeypatch.setattr(translator.Translator, "_emit", blind)
     ran = run(backend, "open('/tmp/dropped', 'w').write('x'); open('/tmp/seen', 'w').write('x')")
     assert ran.unaccounted() == ["/tmp/*"]
     assert "observation-evasion" in {finding.rule_id for finding in ran.findings}
 
 
-_program, _strace_program, _found = unotify.filter_program, strace.filter_program, stracing.found
+_program, _strace_program, _found = (
+    user_notification.filter_program,
+    strace.filter_program,
+    stracing.find_strace,
+)
 
 
 def _blind(arch: str | None = None, *, look: bool = True) -> bytes:
@@ -207,7 +215,7 @@ def _letting(program: bytes) -> bytes:
     first = [
         (0x20, 0, 0, 0),
         (0x15, 0, 1, numbers(platform.machine())["openat2"]),
-        (0x06, 0, 0, unotify.RET_ALLOW),
+        (0x06, 0, 0, assembler.RET_ALLOW),
     ]
     return b"".join(struct.pack("<HBBI", *line) for line in first) + program
 
@@ -229,7 +237,7 @@ print("deep")
 def test_what_cannot_be_listed_makes_the_look_incomplete() -> None:
     """Folders deeper than a path can name: whatever lies there cannot be compared."""
     backend = BACKENDS["bubblewrap"]()
-    if not backend.probe().available:
+    if not capability(backend.name).available:
         pytest.skip("bubblewrap does not work here")
     tree = DictTree(files={"a.py": DEEP})
     probe = Probe(
@@ -244,7 +252,7 @@ def test_what_cannot_be_listed_makes_the_look_incomplete() -> None:
 
 def test_a_run_that_was_ended_is_not_compared() -> None:
     backend = BACKENDS["bubblewrap"]()
-    if not backend.probe().available:
+    if not capability(backend.name).available:
         pytest.skip("bubblewrap does not work here")
     tree = DictTree(files={"a.py": "import time; open('/tmp/x','w').close(); time.sleep(60)"})
     probe = Probe(
@@ -324,16 +332,16 @@ class TestTheView:
 )
 def test_what_is_no_list_is_refused(payload: bytes) -> None:
     with pytest.raises((ValueError, msgspec.DecodeError), match=r"."):
-        Manifest().hear(payload)
+        Manifest().feed(payload)
 
 
 def test_a_list_is_only_complete_with_its_last_piece() -> None:
     manifest = Manifest()
-    manifest.hear(b'{"files":[["2f61",1,2,30]],"whole":false}')
+    manifest.feed(b'{"files":[["2f61",1,2,30]],"whole":false}')
     parts = [manifest.touched]
-    manifest.hear(b'{"files":[],"whole":true}')
+    manifest.feed(b'{"files":[],"whole":true}')
     assert [*parts, manifest.touched] == [None, (Touched(path="/a", device=1, inode=2),)]
     assert manifest.sizes == {"/a": 30}
     broken = Manifest()
-    broken.hear(b'{"files":[],"whole":false}')
+    broken.feed(b'{"files":[],"whole":false}')
     assert broken.touched is None

@@ -18,13 +18,15 @@ from types import ModuleType
 import pytest
 from docker import DockerClient
 
-from gate.sandbox import images
-from gate.sandbox.engine import API_ERRORS
+from gate.sandbox.backends.container.engine import API_ERRORS
+from gate.sandbox.images import engine_images
 from tests.contract.backend_contract import working
 from tests.integration.private_engine import PrivateEngine
+from tests.paths import REPOSITORY
 
 pytestmark = [
     pytest.mark.engine,
+    pytest.mark.xdist_group("private-engine"),
     # docker-py leaves a socket behind when an engine that is just starting does not answer
     pytest.mark.filterwarnings(
         "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
@@ -33,7 +35,7 @@ pytestmark = [
 
 
 def _module() -> ModuleType:
-    path = Path(__file__).parents[2] / "scripts" / "engine_start.py"
+    path = REPOSITORY / "scripts" / "engine_start.py"
     spec = importlib.util.spec_from_file_location("engine_start", path)
     assert spec is not None
     assert spec.loader is not None
@@ -44,12 +46,12 @@ def _module() -> ModuleType:
 
 
 @pytest.fixture
-def engine() -> Iterator[PrivateEngine]:
+def engine(engine_data: Path) -> Iterator[PrivateEngine]:
     if os.geteuid() != 0 or shutil.which("dockerd") is None:
         pytest.skip("starting an engine of its own needs root and dockerd")
     working("docker")
     folder = Path(tempfile.mkdtemp(prefix="gate-e-", dir="/tmp"))  # sockets need short paths
-    engine = PrivateEngine(folder)
+    engine = PrivateEngine(folder, engine_data)
     try:
         engine.start()
         engine.load_images()
@@ -63,7 +65,9 @@ def engine() -> Iterator[PrivateEngine]:
 def _run_three(client: DockerClient) -> None:
     for _ in range(3):
         words = ["python3", "-c", "import time; time.sleep(600)"]
-        client.containers.run(images.tag("sandbox"), words, entrypoint=[], detach=True, network_mode="none")
+        client.containers.run(
+            engine_images.tag("sandbox"), words, entrypoint=[], detach=True, network_mode="none"
+        )
 
 
 def test_killed_with_all_that_runs_and_started_again(engine: PrivateEngine) -> None:
@@ -102,7 +106,7 @@ def test_killed_with_all_that_runs_and_started_again(engine: PrivateEngine) -> N
     assert time.monotonic() - start < 25
     assert said == [], "at the first try"
     with contextlib.closing(engine.client()) as client:
-        image = images.tag("sandbox")
+        image = engine_images.tag("sandbox")
         out = client.containers.run(image, ["python3", "-c", "print(7)"], entrypoint=[], network_mode="none")
     assert out == b"7\n"
 

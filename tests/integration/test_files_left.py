@@ -7,13 +7,13 @@ import pytest
 from gate.model.behaviour import Behaviour
 from gate.model.run import Limits, SandboxSpec
 from gate.sandbox import canaries
-from gate.sandbox.interface import Backend
-from gate.trace.view import behaviours
-from tests.behaviours.running import wall
+from gate.sandbox.contract import Backend
+from gate.tracing.behaviour.reduction import behaviours
 from tests.contract.backend_contract import probe
+from tests.contract.capabilities import backend_named, capability
 from tests.contract.trees import DictTree
 
-WALLS = ("bubblewrap", pytest.param("docker", marks=pytest.mark.engine))
+BACKEND_NAMES = ("bubblewrap", pytest.param("docker", marks=pytest.mark.engine))
 HARVEST = """
 import base64, json, os, shutil
 with open("/tmp/report.json", "w") as out:
@@ -34,12 +34,11 @@ with open("/tmp/fill", "wb", buffering=0) as out:
 """
 
 
-@pytest.fixture(params=WALLS)
+@pytest.fixture(params=BACKEND_NAMES)
 def backend(request: pytest.FixtureRequest) -> Backend:
-    found = wall(request.param)
-    capability = found.probe()
-    if not capability.available:
-        pytest.skip(f"{request.param}: {capability.reason}")
+    found = backend_named(request.param)
+    if not capability(request.param).available:
+        pytest.skip(f"{request.param}: {capability(request.param).reason}")
     return found
 
 

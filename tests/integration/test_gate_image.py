@@ -12,8 +12,8 @@ import pytest
 from gate import __version__
 from tests.e2e.hostile_pulls import HOSTILE
 from tests.e2e.pulls import build
+from tests.paths import REPOSITORY
 
-ROOT = Path(__file__).resolve().parents[2]
 SOCKET = Path("/var/run/docker.sock")
 
 pytestmark = [
@@ -28,7 +28,10 @@ pytestmark = [
 
 def test_the_image_blocks_a_hostile_change(tmp_path: Path) -> None:
     made = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "image.py")], capture_output=True, text=True, check=False
+        [sys.executable, str(REPOSITORY / "scripts" / "image.py")],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert made.returncode == 0, made.stderr
     pull = next(p for p in HOSTILE if p.verdicts == ("fail",))

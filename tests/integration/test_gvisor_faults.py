@@ -16,19 +16,22 @@ from pathlib import Path
 import pytest
 from docker import DockerClient
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.run import Outcome, RunRecord, SandboxSpec
-from gate.sandbox import engine, gvisor_setup, reap, sinking
-from gate.sandbox.gvisor import GvisorBackend
+from gate.sandbox import reaper
+from gate.sandbox.backends.container import engine
+from gate.sandbox.backends.gvisor import setup
+from gate.sandbox.backends.gvisor.backend import GvisorBackend
 from gate.sandbox.session import START_SECONDS
-from gate.trace import seccheck_session
-from gate.trace.codec import read_trace
+from gate.sandbox.sinkhole_host import session as sinking
+from gate.tracing.codec import read_trace
+from gate.tracing.readers.gvisor import session as seccheck_session
 from tests.contract.backend_contract import probe
 from tests.contract.leftovers import snapshot
 from tests.contract.trees import DictTree
 from tests.integration.private_engine import PrivateEngine
 
-pytestmark = [pytest.mark.wall, pytest.mark.slow]
+pytestmark = [pytest.mark.backend, pytest.mark.slow]
 HELLO = DictTree(files={"main.py": "print('hi')"})
 SLEEPER = DictTree(files={"main.py": "import time\nprint('begun', flush=True)\ntime.sleep(60)"})
 BUSY = DictTree(files={"main.py": "while True: open('/etc/hostname').close()"})
@@ -52,11 +55,14 @@ def client() -> Iterator[DockerClient]:
 def test_without_its_runtimes_it_says_how_to_get_them(
     backend: GvisorBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gvisor_setup, "PREFIX", "gate-nobody-registered-")
+    monkeypatch.setattr(setup, "PREFIX", "gate-nobody-registered-")
     found = backend.probe()
     assert not found.available
     assert "doctor --fix" in found.reason
-    with pytest.raises(CouldNotLook, match="no gVisor runtime"), backend.open(SandboxSpec(), HELLO, HELLO):
+    with (
+        pytest.raises(InconclusiveError, match="no gVisor runtime"),
+        backend.open(SandboxSpec(), HELLO, HELLO),
+    ):
         pass
 
 
@@ -66,7 +72,7 @@ def test_runtimes_of_another_version_are_not_used(
     """They report other things than the reader takes for granted: that would be a quiet hole."""
     monkeypatch.setattr(seccheck_session, "digest", lambda: "0" * 8)
     assert "another version" in backend.probe().reason
-    with pytest.raises(CouldNotLook, match="another version"), backend.open(SandboxSpec(), HELLO, HELLO):
+    with pytest.raises(InconclusiveError, match="another version"), backend.open(SandboxSpec(), HELLO, HELLO):
         pass
 
 
@@ -93,7 +99,7 @@ class _WithHangingRuntime(PrivateEngine):
         script.write_text(f"#!{sys.executable}\nimport time\ntime.sleep(300)\n")
         script.chmod(0o755)
         runtimes = {
-            gvisor_setup.runtime(slot): {"path": str(script), "runtimeArgs": gvisor_setup.arguments(slot)}
+            setup.runtime(slot): {"path": str(script), "runtimeArgs": setup.arguments(slot)}
             for slot in range(2)
         }
         (self.folder / "daemon.json").write_text(json.dumps({"runtimes": runtimes}))
@@ -101,13 +107,14 @@ class _WithHangingRuntime(PrivateEngine):
 
 # a request that timed out leaves its connection to the garbage collector
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.xdist_group("private-engine")
 def test_a_runtime_that_hangs_ends_by_the_deadline(
-    backend: GvisorBackend, monkeypatch: pytest.MonkeyPatch
+    backend: GvisorBackend, monkeypatch: pytest.MonkeyPatch, engine_data: Path
 ) -> None:
     if os.geteuid() != 0:
         pytest.skip("an engine of its own needs root")
     with tempfile.TemporaryDirectory(prefix="gv-") as folder:
-        private = _WithHangingRuntime(Path(folder))
+        private = _WithHangingRuntime(Path(folder), engine_data)
         private.describe()
         try:
             private.start()
@@ -126,7 +133,7 @@ def test_a_runtime_that_hangs_ends_by_the_deadline(
 
 def _without_observer(backend: GvisorBackend, tree: DictTree, client: DockerClient) -> RunRecord:
     """Run, and kill the container that takes the reports in the middle."""
-    mine = {"label": [f"{reap.OWNER}={reap.Owner.me()}"]}
+    mine = {"label": [f"{reaper.OWNER}={reaper.Owner.me()}"]}
     with backend.open(SandboxSpec(), tree, tree) as session:
 
         def later() -> None:
@@ -158,10 +165,10 @@ def test_what_its_kernel_could_not_report_is_counted(
     backend: GvisorBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sentry's own count of lost packets comes with the packets; here it says that there were some."""
-    from gate.trace import seccheck_wire
+    from gate.tracing.readers.gvisor import wire
 
-    split = seccheck_wire.split
-    monkeypatch.setattr(seccheck_wire, "split", lambda packet: (split(packet)[0], 7, split(packet)[2]))
+    split = wire.split
+    monkeypatch.setattr(wire, "split", lambda packet: (split(packet)[0], 7, split(packet)[2]))
     with backend.open(SandboxSpec(), HELLO, HELLO) as session:
         record = session.run(probe("python3", "main.py"), "head")
         assert record.trace is not None

@@ -11,21 +11,22 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from gate.errors import CouldNotLook
-from gate.sandbox import engine, images
+from gate.errors import InconclusiveError
+from gate.sandbox.backends.container import engine
+from gate.sandbox.images import engine_images
+from tests.paths import REPOSITORY
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+SCRIPTS = REPOSITORY / "scripts"
 
 
 def _why_not() -> str:
     try:
         engine.connect().close()
-    except CouldNotLook as error:
+    except InconclusiveError as error:
         return f"images need a container engine: {error.message}"
     return ""
 
@@ -118,21 +119,21 @@ def test_what_differs_is_seen(script: ModuleType) -> None:
 def test_a_build_leaves_its_image_and_nothing_else() -> None:
     """Stages that only gave files to it would stay for ever; a step that another image stands on does."""
     with contextlib.closing(engine.connect(timeout=300.0)) as client:
-        base = images.base_image(client)
+        base = engine_images.base_image(client)
 
         def unnamed() -> set[str]:
             told = client.api.images(all=True, filters={"dangling": True})
             return {image["Id"] for image in told}
 
-        images.build(client, "observer", base, "gate-compared:kept", cached=False)
+        engine_images.build(client, "observer", base, "gate-compared:kept", cached=False)
         try:
             log = [line["Id"] for line in client.api.history("gate-compared:kept") if "sha256" in line["Id"]]
             assert len(log) >= 2, "the steps of an image are there"
             before = unnamed()
-            images.build(client, "observer", base, "gate-compared:again", cached=False)
+            engine_images.build(client, "observer", base, "gate-compared:again", cached=False)
             client.api.remove_image("gate-compared:again")
             assert unnamed() <= before
-            images.clear_stages(client, [f" ---> {step.partition(':')[2]}\n" for step in log])
+            engine_images.clear_stages(client, [f" ---> {step.partition(':')[2]}\n" for step in log])
             assert client.api.inspect_image("gate-compared:kept")
             assert client.api.inspect_image(base)
         finally:

@@ -13,28 +13,30 @@ from pathlib import Path
 
 import pytest
 
-from gate.model.run import Outcome, SandboxSpec
-from gate.sandbox import canaries, layered
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.egress_rules import Allowed, Own
-from gate.sandbox.egress_upstream import Upstreams
-from gate.sandbox.installing.index import Index, own, read
-from gate.sandbox.installing.install import Installed, Means, install
-from gate.sandbox.installing.store import Store
-from gate.sandbox.installing.wanted import Wanted
-from gate.trace.codec import read_trace
-from gate.trace.view import behaviours
+from gate.model.run import Outcome, RunRecord, SandboxSpec
+from gate.sandbox import canaries
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.dependencies import layer_mounts
+from gate.sandbox.dependencies.index import Index, configured_host, read
+from gate.sandbox.dependencies.install import Installed, Means, install
+from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.requirements import RequirementSet
+from gate.sandbox.egress.rules import Allowed, ConfiguredHost
+from gate.sandbox.egress.upstream import Upstreams
+from gate.tracing.behaviour.reduction import behaviours
+from gate.tracing.codec import read_trace
+from tests.contract.capabilities import capability
 from tests.package_index import PackageIndex, serving
 
-WALLS = ["docker", "gvisor", "bubblewrap", "microvm"]
+BACKEND_NAMES = ["docker", "gvisor", "bubblewrap", "microvm"]
 pytestmark = pytest.mark.slow
 
 
 @functools.cache
 def _why_not(name: str) -> str:
-    found = BACKENDS[name]().probe()
-    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
-        return f"{found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it"
+    found = capability(name)
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_BACKENDS"):
+        return f"{found.reserve}; GATE_TEST_SLOW_BACKENDS=1 runs it"
     return "" if found.available else found.reason
 
 
@@ -46,24 +48,24 @@ def index() -> Iterator[PackageIndex]:
 
 
 class Room:
-    """One wall, one index, one cache."""
+    """One backend, one index, one cache."""
 
-    def __init__(self, folder: Path, index: PackageIndex, wall: str) -> None:
-        if _why_not(wall):
-            pytest.skip(_why_not(wall))
-        self.backend = BACKENDS[wall]()
+    def __init__(self, folder: Path, index: PackageIndex, backend: str) -> None:
+        if _why_not(backend):
+            pytest.skip(_why_not(backend))
+        self.backend = BACKENDS[backend]()
         self.folder = folder
         self.index = Index(url=index.url)
-        self.own = [own(index.place, inside=True)]
+        self.own = [configured_host(index.place, inside=True)]
         self.cache = folder / "cache"
         self.cache.mkdir()
 
     def means(self, **other: object) -> Means:
-        allowed = Allowed.of([], [443], [*self.own, *self.index.places()])
+        allowed = Allowed.of([], [443], [*self.own, *self.index.hosts()])
         return Means(index=self.index, allowed=allowed, upstream=Upstreams({}), **other)  # type: ignore[arg-type]
 
     def install(self, text: str, spec: SandboxSpec | None = None, **other: object) -> Installed:
-        wanted = Wanted(roots=("requirements.txt",), files={"requirements.txt": text.encode()})
+        wanted = RequirementSet(roots=("requirements.txt",), files={"requirements.txt": text.encode()})
         return install(
             self.backend,
             spec or SandboxSpec(),
@@ -76,21 +78,29 @@ class Room:
         )
 
 
-@pytest.fixture(params=WALLS)
+@pytest.fixture(params=BACKEND_NAMES)
 def room(tmp_path: Path, index: PackageIndex, request: pytest.FixtureRequest) -> Room:
     return Room(tmp_path, index, str(request.param))
 
 
 @pytest.fixture
 def quick(tmp_path: Path, index: PackageIndex) -> Room:
-    """For what does not depend on the wall."""
+    """For what does not depend on the backend."""
     return Room(
-        tmp_path, index, next((wall for wall in ("bubblewrap", "docker") if not _why_not(wall)), "docker")
+        tmp_path,
+        index,
+        next((backend for backend in ("bubblewrap", "docker") if not _why_not(backend)), "docker"),
     )
 
 
+def _run_of(installed: Installed) -> RunRecord:
+    """Its run: there was one."""
+    assert installed.record is not None
+    return installed.record
+
+
 def _said(done: Installed) -> str:
-    return f"{done.problem} {done.record.stderr.decode(errors='replace')[-1500:]} {done.record.refused}"
+    return f"{done.problem} {_run_of(done).stderr.decode(errors='replace')[-1500:]} {_run_of(done).refused}"
 
 
 def test_a_wheel_and_what_it_needs_arrive_once(room: Room, index: PackageIndex) -> None:
@@ -104,7 +114,7 @@ def test_a_wheel_and_what_it_needs_arrive_once(room: Room, index: PackageIndex) 
     with tarfile.open(done.layer.tar) as tar:
         names = tar.getnames()
     assert [n for n in names if n.endswith("site-packages/rooftop/data.txt")], names
-    assert done.record.trace is None
+    assert _run_of(done).trace is None
     assert digest
     asked = len(index.asked)
     again = room.install("rooftop\n")
@@ -112,7 +122,7 @@ def test_a_wheel_and_what_it_needs_arrive_once(room: Room, index: PackageIndex) 
     assert again.layer.cached
     assert again.layer.tar == done.layer.tar
     assert len(index.asked) == asked
-    assert again.record.outcome is Outcome.COMPLETED
+    assert _run_of(again).outcome is Outcome.COMPLETED
 
 
 def test_a_hash_that_names_another_file_is_no_look(quick: Room, index: PackageIndex) -> None:
@@ -135,7 +145,7 @@ def test_an_index_that_cannot_be_reached_is_no_look(quick: Room) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     quick.index = Index(url=f"http://127.0.0.1:{port}/simple")
-    quick.own = [Own.of(f"http://127.0.0.1:{port}", inside=True)]
+    quick.own = [ConfiguredHost.of(f"http://127.0.0.1:{port}", inside=True)]
     done = quick.install("plumbline\n")
     assert done.problem is not None
     assert done.problem.ours, _said(done)
@@ -146,12 +156,12 @@ def test_an_index_that_hangs_costs_its_deadline(quick: Room) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         quick.index = Index(url=f"http://127.0.0.1:{port}/simple")
-        quick.own = [Own.of(f"http://127.0.0.1:{port}", inside=True)]
+        quick.own = [ConfiguredHost.of(f"http://127.0.0.1:{port}", inside=True)]
         done = quick.install("plumbline\n", deadline=8.0)
     assert done.problem is not None
     assert done.problem.ours, _said(done)
-    assert done.record.outcome is Outcome.TIMED_OUT
-    assert done.record.seconds < 20
+    assert _run_of(done).outcome is Outcome.TIMED_OUT
+    assert _run_of(done).seconds < 20
 
 
 def test_too_much_is_not_fetched(quick: Room, index: PackageIndex) -> None:
@@ -175,7 +185,7 @@ def test_a_full_disk_is_told(quick: Room, monkeypatch: pytest.MonkeyPatch) -> No
     def full(self: object, piece: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gate.sandbox.installing.home.Arriving.keep", full)
+    monkeypatch.setattr("gate.sandbox.dependencies.result_archive.Arriving.keep", full)
     done = quick.install("plumbline\n")
     assert done.problem is not None
     assert done.problem.ours
@@ -203,7 +213,7 @@ def test_nothing_is_built_unless_asked(quick: Room, index: PackageIndex) -> None
     done = quick.install("rooftop\n")
     assert done.problem is not None, _said(done)
     assert "as a wheel" in done.problem.text
-    assert done.record.trace is None
+    assert _run_of(done).trace is None
 
 
 def test_code_that_runs_in_an_installation_is_seen(room: Room, index: PackageIndex) -> None:
@@ -216,10 +226,11 @@ def test_code_that_runs_in_an_installation_is_seen(room: Room, index: PackageInd
     )
     done = room.install(f"rooftop @ {index.place}/files/rooftop-2.0.tar.gz\n", spec, builds=True)
     assert done.problem is not None
-    assert done.record.trace is not None, _said(done)
-    completeness, _ = read_trace(done.record.trace)
+    trace = _run_of(done).trace
+    assert trace is not None, _said(done)
+    completeness, _ = read_trace(trace)
     assert completeness.whole
-    seen = {b.detail.get("canary") for b in behaviours(done.record, planted) if b.kind.value == "canary"}
+    seen = {b.detail.get("canary") for b in behaviours(_run_of(done), planted) if b.kind.value == "canary"}
     assert "aws-credentials" in seen, _said(done)
     assert not list(room.cache.glob("*.json"))
 
@@ -243,7 +254,7 @@ def test_no_route_but_the_proxy(room: Room, index: PackageIndex) -> None:
         "--extra-index-url https://169.254.169.254/simple\nplumbline\n"
     )
     assert done.layer is None
-    assert {r.asked for r in done.record.refused} == {
+    assert {r.asked for r in _run_of(done).refused} == {
         f"127.0.0.1:{index.port + 1}",
         "10.0.0.8:443",
         "169.254.169.254:443",
@@ -254,10 +265,10 @@ def test_no_route_but_the_proxy(room: Room, index: PackageIndex) -> None:
 def test_layers_unpack_to_plain_files(quick: Room) -> None:
     done = quick.install("plumbline\n")
     assert done.layer is not None, _said(done)
-    folder = layered.unpacked(done.layer.tar)
+    folder = layer_mounts.unpacked(done.layer.tar)
     (module,) = folder.rglob("plumbline.py")
     assert module.read_text() == "LEVEL = 1\n"
-    assert layered.unpacked(done.layer.tar) == folder
+    assert layer_mounts.unpacked(done.layer.tar) == folder
 
 
 def test_two_installations_at_once_do_not_meet(quick: Room) -> None:
@@ -271,26 +282,30 @@ def test_two_installations_at_once_do_not_meet(quick: Room) -> None:
     assert len(list(quick.cache.glob("*.tar"))) == 1
 
 
-@pytest.mark.parametrize("wall", WALLS)
+@pytest.mark.parametrize("backend", BACKEND_NAMES)
 def test_a_real_package_arrives_from_this_machines_index(
-    wall: str, tmp_path: Path, index: PackageIndex
+    backend: str, tmp_path: Path, index: PackageIndex
 ) -> None:
-    room = Room(tmp_path, index, wall)
+    room = Room(tmp_path, index, backend)
     room.index = read()
     rules = Allowed.load()
-    for place in room.index.places():
+    for place in room.index.hosts():
         with_network = _reachable(place.host, place.port)
         if not with_network:
             pytest.skip("no package index can be reached here")
     # on a machine whose network answers for public names at private addresses, its operator says so
-    room.own = [Own(host=host, port=443, inside=True) for host in rules.hosts if not host.startswith("*")]
-    room.own += [Own(host=p.host, port=p.port, inside=True, plain=p.plain) for p in room.index.places()]
+    room.own = [
+        ConfiguredHost(host=host, port=443, inside=True) for host in rules.hosts if not host.startswith("*")
+    ]
+    room.own += [
+        ConfiguredHost(host=p.host, port=p.port, inside=True, plain=p.plain) for p in room.index.hosts()
+    ]
     done = room.install("iniconfig==2.0.0\n")
     if done.problem is not None and "cannot be reached" in done.problem.text:
         pytest.skip(done.problem.text)
     assert done.layer is not None, _said(done)
     assert [str(d) for d in done.layer.distributions] == ["iniconfig 2.0.0"]
-    assert not done.record.refused
+    assert not _run_of(done).refused
 
 
 def _reachable(host: str, port: int) -> bool:

@@ -46,7 +46,7 @@ def test_tree_arrives_whole(tmp_path: Path) -> None:
     source = (
         "import os,sys,time\nprint(len(open('tree/big').read()), os.readlink('tree/link'))\ntime.sleep(0)"
     )
-    seen = python(tmp_path, source, wall="none", trace=False, tar=tar)
+    seen = python(tmp_path, source, sandbox="none", trace=False, tar=tar)
     (tree,) = tmp_path.glob("run-*/tree")
     assert seen.heard.stdout == b"200000 /etc/passwd\n"
     assert (tree / "pkg/a.py").read_bytes() == b"A = 1\n"
@@ -90,7 +90,7 @@ def test_tree_arrives_whole(tmp_path: Path) -> None:
 def test_tree_that_leaves_its_folder_is_a_fault(
     tmp_path: Path, members: list[tuple[tarfile.TarInfo, bytes]]
 ) -> None:
-    seen = launch(tmp_path, "/bin/true", wall="none", trace=False, tar=tar_of(members))
+    seen = launch(tmp_path, "/bin/true", sandbox="none", trace=False, tar=tar_of(members))
     assert seen.heard.fault is not None
     assert seen.heard.end is None
     assert not list(tmp_path.rglob("escaped"))
@@ -104,7 +104,7 @@ def test_damaged_archive_is_a_fault(tmp_path: Path) -> None:
         whole[:100] + b"zzzz" + whole[104:124] + b"99999999999" + whole[135:],
         b"\xff" * 1024,
     ):
-        seen = launch(tmp_path, "/bin/true", wall="none", trace=False, tar=broken)
+        seen = launch(tmp_path, "/bin/true", sandbox="none", trace=False, tar=broken)
         assert seen.heard.fault is not None
 
 
@@ -179,7 +179,7 @@ def test_output_is_capped_and_counted(tmp_path: Path) -> None:
     seen = python(
         tmp_path,
         "import os\nb = b'y' * (1 << 20)\nfor _ in range(300): os.write(1, b)\nos.write(2, b'e' * 5000)",
-        wall="none",
+        sandbox="none",
         trace=False,
         output=4096,
     )
@@ -201,7 +201,7 @@ def test_output_is_capped_and_counted(tmp_path: Path) -> None:
     ],
 )
 def test_status(tmp_path: Path, source: str, status: int) -> None:
-    seen = python(tmp_path, source, wall="none", trace=False)
+    seen = python(tmp_path, source, sandbox="none", trace=False)
     assert seen.heard.end is not None
     assert seen.heard.end.status == status
     assert seen.heard.end.completed is (status >= 0)
@@ -211,7 +211,7 @@ def test_soft_deadline(tmp_path: Path) -> None:
     seen = python(
         tmp_path,
         "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
-        wall="none",
+        sandbox="none",
         trace=False,
         deadline=0.3,
     )
@@ -242,8 +242,8 @@ open("/tmp/big", "ab", 0).write(b"x")
     assert "file-size" in seen.heard.end.limits_hit
 
 
-@pytest.mark.parametrize("wall", ["none", "bwrap"])
-def test_leftovers_are_killed(tmp_path: Path, wall: str) -> None:
+@pytest.mark.parametrize("sandbox", ["none", "bwrap"])
+def test_leftovers_are_killed(tmp_path: Path, sandbox: str) -> None:
     seen = python(
         tmp_path,
         """
@@ -261,12 +261,12 @@ got = b""
 while got.count(b" ") < 5: got += os.read(r, 100)
 print(got.decode())
 """,
-        wall=wall,
+        sandbox=sandbox,
         trace=False,
     )
     assert seen.heard.end is not None
     assert seen.heard.end.leftover_killed == 5
-    if wall == "none":
+    if sandbox == "none":
         for pid in seen.heard.stdout.split():
             assert not Path(f"/proc/{int(pid)}").exists()
 
@@ -299,7 +299,7 @@ fd = int(os.environ["GATE_DRIVER_FD"])
 def test_completion_is_what_the_driver_said(
     tmp_path: Path, talk: str, report: dict[str, object], completed: bool
 ) -> None:
-    seen = python(tmp_path, DRIVER + talk, wall="none", trace=False, driver=True)
+    seen = python(tmp_path, DRIVER + talk, sandbox="none", trace=False, driver=True)
     assert seen.heard.end is not None
     assert seen.heard.end.completed is completed
     assert seen.heard.report == report
@@ -307,7 +307,7 @@ def test_completion_is_what_the_driver_said(
 
 def test_program_that_does_not_exist_is_our_fault(tmp_path: Path) -> None:
     for name in ("no-such-program", "/no/such/program"):
-        seen = launch(tmp_path, name, wall="none", trace=False)
+        seen = launch(tmp_path, name, sandbox="none", trace=False)
         assert seen.heard.fault is not None
         assert "no" in seen.heard.fault
 
@@ -319,7 +319,7 @@ def test_code_that_kills_its_launcher_leaves_a_fault(tmp_path: Path) -> None:
         PYTHON,
         "-c",
         "import os, time\nos.kill(os.getppid(), 9)\nwhile True: time.sleep(1)",
-        wall="none",
+        sandbox="none",
         trace=False,
     )
     assert seen.heard.fault is not None
@@ -341,7 +341,7 @@ def test_launcher_killed_from_outside_is_a_fault_and_ends_the_trace(tmp_path: Pa
 )
 def test_launcher_refuses_what_is_no_job(data: bytes) -> None:
     done = subprocess.run(
-        [PYTHON, "-I", "-S", str(ROOM / "launcher" / "launch_start.py")],
+        [PYTHON, "-I", "-S", str(ROOM / "launcher" / "start.py")],
         input=data,
         capture_output=True,
         check=False,

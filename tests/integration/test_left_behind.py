@@ -10,13 +10,13 @@ from gate.model.finding import Finding
 from gate.model.run import Probe, RunRecord, SandboxSpec
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.diff import compare
-from tests.behaviours.running import wall
+from gate.tracing.diff import compare
+from tests.contract.capabilities import backend_named, capability
 from tests.contract.trees import DictTree
 from tests.integration.test_blind_overwrite import SIDES
-from tests.unit.signal_context import changed, context
+from tests.unit.signals.context import changed, context
 
-WALLS = (
+BACKEND_NAMES = (
     "bubblewrap",
     *(pytest.param(name, marks=pytest.mark.engine) for name in ("docker", "gvisor")),
     "bubblewrap-strace",
@@ -28,7 +28,7 @@ SESSION = POPEN.format(how=", start_new_session=True")
 NOHUP = """
 import os
 def act():
-    os.system("nohup sh -c 'sleep 60; curl http://203.0.113.9/x' >/dev/null 2>&1 &")
+    os.system("nohup sh -c 'sleep 60; curl http://203.0.113.9/x' >/dev/null 2>&1 & sleep 1")
 """
 DAEMON = """
 import os
@@ -83,10 +83,9 @@ def act():
 
 def act(backend: str, head: str, base: str = QUIET) -> tuple[list[Finding], RunRecord]:
     """What the rules say of processes left behind by a change to ``shop.py``, whose ``act`` is called."""
-    found = wall(backend)
-    capability = found.probe()
-    if not capability.available:
-        pytest.skip(f"{backend}: {capability.reason}")
+    found = backend_named(backend)
+    if not capability(backend).available:
+        pytest.skip(f"{backend}: {capability(backend).reason}")
     item = {"do": "import", "module": "shop", "path": "shop.py", "calls": ["act"]}
     job = {"items": [item], "lines": {"shop.py": [[1, 99]]}, "seconds": 20, "each": 12, "nap": 0.05}
     probe = Probe(
@@ -94,7 +93,7 @@ def act(backend: str, head: str, base: str = QUIET) -> tuple[list[Finding], RunR
         phase="call",
         target="call shop",
         path="shop.py",
-        argv=("python3", "/opt/gate/driver.py", json.dumps(job)),
+        argv=("python3", "/opt/gate/driver/main.py", json.dumps(job)),
         deadline=60,
     )
     trees = (DictTree(files={"later.py": LATER, "shop.py": source}) for source in (base, head))
@@ -110,7 +109,7 @@ def act(backend: str, head: str, base: str = QUIET) -> tuple[list[Finding], RunR
     return [f for f in findings if f.rule_id in ("process-left-behind", "early-exit")], runs[-1]
 
 
-@pytest.mark.parametrize("backend", WALLS)
+@pytest.mark.parametrize("backend", BACKEND_NAMES)
 @pytest.mark.parametrize(
     ("head", "severity", "subject", "line", "how"),
     [
@@ -136,7 +135,7 @@ def test_a_process_that_stays(
     assert one.primary.line == line or line is None
 
 
-@pytest.mark.parametrize("backend", WALLS[:2])
+@pytest.mark.parametrize("backend", BACKEND_NAMES[:2])
 @pytest.mark.parametrize(
     ("head", "base"),
     [

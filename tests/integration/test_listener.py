@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.trace.events import Exit, Look, Open
+from gate.tracing.events import Exit, Open, PathQuery
 from tests.integration.launching import python, why_no_bwrap
 
 pytestmark = pytest.mark.skipif(bool(why_no_bwrap()), reason=why_no_bwrap() or "bubblewrap works")
@@ -23,7 +23,9 @@ def test_calls_that_come_when_the_clock_strikes_are_each_seen_once(tmp_path: Pat
         deadline=30.0,
     )
     assert result.completeness.whole
-    seen = Counter(e.path for e in result.events if isinstance(e, Look) and e.path.startswith("/nowhere/"))
+    seen = Counter(
+        e.path for e in result.events if isinstance(e, PathQuery) and e.path.startswith("/nowhere/")
+    )
     assert seen == Counter(f"/nowhere/{n}" for n in range(300))
 
 
@@ -44,7 +46,9 @@ def test_many_callers_at_once_are_each_seen_once(tmp_path: Path) -> None:
         deadline=30.0,
     )
     assert result.completeness.whole
-    seen = Counter(e.path for e in result.events if isinstance(e, Look) and e.path.startswith("/nowhere/"))
+    seen = Counter(
+        e.path for e in result.events if isinstance(e, PathQuery) and e.path.startswith("/nowhere/")
+    )
     assert len(seen) == 1600
     assert set(seen.values()) == {1}
 
@@ -66,7 +70,7 @@ def test_who_is_killed_amid_others_calls_has_an_end_in_the_trace(tmp_path: Path)
         deadline=30.0,
     )
     assert result.completeness.whole
-    child = next(e.pid for e in result.events if isinstance(e, Look) and e.path == "/nowhere/child")
+    child = next(e.pid for e in result.events if isinstance(e, PathQuery) and e.path == "/nowhere/child")
     ends = [e for e in result.events if isinstance(e, Exit) and e.pid == child]
     assert len(ends) == 1
     last = next(e for e in result.events if isinstance(e, Open) and e.path == "/etc/hostname")

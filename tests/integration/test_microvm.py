@@ -1,4 +1,4 @@
-"""The machine wall's own faults, and what a machine that goes on from a stored one has of its own."""
+"""The machine backend's own faults, and what a machine that goes on from a stored one has of its own."""
 
 from __future__ import annotations
 
@@ -23,19 +23,29 @@ from typing import Any, Literal
 
 import pytest
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.run import Outcome, Probe, SandboxSpec
-from gate.sandbox import microvm, microvm_box, microvm_image, microvm_machine, microvm_snapshot
-from gate.sandbox.microvm import MicrovmBackend
-from gate.sandbox.microvm_box import DidNotGoOn, MicrovmBox
-from gate.sandbox.microvm_machine import Shape
-from gate.sandbox.microvm_process import Machine
-from gate.sandbox.parcel import NoTree
+from gate.sandbox.backends.microvm import (
+    backend as microvm,
+)
+from gate.sandbox.backends.microvm import (
+    command,
+    guest_session,
+    image,
+)
+from gate.sandbox.backends.microvm import (
+    snapshot as microvm_snapshot,
+)
+from gate.sandbox.backends.microvm.backend import MicrovmBackend
+from gate.sandbox.backends.microvm.command import Shape
+from gate.sandbox.backends.microvm.guest_session import MachineEndedError, MicrovmSandbox
+from gate.sandbox.backends.microvm.process import Machine
+from gate.sandbox.tree_archive import NoTree
 from tests.contract.backend_contract import probe, working
 from tests.contract.leftovers import snapshot
 from tests.contract.trees import DictTree
 
-pytestmark = [pytest.mark.engine, pytest.mark.slow]
+pytestmark = [pytest.mark.engine, pytest.mark.slow, pytest.mark.xdist_group("microvm")]
 QUARTER = timedelta(days=90)
 LONG = 90.0
 """Seconds: a processor in software, on a busy host."""
@@ -43,7 +53,7 @@ LONG = 90.0
 
 @pytest.fixture
 def backend() -> MicrovmBackend:
-    """The wall, where it works."""
+    """The backend, where it works."""
     working("microvm")
     return MicrovmBackend()
 
@@ -96,7 +106,7 @@ def test_a_qemu_that_hangs_costs_its_deadline(
 ) -> None:
     hangs = '#!/bin/sh\n[ "$1" = --version ] && echo QEMU emulator version 0.0 && exit\nexec sleep 60\n'
     monkeypatch.setenv("PATH", _tools(folder, qemu_system_x86_64=hangs))
-    monkeypatch.setattr(microvm, "hesitates", lambda: "no KVM")
+    monkeypatch.setattr(microvm, "reason_not_preferred", lambda: "no KVM")
     monkeypatch.setattr(microvm_snapshot, "_QUIET_SECONDS", 2.0)
     before, start = snapshot(), time.monotonic()
     found = backend.probe()
@@ -117,9 +127,9 @@ def test_a_qemu_that_fails_is_told_in_its_own_words(
 
 
 def test_without_a_kernel_it_says_how_to_get_it(anew: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shutil.which(microvm_machine.PROGRAM) is None:
+    if shutil.which(command.PROGRAM) is None:
         pytest.skip("no QEMU")
-    monkeypatch.setattr(microvm_image, "_PLACES", ())
+    monkeypatch.setattr(image, "_PLACES", ())
     found = MicrovmBackend().probe()
     assert not found.available
     assert "no kernel for virtual machines" in found.reason
@@ -150,7 +160,7 @@ def test_a_full_disk_is_told_and_leaves_no_half_of_anything(
     try:
         monkeypatch.setenv("XDG_CACHE_HOME", str(disk))
         with (
-            pytest.raises(CouldNotLook) as caught,
+            pytest.raises(InconclusiveError) as caught,
             backend.open(SandboxSpec(), NoTree(), NoTree()),
         ):
             pytest.fail("opened on a full disk")
@@ -169,8 +179,8 @@ def test_a_machine_that_cannot_be_stored_is_booted(
 
     monkeypatch.setattr(microvm_snapshot, "_store", full)
     shape = Shape(accelerator="tcg", memory=512)  # of a size that nothing else here uses
-    boot = microvm_image.bootable()
-    path = microvm_image.cache() / f"stored-{microvm_snapshot._digest(boot, shape, 'x')}.state"
+    boot = image.bootable()
+    path = image.cache() / f"stored-{microvm_snapshot._digest(boot, shape, 'x')}.state"
     try:
         assert microvm_snapshot.ensure(boot, shape, "x") is None
         start = time.monotonic()
@@ -194,7 +204,7 @@ def test_a_machine_killed_by_somebody_else_is_no_clean_look(backend: MicrovmBack
         while not session._live and time.monotonic() < until:
             time.sleep(0.05)
         (box,) = session._live
-        assert isinstance(box, MicrovmBox)
+        assert isinstance(box, MicrovmSandbox)
         time.sleep(1.5)
         os.kill(box.pid, signal.SIGKILL)
         start = time.monotonic()
@@ -210,14 +220,13 @@ def test_a_machine_killed_by_somebody_else_is_no_clean_look(backend: MicrovmBack
 
 
 _BOOTS = """
-from gate.sandbox import microvm_image
-from gate.sandbox.microvm_machine import Shape
-from gate.sandbox.microvm_process import Machine
-from gate.sandbox.microvm_process import Machine
-machine = Machine(microvm_image.bootable(), Shape(accelerator="tcg", memory=512))
+from gate.sandbox.backends.microvm import image
+from gate.sandbox.backends.microvm.command import Shape
+from gate.sandbox.backends.microvm.process import Machine
+machine = Machine(image.bootable(), Shape(accelerator="tcg", memory=512))
 print(machine.pid, flush=True)
 if WAIT:
-    machine.hear("parked", 60)
+    machine.wait_for("parked", 60)
     print("parked", flush=True)
 import time
 time.sleep(60)
@@ -252,7 +261,7 @@ def test_a_machine_outlives_the_thread_that_asked_for_it(backend: MicrovmBackend
     """The other half: the kernel's word for "parent" is a thread."""
     made: list[Machine] = []
     shape = Shape(accelerator="tcg", memory=512)
-    asks = threading.Thread(target=lambda: made.append(Machine(microvm_image.bootable(), shape)))
+    asks = threading.Thread(target=lambda: made.append(Machine(image.bootable(), shape)))
     asks.start()
     asks.join()
     try:
@@ -270,13 +279,11 @@ def _lives(pid: int) -> bool:
 
 
 def test_a_damaged_stored_machine_is_found_out(backend: MicrovmBackend, tmp_path: Path) -> None:
-    shape = Shape(accelerator="tcg", memory=microvm_machine.memory(512 << 20))
+    shape = Shape(accelerator="tcg", memory=command.memory(512 << 20))
     damaged = tmp_path / "stored.state"
     damaged.write_bytes(b"not a machine" * 1000)
-    with pytest.raises(DidNotGoOn, match="migration"):
-        MicrovmBox(
-            microvm_image.bootable(), shape, SandboxSpec(), tmp_path / "t.jsonl", wait=20, stored=damaged
-        )
+    with pytest.raises(MachineEndedError, match="migration"):
+        MicrovmSandbox(image.bootable(), shape, SandboxSpec(), tmp_path / "t.jsonl", wait=20, stored=damaged)
     assert not (tmp_path / "t.jsonl").exists()
 
 
@@ -290,10 +297,10 @@ def test_a_stored_machine_that_does_not_go_on_is_dropped_and_another_boots(
     def box(*_: Any, stored: Path | None, **__: Any) -> str:
         asked.append(stored)
         if stored is not None:
-            raise DidNotGoOn("load of migration failed")
+            raise MachineEndedError("load of migration failed")
         return "booted"
 
-    monkeypatch.setattr(microvm, "MicrovmBox", box)
+    monkeypatch.setattr(microvm, "MicrovmSandbox", box)
     monkeypatch.setattr(microvm_snapshot, "ensure", lambda *_: stored)
     starter = microvm._Starter("tcg", SandboxSpec(), b"")
     made: list[object] = [starter.start(tmp_path / name) for name in ("t", "u")]
@@ -309,15 +316,15 @@ def test_a_stored_machine_that_went_away_is_no_fault(
 
     def box(*_: Any, stored: Path | None, **__: Any) -> str:
         if stored is not None:
-            raise CouldNotLook("cannot start a virtual machine: no such file")
+            raise InconclusiveError("cannot start a virtual machine: no such file")
         return "booted"
 
-    monkeypatch.setattr(microvm, "MicrovmBox", box)
+    monkeypatch.setattr(microvm, "MicrovmSandbox", box)
     monkeypatch.setattr(microvm_snapshot, "ensure", lambda *_: gone)
     made: object = microvm._Starter("tcg", SandboxSpec(), b"").start(tmp_path / "t")
     assert made == "booted"
     gone.write_bytes(b"")
-    with pytest.raises(CouldNotLook, match="cannot start"):
+    with pytest.raises(InconclusiveError, match="cannot start"):
         microvm._Starter("tcg", SandboxSpec(), b"").start(tmp_path / "t")
 
 
@@ -334,15 +341,15 @@ def test_no_more_machines_are_started_at_a_time_than_there_are_cores(
         time.sleep(0.05)
         with lock:
             now -= 1
-        raise CouldNotLook("enough")
+        raise InconclusiveError("enough")
 
-    monkeypatch.setattr(microvm_box, "Machine", start)
+    monkeypatch.setattr(guest_session, "Machine", start)
     shape = Shape(accelerator="tcg", memory=768)
     boot: Any = None
 
     def one(number: int) -> None:
-        with contextlib.suppress(CouldNotLook):
-            MicrovmBox(boot, shape, SandboxSpec(), tmp_path / f"{number}.jsonl", wait=1)
+        with contextlib.suppress(InconclusiveError):
+            MicrovmSandbox(boot, shape, SandboxSpec(), tmp_path / f"{number}.jsonl", wait=1)
 
     with ThreadPoolExecutor(12) as pool:
         list(pool.map(one, range(12)))
@@ -383,7 +390,7 @@ def test_the_second_looks_clock_is_the_machines_own(backend: MicrovmBackend) -> 
         phase="script",
         target="t, 90 days later",
         path="main.py",
-        argv=("python3", "/opt/gate/driver.py", json.dumps(job)),
+        argv=("python3", "/opt/gate/driver/main.py", json.dumps(job)),
         condition="90 days later",
         deadline=LONG,
     )
@@ -431,22 +438,22 @@ def test_installed_dependencies_are_a_read_only_disk(
             first, *rest = record.stdout.decode().splitlines()
             assert first == f"{side} ['deps', 'gate'] ['base', 'head']", record.stderr
             assert rest == ["30", "30", "30", "False []"]  # EROFS
-    for disk in microvm_image.cache().glob("dependencies-*"):
+    for disk in image.cache().glob("dependencies-*"):
         disk.unlink()
 
 
 def test_what_is_stored_is_private_and_kept_within_bounds(backend: MicrovmBackend) -> None:
     with backend.open(SandboxSpec(), NoTree(), NoTree()):
         pass
-    kept = list(microvm_image.cache().glob("stored-*.state"))
+    kept = list(image.cache().glob("stored-*.state"))
     if not kept:
         pytest.skip("nothing is stored on this machine (KVM)")
     assert len(kept) <= microvm_snapshot._KEPT
     assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
-    assert stat.S_IMODE(microvm_image.cache().stat().st_mode) & 0o077 == 0
+    assert stat.S_IMODE(image.cache().stat().st_mode) & 0o077 == 0
 
 
 def test_what_it_cannot_do_it_refuses(backend: MicrovmBackend) -> None:
     spec = SandboxSpec(image="other:1")
-    with pytest.raises(CouldNotLook, match="microvm"), backend.open(spec, NoTree(), NoTree()):
+    with pytest.raises(InconclusiveError, match="microvm"), backend.open(spec, NoTree(), NoTree()):
         pytest.fail("opened all the same")

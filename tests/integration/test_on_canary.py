@@ -8,18 +8,19 @@ from collections.abc import Mapping
 
 import pytest
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.behaviour import BehaviourKind
 from gate.model.canary import Canary
 from gate.model.change import Change
-from gate.model.run import Capability, Outcome, RunRecord, SandboxSpec
+from gate.model.run import Outcome, RunRecord, SandboxSpec
 from gate.sandbox import canaries
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.parcel import NoTree
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.tree_archive import NoTree
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.diff import compare
+from gate.tracing.diff import compare
 from tests.contract.backend_contract import probe
+from tests.contract.capabilities import capability
 from tests.contract.trees import DictTree
 
 WAYS: Mapping[str, str] = {
@@ -32,11 +33,6 @@ WAYS: Mapping[str, str] = {
     "cluster token": "open('/var/run/secrets/kubernetes.io/serviceaccount/token').read()",
 }
 AFTER = "\nimport time; time.sleep(0.2)\nopen('/tmp/after', 'w')\nprint('still here')\ntime.sleep(5)\n"
-
-
-@functools.cache
-def _capability(name: str) -> Capability:
-    return BACKENDS[name]().probe()
 
 
 @functools.cache
@@ -75,11 +71,11 @@ def _runs(backend: str) -> dict[str, tuple[RunRecord, bytes]]:
 )
 def backend(request: pytest.FixtureRequest) -> str:
     name = str(request.param)
-    found = _capability(name)
+    found = capability(name)
     if not found.available:
         pytest.skip(found.reason)
-    if found.reserve and not os.environ.get("GATE_TEST_SLOW_WALLS"):
-        pytest.skip(f"{name}: {found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
+    if found.reserve and not os.environ.get("GATE_TEST_SLOW_BACKENDS"):
+        pytest.skip(f"{name}: {found.reserve}; GATE_TEST_SLOW_BACKENDS=1 runs it")
     return name
 
 
@@ -91,7 +87,7 @@ def test_the_run_ends_there_and_then(backend: str, way: str) -> None:
     assert record.stopped == "a canary was opened"
     assert record.completeness.whole
     # a processor in software may take that long to get to the read
-    assert record.seconds < (8 if _capability(backend).reserve else 5)
+    assert record.seconds < (8 if capability(backend).reserve else 5)
     assert b"still here" not in record.stdout
     assert b"/tmp/after" not in trace
 
@@ -122,11 +118,11 @@ def test_record_is_what_it_was(backend: str) -> None:
 
 
 @pytest.mark.engine
-def test_a_wall_that_cannot_says_so() -> None:
-    if not _capability("gvisor").available:
-        pytest.skip(_capability("gvisor").reason)
+def test_a_backend_that_cannot_says_so() -> None:
+    if not capability("gvisor").available:
+        pytest.skip(capability("gvisor").reason)
     with (
-        pytest.raises(CouldNotLook, match="too late"),
+        pytest.raises(InconclusiveError, match="too late"),
         BACKENDS["gvisor"]().open(_spec(), NoTree(), NoTree()),
     ):
         pass

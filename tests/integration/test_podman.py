@@ -1,4 +1,4 @@
-"""The container wall on Podman's service: the same cases, the same limits, nothing left behind."""
+"""The container backend on Podman's service: the same cases, the same limits, nothing left behind."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.errors import CouldNotLook
+from gate.errors import InconclusiveError
 from gate.model.run import Limits, Outcome, SandboxSpec
-from gate.sandbox.docker import DockerBackend
+from gate.sandbox.backends.container.docker import DockerBackend
 from tests.contract.backend_contract import CASES, Case, probe, run_case
 from tests.contract.leftovers import snapshot
 from tests.contract.trees import DictTree
@@ -63,7 +63,7 @@ def service() -> Iterator[PrivatePodman]:
         podman.start()
         try:
             podman.load_images()
-        except CouldNotLook as error:
+        except InconclusiveError as error:
             pytest.skip(f"the images come from the machine's own engine: {error.message}")
         yield podman
     finally:
@@ -85,7 +85,7 @@ def test_the_contract_holds(backend: DockerBackend, case: Case) -> None:
     run_case(backend, case)
 
 
-def test_the_wall_is_as_strong_and_the_run_is_traced(backend: DockerBackend) -> None:
+def test_the_backend_is_as_strong_and_the_run_is_traced(backend: DockerBackend) -> None:
     limits = Limits(scratch=32 << 20, scratch_inodes=500)
     tree = DictTree(files={"main.py": LOOK})
     found = backend.probe()

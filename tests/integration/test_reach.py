@@ -12,13 +12,15 @@ from typing import Final
 
 import pytest
 
-from gate.change.git import open_range
+from gate.change.git_range import open_range
 from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
 from gate.model.run import ExecutionPlan, Outcome, RunRecord, SandboxSpec
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.execute import execute
-from gate.sandbox.plan import deepen, make_plan, runtimes_of, unreached
-from gate.trace.diff import compare
+from gate.plan.build import deepen, make_plan, runtimes_of, unreached
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.execution import execute
+from gate.sandbox.patience import Patience
+from gate.tracing.diff import compare
+from tests.contract.capabilities import capability
 from tests.e2e.pulls import FileMap, Pull, build
 from tests.integration.launching import why_no_bwrap
 
@@ -100,10 +102,10 @@ def look(
         with BACKENDS[backend]().open(
             SandboxSpec(runtimes=runtimes_of(plan)), opened.base, opened.head
         ) as session:
-            runs = execute(session, plan, budget=200)
+            runs = execute(session, plan, patience=Patience(200))
             diff = compare(runs)
             reasons = [probe.id for probe in plan.probes if probe.phase in phases]
-            again = execute(session, deepen(plan, reasons), budget=300) if deeper else ()
+            again = execute(session, deepen(plan, reasons), patience=Patience(300)) if deeper else ()
             second = compare(again) if deeper else None
     assert [run.fault for run in runs if run.fault] == []
     return Look(plan=plan, runs=runs, diff=diff, second=second, again=again)
@@ -111,9 +113,9 @@ def look(
 
 @pytest.fixture(scope="module", params=["bubblewrap", pytest.param("docker", marks=pytest.mark.engine)])
 def everywhere(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Look:
-    wall = BACKENDS[request.param]().probe()
-    if not wall.available:
-        pytest.skip(wall.reason)
+    backend = capability(request.param)
+    if not backend.available:
+        pytest.skip(backend.reason)
     base: dict[str, str | bytes | None] = {"src/pricing/deep/__init__.py": ""}
     head: dict[str, str | bytes | None] = {}
     for number, (place, source) in enumerate(PLACES.items(), 1):
@@ -188,3 +190,28 @@ def test_only_later_and_only_in_ci(tmp_path: Path) -> None:
     shown = {b.subject: b.probes for b in seen.second.new if b.kind is BehaviourKind.CONNECT}
     assert any(probe.endswith("~ci") for probe in shown["203.0.113.3:4444"])
     assert any(probe.endswith("~years") for probe in shown["203.0.113.2:4444"])
+
+
+FURTHER: Final = {
+    "migrations/versions/0a1_add.py": "def upgrade():\n    {act}\n",
+    "src/pricing/at_login.py": "import functools\n\n\ndef admins_only(function):\n"
+    "    @functools.wraps(function)\n    def asking(*args, **named):\n        raise PermissionError\n\n"
+    "    return asking\n\n\n"
+    "@admins_only\ndef view(number):\n    {act}\n",
+    "src/pricing/at_database.py": "async def read(db: 'Session'):\n    async with db.begin() as inner:\n"
+    "        await inner.execute('x')\n    {act}\n",
+    "src/pricing/at_model.py": "import dataclasses\n\n\n@dataclasses.dataclass\nclass Cart:\n"
+    "    size: int\n\n\ndef total(cart: Cart):\n"
+    "    if cart.size + 1 and isinstance(cart, Cart):\n        {act}\n",
+}
+"""Files without a module name, functions behind a login, what is awaited, models."""
+
+
+def test_further_places_are_reached_and_located(tmp_path: Path) -> None:
+    base = {path: text.format(act="len('calm')") for path, text in FURTHER.items()}
+    head = {path: text.format(act=reach(n)) for n, (path, text) in enumerate(FURTHER.items(), 1)}
+    seen = look(tmp_path, head, base)
+    shown = {b.subject: b.at.path for b in seen.diff.new if b.kind is BehaviourKind.CONNECT and b.at}
+    assert shown == {f"203.0.113.{n}:4444": path for n, path in enumerate(FURTHER, 1)}
+    assert len(seen.diff.new) == len(FURTHER)
+    assert {run.outcome for run in seen.runs} == {Outcome.COMPLETED}

@@ -9,8 +9,8 @@ import pytest
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.run import Outcome
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.plan import unreached
+from gate.plan.build import unreached
+from tests.contract.capabilities import capability
 from tests.integration.test_reach import Look, look
 
 ACT: Final = 'require("net").connect({{host: "203.0.113.{n}", port: 4444}}).on("error", () => {{}});'
@@ -45,23 +45,23 @@ HARMLESS: Final = {
     "web/cli.js": '#!/usr/bin/env node\nconsole.log(process.argv.slice(2).join(" "));\nprocess.exit(0);\n',
 }
 
-WALLS: Final = [
+BACKEND_NAMES: Final = [
     pytest.param("bubblewrap"),
     pytest.param("docker", marks=pytest.mark.engine),
 ]
 
 
-def wall(name: str) -> str:
-    found = BACKENDS[name]().probe()
+def available(name: str) -> str:
+    found = capability(name)
     if not found.available:
         pytest.skip(found.reason)
     return name
 
 
-@pytest.fixture(scope="module", params=WALLS)
+@pytest.fixture(scope="module", params=BACKEND_NAMES)
 def everywhere(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Look:
     folder = tmp_path_factory.mktemp("javascript")
-    return look(folder, dict(PLACES), backend=wall(request.param), deadline=30)
+    return look(folder, dict(PLACES), backend=available(request.param), deadline=30)
 
 
 @pytest.mark.parametrize("number", range(1, len(PLACES) + 1))
@@ -78,14 +78,14 @@ def test_the_runtime_itself_is_not_told(everywhere: Look) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 def test_a_call_that_never_ends_hides_nothing(tmp_path: Path, name: str) -> None:
     source = (
         "exports.a = () => { for (;;); };\n"
         "exports.b = () => { const kept = []; for (;;) kept.push(new Array(1e5).fill(1.5)); };\n"
         "exports.c = () => { " + ACT.format(n=13) + " };\n"
     )
-    seen = look(tmp_path, {"web/loop.js": source}, backend=wall(name), deadline=40)
+    seen = look(tmp_path, {"web/loop.js": source}, backend=available(name), deadline=40)
     assert "203.0.113.13:4444" in seen.new(BehaviourKind.CONNECT), unreached(seen.runs)
     told = {entry.target: entry.reason for entry in unreached(seen.runs)}
     assert told["call a"] == "was stopped after its share of the time"
@@ -94,15 +94,15 @@ def test_a_call_that_never_ends_hides_nothing(tmp_path: Path, name: str) -> None
     assert all(run.completed for run in seen.runs)
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 def test_harmless_modules_are_quiet(tmp_path: Path, name: str) -> None:
-    seen = look(tmp_path, dict(HARMLESS), backend=wall(name), deadline=30)
+    seen = look(tmp_path, dict(HARMLESS), backend=available(name), deadline=30)
     assert seen.diff.new == ()
     assert all(run.completed for run in seen.runs)
     assert [e for e in unreached(seen.runs) if "needs" in e.reason] == []
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 @pytest.mark.parametrize("path", ["web/tax.js", "web/tax.ts"])  # Node where there is one, and Deno
 def test_only_later_and_only_in_ci(tmp_path: Path, name: str, path: str) -> None:
     connect = 'net.connect({host: "203.0.113.%d", port: 4444}).on("error", () => {});'
@@ -113,7 +113,7 @@ def test_only_later_and_only_in_ci(tmp_path: Path, name: str, path: str) -> None
         f"if (process.env.GITHUB_ACTIONS) {{\n  {connect % 16}\n}}\n",
         "package.json": '{"type": "module"}\n',
     }
-    seen = look(tmp_path, head, backend=wall(name), deadline=40, deeper=True, phases=("import",))
+    seen = look(tmp_path, head, backend=available(name), deadline=40, deeper=True, phases=("import",))
     assert seen.new(BehaviourKind.CONNECT) == {}
     assert seen.second is not None
     shown = {b.subject: b.probes for b in seen.second.new if b.kind is BehaviourKind.CONNECT}
@@ -124,14 +124,14 @@ def test_only_later_and_only_in_ci(tmp_path: Path, name: str, path: str) -> None
         assert str(run.driver_report["clock_by"]) in ("javascript", "javascript, libfaketime")
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 def test_which_changed_lines_ran(tmp_path: Path, name: str) -> None:
     body = " => {\n  if (items === globalThis.nobody) {\n    return %d;\n  }\n  return %d;\n};\n"
     plain = "exports.total = (items)" + body
     typed = "interface Rate {\n  value: number;\n}\nexport const total = (items: Rate[])" + body
     base = {"web/price.js": plain % (0, 0), "web/rates.ts": typed % (0, 0)}
     head = {"web/price.js": plain % (1, 1), "web/rates.ts": typed % (1, 0)}
-    seen = look(tmp_path, dict(head), dict(base), backend=wall(name), deadline=40)
+    seen = look(tmp_path, dict(head), dict(base), backend=available(name), deadline=40)
     assert [(e.path, e.target, e.reason) for e in unreached(seen.runs)] == [
         ("web/price.js", "line 3", "no probe reached it"),
         ("web/rates.ts", "line 6", "no probe reached it"),
@@ -146,7 +146,7 @@ def test_which_changed_lines_ran(tmp_path: Path, name: str) -> None:
     assert seen.diff.new == ()
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 def test_lines_that_can_act_and_that_nothing_reached(tmp_path: Path, name: str) -> None:
     body = (
         'import { exec as run } from "node:child_process";\n'
@@ -154,12 +154,12 @@ def test_lines_that_can_act_and_that_nothing_reached(tmp_path: Path, name: str) 
         '  run("true");\n  return 1;\n};\n'
     )
     head = {"web/price.mjs": body % "", "web/rates.ts": body % ": number[]"}
-    seen = look(tmp_path, head, backend=wall(name), deadline=40)
+    seen = look(tmp_path, head, backend=available(name), deadline=40)
     told = [(e.path, e.target) for e in unreached(seen.runs, seen.plan) if "can start a process" in e.reason]
     assert told == [("web/price.mjs", "line 4"), ("web/rates.ts", "line 4")]
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 def test_a_lifecycle_script_of_a_package_json(tmp_path: Path, name: str) -> None:
     head = {
         "package.json": '{"name": "x", "scripts": {"postinstall": "node tools/after.js"}}\n',
@@ -167,7 +167,7 @@ def test_a_lifecycle_script_of_a_package_json(tmp_path: Path, name: str) -> None
         + ACT.format(n=14)
         + "\n}\n",
     }
-    seen = look(tmp_path, head, backend=wall(name), deadline=30)
+    seen = look(tmp_path, head, backend=available(name), deadline=30)
     shown = seen.new(BehaviourKind.CONNECT)
     assert "203.0.113.14:4444" in shown, unreached(seen.runs)
     assert shown["203.0.113.14:4444"].probes[0].startswith("install-")

@@ -13,18 +13,20 @@ from typing import Final
 
 import pytest
 
-from gate.change.git import open_range
+from gate.change.git_range import open_range
 from gate.model.behaviour import BehaviourDiff, BehaviourKind
 from gate.model.run import Outcome, RunRecord, SandboxSpec
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.execute import execute
-from gate.sandbox.plan import deepen, make_plan, runtimes_of
-from gate.sandbox.planning.deeper import apart
-from gate.trace.diff import compare
+from gate.plan.build import deepen, make_plan, runtimes_of
+from gate.plan.conditions import apart
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.execution import execute
+from gate.sandbox.patience import Patience
+from gate.tracing.diff import compare
+from tests.contract.capabilities import capability
 from tests.e2e.pulls import FileMap, Pull, build
 from tests.integration.test_reach import Look, look
 
-WALLS: Final = [
+BACKEND_NAMES: Final = [
     pytest.param("bubblewrap"),
     pytest.param("docker", marks=pytest.mark.engine),
     pytest.param("gvisor", marks=pytest.mark.engine),
@@ -74,8 +76,8 @@ WHERE: Final = {
 }
 
 
-def wall(name: str) -> str:
-    found = BACKENDS[name]().probe()
+def available(name: str) -> str:
+    found = capability(name)
     if not found.available:
         pytest.skip(found.reason)
     if name == "bubblewrap" and not any(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")):
@@ -105,13 +107,13 @@ def alone(folder: Path, head: FileMap, name: str, variants: str) -> Alone:
         second = deepen(plan, [p.id for p in plan.probes if p.phase == "script"])
         kept = tuple(p for p in second.probes if p.phase == "idle" or variant(p.id) in variants.split())
         with BACKENDS[name]().open(SandboxSpec(), opened.base, opened.head) as session:
-            runs = execute(session, replace(second, probes=kept), budget=200)
+            runs = execute(session, replace(second, probes=kept), patience=Patience(200))
             return Alone(runs, compare(runs))
 
 
-@pytest.fixture(scope="module", params=WALLS)
+@pytest.fixture(scope="module", params=BACKEND_NAMES)
 def everywhere(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Look:
-    name = wall(request.param)
+    name = available(request.param)
     folder = tmp_path_factory.mktemp("later")
     repo = build(Pull(name="x", head=HEAD, base={}, verdicts=()), folder)
     with open_range(repo, "main", "head") as opened:
@@ -120,8 +122,8 @@ def everywhere(tmp_path_factory: pytest.TempPathFactory, request: pytest.Fixture
         chosen = [p for p in single if p.phase in ("install", "script") or p.target.endswith(LATER)]
         spec = SandboxSpec(runtimes=runtimes_of(plan))
         with BACKENDS[name]().open(spec, opened.base, opened.head) as session:
-            runs = execute(session, plan, budget=200)
-            again = execute(session, deepen(plan, [p.id for p in chosen]), budget=300)
+            runs = execute(session, plan, patience=Patience(200))
+            again = execute(session, deepen(plan, [p.id for p in chosen]), patience=Patience(300))
             diffs = compare(runs), compare(again)
     return Look(plan=plan, runs=runs, diff=diffs[0], second=diffs[1], again=again)
 
@@ -155,14 +157,14 @@ def test_the_library_shows_itself_nowhere(everywhere: Look) -> None:
     assert not [b for b in everywhere.second.new if "faketime" in str(b) or "gate-clock" in str(b)]
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 def test_a_shell_script_that_waits_for_a_date(tmp_path: Path, name: str) -> None:
     when = '[ "$(date +%s)" -gt "$(( $(stat -Lc %Z /proc/self) + {} * 86400 ))" ]'
     head: FileMap = {
         "tools/build.sh": f"#!/bin/sh\nif {when.format(60)}; then curl -s http://203.0.113.7/; fi\n"
         f"if {when.format(300)}; then echo 'alias ls=true' >> ~/.bashrc; fi\n"
     }
-    seen = look(tmp_path, head, backend=wall(name), deadline=40, deeper=True, phases=("script",))
+    seen = look(tmp_path, head, backend=available(name), deadline=40, deeper=True, phases=("script",))
     assert {
         b.subject for b in seen.diff.new if b.kind in (BehaviourKind.CONNECT, BehaviourKind.WRITE)
     } == set()
@@ -173,7 +175,7 @@ def test_a_shell_script_that_waits_for_a_date(tmp_path: Path, name: str) -> None
     assert {run.driver_report["clock_by"] for run in seen.later} == {"libfaketime"}
 
 
-@pytest.mark.parametrize("name", WALLS)
+@pytest.mark.parametrize("name", BACKEND_NAMES)
 def test_sleeps_pass_faster(tmp_path: Path, name: str) -> None:
     head: FileMap = {
         "tools/sleeps.sh": "sleep 120\ncurl -s http://203.0.113.7/\n",
@@ -183,14 +185,14 @@ def test_sleeps_pass_faster(tmp_path: Path, name: str) -> None:
         "tools/leaves.sh": "( sleep 30; curl -s http://203.0.113.9/ ) >/dev/null 2>&1 &\n",
         "tools/limits.sh": "timeout 5 curl -s http://203.0.113.10/\n",
     }
-    seen = alone(tmp_path, head, wall(name), "day")
+    seen = alone(tmp_path, head, available(name), "day")
     met = {b.subject for b in seen.diff.new if b.kind is BehaviourKind.CONNECT}
     assert {f"203.0.113.{n}:80" for n in (7, 8, 9)} <= met
     assert {(run.outcome, run.completed) for run in seen.runs} == {(Outcome.COMPLETED, True)}
     assert all(run.seconds < 20 for run in seen.runs)
 
 
-@pytest.mark.parametrize("name", WALLS[:2])
+@pytest.mark.parametrize("name", BACKEND_NAMES[:2])
 def test_ordinary_work_is_the_same_later(tmp_path: Path, name: str) -> None:
     """Also for what looks into its own environment, where the library stands."""
     head: FileMap = {
@@ -204,7 +206,7 @@ def test_ordinary_work_is_the_same_later(tmp_path: Path, name: str) -> None:
         "tools/env.sh": "env >/dev/null\nset >/dev/null\ncat /proc/self/environ >/dev/null\n"
         "python3 -c 'import os; print(sorted(os.environ))'\n",
     }
-    seen = look(tmp_path, head, backend=wall(name), deadline=40, deeper=True, phases=("script",))
+    seen = look(tmp_path, head, backend=available(name), deadline=40, deeper=True, phases=("script",))
     assert seen.second is not None
     plain = {(b.kind, b.subject, b.actor, b.detail.get("env")) for b in seen.diff.new}
     later = {(b.kind, b.subject, b.actor, b.detail.get("env")) for b in seen.second.new}

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gate.cli import main
 from gate.deploy.statement import BadStatementError, sha256
 from gate.model.change import Change
-from gate.model.report import Made, Report
+from gate.model.report import Report, ReportProvenance
 from gate.model.score import Verdict
 from gate.report.json_v1 import REPORTER
 from tests.e2e.pulls import Pull, build, git
@@ -47,7 +47,7 @@ class Place:
         self.write(Verdict.PASS)
 
     def write(self, verdict: Verdict, **more: object) -> None:
-        made = Made(at=1_800_000_000, policy="a" * 64, rules="b" * 64, gate="c" * 64)
+        made = ReportProvenance(at=1_800_000_000, policy="a" * 64, rules="b" * 64, gate="c" * 64)
         change: Change = replace(sample.CHANGE, base=self.base, head=self.head)
         report: Report = replace(sample.harmless(), verdict=verdict, change=change, made=made)
         self.report.write_text(REPORTER.render(replace(report, **more)))  # type: ignore[arg-type]
@@ -129,7 +129,7 @@ def test_sigstore_needs_a_token(
 
 def test_sigstore_bundles_are_judged_offline(place: Place) -> None:
     pytest.importorskip("sigstore", reason="the optional extra `sigstore` is not installed")
-    from gate.keyless import verify_keyless
+    from gate.deploy.sigstore import verify_keyless
 
     assert place.sign() == 0
     envelope = json.loads(place.statement.read_text())

@@ -15,8 +15,8 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from gate import keyless
 from gate.cli import main
+from gate.deploy import sigstore as keyless
 from gate.deploy.statement import PAYLOAD_TYPE, BadStatementError, pae
 from gate.errors import UsageError
 from tests.forge.standin.fetch import sdist

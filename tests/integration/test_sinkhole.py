@@ -10,40 +10,39 @@ from dataclasses import replace
 import pytest
 
 from gate.model.behaviour import Behaviour, BehaviourKind
-from gate.model.canary import Canary
 from gate.model.run import Capability, RunRecord, SandboxSpec
-from gate.sandbox import canaries, gvisor_setup, microvm_box, sinkhole_lines, sinking
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.sinkhole_places import Sinkhole
-from gate.trace.diff import compare
-from gate.trace.sinkhole_log import Asked, Requested, Secured, read_log
-from gate.trace.view import behaviours
-from gate.trace.view_sinkhole import UNSEEN, UNTRACED
+from gate.sandbox import canaries
+from gate.sandbox.backends.gvisor import setup
+from gate.sandbox.backends.microvm import guest_session
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.sinkhole_host import link
+from gate.sandbox.sinkhole_host import session as sinking
+from gate.sandbox.sinkhole_host.slots import Sinkhole
+from gate.tracing.behaviour.reduction import behaviours
+from gate.tracing.behaviour.sinkhole import UNSEEN, UNTRACED
+from gate.tracing.diff import compare
+from gate.tracing.readers.sinkhole import DnsQuery, HttpRequest, TlsHandshake, read_log
 from tests.contract.backend_contract import probe
+from tests.contract.capabilities import capability
 from tests.contract.trees import DictTree
 
-pytestmark = [pytest.mark.wall, pytest.mark.slow]
-WALLS = ("gvisor", "docker", "bubblewrap", "microvm")
+pytestmark = [pytest.mark.backend, pytest.mark.slow]
+BACKEND_NAMES = ("gvisor", "docker", "bubblewrap", "microvm")
 PLANTED = canaries.plant()
 KEY = next(c.secrets[0] for c in PLANTED if c.name == "env:AWS_SECRET_ACCESS_KEY")
-
-
-@functools.cache
-def _found(name: str) -> Capability:
-    return BACKENDS[name]().probe()
 
 
 def _skip_what_is_not_tried(found: Capability) -> None:
     if not found.available:
         pytest.skip(f"{found.backend}: {found.reason}")
     slow = found.backend == "microvm" and found.reserve
-    if slow and not os.environ.get("GATE_TEST_SLOW_WALLS"):
-        pytest.skip(f"{found.backend}: {found.reserve}; GATE_TEST_SLOW_WALLS=1 runs it")
+    if slow and not os.environ.get("GATE_TEST_SLOW_BACKENDS"):
+        pytest.skip(f"{found.backend}: {found.reserve}; GATE_TEST_SLOW_BACKENDS=1 runs it")
 
 
-def _deadline(wall: str) -> float:
+def _deadline(backend: str) -> float:
     """Seconds; a processor in software takes its time to import a client."""
-    return 90.0 if _found(wall).reserve else 10.0
+    return 90.0 if capability(backend).reserve else 10.0
 
 
 class Ran:
@@ -64,22 +63,19 @@ class Ran:
         return self.record.stdout.decode() + self.record.stderr.decode()[-2000:]
 
 
-@pytest.fixture(params=WALLS)
-def wall(request: pytest.FixtureRequest) -> str:
-    found = _found(request.param)
+@pytest.fixture(params=BACKEND_NAMES)
+def backend(request: pytest.FixtureRequest) -> str:
+    found = capability(request.param)
     _skip_what_is_not_tried(found)
     return str(request.param)
 
 
-def _run(wall: str, code: str, planted: tuple[Canary, ...] = (), deadline: float = 10) -> Ran:
+def _run(backend: str, code: str, deadline: float = 10) -> Ran:
     tree = DictTree(files={"main.py": code})
-    spec = SandboxSpec(network="sinkhole")
-    if planted:
-        spec = replace(
-            spec, files=canaries.as_files(planted), env=canaries.as_environment(planted), canaries=planted
+    with BACKENDS[backend]().open(SandboxSpec(network="sinkhole"), tree, tree) as session:
+        return Ran(
+            session.run(probe("python3", "main.py", deadline=max(deadline, _deadline(backend))), "head")
         )
-    with BACKENDS[wall]().open(spec, tree, tree) as session:
-        return Ran(session.run(probe("python3", "main.py", deadline=max(deadline, _deadline(wall))), "head"))
 
 
 CLIENTS = """
@@ -109,9 +105,9 @@ u.sendto(query, ('198.51.100.53', 53)); t(lambda: u.recvfrom(999)[1])
 """
 
 
-@pytest.fixture(scope="module", params=WALLS)
+@pytest.fixture(scope="module", params=BACKEND_NAMES)
 def clients(request: pytest.FixtureRequest) -> Ran:
-    found = _found(request.param)
+    found = capability(request.param)
     _skip_what_is_not_tried(found)
     return _run(str(request.param), CLIENTS)
 
@@ -143,7 +139,7 @@ def test_connections_have_their_names(clients: Ran) -> None:
 
 
 def test_requests_are_told_whole(clients: Ran) -> None:
-    (post,) = (event for event in clients.log.events if isinstance(event, Requested) and event.body)
+    (post,) = (event for event in clients.log.events if isinstance(event, HttpRequest) and event.body)
     assert (post.method, post.target, post.body, post.size) == ("POST", b"/x?a=1", b"k=v", 3)
     assert post.header("host") == "plain.example"
     assert set(clients.of("http")) == {
@@ -151,12 +147,12 @@ def test_requests_are_told_whole(clients: Ran) -> None:
         "GET secure.example/stage2.sh",
         "GET gone.example/p.tar.gz",
     }
-    (hello,) = (event for event in clients.log.events if isinstance(event, Secured))
+    (hello,) = (event for event in clients.log.events if isinstance(event, TlsHandshake))
     assert (hello.sni, hello.ok) == ("secure.example", True)
 
 
 def test_names_and_datagrams_are_told(clients: Ran) -> None:
-    asked = {(event.name, event.qtype) for event in clients.log.events if isinstance(event, Asked)}
+    asked = {(event.name, event.qtype) for event in clients.log.events if isinstance(event, DnsQuery)}
     assert {("plain.example", "A"), ("plain.example", "AAAA"), ("txt.example", "TXT")} <= asked
     assert clients.of("dns")["single.example"].actor == "python"
     assert clients.of("send")["192.0.2.8:9000"].detail["head"] == "datagram"
@@ -181,16 +177,16 @@ print(libc.sendmmsg(u.fileno(), message, 1, 0))
 """
 
 
-def test_datagrams_that_a_tracer_may_not_know_the_address_of_are_told(wall: str) -> None:
+def test_datagrams_that_a_tracer_may_not_know_the_address_of_are_told(backend: str) -> None:
     """gVisor's does not tell where sendmsg and sendmmsg send to."""
-    ran = _run(wall, _MESSAGES)
+    ran = _run(backend, _MESSAGES)
     assert ran.out == "1\n"
     assert {"192.0.2.31:5301", "192.0.2.32:5302"} <= ran.of("send").keys()
 
 
-def test_local_servers_stay_local(wall: str) -> None:
+def test_local_servers_stay_local(backend: str) -> None:
     ran = _run(
-        wall,
+        backend,
         "import socket\n"
         "for own, to in (('127.0.0.1', '127.0.0.1'), ('0.0.0.0', '10.0.2.15'), ('::1', '::1')):\n"
         "    s = socket.create_server((own, 0), family=socket.AF_INET6 if ':' in own else socket.AF_INET)\n"
@@ -204,24 +200,24 @@ def test_local_servers_stay_local(wall: str) -> None:
     assert ran.of("evade") == {}
 
 
-def test_nothing_leaves(wall: str) -> None:
+def test_nothing_leaves(backend: str) -> None:
     ran = _run(
-        wall,
+        backend,
         "print(sorted(l.split(':')[0].strip() for l in open('/proc/net/dev') if ':' in l))\n"
         "print({l.split()[0] for l in list(open('/proc/net/route'))[1:]})\n"
         "print({l.split()[-1] for l in open('/proc/net/ipv6_route')})\n",
     )
-    if wall == "gvisor":  # its interface is one end of two pipes, and its kernel was given no other
+    if backend == "gvisor":  # its interface is one end of two pipes, and its kernel was given no other
         assert ran.record.stdout.decode().splitlines()[0] == "['eth0', 'lo']"
-        assert "--network=none" in gvisor_setup.arguments(0)
-        assert sinkhole_lines.options("", {})["HostConfig"]["NetworkMode"] == "none"
+        assert "--network=none" in setup.arguments(0)
+        assert link.options("", {})["HostConfig"]["NetworkMode"] == "none"
         return
     assert ran.record.stdout.decode().splitlines()[0] == "['lo']"
     assert ran.record.stdout.decode().splitlines()[1] in ("set()", "{'lo'}")
     assert ran.record.stdout.decode().splitlines()[2] == "{'lo'}"
 
 
-def test_two_sandboxes_have_two_networks(wall: str) -> None:
+def test_two_sandboxes_have_two_networks(backend: str) -> None:
     code = (
         "import socket, time\n"
         "s = socket.create_server(('0.0.0.0', 4711)); s.settimeout(1.5)\n"
@@ -231,7 +227,7 @@ def test_two_sandboxes_have_two_networks(wall: str) -> None:
     )
     tree = DictTree(files={"main.py": code})
     with (
-        BACKENDS[wall]().open(SandboxSpec(network="sinkhole"), tree, tree) as session,
+        BACKENDS[backend]().open(SandboxSpec(network="sinkhole"), tree, tree) as session,
         ThreadPoolExecutor(2) as pool,
     ):
         session.expect(2)
@@ -239,7 +235,7 @@ def test_two_sandboxes_have_two_networks(wall: str) -> None:
             Ran(r)
             for r in pool.map(
                 lambda side: session.run(
-                    probe("python3", "main.py", deadline=_deadline(wall)), "base" if side else "head"
+                    probe("python3", "main.py", deadline=_deadline(backend)), "base" if side else "head"
                 ),
                 (0, 1),
             )
@@ -279,45 +275,70 @@ def get(path, headers={}):
 def raw(*parts):
     with socket.create_connection(('203.0.113.7', 4444), 5) as s:
         for part in parts: s.sendall(part); time.sleep(0.01)
+        s.shutdown(1); s.recv(1)  # until it has arrived: what gVisor holds when its sandbox dies is lost
 """
 
 
+@functools.cache
+def _leaving(backend: str) -> dict[str, Ran | AssertionError]:
+    """Every way by its name, each in a sandbox of its own, in one session."""
+    tree = DictTree(files={f"{way}.py": f"{PRELUDE}{code}\n" for way, code in LEAVES.items()})
+    spec = SandboxSpec(
+        network="sinkhole",
+        files=canaries.as_files(PLANTED),
+        env=canaries.as_environment(PLANTED),
+        canaries=PLANTED,
+    )
+    with BACKENDS[backend]().open(spec, tree, tree) as session, ThreadPoolExecutor(2) as pool:
+
+        def one(way: str) -> Ran | AssertionError:
+            try:
+                return Ran(session.run(probe("python3", f"{way}.py", deadline=_deadline(backend)), "head"))
+            except AssertionError as error:
+                return error
+
+        session.expect(len(LEAVES))
+        return dict(zip(LEAVES, pool.map(one, LEAVES), strict=True))
+
+
 @pytest.mark.parametrize("way", LEAVES)
-def test_a_canary_is_seen_leaving(way: str, wall: str) -> None:
-    ran = _run(wall, PRELUDE + LEAVES[way] + "\n", PLANTED)
+def test_a_canary_is_seen_leaving(way: str, backend: str) -> None:
+    ran = _leaving(backend)[way]
+    if isinstance(ran, AssertionError):
+        raise ran
     assert ran.record.exit_code == 0, ran.out
     seen = {b.detail["canary"] for b in ran.of("canary").values() if b.detail["channel"] != "then-network"}
     assert seen == {"env:AWS_SECRET_ACCESS_KEY"}, [b.subject for b in ran.seen]
 
 
-def test_a_run_names_the_same_things_each_time(wall: str) -> None:
+def test_a_run_names_the_same_things_each_time(backend: str) -> None:
     code = "import urllib.request as r\n[r.urlopen(f'https://h{i}.example/', timeout=25) for i in range(3)]\n"
     first, other = DictTree(files={"main.py": code}), DictTree(files={"main.py": code + "# other\n"})
-    with BACKENDS[wall]().open(SandboxSpec(network="sinkhole"), first, other) as session:
+    with BACKENDS[backend]().open(SandboxSpec(network="sinkhole"), first, other) as session:
         runs = [session.run(probe("python3", "main.py", deadline=30.0), side) for side in ("base", "head")]
         diff = compare(runs)
     assert (diff.new, diff.gone) == ((), ())
     assert diff.unchanged_count >= 9
 
 
-def test_a_flood_is_counted_and_bounded(wall: str) -> None:
+def test_a_flood_is_counted_and_bounded(backend: str) -> None:
     code = (
         "import socket\n"
         "for i in range(300):\n"
         "    with socket.create_connection(('203.0.113.7', 1000 + i), 5) as s: s.sendall(b'x' * 100_000)\n"
     )
-    ran = _run(wall, code, deadline=90)  # gVisor's packets pass through four programs
+    ran = _run(backend, code, deadline=90)  # gVisor's packets pass through four programs
     assert len(ran.log.connections) == 300
     assert ran.log.cut >= 200
     assert ran.of("evade") == {}
 
 
-def test_a_connection_that_only_one_observer_saw_is_told(wall: str) -> None:
+def test_a_connection_that_only_one_observer_saw_is_told(backend: str) -> None:
     code = "import socket\nsocket.create_connection(('203.0.113.{}', 4444), 5).close()\n"
     one, other = DictTree(files={"main.py": code.format(7)}), DictTree(files={"main.py": code.format(8)})
-    with BACKENDS[wall]().open(SandboxSpec(network="sinkhole"), one, other) as session:
+    with BACKENDS[backend]().open(SandboxSpec(network="sinkhole"), one, other) as session:
         base, head = (
-            session.run(probe("python3", "main.py", deadline=_deadline(wall)), side)
+            session.run(probe("python3", "main.py", deadline=_deadline(backend)), side)
             for side in ("base", "head")
         )
         mixed = behaviours(replace(base, network=head.network))
@@ -327,15 +348,15 @@ def test_a_connection_that_only_one_observer_saw_is_told(wall: str) -> None:
     assert BehaviourKind.EVADE not in {b.kind for b in alone}
 
 
-def test_a_failing_sinkhole_is_a_fault(wall: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_sinkhole_is_a_fault(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Said, and never run without."""
     serve = Sinkhole.serve
     monkeypatch.setattr(Sinkhole, "serve", lambda self, _: serve(self, 2**22 + 1))  # no such process
     monkeypatch.setattr(sinking, "_TUN", "/dev/null")
-    settings = microvm_box._settings
-    monkeypatch.setattr(microvm_box, "_settings", lambda *given: {**settings(*given), "authority": "AAAA"})
+    settings = guest_session._settings
+    monkeypatch.setattr(guest_session, "_settings", lambda *given: {**settings(*given), "authority": "AAAA"})
     empty = DictTree(files={})
-    with BACKENDS[wall]().open(SandboxSpec(network="sinkhole"), empty, empty) as session:
+    with BACKENDS[backend]().open(SandboxSpec(network="sinkhole"), empty, empty) as session:
         record = session.run(probe("python3", "-c", "pass"), "head")
     assert record.fault is not None
-    assert ("guest: " if wall == "microvm" else "no sinkhole") in record.fault
+    assert ("guest: " if backend == "microvm" else "no sinkhole") in record.fault

@@ -10,7 +10,7 @@ import pytest
 
 _CHILD = """
 import ctypes, sys
-from gate.sandbox.sinkhole import __main__ as sinkhole
+from gate.inside.sinkhole import __main__ as sinkhole
 if ctypes.CDLL(None, use_errno=True).unshare(0x10000000) != 0:
     sys.exit(77)
 print("unshared", flush=True)

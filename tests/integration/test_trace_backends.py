@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from gate.model.run import Capability, RunRecord, SandboxSpec
-from gate.sandbox.backends import BACKENDS
-from gate.trace.codec import read_trace
-from gate.trace.events import Attempt, Event, Exec, Net, Open
-from tests.contract.backend_contract import probe
+from gate.model.run import RunRecord, SandboxSpec
+from gate.sandbox.backends.registry import BACKENDS
+from gate.tracing.codec import read_trace
+from gate.tracing.events import Attempt, Event, Exec, Net, Open
+from tests.contract.backend_contract import probe, unhurried
+from tests.contract.capabilities import capability
 from tests.contract.trees import DictTree
 from tests.integration.raw_calls import MACHINE_CODE, REFUSED, all_refused
 
@@ -41,15 +42,13 @@ class Traced:
 
 
 @functools.cache
-def _capability(name: str) -> Capability:
-    return BACKENDS[name]().probe()
-
-
-@functools.cache
 def _traced(name: str) -> Traced:
     tree = DictTree(files={"refused.py": all_refused(), "foreign.py": FOREIGN})
     with BACKENDS[name]().open(SandboxSpec(), tree, tree) as session:
-        runs = [session.run(probe("python3", file), "head") for file in ("refused.py", "foreign.py")]
+        runs = [
+            session.run(probe("python3", file, deadline=unhurried(name, 10.0)), "head")
+            for file in ("refused.py", "foreign.py")
+        ]
         events: list[Event] = []
         for record in runs:
             assert record.fault is None, record.fault
@@ -61,13 +60,13 @@ def _traced(name: str) -> Traced:
 
 @pytest.fixture(params=BACKENDS)
 def traced(request: pytest.FixtureRequest) -> Traced:
-    found = _capability(request.param)
+    found = capability(request.param)
     if not found.available or found.tracer != "unotify":
         pytest.skip(f"{found.backend}: {found.reason or found.tracer}")
     return _traced(request.param)
 
 
-def test_refused_calls_are_reported_behind_this_wall(traced: Traced) -> None:
+def test_refused_calls_are_reported_behind_this_backend(traced: Traced) -> None:
     answers = dict(line.split() for line in traced.record.stdout.decode().splitlines())
     attempts = {e.call for e in traced.events if isinstance(e, Attempt) and e.denied}
     assert {name for name in REFUSED if answers.get(name) != "-1"} == set()
@@ -75,12 +74,12 @@ def test_refused_calls_are_reported_behind_this_wall(traced: Traced) -> None:
     assert answers["nested"] == "-16"
 
 
-def test_foreign_abis_are_reported_behind_this_wall(traced: Traced) -> None:
+def test_foreign_abis_are_reported_behind_this_backend(traced: Traced) -> None:
     abis = {e.abi for e in traced.events if isinstance(e, Attempt)}
     assert {"i386", "x32"} <= abis
 
 
-def test_ordinary_acts_are_reported_behind_this_wall(traced: Traced) -> None:
+def test_ordinary_acts_are_reported_behind_this_backend(traced: Traced) -> None:
     assert any(isinstance(e, Exec) and e.argv[1:2] == ("-c",) for e in traced.events)
     assert any(isinstance(e, Open) and e.path == "/tmp/copy" and e.writes for e in traced.events)
     assert any(isinstance(e, Net) and e.addr == "192.0.2.1" and e.port == 80 for e in traced.events)

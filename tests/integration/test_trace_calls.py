@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from gate.trace.events import (
+from gate.tracing.events import (
     Attempt,
     Control,
     Exec,
     Exit,
     File,
     Fork,
-    Look,
     Memfd,
     Net,
     Open,
+    PathQuery,
     Process,
     Signal,
     Socket,
@@ -94,12 +94,12 @@ CASES = [
     (File, {"call": "unlinkat", "path": "/tmp/d/hard2", "flags": ""}),
     (File, {"call": "unlinkat", "path": "/tmp/d/m1", "flags": "AT_REMOVEDIR"}),
     (File, {"call": "rmdir", "path": "/tmp/d/m2"}),
-    (Look, {"call": "stat", "path": "/.dockerenv"}),
-    (Look, {"call": "access", "path": "/proc/1/cgroup"}),
-    (Look, {"call": "readlink", "path": "/proc/self/exe"}),
-    (Look, {"call": "statx", "path": "/sys/class/dmi"}),
-    (Look, {"call": "faccessat", "path": "/tmp/d/at"}),
-    (Look, {"call": "chdir", "path": "/tmp"}),
+    (PathQuery, {"call": "stat", "path": "/.dockerenv"}),
+    (PathQuery, {"call": "access", "path": "/proc/1/cgroup"}),
+    (PathQuery, {"call": "readlink", "path": "/proc/self/exe"}),
+    (PathQuery, {"call": "statx", "path": "/sys/class/dmi"}),
+    (PathQuery, {"call": "faccessat", "path": "/tmp/d/at"}),
+    (PathQuery, {"call": "chdir", "path": "/tmp"}),
 ]
 
 
@@ -304,7 +304,7 @@ def test_what_comes_before_the_code_is_not_in_the_trace(tmp_path: Path) -> None:
 
 def test_without_look_questions_about_paths_stay_silent(tmp_path: Path) -> None:
     seen = python(tmp_path, 'import os; os.path.exists("/etc/x"); open("/etc/hostname")', look=False)
-    assert not seen.of(Look)
+    assert not seen.of(PathQuery)
     assert seen.of(Open, path="/etc/hostname")
 
 

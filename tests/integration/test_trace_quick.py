@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gate.trace.events import Look, Open
+from gate.tracing.events import Open, PathQuery
 from tests.integration.launching import Launched, python, why_no_bwrap
 from tests.integration.raw_calls import RAW
 
@@ -93,7 +93,7 @@ if len(sys.argv) < 4:
     os.execv(sys.executable, [sys.executable, "-c", os.environ["P"], *sys.argv[1:], "e"])
 """
     result = python(tmp_path, f"import os; os.environ['P'] = {program!r}" + program)
-    asked = {event.path.split("/")[2] for event in result.of(Look) if event.path.startswith("/nowhere/")}
+    asked = {event.path.split("/")[2] for event in result.of(PathQuery) if event.path.startswith("/nowhere/")}
     assert asked >= {"[]", "failed", "child", "['c', 'c', 'c']", "['e']", "['e', 'e']", "['e', 'e', 'e']"}
     assert result.completeness.whole
 

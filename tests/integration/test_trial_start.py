@@ -1,10 +1,11 @@
-"""A wall's trial start that is left to its opening: what fails there is no verdict, and no silent swap."""
+"""A backend's trial start that is left to its opening: what fails there is no verdict, and no silent swap."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,18 @@ import pytest
 from docker import DockerClient
 
 from gate.cli import main
-from gate.errors import CouldNotLook, WallFailed
+from gate.errors import BackendFailedError, InconclusiveError
 from gate.model.run import SandboxSpec
-from gate.sandbox import container, docker, engine, gvisor_observer, images, reap, sinkhole_lines
-from gate.sandbox.attach import Attached
-from gate.sandbox.backends import choose
-from gate.sandbox.bubblewrap import BubblewrapBackend
-from gate.sandbox.docker import DockerBackend
+from gate.sandbox import reaper
+from gate.sandbox.backends.bubblewrap.backend import BubblewrapBackend
+from gate.sandbox.backends.container import docker, engine
+from gate.sandbox.backends.container import options as container
+from gate.sandbox.backends.container.attach import Attached
+from gate.sandbox.backends.container.docker import DockerBackend
+from gate.sandbox.backends.gvisor import observer
+from gate.sandbox.backends.registry import choose
+from gate.sandbox.images import engine_images
+from gate.sandbox.sinkhole_host import link
 from tests.contract.backend_contract import probe
 from tests.contract.trees import DictTree
 from tests.e2e.pulls import Pull, build
@@ -39,11 +45,11 @@ def _engine() -> None:
 
 
 def _fails(*_: object) -> None:
-    raise CouldNotLook("the sandbox image does not run (exit 1)")
+    raise InconclusiveError("the sandbox image does not run (exit 1)")
 
 
 def _fails_at_once(*_: object, **__: object) -> None:
-    raise CouldNotLook("the observer container did not start")
+    raise InconclusiveError("the observer container did not start")
 
 
 def test_the_trial_is_run_once_by_whoever_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,30 +75,39 @@ def test_a_trial_that_fails_at_the_opening_is_said_and_nothing_runs(monkeypatch:
     monkeypatch.setattr(docker, "_trial", _fails)
     backend, found, _ = choose("docker", "container", defer=True)
     assert found.available
-    with pytest.raises(WallFailed, match="does not run"), backend.open(SandboxSpec(), TREE, TREE):
+    with pytest.raises(BackendFailedError, match="does not run"), backend.open(SandboxSpec(), TREE, TREE):
         pytest.fail("opened")
 
 
-def test_an_engine_that_starts_nothing_fails_as_a_wall_though_the_watchers_fail_first(
+def test_an_engine_that_starts_nothing_fails_as_a_backend_though_the_watchers_fail_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(docker, "_trial", _fails)
     monkeypatch.setattr(docker, "Observer", _fails_at_once)
     backend, _, _ = choose("docker", "container", defer=True)
-    with pytest.raises(WallFailed, match="does not run"), backend.open(SandboxSpec(), TREE, TREE):
+    with pytest.raises(BackendFailedError, match="does not run"), backend.open(SandboxSpec(), TREE, TREE):
         pytest.fail("opened")
 
 
-def test_a_wall_that_failed_is_not_chosen_again() -> None:
-    with pytest.raises(CouldNotLook, match="it did not stand"):
+def test_a_backend_that_failed_is_not_chosen_again() -> None:
+    with pytest.raises(InconclusiveError, match="it did not stand"):
         choose("docker", "container", failed={"docker": "it did not stand"})
 
 
-def test_auto_takes_the_next_wall_and_the_report_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("setup", ["none", "auto"])
+def test_auto_takes_the_next_backend_and_the_report_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setup: str
 ) -> None:
     if not BubblewrapBackend().probe().available:
         pytest.skip("no bubblewrap to go on with")
+    monkeypatch.setenv("GATE_SANDBOX_SETUP", setup)
+    with tempfile.TemporaryDirectory(prefix="gate-layers-") as cache:  # nothing is known of its Python
+        Path(cache).chmod(0o755)
+        monkeypatch.setenv("GATE_CACHE", cache)
+        _falls_back(tmp_path, monkeypatch)
+
+
+def _falls_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docker, "_trial", _fails)
     words = ["check", "--repo", str(build(PULL, tmp_path)), "--base", "main", "--head", "head", "-q"]
     code = main([*words, "--json", str(tmp_path / "r.json")])
@@ -102,7 +117,7 @@ def test_auto_takes_the_next_wall_and_the_report_names_it(
     assert sum(stage["name"] == "sandbox" for stage in report["stages"]) == 1
 
 
-def test_a_wall_asked_for_by_name_is_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backend_asked_for_by_name_is_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docker, "_trial", _fails)
     words = ["check", "--repo", str(build(PULL, tmp_path)), "--base", "main", "--head", "head", "-q"]
     code = main([*words, "--backend", "docker", "--json", str(tmp_path / "r.json")])
@@ -118,8 +133,8 @@ def test_a_wall_asked_for_by_name_is_the_only_one(tmp_path: Path, monkeypatch: p
             lambda image: container.observer_options(image=image, labels={}, sockets_volume="x"),
             id="observer",
         ),
-        pytest.param(lambda image: sinkhole_lines.options(image, {}), id="sinkhole"),
-        pytest.param(lambda image: gvisor_observer.observer_options(image, {}), id="gvisor"),
+        pytest.param(lambda image: link.options(image, {}), id="sinkhole"),
+        pytest.param(lambda image: observer.observer_options(image, {}), id="gvisor"),
     ],
 )
 def test_the_watchers_have_a_network_of_their_own_with_nothing_in_it(
@@ -129,9 +144,14 @@ def test_the_watchers_have_a_network_of_their_own_with_nothing_in_it(
         "import os, socket; print(os.readlink('/proc/self/ns/net'), *(n for _, n in socket.if_nameindex()))"
     )
     with contextlib.closing(engine.connect()) as client:
-        body = options(images.ensure(client, "observer"))
+        body = options(engine_images.ensure(client, "observer"))
         body["HostConfig"] |= {"Mounts": [], "Binds": []}
-        body |= {"Entrypoint": ["python3", "-I", "-c", tell], "Cmd": [], "Tty": True, "Labels": reap.labels()}
+        body |= {
+            "Entrypoint": ["python3", "-I", "-c", tell],
+            "Cmd": [],
+            "Tty": True,
+            "Labels": reaper.labels(),
+        }
         line = str(client.api.create_container_from_config(body)["Id"])
         try:
             with contextlib.closing(Attached(client, line)) as attached:  # docker-py leaves its socket
@@ -140,6 +160,6 @@ def test_the_watchers_have_a_network_of_their_own_with_nothing_in_it(
                 said = b"".join(iter(lambda: attached.socket.recv(4096), b""))
             namespace, *interfaces = said.decode().split()
         finally:
-            reap.remove_container(client, line)
+            reaper.remove_container(client, line)
     assert interfaces == ["lo"]
     assert namespace != os.readlink("/proc/self/ns/net")

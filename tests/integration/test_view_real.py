@@ -1,11 +1,10 @@
-"""Real programs, really traced behind a real wall: harmless ones stay quiet, others are told by name."""
+"""Real programs, really traced behind a real backend: harmless ones stay quiet, others are told by name."""
 
 from __future__ import annotations
 
 import functools
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -14,22 +13,24 @@ from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.model.run import Capability, Phase, Probe, RunRecord, SandboxSpec
 from gate.sandbox import canaries
-from gate.sandbox.backends import BACKENDS
-from gate.sandbox.execute import IDLE
-from gate.sandbox.interface import Session
+from gate.sandbox.backends.registry import BACKENDS
+from gate.sandbox.contract import Session
+from gate.sandbox.execution import IDLE
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
-from gate.trace.diff import compare
+from gate.tracing.diff import compare
+from tests.contract.capabilities import capability
 from tests.contract.trees import DictTree
+from tests.paths import TESTS
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 
 @functools.cache
-def wall() -> tuple[str, Capability] | None:
-    """The first wall of this machine that can trace, quickest first."""
+def tracing_backend() -> tuple[str, Capability] | None:
+    """The first backend of this machine that can trace, quickest first."""
     for name in sorted(BACKENDS, key=lambda name: name != "bubblewrap"):
-        found = BACKENDS[name]().probe()
+        found = capability(name)
         if found.available and found.tracer != "none":
             return name, found
     return None
@@ -48,7 +49,7 @@ class Case:
 
 
 def _cases() -> tuple[Case, ...]:
-    with (Path(__file__).parent / "view_programs.toml").open("rb") as file:
+    with (TESTS / "integration" / "view_programs.toml").open("rb") as file:
         programs = tomllib.load(file)["program"]
     return tuple(
         Case(p["name"], p["code"], frozenset(p.get("rules", ())), p["severity"], p.get("phase", "import"))
@@ -68,9 +69,9 @@ def trees() -> tuple[DictTree, DictTree]:
 
 @pytest.fixture(scope="module")
 def session(trees: tuple[DictTree, DictTree]) -> object:
-    found = wall()
+    found = tracing_backend()
     if found is None:
-        pytest.skip("no wall here that traces")
+        pytest.skip("no backend here that traces")
     planted = canaries.plant()
     spec = SandboxSpec(
         canaries=planted, files=canaries.as_files(planted), env=canaries.as_environment(planted)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_rule import AstRule, ast_rules
-from gate.prescreen.pyast import hits, parse, severity_of
+from gate.prescreen.python_ast.rule import AstRule, ast_rules
+from gate.prescreen.python_ast.scanner import hits, parse, severity_of
+from tests.paths import REPOSITORY, TESTS
 
-SAMPLES = Path(__file__).parent / "samples"
-RULES_FOLDER = Path(__file__).parents[2] / "gate" / "prescreen" / "rules"
+SAMPLES = TESTS / "rules" / "samples"
+RULES_FOLDER = REPOSITORY / "gate" / "prescreen" / "rules"
 RULES = {rule.meta.id: rule for rule in ast_rules()}
 MARK = re.compile(r"# HIT(?:\[(\w+)\])?")
 

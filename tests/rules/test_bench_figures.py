@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from bench import attribution, prescreen
+from tests.paths import REPOSITORY
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = REPOSITORY.parent / "shared" / "data"
 POINTS = 2.0
 RECORDED = {
     "sallm found": 90.0,

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from gate.model.rule import RuleMeta
-from gate.prescreen.semgrep import ANALYZERS, Target, run_engine
-from gate.prescreen.semgrep_rules import merged_rules, semgrep_rules
+from gate.prescreen.scanners.semgrep import ANALYZERS, Target, run_engine
+from gate.prescreen.scanners.semgrep_rules import merged_rules, semgrep_rules
 from gate.resources import rules_dir
 
 FOLDER = rules_dir() / "semgrep"

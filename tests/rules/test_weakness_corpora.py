@@ -7,15 +7,15 @@ SALLM (s2e-lab/SALLM, Apache-2.0) and CWEval (Co1lin/CWEval, Apache-2.0); the co
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gate.model.rule import Severity
-from gate.prescreen.pyast import hits, parse, severity_of
+from gate.prescreen.python_ast.scanner import hits, parse, severity_of
+from tests.paths import REPOSITORY
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "insecure"
+DATA = REPOSITORY.parent / "shared" / "data" / "insecure"
 
 
 def _samples(name: str) -> list[dict[str, Any]]:

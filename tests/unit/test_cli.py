@@ -7,13 +7,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from gate.cli import main
-from gate.cli_verbs import VERBS
+from gate import crash_log
+from gate.cli import Interrupted, main
+from gate.verbs import VERBS
 from tests.e2e.pulls import Pull, build, git
 
 DOCS = Pull(name="docs", head={"README.md": "# pricing, again\n"}, verdicts=("pass",))
@@ -46,11 +48,6 @@ def test_wrong_words_end_in_2(argv: list[str], capsys: pytest.CaptureFixture[str
     assert "usage:" in capsys.readouterr().err
 
 
-def test_range_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "--head", "HEAD"]) == 2
-    assert "--base" in capsys.readouterr().err
-
-
 def test_not_a_repository_and_unknown_revision(
     tmp_path: Path, repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,7 +67,9 @@ def test_empty_range_passes_and_says_so(repo: Path, capsys: pytest.CaptureFixtur
     assert "no commits in the range" in out
 
 
-def test_docs_only_passes_without_a_wall(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docs_only_passes_without_a_backend(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     file = tmp_path / "r.json"
@@ -82,7 +81,7 @@ def test_docs_only_passes_without_a_wall(repo: Path, tmp_path: Path, monkeypatch
     assert stages["sandbox"]["outcome"] == "skipped"
 
 
-def test_no_wall_is_inconclusive_and_says_what_to_do(
+def test_no_backend_is_inconclusive_and_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = build(CODE, tmp_path)
@@ -116,7 +115,7 @@ def test_configuration_of_head_does_not_act(tmp_path: Path) -> None:
 
 def test_a_report_that_cannot_be_written_is_an_error(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["check", "--repo", str(repo), "--base", "main", "--head", "head", "-q"]
-    assert main([*argv, "--json", "/nowhere/at/all/r.json"]) == 4
+    assert main([*argv, "--json", "/nowhere/at/all/r.json"]) == 2
     assert "cannot write" in capsys.readouterr().err
 
 
@@ -179,7 +178,7 @@ def test_event_payload_names_the_range(repo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.wall
+@pytest.mark.backend
 def test_interrupt_ends_quickly_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
     pull = Pull(name="slow", head={"src/pricing/slow.py": "while True:\n    pass\n"}, verdicts=())
     code = build(pull, tmp_path)
@@ -212,3 +211,36 @@ def test_a_bug_while_the_verbs_load_is_no_verdict(
     monkeypatch.setattr("gate.cli.build_parser", broken)
     assert main(["check"]) == 4
     assert "bug in gate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, Interrupted])
+def test_an_interrupt_ends_in_its_own_code(
+    stop: type[BaseException], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise stop
+
+    stopped = threading.Event()  # the process's own would end every command of the tests after this one
+    monkeypatch.setattr("gate.process._STOP", stopped)
+    monkeypatch.setattr("gate.cli.build_parser", interrupted)
+    assert main(["check"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert stopped.is_set()
+
+
+def test_an_error_of_the_machine_that_is_no_lack_of_room_is_a_bug_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("gate.cli.build_parser", broken)
+    assert main(["check"]) == 4
+    assert "bug in gate" in capsys.readouterr().err
+
+
+def test_the_log_of_a_bug_that_cannot_be_written_raises_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    assert crash_log.write_log(ValueError("x")) == crash_log.NOWHERE

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
+from tests.paths import REPOSITORY
+
+PAGE = (REPOSITORY / "docs" / "threat-model.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| ((?:EV|TR)-\d+) \|.*\| ([^|]*) \|$", PAGE, re.MULTILINE)
 
 
@@ -16,17 +16,20 @@ def test_every_attack_has_a_row() -> None:
 
 
 def test_every_named_test_exists() -> None:
-    sources = {path.name: path.read_text(encoding="utf-8") for path in ROOT.glob("tests/**/*.py")}
+    """A file is named by its name, or by as much of its path as tells it from others of that name."""
+    sources = {
+        "/" + path.relative_to(REPOSITORY).as_posix(): path for path in REPOSITORY.glob("tests/**/*.py")
+    }
     named = 0
     for _, cell in ROWS:
-        file = ""
+        source = ""
         for text in re.findall(r"`([^`]+)`", cell):
             path, _, test = text.partition("::")
-            file = path.rpartition("/")[2] or file if path.endswith(".py") else file
             if path.endswith(".py"):
-                assert file in sources, text
+                matching = [name for name in sources if name.endswith("/" + path)]
+                assert len(matching) == 1, f"{text}: {matching}"
+                source = sources[matching[0]].read_text(encoding="utf-8")
             if test:
                 named += 1
-                start = "def " + test.removesuffix("*")
-                assert start in sources[file], text
+                assert "def " + test.removesuffix("*") in source, text
     assert named > 20

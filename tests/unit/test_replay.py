@@ -13,7 +13,6 @@ import pytest
 from gate import replay as replay_module
 from gate.cli import main
 from gate.errors import UsageError
-from gate.judging import Evidence, judge
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
 from gate.model.finding import Finding
@@ -24,8 +23,9 @@ from gate.model.run import Completeness, Outcome, Probe, RunRecord
 from gate.replay import Bundle, replay
 from gate.report.registry import REPORTERS
 from gate.settings import load
-from gate.trace.codec import encode
-from gate.trace.events import Event, Open, Process, Start, Summary
+from gate.stages.judgement import Evidence, judge
+from gate.tracing.codec import encode
+from gate.tracing.events import Event, Open, Process, Start, Summary
 from tests.contract.trees import DictTree
 
 SECRET = "correct-horse-battery-staple"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 import neighbours
-from kit import ARGUMENTS, Answer, check, say, status, why
+from kit import ARGUMENTS, Answer, check, error_text, print_answers, status
 
 GROUP = "standing"
 
@@ -92,7 +92,7 @@ def forks() -> None:
         try:
             pid = os.fork()
         except OSError as error:
-            stopped = why(error)
+            stopped = error_text(error)
             break
         if pid == 0:
             os.close(let_go)
@@ -102,7 +102,7 @@ def forks() -> None:
     os.close(let_go)
     for pid in made:
         os.waitpid(pid, 0)
-    say(
+    print_answers(
         [
             answer(
                 "command.fork",
@@ -116,7 +116,7 @@ def forks() -> None:
 
 def fork_bomb() -> None:
     """The bomb itself: every child does the same until the deadline. Only the host can tell the end."""
-    say([])
+    print_answers([])
     while True:
         with contextlib.suppress(OSError):
             os.fork()
@@ -124,11 +124,13 @@ def fork_bomb() -> None:
 
 def memory() -> None:
     """Take memory until something ends it."""
-    say([])
+    print_answers([])
     held = []
     for _ in range(int(ARGUMENTS["memory"]) * 4 >> 20):
         held.append(b"x" * (1 << 20))
-    say([answer("command.memory", False, "allocate four times the limit", f"{len(held)} MiB were given")])
+    print_answers(
+        [answer("command.memory", False, "allocate four times the limit", f"{len(held)} MiB were given")]
+    )
 
 
 def processor() -> None:
@@ -142,7 +144,7 @@ def processor() -> None:
     took = min(ratios)
     tried = f"work of four processes against one's, three times; limit is {allowed} processors of {usable}"
     held = took <= allowed * 1.4 or usable <= allowed
-    say([answer("command.cpu", held, tried, f"{took:.2f} times as much")])
+    print_answers([answer("command.cpu", held, tried, f"{took:.2f} times as much")])
 
 
 def work(processes: int, seconds: float = 0.4) -> int:
@@ -166,28 +168,31 @@ def work(processes: int, seconds: float = 0.4) -> int:
 
 def scratch() -> None:
     """Disk, one file's size, descriptors, then inodes: each until it is refused."""
-    answers = []
-    limit = int(ARGUMENTS["scratch"])
+    print_answers([_disk(int(ARGUMENTS["scratch"])), _file_size(), _descriptors(), _inodes()])
+
+
+def _disk(limit: int) -> dict[str, object]:
     block, total, stopped = b"x" * (1 << 20), 0, ""
     try:
         for number in range((limit >> 20) * 2):
             with open(f"/tmp/fill-{number}", "wb", buffering=0) as file:
                 total += file.write(block)
     except OSError as error:
-        stopped = why(error)
-    answers.append(
-        answer(
-            "command.disk",
-            bool(stopped) and total <= limit,
-            f"write {(limit >> 20) * 2} MiB to /tmp, the limit is {limit >> 20}",
-            f"{total >> 20} MiB, then {stopped or 'no refusal'}",
-        )
-    )
+        stopped = error_text(error)
     for number in range((limit >> 20) * 2 + 1):
         try:
             os.unlink(f"/tmp/fill-{number}")
         except OSError:
             break
+    return answer(
+        "command.disk",
+        bool(stopped) and total <= limit,
+        f"write {(limit >> 20) * 2} MiB to /tmp, the limit is {limit >> 20}",
+        f"{total >> 20} MiB, then {stopped or 'no refusal'}",
+    )
+
+
+def _file_size() -> dict[str, object]:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     largest = int(ARGUMENTS["file_size"])
     fd = os.open("/tmp/large", os.O_CREAT | os.O_RDWR)
@@ -197,33 +202,35 @@ def scratch() -> None:
             os.ftruncate(fd, size)
             said.append(f"{size} bytes: made")
         except OSError as error:
-            said.append(f"{size} bytes: {why(error)}")
+            said.append(f"{size} bytes: {error_text(error)}")
     os.close(fd)
     os.unlink("/tmp/large")
-    answers.append(
-        answer(
-            "command.file-size",
-            not any("made" in text for text in said),
-            f"a sparse file of 1 TiB and one a byte above the limit of {largest}",
-            "; ".join(said),
-        )
+    return answer(
+        "command.file-size",
+        not any("made" in text for text in said),
+        f"a sparse file of 1 TiB and one a byte above the limit of {largest}",
+        "; ".join(said),
     )
+
+
+def _descriptors() -> dict[str, object]:
     opened, stopped = [], ""
     try:
         for _ in range(1 << 17):
             opened.append(os.open("/dev/null", os.O_RDONLY))
     except OSError as error:
-        stopped = why(error)
+        stopped = error_text(error)
     for fd in opened:
         os.close(fd)
-    answers.append(
-        answer(
-            "command.descriptors",
-            bool(stopped) and len(opened) <= int(ARGUMENTS["open_files"]),
-            "open /dev/null again and again",
-            f"{len(opened)} times, then {stopped or 'no refusal'}",
-        )
+    return answer(
+        "command.descriptors",
+        bool(stopped) and len(opened) <= int(ARGUMENTS["open_files"]),
+        "open /dev/null again and again",
+        f"{len(opened)} times, then {stopped or 'no refusal'}",
     )
+
+
+def _inodes() -> dict[str, object]:
     inodes = int(ARGUMENTS["inodes"])
     made, stopped = 0, ""
     os.mkdir("/tmp/many")
@@ -232,16 +239,13 @@ def scratch() -> None:
             os.mknod(f"/tmp/many/{number}")
             made += 1
     except OSError as error:
-        stopped = why(error)
-    answers.append(
-        answer(
-            "command.inodes",
-            bool(stopped),
-            f"make {inodes + 1000} empty files, the limit is {inodes}",
-            f"{made}, then {stopped or 'no refusal'}",
-        )
+        stopped = error_text(error)
+    return answer(
+        "command.inodes",
+        bool(stopped),
+        f"make {inodes + 1000} empty files, the limit is {inodes}",
+        f"{made}, then {stopped or 'no refusal'}",
     )
-    say(answers)
 
 
 def flood() -> None:
@@ -254,7 +258,7 @@ def flood() -> None:
 
 def deaf() -> None:
     """Ignore every signal, leave a daemon that does the same, then sleep past the deadline."""
-    say([])
+    print_answers([])
     for number in range(1, 65):
         try:
             signal.signal(number, signal.SIG_IGN)
@@ -282,7 +286,7 @@ def heartbeat() -> None:
         os._exit(0)
     os.wait()
     os.read(beat, 1)
-    say([])
+    print_answers([])
 
 
 def become(name: str) -> None:
@@ -301,10 +305,10 @@ def kill_launcher() -> None:
                 os.kill(pid, number)
                 said.append(f"{pid}: taken")
             except OSError as error:
-                said.append(f"{pid}: {why(error)}")
+                said.append(f"{pid}: {error_text(error)}")
     alive = all(os.path.exists(f"/proc/{pid}") for pid in (1, os.getppid()))
     stopped = status("State", str(os.getppid())).startswith("T")
-    say(
+    print_answers(
         [
             answer(
                 "command.kill-launcher",

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 
-from kit import ARGUMENTS, Answer, check, head_of, status, unchangeable, unwritable, walk, why
+from kit import ARGUMENTS, Answer, check, error_text, head_of, status, unchangeable, unwritable, walk
 from privilege import GROUP, calls
 
 
@@ -59,7 +59,7 @@ def setuid_effect() -> Answer:
                 words, capture_output=True, stdin=subprocess.DEVNULL, timeout=5, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            said.append(f"{words[0]}: {why(error)}")
+            said.append(f"{words[0]}: {error_text(error)}")
             continue
         if done.stdout.strip() == b"0":
             return False, " ".join(words), "it ran as root"
@@ -238,7 +238,7 @@ def make_device() -> Answer:
         try:
             os.mknod(path, kind | 0o600, number)
         except OSError as error:
-            said.append(f"{name}: {why(error)}")
+            said.append(f"{name}: {error_text(error)}")
             continue
         data = head_of(path, 16)
         os.unlink(path)

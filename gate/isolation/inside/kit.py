@@ -1,6 +1,6 @@
 """How the probe inside a sandbox tries things and says what came of it. Standard library only.
 
-A check is a function that returns (held, tried, happened): True when the wall held, False when it
+A check is a function that returns (held, tried, happened): True when the sandbox held, False when it
 did not, None when it could not be tried. Every attempt is harmless where it works: it asks with
 arguments that change nothing, on files of its own, or only opens what an attacker would write to.
 """
@@ -22,8 +22,8 @@ Answer = tuple[bool | None, str, str]
 Check = Callable[[], Answer]
 MAX_TEXT = 300
 CHECK_SECONDS = 30
-WALL = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EROFS)
-"""What a wall answers. Any other error means that somebody behind it looked at the arguments."""
+REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.EROFS)
+"""What a sandbox answers. Any other error means that somebody behind it looked at the arguments."""
 
 ARGUMENTS: dict[str, Any] = {}
 """What the host told this probe (gate/isolation/bait.py): names and addresses to look for."""
@@ -41,23 +41,23 @@ def check(group: str, name: str) -> Callable[[Check], Check]:
     return put
 
 
-def why(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """One line: EPERM (Operation not permitted)."""
     if isinstance(error, OSError) and error.errno:
         return f"{errno.errorcode.get(error.errno, error.errno)} ({os.strerror(error.errno)})"
     return f"{type(error).__name__}: {error}"
 
 
-def refused(tried: str, action: Callable[[], Any], also: tuple[int, ...] = ()) -> Answer:
-    """Held when ``action`` ends in an OSError that a wall gives, or one of ``also``."""
+def refused(tried: str, action: Callable[[], object], also: tuple[int, ...] = ()) -> Answer:
+    """Held when ``action`` ends in an OSError that a sandbox gives, or one of ``also``."""
     try:
         got = action()
     except OSError as error:
-        if error.errno in WALL or error.errno in also:
-            return True, tried, why(error)
+        if error.errno in REFUSALS or error.errno in also:
+            return True, tried, error_text(error)
         if ARGUMENTS.get("own_kernel"):
-            return True, tried, f"{why(error)}, from a kernel that is not the host's"
-        return None, tried, f"failed for another reason: {why(error)}"
+            return True, tried, f"{error_text(error)}, from a kernel that is not the host's"
+        return None, tried, f"failed for another reason: {error_text(error)}"
     return False, tried, f"it worked{'' if got is None else f': {got!r}'}"
 
 
@@ -104,7 +104,7 @@ def unwritable(tried: str, paths: list[str]) -> Answer:
             os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
             opened.append(path)
         except OSError as error:
-            said[why(error)] = path
+            said[error_text(error)] = path
     return not opened, tried, f"opened {', '.join(opened)}" if opened else "; ".join(sorted(said))
 
 
@@ -115,7 +115,7 @@ def unchangeable(tried: str, paths: list[str]) -> Answer:
         try:
             fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
-            said.add(why(error))
+            said.add(error_text(error))
             continue
         try:
             text = head_of(path, 4096)
@@ -123,7 +123,7 @@ def unchangeable(tried: str, paths: list[str]) -> Answer:
                 os.write(fd, text)
                 taken.append(path)
         except OSError as error:
-            said.add(f"opened, then {why(error)}")
+            said.add(f"opened, then {error_text(error)}")
         finally:
             os.close(fd)
     return not taken, tried, f"took it: {', '.join(taken)}" if taken else "; ".join(sorted(said))
@@ -145,7 +145,7 @@ def walk(top: str, leave: tuple[str, ...]) -> Iterator[tuple[str, list[os.DirEnt
 
 def call(name: str, *arguments: Any) -> int:
     """A system call by name. Raises OSError."""
-    from numbers_table import NAMES  # gate/sandbox/observer/numbers.py, beside this file inside
+    from numbers_table import NAMES  # gate/inside/observer/numbers.py, beside this file inside
 
     if libc is None:
         raise OSError(errno.ENOSYS, "this platform has no system calls")
@@ -174,7 +174,7 @@ def ended(function: Check) -> Answer:
     try:
         return function()
     except Exception as error:
-        return None, function.__name__, f"the check itself failed: {why(error)}"
+        return None, function.__name__, f"the check itself failed: {error_text(error)}"
 
 
 def apart(function: Check) -> Answer:
@@ -209,10 +209,10 @@ def run_group(group: str) -> None:
     for name, function in GROUPS.get(group, {}).items():
         held, tried, happened = apart(function) if forks else ended(function)
         answers.append({"id": name, "held": held, "tried": tried[:MAX_TEXT], "happened": happened[:MAX_TEXT]})
-    say(answers)
+    print_answers(answers)
 
 
-def say(answers: list[dict[str, Any]]) -> None:
+def print_answers(answers: list[dict[str, Any]]) -> None:
     """The last line of stdout is what counts."""
     sys.stdout.write("\n" + json.dumps({"answers": answers, "at": time.time()}) + "\n")
     sys.stdout.flush()

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from kit import ARGUMENTS, head_of, libc, say
+from kit import ARGUMENTS, head_of, libc, print_answers
 
 PLACES = (
     "/tmp",
@@ -198,7 +198,7 @@ def both(side: str) -> None:
     answers.append(
         {"id": f"near.window-{side}", "held": bool(kept), "tried": f"{begin}", "happened": f"{time.time()}"}
     )
-    say(answers)
+    print_answers(answers)
 
 
 def after() -> None:
@@ -214,7 +214,7 @@ def after() -> None:
                 "happened": found or "not there",
             }
         )
-    say(answers)
+    print_answers(answers)
 
 
 PROGRAMS = {"neighbours-a": lambda: both("a"), "neighbours-b": lambda: both("b"), "neighbours-after": after}

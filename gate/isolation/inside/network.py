@@ -7,7 +7,6 @@ Where a sinkhole answers, reaching it is no hole as long as loopback is the only
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import struct
@@ -15,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from kit import ARGUMENTS, Answer, check, head_of, why
+from kit import ARGUMENTS, Answer, check, error_text, head_of
 
 GROUP = "network"
 SECONDS = 1.0
@@ -23,19 +22,6 @@ METADATA = ("169.254.169.254", "100.100.100.200", "100.96.0.96", "100.80.80.80",
 METADATA_NAMES = ("metadata.google.internal", "metadata.tencentyun.com", "instance-data")
 PRIVATE = ("10.0.0.1", "10.96.0.1", "172.16.0.1", "192.168.0.1", "192.168.122.1", "100.64.0.1")
 OUTSIDE = ("192.0.2.1", "198.51.100.7", "203.0.113.9")
-UNROUTED = (
-    errno.ENETUNREACH,
-    errno.EHOSTUNREACH,
-    errno.ECONNREFUSED,
-    errno.EADDRNOTAVAIL,
-    errno.EAFNOSUPPORT,
-    errno.EPROTONOSUPPORT,
-    errno.ESOCKTNOSUPPORT,
-    errno.EPERM,
-    errno.EACCES,
-    errno.EINVAL,
-    errno.ENODEV,
-)
 
 
 def interfaces() -> list[str]:
@@ -59,7 +45,7 @@ def verdict(tried: str, reached: list[str], said: list[str]) -> Answer:
     return False, tried, f"{text}though no sinkhole was asked for"
 
 
-def each(tried: str, targets: Sequence[tuple[str, Callable[[], Any]]]) -> Answer:
+def each(tried: str, targets: Sequence[tuple[str, Callable[[], object]]]) -> Answer:
     """Try all; an answer or an accepted packet counts as reached."""
     reached, said = [], []
     for name, attempt in targets:
@@ -67,7 +53,7 @@ def each(tried: str, targets: Sequence[tuple[str, Callable[[], Any]]]) -> Answer
             attempt()
             reached.append(name)
         except OSError as error:
-            said.append(why(error) if error.errno else type(error).__name__)
+            said.append(error_text(error) if error.errno else type(error).__name__)
     return verdict(tried, reached, said)
 
 
@@ -86,7 +72,7 @@ def datagram(family: int, address: Any, data: bytes = b"gate") -> None:
         link.recvfrom(512)
 
 
-def streams(addresses: tuple[str, ...], port: int = 80) -> list[tuple[str, Callable[[], Any]]]:
+def streams(addresses: tuple[str, ...], port: int = 80) -> list[tuple[str, Callable[[], object]]]:
     """TCP attempts."""
     return [
         (a, partial(stream, socket.AF_INET6 if ":" in a else socket.AF_INET, (a, port))) for a in addresses
@@ -196,7 +182,7 @@ def raw() -> Answer:
             socket.socket(family, kind, protocol).close()
             made.append(name)
         except OSError as error:
-            said.append(why(error))
+            said.append(error_text(error))
     return (
         not made,
         "raw and packet sockets",
@@ -223,7 +209,7 @@ def other_families() -> Answer:
         try:
             link = socket.socket(family, kind, protocol)
         except OSError as error:
-            said.append(why(error))
+            said.append(error_text(error))
             continue
         with link:
             if family == 40:
@@ -231,7 +217,7 @@ def other_families() -> Answer:
                 try:
                     link.connect((2, ARGUMENTS.get("vsock_port", 22)))
                 except OSError as error:
-                    said.append(why(error))
+                    said.append(error_text(error))
                     continue
             made.append(name)
     return (
@@ -268,7 +254,7 @@ def dns_direct() -> Answer:
         for line in head_of("/etc/resolv.conf").decode("utf-8", "replace").splitlines()
         if line.startswith("nameserver ")
     ]
-    attempts: list[tuple[str, Callable[[], Any]]] = [
+    attempts: list[tuple[str, Callable[[], object]]] = [
         (f"udp {s}", partial(datagram, socket.AF_INET6 if ":" in s else socket.AF_INET, (s, 53), query))
         for s in ("192.0.2.53", *servers)
     ]

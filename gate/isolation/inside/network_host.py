@@ -7,9 +7,8 @@ import socket
 import struct
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from kit import ARGUMENTS, Answer, check, head_of, not_here, why
+from kit import ARGUMENTS, Answer, check, error_text, head_of, not_here
 from network import GROUP, SECONDS, datagram, each, stream, streams
 
 
@@ -123,7 +122,7 @@ def change_it() -> Answer:
     import fcntl
 
     said = []
-    attempts: list[tuple[str, Callable[[], Any]]] = [
+    attempts: list[tuple[str, Callable[[], object]]] = [
         ("/dev/net/tun", lambda: os.close(os.open("/dev/net/tun", os.O_RDWR)))
     ]
 
@@ -141,7 +140,7 @@ def change_it() -> Answer:
             attempt()
             return False, name, "it worked"
         except OSError as error:
-            said.append(f"{name}: {why(error)}")
+            said.append(f"{name}: {error_text(error)}")
     return True, "open /dev/net/tun, add a route, set an interface's flags", "; ".join(said)
 
 

@@ -14,9 +14,9 @@ from kit import (
     Answer,
     call,
     check,
+    error_text,
     not_here,
     refused,
-    why,
 )
 
 GROUP = "standing"
@@ -137,7 +137,7 @@ def setns() -> Answer:
             try:
                 fd = os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY)
             except OSError as error:
-                said.append(f"{kind} of {pid}: {why(error)}")
+                said.append(f"{kind} of {pid}: {error_text(error)}")
                 continue
             held, _, happened = refused("setns", lambda fd=fd: call("setns", fd, 0))
             if not held:

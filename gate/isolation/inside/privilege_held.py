@@ -8,12 +8,9 @@ import mmap
 import os
 import platform
 from collections.abc import Callable
-from typing import Any
 
-from kit import ARGUMENTS, Answer, call, check, libc, not_here, refused, status, why
+from kit import ARGUMENTS, Answer, call, check, error_text, libc, not_here, refused, status
 from privilege import GROUP
-
-NO_TERMINAL = 0x5401
 
 
 @check(GROUP, "privilege.uid")
@@ -185,7 +182,7 @@ def foreign_calls() -> Answer:
 @check(GROUP, "privilege.become-root")
 def become_root() -> Answer:
     """setuid(0) and its like, without any file's help."""
-    attempts: list[Callable[[], Any]] = [
+    attempts: list[Callable[[], object]] = [
         lambda: os.setresuid(0, 0, 0),
         lambda: os.setresgid(0, 0, 0),
         lambda: os.setgroups([0]),
@@ -215,7 +212,7 @@ def terminal() -> Answer:
     try:
         fd = os.open("/dev/tty", os.O_RDWR)
     except OSError as error:
-        return True, "open /dev/tty and push a key with TIOCSTI", why(error)
+        return True, "open /dev/tty and push a key with TIOCSTI", error_text(error)
     return refused("TIOCSTI on /dev/tty", lambda: fcntl.ioctl(fd, termios.TIOCSTI, b"\n"))
 
 

@@ -44,7 +44,7 @@ _each()
 
 @check(GROUP, "technology.kernel")
 def kernel() -> Answer:
-    """A wall that claims a kernel of its own must show one."""
+    """A backend that claims a kernel of its own must show one."""
     version = head_of("/proc/version").decode("utf-8", "replace")[:80].strip()
     said = f"{platform.system()} {platform.release()}, {version}"
     boot = head_of("/proc/sys/kernel/random/boot_id").decode().strip()
@@ -61,7 +61,7 @@ def kernel() -> Answer:
             "uname, /proc/version, boot id",
             f"{said}; boot id {'is the host' if same else 'is not the host'}'s",
         )
-    return True, "uname, /proc/version, boot id", f"{said}; shares the host's kernel, as this wall says"
+    return True, "uname, /proc/version, boot id", f"{said}; shares the host's kernel, as this backend says"
 
 
 @check(GROUP, "technology.first-process")

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 
-from kit import ARGUMENTS, Answer, check, head_of, walk, why
+from kit import ARGUMENTS, Answer, check, error_text, head_of, walk
 
 GROUP = "standing"
 MARK = "gate-isolation-mark"
@@ -47,7 +47,7 @@ def made_in(folders: list[str]) -> Answer:
             os.unlink(path)
             made.append(folder)
         except OSError as error:
-            said.add(why(error))
+            said.add(error_text(error))
     return (
         not made,
         f"make a file in each of {len(folders)} folders",
@@ -113,8 +113,8 @@ def programs() -> Answer:
     paths = [
         sys.executable,
         "/bin/sh",
-        "/opt/gate/launch.py",
-        "/opt/gate/driver.py",
+        "/opt/gate/launcher/main.py",
+        "/opt/gate/driver/main.py",
         "/etc/ld.so.preload",
         "/etc/ld.so.cache",
         "/etc/passwd",
@@ -128,7 +128,7 @@ def programs() -> Answer:
             os.close(os.open(path, os.O_WRONLY))
             opened.append(path)
         except OSError as error:
-            said.add(why(error))
+            said.add(error_text(error))
     return (
         not opened,
         f"open {len(paths)} programs and settings for writing",
@@ -145,13 +145,13 @@ def remove_system() -> Answer:
             os.rmdir(path)
             return False, f"rmdir {path}", "it is gone"
         except OSError as error:
-            said.add(why(error))
+            said.add(error_text(error))
         try:
             os.rename(path, path + "-gone")
             os.rename(path + "-gone", path)
             return False, f"rename {path}", "it worked"
         except OSError as error:
-            said.add(why(error))
+            said.add(error_text(error))
     return True, "remove and rename /etc, /usr/lib, /opt/gate", "; ".join(sorted(said))
 
 
@@ -196,7 +196,7 @@ def symlink() -> Answer:
             os.unlink(target)
             return False, f"write through a link to {target}", "it worked"
         except OSError as error:
-            said.add(why(error))
+            said.add(error_text(error))
     return (
         True,
         "write through links to /etc/cron.d, authorized_keys, /usr/local/bin, the host's folder",
@@ -208,13 +208,13 @@ def symlink() -> Answer:
 def hard_link() -> Answer:
     """A second name for a file of root's (fs.protected_hardlinks)."""
     said = set()
-    for path in ("/etc/passwd", "/bin/sh", sys.executable, "/opt/gate/launch.py"):
+    for path in ("/etc/passwd", "/bin/sh", sys.executable, "/opt/gate/launcher/main.py"):
         try:
             os.link(path, f"/tmp/hard-{os.getpid()}")
             os.unlink(f"/tmp/hard-{os.getpid()}")
             return False, f"link {path}", "it worked"
         except OSError as error:
-            said.add(why(error))
+            said.add(error_text(error))
     return True, "hard links to files of root's", "; ".join(sorted(said))
 
 
@@ -227,14 +227,14 @@ def setuid() -> Answer:
     try:
         os.chmod(path, 0o6755)
     except OSError as error:
-        return True, "chmod 6755 on a copy of the shell", why(error)
+        return True, "chmod 6755 on a copy of the shell", error_text(error)
     done = subprocess.run([path, "-c", "id -u; id -g"], capture_output=True, check=False, timeout=5)
     os.unlink(path)
     try:
         os.chown(__file__, 0, 0)
         return False, "chown to root", "it worked"
     except OSError as error:
-        given = why(error)
+        given = error_text(error)
     root = b"0" in done.stdout.split()
     return (
         not root,
@@ -256,7 +256,7 @@ def file_capabilities() -> Answer:
         return (
             error.errno in (errno.EPERM, errno.EOPNOTSUPP, errno.EACCES, errno.EINVAL),
             "setxattr security.capability",
-            why(error),
+            error_text(error),
         )
     finally:
         os.unlink(path)

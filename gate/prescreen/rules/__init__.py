@@ -1,1 +1,1 @@
-"""One AST rule per file; the folder is walked (gate/prescreen/ast_rule.py)."""
+"""One AST rule per file; the folder is walked (gate/prescreen/python_ast/rule.py)."""

@@ -9,27 +9,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_LISTS = frozenset({"namelist", "infolist", "getmembers", "getnames"})
+_OPENERS = ("tarfile.open().", "tarfile.TarFile().", "tarfile.TarFile.open().")
+
+
+@rule(
     "py.archive-extraction",
     "Archive unpacked unchecked",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="file",
     cwe=(22,),
     why="Names with ../ in the archive are written outside of the folder.",
     fix="Pass filter='data' to extractall, or check each member's path first.",
 )
-_LISTS = frozenset({"namelist", "infolist", "getmembers", "getnames"})
-_OPENERS = ("tarfile.open().", "tarfile.TarFile().", "tarfile.TarFile.open().")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Extractall and extract of tar files without a filter or a test of the names."""
     flow = Flow(module)
@@ -113,6 +112,3 @@ def _names_tested(module: Module, call: ast.Call) -> bool:
                 ):
                     return True
     return False
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

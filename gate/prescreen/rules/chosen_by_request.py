@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+
+@rule(
     "py.chosen-by-request",
     "Code chosen by a request",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="exec",
     cwe=(470, 913),
     why="The sender picks any module or function there is, not only those that were meant.",
     fix="Look the name up in a dictionary of what may be used.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """import_module and __import__ of a request's text; getattr or globals() by one, then called."""
     flow = Flow(module)
@@ -58,6 +56,3 @@ def _called(module: Module, node: ast.expr) -> bool:
             if module.function_of(call) is module.function_of(node)
         )
     return False
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

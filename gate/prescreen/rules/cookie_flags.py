@@ -10,27 +10,26 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_NAMES = re.compile(r"sess|auth|token|jwt|login|user|remember|csrf|sid\b|id$|secret", re.IGNORECASE)
+_SETTINGS = frozenset({"SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_SECURE"})
+
+
+@rule(
     "py.cookie-flags",
     "Cookie without protection",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="exposure",
     cwe=(614, 1004, 319),
     why="The cookie travels over plain HTTP and can be read by any script of the page.",
     fix="Pass secure=True, httponly=True and samesite='Lax'.",
 )
-_NAMES = re.compile(r"sess|auth|token|jwt|login|user|remember|csrf|sid\b|id$|secret", re.IGNORECASE)
-_SETTINGS = frozenset({"SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_SECURE"})
-
-
 def check(module: Module) -> Iterator[Hit]:
     """set_cookie without secure; medium for session-like names and values that come from outside."""
     flow = Flow(module)
@@ -65,6 +64,3 @@ def check(module: Module) -> Iterator[Hit]:
             )
             if key in _SETTINGS and module.is_false(node.value):
                 yield Hit(node=node, message="The session cookie's protection is switched off.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,26 +10,25 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.cookie-trust",
-    "Rights taken from a cookie",
-    "medium",
-    "medium",
-    topic="auth",
-    cwe=(565, 784, 287, 807),
-    why="Anybody can send a cookie that says admin=true.",
-    fix="Keep rights in the server's session, or sign the cookie and check the signature.",
-)
 _RIGHTS = re.compile(
     r"^(?:is_?)?(?:admin|role|logged_?in|authenticated|auth|privilege|user_?type|level)$", re.IGNORECASE
 )
 
 
+@rule(
+    "py.cookie-trust",
+    "Rights taken from a cookie",
+    severity="medium",
+    confidence="medium",
+    topic="auth",
+    cwe=(565, 784, 287, 807),
+    why="Anybody can send a cookie that says admin=true.",
+    fix="Keep rights in the server's session, or sign the cookie and check the signature.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """A comparison or plain test of a request's cookie that is named as a right."""
     for node in module.all(ast.Compare, ast.If):
@@ -52,6 +51,3 @@ def _cookie(module: Module, expr: ast.expr) -> str:
         return ""
     cookies = isinstance(owner, ast.Attribute) and owner.attr in ("cookies", "COOKIES")
     return (module.text_of(key) or "") if cookies and key is not None else ""
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_HEADER = "access-control-allow-origin"
+
+
+@rule(
     "py.cors-open",
     "Every origin may use the session",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="weak-check",
     cwe=(942, 346),
     why="Any site a user visits can act in that user's name.",
     fix="List the origins that may send credentials.",
 )
-_HEADER = "access-control-allow-origin"
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Middleware with any origin and credentials; the request's own Origin sent back; a plain * as low."""
     flow = Flow(module)
@@ -64,6 +63,3 @@ def _any(module: Module, expr: ast.expr | None) -> bool:
     if isinstance(expr, ast.List | ast.Tuple | ast.Set):
         return any(module.text_of(item) == "*" for item in expr.elts)
     return module.text_of(expr) == "*"
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -11,24 +11,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import all_commands, joined_path, match_path, path_texts
-
-META: Final = about(
-    "py.credential-read",
-    "Credential file is read",
-    "medium",
-    "medium",
-    topic="credential",
-    cwe=(522, 200),
-    attack=("T1552.001",),
-    why="What is in these files opens other systems; stolen keys are the usual aim of a malicious package.",
-    fix="Let the caller pass the credential, or use the owning tool's own interface.",
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import (
+    all_commands,
+    joined_path,
+    match_path,
+    path_texts,
 )
+
 _READERS = (
     "open", "io.open", "codecs.open", "os.open", "shutil.copy", "shutil.copyfile", "shutil.copy2",
     "shutil.copytree", "pathlib.Path().read_text", "pathlib.Path().read_bytes", "pathlib.Path().open",
@@ -37,6 +30,18 @@ _READERS = (
 )  # fmt: skip
 
 
+@rule(
+    "py.credential-read",
+    "Credential file is read",
+    severity="medium",
+    confidence="medium",
+    topic="credential",
+    cwe=(522, 200),
+    attack=("T1552.001",),
+    why="What is in these files opens other systems; stolen keys are the usual aim of a malicious package.",
+    fix="Let the caller pass the credential, or use the owning tool's own interface.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Reads of credential paths (high), and any other text that is one as a whole."""
     read: set[str] = set()
@@ -81,6 +86,3 @@ def _literals(module: Module) -> Iterator[tuple[ast.AST, str]]:
         path = joined_path(module, call)
         if path:
             yield call, path
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

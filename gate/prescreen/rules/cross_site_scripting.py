@@ -10,24 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_build import built_from
-from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_routes import response_functions
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.routes import response_functions
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.cross-site-scripting",
-    "Request text is sent back as HTML",
-    "medium",
-    "medium",
-    topic="injection",
-    cwe=(79,),
-    why="A link can carry a script that runs with the reader's session.",
-    fix="Render a template with autoescape, or escape the value with markupsafe.escape.",
-)
 _CLEAN = frozenset({
     "html.escape", "markupsafe.escape", "flask.escape", "flask.jsonify", "json.dumps", "cgi.escape",
     "bleach.clean", "flask.render_template", "django.utils.html.escape", "urllib.parse.quote",
@@ -46,6 +35,16 @@ _RESPONSES = frozenset({
 _PLAIN = re.compile(r"json|text/plain|octet|csv|image/|xml")
 
 
+@rule(
+    "py.cross-site-scripting",
+    "Request text is sent back as HTML",
+    severity="medium",
+    confidence="medium",
+    topic="injection",
+    cwe=(79,),
+    why="A link can carry a script that runs with the reader's session.",
+    fix="Render a template with autoescape, or escape the value with markupsafe.escape.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Responses made of request text, autoescape switched off, and HTML marked safe."""
     flow = Flow(module, _CLEAN)
@@ -110,6 +109,3 @@ def _autoescape(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="Autoescape is switched off.")
         elif given is None and web:
             yield Hit(node=call, message="Jinja escapes nothing by default.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

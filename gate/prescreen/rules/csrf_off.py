@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_SETTINGS = ("WTF_CSRF_ENABLED", "WTF_CSRF_CHECK_DEFAULT", "CSRF_ENABLED")
+
+
+@rule(
     "py.csrf-off",
     "Protection against forged requests is off",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="auth",
     cwe=(352,),
     why="Any site that a user visits can act in that user's name.",
     fix="Leave the protection on; exempt only views that take no session.",
 )
-_SETTINGS = ("WTF_CSRF_ENABLED", "WTF_CSRF_CHECK_DEFAULT", "CSRF_ENABLED")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """csrf_exempt decorators and settings that switch it off."""
     for function in module.all(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
@@ -50,6 +49,3 @@ def _csrf(module: Module, target: ast.expr) -> bool:
     return any("csrf" in name.lower() for name in module.names_of(target)) or "csrf" in getattr(
         owner, "id", ""
     )
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -8,24 +8,22 @@ Put a `'` in front of such cells.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+
+@rule(
     "py.csv-injection",
     "Request text in a CSV file",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="injection",
     cwe=(1236,),
     why="Spreadsheet programs run cells that start with = + - or @ as formulas.",
     fix="Prefix such cells with a quote before writing them.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Writerow and writerows of csv writers with text of a request."""
     if not module.imports_any("csv", "unicodecsv"):
@@ -34,6 +32,3 @@ def check(module: Module) -> Iterator[Hit]:
     for call in module.methods("writerow", "writerows"):
         if call.args and REQUEST in flow.kinds(call.args[0]) and not flow.tested(call, call.args[0]):
             yield Hit(node=call, message="Text of a request becomes cells of a CSV file.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,24 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import dangerous_calls
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import dangerous_calls
 
-META: Final = about(
-    "py.dated-action",
-    "Dangerous action depends on the date",
-    "high",
-    "medium",
-    topic="exec",
-    cwe=(511,),
-    attack=("T1480",),
-    why="What a date switches on is not seen by tests or by a sandbox that runs before that day.",
-    fix="Remove the condition, or make the schedule explicit outside of the code.",
-)
 _CLOCKS = (
     "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today",
     "datetime.date.today", "time.time", "time.localtime", "time.gmtime", "time.strftime",
@@ -36,6 +24,18 @@ _CLOCKS = (
 _EPOCH = 1_000_000_000
 
 
+@rule(
+    "py.dated-action",
+    "Dangerous action depends on the date",
+    severity="high",
+    confidence="medium",
+    topic="exec",
+    cwe=(511,),
+    attack=("T1480",),
+    why="What a date switches on is not seen by tests or by a sandbox that runs before that day.",
+    fix="Remove the condition, or make the schedule explicit outside of the code.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Tests of the clock against a constant date, in front of dangerous calls."""
     if module.call_index.keys().isdisjoint(_CLOCKS):
@@ -116,6 +116,3 @@ def _indirect(module: Module, nodes: list[ast.AST]) -> set[str]:
                             name for _, name in dangerous_calls(module, getattr(binding.node, "body", []))
                         }
     return found
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -10,28 +10,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.debug-server",
-    "Debug mode is on",
-    "medium",
-    "high",
-    topic="exposure",
-    cwe=(489, 215),
-    why="The debugger runs code typed into a browser, and error pages show source and variables.",
-    fix="Leave debug out of the code; switch it on from the command line on your own machine.",
-)
 _WEB = (
     "flask", "bottle", "quart", "dash", "sanic", "aiohttp", "tornado", "fastapi", "starlette",
     "werkzeug", "uvicorn",
 )  # fmt: skip
 
 
+@rule(
+    "py.debug-server",
+    "Debug mode is on",
+    severity="medium",
+    confidence="high",
+    topic="exposure",
+    cwe=(489, 215),
+    why="The debugger runs code typed into a browser, and error pages show source and variables.",
+    fix="Leave debug out of the code; switch it on from the command line on your own machine.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """run(debug=True) of web applications, DEBUG settings."""
     web = module.imports_any(*_WEB)
@@ -55,6 +54,3 @@ def check(module: Module) -> Iterator[Hit]:
                 found = settings and isinstance(target, ast.Name) and target.id == "DEBUG"
             if found:
                 yield Hit(node=node, message="The debugger is on.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,24 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import DECODERS, shell_commands
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import DECODERS, shell_commands
 
-META: Final = about(
-    "py.decoded-code",
-    "Decoded data is run as code",
-    "critical",
-    "high",
-    topic="exec",
-    cwe=(506, 95),
-    attack=("T1027", "T1140"),
-    why="What runs cannot be read in the change; this is how malicious packages carry their payload.",
-    fix="Commit the code itself and import it.",
-)
 _SINKS = (
     "eval",
     "exec",
@@ -38,6 +26,18 @@ _SINKS = (
 )
 
 
+@rule(
+    "py.decoded-code",
+    "Decoded data is run as code",
+    severity="critical",
+    confidence="high",
+    topic="exec",
+    cwe=(506, 95),
+    attack=("T1027", "T1140"),
+    why="What runs cannot be read in the change; this is how malicious packages carry their payload.",
+    fix="Commit the code itself and import it.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """exec/eval/FunctionType whose argument went through a decoder; shell commands that did."""
     flow = Flow(module)
@@ -75,6 +75,3 @@ def _codec(module: Module, nodes: tuple[ast.AST, ...]) -> str:
 def _joined_characters(module: Module, expr: ast.AST) -> bool:
     trace = Flow(module).trace(expr)
     return "chr" in trace.calls and ".join" in trace.calls
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_NUMBERS = frozenset({"int", "float", "decimal.Decimal", "sum"})
+
+
+@rule(
     "py.division-by-request",
     "Division by a number from a request",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="resource",
     cwe=(369,),
     why="A zero in the request raises an error that nobody handles.",
     fix="Answer with an error of your own when the number is zero.",
 )
-_NUMBERS = frozenset({"int", "float", "decimal.Decimal", "sum"})
-
-
 def check(module: Module) -> Iterator[Hit]:
     """/, // and % by numbers of a request that no test looked at and no handler catches."""
     for node in module.all(ast.BinOp):
@@ -64,6 +63,3 @@ def _caught(module: Module, node: ast.AST) -> bool:
             return True
         inner = up
     return False
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

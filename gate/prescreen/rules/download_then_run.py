@@ -9,33 +9,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.commands.fetched import says
-from gate.prescreen.ast_flow import NETWORK, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import PROCESS_CALLS, SHELL_CALLS, all_commands
+from gate.languages.commands.fetched import worst_fetch
+from gate.prescreen.python_ast.flow import NETWORK, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import PROCESS_CALLS, SHELL_CALLS, all_commands
 
-META: Final = about(
+_FETCHES = ("urllib.request.urlretrieve", "wget.download", "urllib.urlretrieve")
+_WRITES = ("write", "write_bytes", "write_text")
+
+
+@rule(
     "py.download-then-run",
     "Download is run",
-    "high",
-    "medium",
+    severity="high",
+    confidence="medium",
     topic="download",
     cwe=(494, 829),
     attack=("T1105",),
     why="What runs is whatever the server gives at that moment.",
     fix="Take the program from a lock file with a hash, and check the sum before running it.",
+    weakness=False,
 )
-_FETCHES = ("urllib.request.urlretrieve", "wget.download", "urllib.urlretrieve")
-_WRITES = ("write", "write_bytes", "write_text")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Commands that do both, and programs started from a file that came from the network."""
     for call, command in all_commands(module):
-        one = says(command)
+        one = worst_fetch(command)
         if one is not None:
             what = "decodes" if one.how == "decoded" else "downloads"
             yield Hit(node=call, message=f"A command {what} something and runs it.")
@@ -63,6 +63,3 @@ def _texts(module: Module, flow: Flow, expr: ast.AST) -> set[str]:
     """Constant paths met on the way, so that the same file under two spellings is one."""
     found = {module.text_of(node) for node in flow.trace(expr).nodes}
     return {text for text in found if text and ("/" in text or "." in text) and "://" not in text}
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

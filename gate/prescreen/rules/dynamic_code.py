@@ -10,30 +10,37 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Confidence, Severity
-from gate.prescreen.ast_flow import ENVIRONMENT, FILE, INPUT, NETWORK, PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-
-META: Final = about(
-    "py.dynamic-code",
-    "Text is run as code",
-    "medium",
-    "high",
-    topic="exec",
-    cwe=(95, 94),
-    attack=("T1059.006",),
-    why="Whoever controls the text controls the process; a reviewer cannot see what will run.",
-    fix="Parse data with json or ast.literal_eval, or look the action up in a table of functions.",
+from gate.prescreen.python_ast.flow import (
+    ENVIRONMENT,
+    FILE,
+    INPUT,
+    NETWORK,
+    PARAMETER,
+    REQUEST,
+    Flow,
 )
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+
 _SINKS = (
     "eval", "exec", "execfile", "code.InteractiveInterpreter().runsource",
     "code.InteractiveConsole().push", "pandas.eval", "numexpr.evaluate", "timeit.timeit",
 )  # fmt: skip
 
 
+@rule(
+    "py.dynamic-code",
+    "Text is run as code",
+    severity="medium",
+    confidence="high",
+    topic="exec",
+    cwe=(95, 94),
+    attack=("T1059.006",),
+    why="Whoever controls the text controls the process; a reviewer cannot see what will run.",
+    fix="Parse data with json or ast.literal_eval, or look the action up in a table of functions.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Calls of eval, exec and their like with anything but a plain constant; both handed on as functions."""
     flow = Flow(module, frozenset({"ast.literal_eval", "json.loads", "ast.Expression"}))
@@ -58,6 +65,3 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="Computed text is run as code.", confidence=Confidence.MEDIUM)
     for node, name in module.handed_on("eval", "exec"):
         yield Hit(node=node, message=f"{name} is handed on as a function.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

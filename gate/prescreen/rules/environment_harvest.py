@@ -10,25 +10,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import SEND_CALLS, all_commands
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import SEND_CALLS, all_commands
 
-META: Final = about(
-    "py.environment-harvest",
-    "The whole environment is collected",
-    "medium",
-    "high",
-    topic="credential",
-    cwe=(526, 200),
-    attack=("T1552.007", "T1082"),
-    why="Build environments hold deployment tokens; collecting all of them comes before stealing them.",
-    fix="Read the variables you need by name; pass subprocesses a list of chosen ones.",
-)
 _TEXTERS = frozenset({
     "json.dumps", "json.dump", "str", "repr", "pickle.dumps", "urllib.parse.urlencode",
     "pprint.pformat", "pprint.pprint", "print", "yaml.dump", "base64.b64encode",
@@ -41,6 +29,18 @@ _PASSES = _TEXTERS | {
 _HUNT = ("KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "AWS", "GITHUB")
 
 
+@rule(
+    "py.environment-harvest",
+    "The whole environment is collected",
+    severity="medium",
+    confidence="high",
+    topic="credential",
+    cwe=(526, 200),
+    attack=("T1552.007", "T1082"),
+    why="Build environments hold deployment tokens; collecting all of them comes before stealing them.",
+    fix="Read the variables you need by name; pass subprocesses a list of chosen ones.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """os.environ as a whole, in a serialiser, a network call or a search for secret names."""
     named = "environ" in module.text
@@ -109,6 +109,3 @@ def _hunts(module: Module, wholes: set[ast.AST]) -> Iterator[Hit]:
                     where = node
                     yield Hit(node=where, message="The environment is searched for secrets.")
                     break
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_routes import response_functions
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.routes import response_functions
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_TRACEBACKS = ("traceback.format_exc", "traceback.format_exception", "sys.exc_info")
+
+
+@rule(
     "py.error-detail",
     "Error text in a response",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="exposure",
     cwe=(209, 200),
     why="Error texts tell paths, queries, versions and who exists.",
     fix="Log the error and answer with a general text.",
 )
-_TRACEBACKS = ("traceback.format_exc", "traceback.format_exception", "sys.exc_info")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Returns of web handlers that hold the caught exception or a traceback."""
     routes = {id(function) for function in response_functions(module)}
@@ -78,6 +77,3 @@ def _raw_content(module: Module, flow: Flow, function: ast.FunctionDef) -> Itera
             given = node.exc.args[0]
             if isinstance(given, ast.Name) and any(c in (".read", ".recv") for c in flow.trace(given).calls):
                 yield Hit(node=node, message="What was read becomes the text of an error.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,28 +10,27 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.fails-open",
-    "A failing check counts as passed",
-    "medium",
-    "medium",
-    topic="auth",
-    cwe=(636, 703),
-    why="Whoever can make the check fail gets in.",
-    fix="Return False in the handler, or let the error through.",
-)
 _CHECK = re.compile(
     r"verif|authenti|authoriz|check_(pass|perm|auth|token|sig)|valid(ate)?_?(token|user|sig|session|jwt)|decode_token|decrypt"
 )
 _ASKS = re.compile(r"^(?:is_|has_|can_|check_)(?:allowed|permi\w*|access|auth\w*|admin|valid_(?:user|token))")
 
 
+@rule(
+    "py.fails-open",
+    "A failing check counts as passed",
+    severity="medium",
+    confidence="medium",
+    topic="auth",
+    cwe=(636, 703),
+    why="Whoever can make the check fail gets in.",
+    fix="Return False in the handler, or let the error through.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Handlers that return True (or do nothing) around a call named as a security check."""
     for attempt in module.all(ast.Try):
@@ -58,6 +57,3 @@ def check(module: Module) -> Iterator[Hit]:
 
 def _called(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

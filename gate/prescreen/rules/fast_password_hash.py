@@ -10,23 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import words_of
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import words_of
 
-META: Final = about(
-    "py.fast-password-hash",
-    "Password hashed with a fast function",
-    "medium",
-    "medium",
-    topic="crypto",
-    cwe=(916, 759, 327),
-    why="Fast hashes let stolen passwords be guessed by the thousand million.",
-    fix="Use argon2-cffi, hashlib.scrypt or bcrypt, with a salt for each password.",
-)
 _FAST = (
     "hashlib.sha256",
     "hashlib.sha512",
@@ -44,6 +33,16 @@ _ENOUGH = 100_000
 _SOME = 10_000
 
 
+@rule(
+    "py.fast-password-hash",
+    "Password hashed with a fast function",
+    severity="medium",
+    confidence="medium",
+    topic="crypto",
+    cwe=(916, 759, 327),
+    why="Fast hashes let stolen passwords be guessed by the thousand million.",
+    fix="Use argon2-cffi, hashlib.scrypt or bcrypt, with a salt for each password.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Plain hashes of names that are passwords; PBKDF2 with few rounds."""
     for call, _ in module.calls(*_FAST):
@@ -67,6 +66,3 @@ def _salt(module: Module, call: ast.Call) -> bool:
     """The hash is a salt or a key of something that another rule looks at."""
     statement = module.statement_of(call)
     return any(isinstance(t, ast.Name) and "salt" in t.id.lower() for t in getattr(statement, "targets", []))
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

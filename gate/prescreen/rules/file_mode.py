@@ -11,24 +11,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Confidence, Severity
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import words_of
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import words_of
 
-META: Final = about(
-    "py.file-mode",
-    "File open to others",
-    "medium",
-    "medium",
-    topic="file",
-    cwe=(732, 276),
-    why="Every account of the machine can read or change the file.",
-    fix="Use 0o600 for secrets, and give the mode when the file is created (os.open).",
-)
 _OTHERS_WRITE = 0o002
 _OTHERS = 0o077
 _SECRET = re.compile(
@@ -36,6 +25,16 @@ _SECRET = re.compile(
 )
 
 
+@rule(
+    "py.file-mode",
+    "File open to others",
+    severity="medium",
+    confidence="medium",
+    topic="file",
+    cwe=(732, 276),
+    why="Every account of the machine can read or change the file.",
+    fix="Use 0o600 for secrets, and give the mode when the file is created (os.open).",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Chmod open to all, umask 0, and secrets written with the default mode."""
     flow = Flow(module)
@@ -95,6 +94,3 @@ def _created(module: Module, flow: Flow, function: ast.FunctionDef | ast.AsyncFu
 def _descriptor(flow: Flow, call: ast.Call) -> bool:
     """``open(os.open(...))``."""
     return bool(call.args) and bool(flow.trace(call.args[0]).calls & {"os.open", "tempfile.mkstemp"})
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

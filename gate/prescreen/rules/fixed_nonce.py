@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_MODES = "cryptography.hazmat.primitives.ciphers.modes."
+
+
+@rule(
     "py.fixed-nonce",
     "Constant initialisation vector",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="crypto",
     cwe=(329, 1204),
     why="Equal messages become equal ciphertexts; stream modes give both texts away.",
     fix="Make a new random vector for each message (os.urandom).",
 )
-_MODES = "cryptography.hazmat.primitives.ciphers.modes."
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Cipher constructors with a constant vector."""
     flow = Flow(module)
@@ -52,6 +51,3 @@ def _fixed(module: Module, flow: Flow, given: ast.expr) -> bool:
     trace = flow.trace(given)
     repeated = any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult) for n in trace.nodes)
     return repeated and not trace.kinds and not trace.calls
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

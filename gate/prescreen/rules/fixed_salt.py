@@ -8,22 +8,11 @@ Use `os.urandom(16)` for each password and store it beside the hash.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.fixed-salt",
-    "Salt is not random",
-    "medium",
-    "high",
-    topic="crypto",
-    cwe=(760, 759),
-    why="One precomputed table then breaks every password.",
-    fix="Make a salt of 16 random bytes (os.urandom) for each password.",
-)
 _RANDOM = frozenset({
     "os.urandom", "secrets.token_bytes", "secrets.token_hex", "bcrypt.gensalt",
     "Crypto.Random.get_random_bytes", "secrets.token_urlsafe", "random.SystemRandom",
@@ -32,6 +21,16 @@ _RANDOM = frozenset({
 _HASHES = frozenset({"hashlib.sha256", "hashlib.md5", "hashlib.sha1", "hashlib.sha512", "hashlib.blake2b"})
 
 
+@rule(
+    "py.fixed-salt",
+    "Salt is not random",
+    severity="medium",
+    confidence="high",
+    topic="crypto",
+    cwe=(760, 759),
+    why="One precomputed table then breaks every password.",
+    fix="Make a salt of 16 random bytes (os.urandom) for each password.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """pbkdf2_hmac, scrypt, bcrypt.hashpw and their like with a salt that is constant or derived."""
     flow = Flow(module)
@@ -57,6 +56,3 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="The salt is a constant.")
         elif trace.calls & _HASHES:
             yield Hit(node=call, message="The salt is calculated, not random.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

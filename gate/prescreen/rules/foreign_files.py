@@ -12,25 +12,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_places import fixed_places
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import opens_for_writing
+from gate.prescreen.python_ast.file_places import fixed_places
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import opens_for_writing
 
-META: Final = about(
-    "py.foreign-files",
-    "Changes files at a fixed place outside of the project",
-    "medium",
-    "medium",
-    topic="delete",
-    cwe=(73, 506),
-    attack=("T1485", "T1565.001"),
-    why="The machine it runs on loses or gets files that belong to somebody else.",
-    fix="Work below the project or a temporary folder, or let the caller name the place.",
-)
 _DELETE = (
     "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "os.truncate",
     "send2trash.send2trash", "pathlib.Path().unlink", "pathlib.Path().rmdir",
@@ -49,6 +37,18 @@ _OWN = re.compile(
 _SYSTEM = re.compile(r"/(etc|s?bin|lib\w*|usr|boot|root|sys|proc|var|home|opt|srv|Library|System)(/|$)")
 
 
+@rule(
+    "py.foreign-files",
+    "Changes files at a fixed place outside of the project",
+    severity="medium",
+    confidence="medium",
+    topic="delete",
+    cwe=(73, 506),
+    attack=("T1485", "T1565.001"),
+    why="The machine it runs on loses or gets files that belong to somebody else.",
+    fix="Work below the project or a temporary folder, or let the caller name the place.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Deletions and moves away (high in the system's folders); copies and writes into them."""
     for call, name in module.calls(*_DELETE, *_MOVE, *_COPY, *_WRITE):
@@ -83,6 +83,3 @@ def _places(module: Module, call: ast.Call, name: str) -> Iterator[str]:
 
 def _foreign(place: str) -> bool:
     return not _OWN.match(place)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

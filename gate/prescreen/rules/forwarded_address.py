@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.forwarded-address",
-    "Client's own word about its address",
-    "medium",
-    "medium",
-    topic="auth",
-    cwe=(348, 290),
-    why="Any client can send the header with any address.",
-    fix="Use the connection's address, or werkzeug's ProxyFix with the number of your own proxies.",
-)
 _HEADERS = frozenset({
     "x-forwarded-for", "x-real-ip", "x-client-ip", "http_x_forwarded_for", "client-ip",
     "true-client-ip", "http_x_real_ip", "http_client_ip", "x-originating-ip", "x-forwarded-host",
@@ -32,6 +21,16 @@ _HEADERS = frozenset({
 })  # fmt: skip
 
 
+@rule(
+    "py.forwarded-address",
+    "Client's own word about its address",
+    severity="medium",
+    confidence="medium",
+    topic="auth",
+    cwe=(348, 290),
+    why="Any client can send the header with any address.",
+    fix="Use the connection's address, or werkzeug's ProxyFix with the number of your own proxies.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Comparisons and prefix tests of a value that such a header gave."""
     flow = Flow(module)
@@ -57,6 +56,3 @@ def check(module: Module) -> Iterator[Hit]:
             if any(not makers.isdisjoint(flow.trace(part).nodes) for part in parts):
                 yield Hit(node=test, message="A header that the client writes decides.")
                 break
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -12,23 +12,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import words_of
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import words_of
 
-META: Final = about(
-    "py.hardcoded-secret",
-    "Secret in the source",
-    "medium",
-    "medium",
-    topic="secret",
-    cwe=(798, 259, 321),
-    attack=("T1552.001",),
-    why="Everybody who can read the code has the secret, also after it is deleted.",
-    fix="Read it from the environment or a secret store; change the one that was committed.",
-)
 _NAME = re.compile(
     r"(?:^|_)(?:api_?key|apikey|secret(?:_?key)?|access_?key|private_?key|auth_?token|access_?token|token|pass(?:word|wd)"
     r"|pwd|client_?secret|signing_?key|encryption_?key|jwt_?(?:secret|key)|db_?pass)$",
@@ -45,6 +33,17 @@ _LIKELY = 3.3
 _LEAST = 8
 
 
+@rule(
+    "py.hardcoded-secret",
+    "Secret in the source",
+    severity="medium",
+    confidence="medium",
+    topic="secret",
+    cwe=(798, 259, 321),
+    attack=("T1552.001",),
+    why="Everybody who can read the code has the secret, also after it is deleted.",
+    fix="Read it from the environment or a secret store; change the one that was committed.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Assignments, keywords and dictionary entries named as secrets with a text that looks like one."""
     for node, name, value in _named_values(module):
@@ -144,6 +143,3 @@ def _secret(text: str, name: str) -> bool:
 def _entropy(text: str) -> float:
     counts = Counter(text).values()
     return -sum(n / len(text) * math.log2(n / len(text)) for n in counts)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,27 +10,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.header-injection",
-    "Request text in a response header",
-    "medium",
-    "medium",
-    topic="injection",
-    cwe=(113, 644),
-    why="A line break in the value starts a header or a body of the attacker's.",
-    fix="Choose header values from a list, or refuse carriage return and line feed.",
-)
 _CLEAN = frozenset({
     "urllib.parse.quote", "urllib.parse.quote_plus", ".replace", ".splitlines", "re.sub", "uuid.UUID",
 })  # fmt: skip
 
 
+@rule(
+    "py.header-injection",
+    "Request text in a response header",
+    severity="medium",
+    confidence="medium",
+    topic="injection",
+    cwe=(113, 644),
+    why="A line break in the value starts a header or a body of the attacker's.",
+    fix="Choose header values from a list, or refuse carriage return and line feed.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Assignments to headers, add_header and headers= with text of a request."""
     flow = Flow(module, _CLEAN)
@@ -52,6 +51,3 @@ def _headers(node: ast.AST) -> bool:
         owner = node.value
         return getattr(owner, "id", getattr(owner, "attr", "")) not in ("request", "session", "req")
     return False
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -11,29 +11,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import DANGEROUS
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import DANGEROUS
 
-META: Final = about(
-    "py.hidden-call",
-    "Hidden call of a dangerous function",
-    "high",
-    "high",
-    topic="exec",
-    cwe=(506, 95),
-    attack=("T1027",),
-    why="A name put together from pieces hides the call from reviewers and scanners.",
-    fix="Call the function by its own name, or remove the call.",
-)
 _WANTED = frozenset(DANGEROUS) | {"marshal.loads", "pickle.loads", "ctypes.CDLL", "socket.socket"}
 _MODULES = frozenset({
     "os", "subprocess", "socket", "builtins", "ctypes", "marshal", "pty", "pickle", "sys",
 })  # fmt: skip
 
 
+@rule(
+    "py.hidden-call",
+    "Hidden call of a dangerous function",
+    severity="high",
+    confidence="high",
+    topic="exec",
+    cwe=(506, 95),
+    attack=("T1027",),
+    why="A name put together from pieces hides the call from reviewers and scanners.",
+    fix="Call the function by its own name, or remove the call.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Calls whose name is dangerous and whose spelling is not the name; imports spelled in pieces."""
     for call in module.all(ast.Call):
@@ -90,6 +90,3 @@ def _plain_getattr(module: Module, call: ast.Call) -> bool:
     return (
         len(call.args) == 3 and isinstance(call.args[1], ast.Constant) and bool(module.names_of(call.args[0]))
     )
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

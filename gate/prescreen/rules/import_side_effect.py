@@ -9,27 +9,32 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import DELETE_CALLS, SEND_CALLS, command_text, dangerous_calls
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import (
+    DELETE_CALLS,
+    SEND_CALLS,
+    command_text,
+    dangerous_calls,
+)
 
-META: Final = about(
+_FILES = ("__init__.py", "sitecustomize.py", "usercustomize.py")
+
+
+@rule(
     "py.import-side-effect",
     "Import does more than define",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="exec",
     cwe=(506, 829),
     attack=("T1195.001",),
     why="Importing the package is enough to run it.",
     fix="Move it into a function that somebody calls.",
+    weakness=False,
 )
-_FILES = ("__init__.py", "sitecustomize.py", "usercustomize.py")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Network and process calls at the top level of package and start-up files."""
     name = module.path.rsplit("/", 1)[-1]
@@ -50,6 +55,3 @@ def _main(module: Module, call: ast.AST) -> bool:
         and any(isinstance(n, ast.Name) and n.id == "__name__" for n in module.within(up.test))
         for up in module.above(call)
     )
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_FUNCTIONS = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "print", "getattr"})
+
+
+@rule(
     "py.import-tampering",
     "The interpreter is tampered with",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="evasion",
     cwe=(506, 913, 427),
     attack=("T1574",),
     why="Code that was reviewed then does something else when it runs.",
     fix="Change your own functions, not the interpreter's.",
+    weakness=False,
 )
-_FUNCTIONS = frozenset({"open", "eval", "exec", "compile", "__import__", "input", "print", "getattr"})
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Assignments to builtins, sys.meta_path and process functions, unless tests do it."""
     if module.is_test:
@@ -58,6 +58,3 @@ _PATCHED = frozenset({
     "sys.addaudithook", "socket.create_connection", "ssl.SSLContext.wrap_socket", "sys.meta_path",
     "sys.exit", "os._exit",
 })  # fmt: skip
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

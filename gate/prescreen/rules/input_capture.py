@@ -8,23 +8,11 @@ Remove it, or make it a feature the user switches on.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.input-capture",
-    "Keys, screen or clipboard are recorded",
-    "medium",
-    "medium",
-    topic="spy",
-    cwe=(506, 359),
-    attack=("T1056.001", "T1113", "T1115"),
-    why="Passwords and private messages are on the screen, in the clipboard and on the keyboard.",
-    fix="Remove it, or make it a feature that the user switches on.",
-)
 _KEYS = (
     "pynput.keyboard.Listener",
     "keyboard.on_press",
@@ -40,6 +28,18 @@ _SCREEN = (
 _CLIPBOARD = ("pyperclip.paste", "win32clipboard.GetClipboardData", "tkinter.Tk().clipboard_get")
 
 
+@rule(
+    "py.input-capture",
+    "Keys, screen or clipboard are recorded",
+    severity="medium",
+    confidence="medium",
+    topic="spy",
+    cwe=(506, 359),
+    attack=("T1056.001", "T1113", "T1115"),
+    why="Passwords and private messages are on the screen, in the clipboard and on the keyboard.",
+    fix="Remove it, or make it a feature that the user switches on.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """The usual libraries' calls for it."""
     for call, _ in module.calls(*_KEYS):
@@ -48,6 +48,3 @@ def check(module: Module) -> Iterator[Hit]:
         yield Hit(node=call, message="The screen is recorded.")
     for call, _ in module.calls(*_CLIPBOARD):
         yield Hit(node=call, message="The clipboard is read.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -10,24 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import SEND_CALLS, dangerous_calls
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import SEND_CALLS, dangerous_calls
 
-META: Final = about(
-    "py.install-hook",
-    "Installation step is overridden",
-    "low",
-    "high",
-    topic="install",
-    cwe=(506, 829),
-    attack=("T1195.002",),
-    why="It runs on every machine that installs the package, before anybody imports it.",
-    fix="Remove the override, or move the work to the build backend or to the first use.",
-)
 _STEPS = frozenset({
     "install", "develop", "egg_info", "build_py", "build_ext", "build", "sdist", "install_lib",
     "bdist_wheel", "bdist_egg", "install_scripts", "editable_wheel",
@@ -37,6 +25,18 @@ _INSTALL_TIME = frozenset(
 )
 
 
+@rule(
+    "py.install-hook",
+    "Installation step is overridden",
+    severity="low",
+    confidence="high",
+    topic="install",
+    cwe=(506, 829),
+    attack=("T1195.002",),
+    why="It runs on every machine that installs the package, before anybody imports it.",
+    fix="Remove the override, or move the work to the build backend or to the first use.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Classes derived from a setuptools step, and what they and the script's top level call."""
     is_setup = module.path.rsplit("/", 1)[-1] == "setup.py"
@@ -67,6 +67,3 @@ def check(module: Module) -> Iterator[Hit]:
 def _step(name: str) -> str | None:
     last = name.rpartition(".")[2]
     return last if last in _STEPS and name.startswith(("setuptools", "distutils", "wheel")) else None
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

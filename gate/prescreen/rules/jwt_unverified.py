@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+
+@rule(
     "py.jwt-unverified",
     "Token accepted without its signature",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="auth",
     cwe=(347, 345),
     why="Anybody can write a token that says they are somebody else.",
     fix="Pass the key and a list of allowed algorithms, and leave verification on.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """jwt.decode with verification off or algorithm none."""
     for call, _ in module.calls(
@@ -48,6 +46,3 @@ def check(module: Module) -> Iterator[Hit]:
     for call, _ in module.calls("jwt.encode"):
         if (module.text_of(module.arg(call, 2, "algorithm")) or "").lower() == "none":
             yield Hit(node=call, message="A token is made without a signature.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -13,22 +13,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import all_commands
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import all_commands
 
-META: Final = about(
-    "py.kills-others",
-    "Processes of others are ended",
-    "medium",
-    "medium",
-    topic="process",
-    cwe=(506,),
-    attack=("T1489", "T1562.001"),
-    why="Ending services by name stops what protects or serves the machine.",
-    fix="End only processes that the program started, by their handle.",
-)
 _COMMAND: Final = re.compile(
     r"(?:^|[;&|]\s*|\bsudo\s+|\bxargs\s+)(?:pkill|killall5?|skill|taskkill)\b"
     r"|\bkill\b[^;|&]*(?:\$\(|`)\s*(?:pgrep|pidof|ps|lsof|fuser)\b|\b(?:pgrep|pidof|ps)\b.*\|.*\bkill\b"
@@ -41,6 +30,18 @@ _ENDS: Final = frozenset({"kill", "terminate", "suspend", "send_signal"})
 _OWN: Final = frozenset({"os.getpid", "os.getppid", "os.fork", "os.getpgrp"})
 
 
+@rule(
+    "py.kills-others",
+    "Processes of others are ended",
+    severity="medium",
+    confidence="medium",
+    topic="process",
+    cwe=(506,),
+    attack=("T1489", "T1562.001"),
+    why="Ending services by name stops what protects or serves the machine.",
+    fix="End only processes that the program started, by their handle.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Shell commands, ``os.kill`` of a listed number, psutil's methods on listed processes."""
     flow = Flow(module)
@@ -69,6 +70,3 @@ def _listed(flow: Flow, pid: ast.expr) -> bool:
     if isinstance(pid, ast.Attribute) and pid.attr == "pid" and "psutil.process_iter" not in traced.calls:
         return False  # the handle of a child
     return bool(traced.calls & _LISTS) and not traced.calls & _OWN
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -8,30 +8,29 @@ Escape values with `ldap.filter.escape_filter_chars` or `ldap3.utils.conv.escape
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_build import built_from
-from gate.prescreen.ast_flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.ldap-built",
-    "LDAP filter is put together from values",
-    "medium",
-    "medium",
-    topic="injection",
-    cwe=(90,),
-    why="A * or ) in a value changes whom the filter finds.",
-    fix="Escape every value with escape_filter_chars.",
-)
 _CLEAN = frozenset({
     "ldap.filter.escape_filter_chars", "ldap3.utils.conv.escape_filter_chars",
     "ldap.dn.escape_dn_chars", "ldap.filter.filter_format",
 })  # fmt: skip
 
 
+@rule(
+    "py.ldap-built",
+    "LDAP filter is put together from values",
+    severity="medium",
+    confidence="medium",
+    topic="injection",
+    cwe=(90,),
+    why="A * or ) in a value changes whom the filter finds.",
+    fix="Escape every value with escape_filter_chars.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Search methods of LDAP connections with built filters or names."""
     if not module.imports_any("ldap", "ldap3"):
@@ -46,6 +45,3 @@ def check(module: Module) -> Iterator[Hit]:
                 level = Severity.HIGH if any(REQUEST in flow.kinds(p) for p in pieces) else None
                 yield Hit(node=call, message="A value becomes part of an LDAP query.", severity=level)
                 break
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

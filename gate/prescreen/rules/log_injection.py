@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.log-injection",
-    "Request text in a log",
-    "medium",
-    "medium",
-    topic="injection",
-    cwe=(117,),
-    why="Line breaks in the value forge log lines.",
-    fix="Log it with %r, or remove the line breaks first.",
-)
 _LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
 _CLEAN = frozenset(
     {
@@ -42,6 +31,16 @@ _CLEAN = frozenset(
 )
 
 
+@rule(
+    "py.log-injection",
+    "Request text in a log",
+    severity="medium",
+    confidence="medium",
+    topic="injection",
+    cwe=(117,),
+    why="Line breaks in the value forge log lines.",
+    fix="Log it with %r, or remove the line breaks first.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Logging calls with text of a request that still may hold line breaks."""
     flow = Flow(module, _CLEAN)
@@ -62,6 +61,3 @@ def check(module: Module) -> Iterator[Hit]:
 def _repr(given: ast.AST) -> bool:
     parts = [part for part in getattr(given, "values", []) if isinstance(part, ast.FormattedValue)]
     return bool(parts) and all(part.conversion == ord("r") for part in parts)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,28 +10,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_regex import patterns
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.patterns import patterns
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.loose-pattern",
-    "Unescaped dot in a pattern",
-    "medium",
-    "medium",
-    topic="validation",
-    cwe=(20, 185, 625),
-    why="The pattern accepts names and values that only look like the ones meant.",
-    fix="Escape the dot: example\\.com.",
-)
 _ENDINGS = "com|org|net|io|edu|gov|dev|info|app|cloud"
 _HOST = re.compile(rf"(?<!\\)(?<!\.)(?<![\])+*])\.(?:{_ENDINGS})(?![\w*+?.])")
 _CLASS = r"(?:\\d|\[[\w-]+\])"
 _CLASSES = re.compile(rf"{_CLASS}[+*]?\.{_CLASS}[+*]?\.{_CLASS}")
 
 
+@rule(
+    "py.loose-pattern",
+    "Unescaped dot in a pattern",
+    severity="medium",
+    confidence="medium",
+    topic="validation",
+    cwe=(20, 185, 625),
+    why="The pattern accepts names and values that only look like the ones meant.",
+    fix="Escape the dot: example\\.com.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Constant patterns with a host name, or a row of classes, joined by bare dots."""
     for call, pattern in patterns(module):
@@ -43,6 +42,3 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="The dot in this host name stands for any character.")
         elif _CLASSES.search(text):
             yield Hit(node=call, message="The dots in this pattern stand for any character.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

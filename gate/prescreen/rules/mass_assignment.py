@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.mass-assignment",
-    "Fields chosen by a request",
-    "medium",
-    "medium",
-    topic="weak-check",
-    cwe=(915,),
-    why="The sender adds fields that were not meant to be theirs, such as is_admin.",
-    fix="Name the fields that may be set, or let a form or schema pick them.",
-)
 _LOADERS = frozenset(
     {
         "load",
@@ -40,6 +29,16 @@ _LOADERS = frozenset(
 )
 
 
+@rule(
+    "py.mass-assignment",
+    "Fields chosen by a request",
+    severity="medium",
+    confidence="medium",
+    topic="weak-check",
+    cwe=(915,),
+    why="The sender adds fields that were not meant to be theirs, such as is_admin.",
+    fix="Name the fields that may be set, or let a form or schema pick them.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Attributes set by a name from a request; its whole table given as keyword arguments to a class."""
     flow = Flow(module, frozenset(f".{name}" for name in _LOADERS))
@@ -98,6 +97,3 @@ def _whole(flow: Flow, value: ast.expr) -> bool:
     """The request's own table, not one that was put together from named parts of it."""
     trace = flow.trace(value)
     return REQUEST in trace.kinds and not any(isinstance(n, ast.Dict | ast.DictComp) for n in trace.nodes)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,24 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import NETWORK, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.native-code",
-    "Native code is loaded",
-    "medium",
-    "medium",
-    topic="native",
-    cwe=(114, 829),
-    attack=("T1106", "T1055"),
-    why="Machine code does whatever it likes, past every check Python could make.",
-    fix="Depend on a published extension module; name system libraries by ctypes.util.find_library.",
-)
 _TEMPORARY = ("/tmp/", "/dev/shm/", "/var/tmp/")  # noqa: S108 - looked for, not used
 _LOADERS = (
     "ctypes.CDLL", "ctypes.cdll.LoadLibrary", "ctypes.WinDLL", "ctypes.windll.LoadLibrary",
@@ -59,6 +47,18 @@ _SYSTEM = (
 )
 
 
+@rule(
+    "py.native-code",
+    "Native code is loaded",
+    severity="medium",
+    confidence="medium",
+    topic="native",
+    cwe=(114, 829),
+    attack=("T1106", "T1055"),
+    why="Machine code does whatever it likes, past every check Python could make.",
+    fix="Depend on a published extension module; name system libraries by ctypes.util.find_library.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Libraries loaded by path or by a computed name; memory made executable."""
     flow = Flow(module)
@@ -86,6 +86,3 @@ def check(module: Module) -> Iterator[Hit]:
             if any("mmap.PROT_EXEC" in module.names_of(node) for node in module.within(given)):
                 yield Hit(node=call, message="Executable memory is made.", severity=Severity.HIGH)
                 break
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

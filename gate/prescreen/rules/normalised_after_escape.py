@@ -9,22 +9,11 @@ Normalise first, then escape or validate.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.normalised-after-escape",
-    "Unicode is normalised after escaping",
-    "medium",
-    "high",
-    topic="injection",
-    cwe=(176, 180),
-    why="Normalising brings back the characters that escaping took out.",
-    fix="Normalise first, then escape or validate.",
-)
 _ESCAPES = frozenset({
     "html.escape", "markupsafe.escape", "flask.escape", "cgi.escape", "bleach.clean",
     "django.utils.html.escape", "re.escape", "shlex.quote", "urllib.parse.quote",
@@ -32,12 +21,19 @@ _ESCAPES = frozenset({
 })  # fmt: skip
 
 
+@rule(
+    "py.normalised-after-escape",
+    "Unicode is normalised after escaping",
+    severity="medium",
+    confidence="high",
+    topic="injection",
+    cwe=(176, 180),
+    why="Normalising brings back the characters that escaping took out.",
+    fix="Normalise first, then escape or validate.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """unicodedata.normalize whose text came through an escaping function."""
     flow = Flow(module)
     for call, _ in module.calls("unicodedata.normalize"):
         if len(call.args) == 2 and flow.trace(call.args[1]).calls & _ESCAPES:
             yield Hit(node=call, message="Escaped text is normalised afterwards.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_build import built_from
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_KEYS = ("$where", "$function", "$accumulator", "mapReduce")
+
+
+@rule(
     "py.nosql-script",
     "Database script made from values",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="injection",
     cwe=(943, 95),
     why="The database runs whatever the value makes of the script.",
     fix="Compare fields with operators such as $eq instead of $where.",
 )
-_KEYS = ("$where", "$function", "$accumulator", "mapReduce")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Dictionaries with such a key and built text, and whole queries taken from a request."""
     flow = Flow(module)
@@ -61,6 +60,3 @@ def _any_json(module: Module, flow: Flow, value: ast.expr) -> bool:
         for top in trace.nodes
         for node in module.within(top)
     )
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

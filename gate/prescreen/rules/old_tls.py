@@ -9,21 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.old-tls",
-    "Broken version of TLS",
-    "medium",
-    "high",
-    topic="tls",
-    cwe=(327, 326),
-    why="What goes over such a connection can be read by somebody on the way.",
-    fix="Use ssl.create_default_context(), or minimum_version = ssl.TLSVersion.TLSv1_2.",
-)
 _OLD = frozenset({
     "ssl.PROTOCOL_SSLv2", "ssl.PROTOCOL_SSLv3", "ssl.PROTOCOL_TLSv1", "ssl.PROTOCOL_TLSv1_1",
     "OpenSSL.SSL.SSLv2_METHOD", "OpenSSL.SSL.SSLv3_METHOD", "OpenSSL.SSL.TLSv1_METHOD",
@@ -31,6 +20,16 @@ _OLD = frozenset({
 })  # fmt: skip
 
 
+@rule(
+    "py.old-tls",
+    "Broken version of TLS",
+    severity="medium",
+    confidence="high",
+    topic="tls",
+    cwe=(327, 326),
+    why="What goes over such a connection can be read by somebody on the way.",
+    fix="Use ssl.create_default_context(), or minimum_version = ssl.TLSVersion.TLSv1_2.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Contexts and sockets made with such a version, and minimum_version set to one."""
     for call, _ in module.calls("ssl.SSLContext", "OpenSSL.SSL.Context", "ssl.wrap_socket"):
@@ -41,6 +40,3 @@ def check(module: Module) -> Iterator[Hit]:
         named = any(isinstance(t, ast.Attribute) and t.attr == "minimum_version" for t in node.targets)
         if named and not _OLD.isdisjoint(module.names_of(node.value)):
             yield Hit(node=node, message="A broken protocol version is let in.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

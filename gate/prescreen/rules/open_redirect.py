@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.open-redirect",
-    "Redirect to an address from the request",
-    "medium",
-    "high",
-    topic="injection",
-    cwe=(601,),
-    why="A link to your site can send people to a page that steals their passwords.",
-    fix="Redirect only to paths of your own site, or to hosts in a list.",
-)
 _SINKS = (
     "flask.redirect", "django.shortcuts.redirect", "django.http.HttpResponseRedirect",
     "werkzeug.utils.redirect", "starlette.responses.RedirectResponse",
@@ -34,6 +23,16 @@ _SINKS = (
 _CLEAN = frozenset({"flask.url_for", "django.urls.reverse", "urllib.parse.quote", "quart.url_for"})
 
 
+@rule(
+    "py.open-redirect",
+    "Redirect to an address from the request",
+    severity="medium",
+    confidence="high",
+    topic="injection",
+    cwe=(601,),
+    why="A link to your site can send people to a page that steals their passwords.",
+    fix="Redirect only to paths of your own site, or to hosts in a list.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Redirects whose target carries text of a request that no test looked at."""
     flow = Flow(module, _CLEAN)
@@ -74,6 +73,3 @@ def _own_path(module: Module, target: ast.expr) -> bool:
         first = first.left
     text = module.text_of(first) or ""
     return (text.startswith("/") and not text.startswith("//") and len(text) > 1) or text.startswith("http")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,22 +10,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.password-stored",
-    "Password stored as it is",
-    "medium",
-    "medium",
-    topic="crypto",
-    cwe=(256, 522, 312),
-    why="Whoever reads the database has every user's password.",
-    fix="Store the result of argon2, scrypt, bcrypt or PBKDF2 with a salt of its own.",
-)
 _NAME = re.compile(r"^(?:new_?)?(?:user_?)?(?:password|passwd|pwd)$", re.IGNORECASE)
 _WRITES = re.compile(
     r"^\s*(?:insert\s+into|replace\s+into|update\b.*\bset\b.*passw)", re.IGNORECASE | re.DOTALL
@@ -33,6 +22,16 @@ _WRITES = re.compile(
 _HASHES = re.compile(r"hash|crypt|derive|digest|pbkdf|argon|scrypt|encode_password|make_password|hexdigest")
 
 
+@rule(
+    "py.password-stored",
+    "Password stored as it is",
+    severity="medium",
+    confidence="medium",
+    topic="crypto",
+    cwe=(256, 522, 312),
+    why="Whoever reads the database has every user's password.",
+    fix="Store the result of argon2, scrypt, bcrypt or PBKDF2 with a salt of its own.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """INSERT and UPDATE whose parameters hold a password that no hash function saw."""
     flow = Flow(module)
@@ -61,6 +60,3 @@ def _plain(module: Module, flow: Flow, value: ast.expr) -> bool:
         case _:
             return False
     return bool(_NAME.match(name)) and not any(_HASHES.search(c) for c in flow.trace(value).calls)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -13,20 +13,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.model.rule import Confidence
-from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.path-from-request",
-    "Path from a request",
-    "medium",
-    "high",
-    topic="injection",
-    cwe=(22, 73, 99),
-    why="../ in the value reaches any file the process can read or write.",
-    fix="Resolve the path and check is_relative_to(folder), or use werkzeug's safe_join.",
-)
 _SINKS = (
     "open", "io.open", "os.open", "os.remove", "os.unlink", "os.rmdir", "os.mkdir", "os.makedirs",
     "os.listdir", "os.rename", "os.scandir", "shutil.rmtree", "shutil.copy", "shutil.copyfile",
@@ -45,6 +35,16 @@ CLEAN: Final = frozenset({
 })  # fmt: skip
 
 
+@rule(
+    "py.path-from-request",
+    "Path from a request",
+    severity="medium",
+    confidence="high",
+    topic="injection",
+    cwe=(22, 73, 99),
+    why="../ in the value reaches any file the process can read or write.",
+    fix="Resolve the path and check is_relative_to(folder), or use werkzeug's safe_join.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """File functions whose path carries text of a request that no test looked at."""
     flow = Flow(module, CLEAN)
@@ -93,6 +93,3 @@ _FROM_OUTSIDE = frozenset({
     "filename", "file_name", "user_path", "user_file", "requested", "requested_path", "upload_name",
     "user_filename", "requested_file", "user_input",
 })  # fmt: skip
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

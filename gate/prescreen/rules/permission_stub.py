@@ -10,21 +10,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.permission-stub",
-    "A permission check always says yes",
-    "medium",
-    "medium",
-    topic="auth",
-    cwe=(862, 287),
-    why="Everything that the check guards is open to everybody.",
-    fix="Write the check, or raise NotImplementedError until it is written.",
-)
 _NAME = re.compile(
     r"^_*(is_auth(enticated|orized)|authenticate(_user)?|authorize(_user)?|check_(auth|password|permissions?|token|signature"
     r"|access|api_key)|verify_(token|signature|password|user|auth|jwt|webhook|api_key|request)|validate_(token|signature"
@@ -32,6 +21,16 @@ _NAME = re.compile(
 )
 
 
+@rule(
+    "py.permission-stub",
+    "A permission check always says yes",
+    severity="medium",
+    confidence="medium",
+    topic="auth",
+    cwe=(862, 287),
+    why="Everything that the check guards is open to everybody.",
+    fix="Write the check, or raise NotImplementedError until it is written.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Functions named as a check whose whole body is ``return True``."""
     for function in module.all(ast.FunctionDef, ast.AsyncFunctionDef):
@@ -41,6 +40,3 @@ def check(module: Module) -> Iterator[Hit]:
             continue
         if isinstance(only.value, ast.Constant) and only.value.value is True and len(function.args.args) > 0:
             yield Hit(node=function, message="This check says yes to everybody.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

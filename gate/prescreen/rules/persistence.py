@@ -11,23 +11,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import all_commands, match_path, opens_for_writing, path_texts
-
-META: Final = about(
-    "py.persistence",
-    "Writes to a place that runs code later",
-    "high",
-    "medium",
-    topic="persistence",
-    cwe=(506, 912),
-    attack=("T1546", "T1053", "T1547"),
-    why="What is written there runs again at every login, boot or interpreter start.",
-    fix="Write into the project's own folders; leave installation to an installer that the user starts.",
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import (
+    all_commands,
+    match_path,
+    opens_for_writing,
+    path_texts,
 )
+
 _WRITERS = (
     "open", "io.open", "codecs.open", "pathlib.Path().write_text", "pathlib.Path().write_bytes",
     "pathlib.Path().open", "shutil.copy", "shutil.copyfile", "shutil.copy2", "shutil.move", "os.rename",
@@ -40,6 +33,18 @@ _COMMAND = re.compile(
 )
 
 
+@rule(
+    "py.persistence",
+    "Writes to a place that runs code later",
+    severity="high",
+    confidence="medium",
+    topic="persistence",
+    cwe=(506, 912),
+    attack=("T1546", "T1053", "T1547"),
+    why="What is written there runs again at every login, boot or interpreter start.",
+    fix="Write into the project's own folders; leave installation to an installer that the user starts.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Files opened for writing, copied or linked there; shell commands that do it."""
     for call, name in module.calls(*_WRITERS):
@@ -64,6 +69,3 @@ def check(module: Module) -> Iterator[Hit]:
             if target_text is None or match_path("persistence", target_text.strip("'\"")):
                 yield Hit(node=call, message="A command makes something run later.")
                 break
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -10,25 +10,24 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import HTTP_CALLS, says_secret
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import HTTP_CALLS, says_secret
 
-META: Final = about(
+_PLAIN = re.compile(r"^http://(?!localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal)", re.IGNORECASE)
+
+
+@rule(
     "py.plain-http-secret",
     "Secret sent over plain HTTP",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="tls",
     cwe=(319, 523),
     why="Everybody on the way between the two machines reads the password.",
     fix="Use an https:// address.",
 )
-_PLAIN = re.compile(r"^http://(?!localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal)", re.IGNORECASE)
-
-
 def check(module: Module) -> Iterator[Hit]:
     """HTTP calls to a constant http:// address with auth= or fields named as secrets."""
     for call, _ in module.calls(*HTTP_CALLS):
@@ -62,6 +61,3 @@ def _carries(module: Module, call: ast.Call) -> bool:
             if any(says_secret(key) or key.lower() == "authorization" for key in keys):
                 return True
     return False
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,23 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import all_commands
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import all_commands
 
-META: Final = about(
-    "py.protection-off",
-    "Protection is switched off",
-    "high",
-    "medium",
-    topic="evasion",
-    cwe=(693, 506),
-    attack=("T1562", "T1070"),
-    why="Logs and firewalls are what would show what happens next.",
-    fix="Remove it; such changes belong to the machine's own configuration.",
-)
 _COMMAND = re.compile(
     r"\bsetenforce\s+0|\bufw\s+disable|\biptables\s+(-F|--flush)|\bhistory\s+-c\b|\bunset\s+HISTFILE|HISTFILE=/dev/null"
     r"|\bsystemctl\s+(stop|disable|mask)\s+(\S+\s+)*(auditd|firewalld|apparmor|rsyslog|falco|clamav\S*|ufw|sshd?)\b"
@@ -37,6 +25,18 @@ _COMMAND = re.compile(
 _LOGS = re.compile(r"^/var/log/(auth|syslog|secure|audit|wtmp|btmp|lastlog|messages)")
 
 
+@rule(
+    "py.protection-off",
+    "Protection is switched off",
+    severity="high",
+    confidence="medium",
+    topic="evasion",
+    cwe=(693, 506),
+    attack=("T1562", "T1070"),
+    why="Logs and firewalls are what would show what happens next.",
+    fix="Remove it; such changes belong to the machine's own configuration.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Commands that do it, and system logs emptied or deleted."""
     for call, command in all_commands(module):
@@ -47,6 +47,3 @@ def check(module: Module) -> Iterator[Hit]:
         mode = module.text_of(module.arg(call, 1, "mode")) or ""
         if path and _LOGS.match(path) and (name != "open" or "w" in mode):
             yield Hit(node=call, message="A log of the system is emptied or deleted.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Confidence
-from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_regex import FUNCTIONS
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.patterns import FUNCTIONS
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+
+@rule(
     "py.regex-from-outside",
     "Regular expression from outside",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="resource",
     cwe=(400, 1333, 625),
     why="Whoever writes the pattern chooses how long matching takes.",
     fix="Use re.escape for plain texts, or google-re2 for patterns of others.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Patterns from requests; a small public function that searches its own parameter for its other one."""
     flow = Flow(module, frozenset({"re.escape", "regex.escape", "fnmatch.translate"}))
@@ -48,6 +46,3 @@ def check(module: Module) -> Iterator[Hit]:
             if not flow.tested(call, pattern) and len(function.args.args) == 2:
                 message = "A caller brings the regular expression and the text."
                 yield Hit(node=call, message=message, confidence=Confidence.LOW)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -8,27 +8,26 @@ Choose commands from a list; quote values with `shlex.quote`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_build import built_from
-from gate.prescreen.ast_flow import PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_METHODS = ("exec_command", "exec_run", "run_command", "sudo", "invoke_shell", "send_command", "sendline")
+
+
+@rule(
     "py.remote-command",
     "Remote command from a request",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="exec",
     cwe=(78, 77, 74),
     why="The other machine's shell runs whatever the value says.",
     fix="Choose the command from a list and quote its values with shlex.quote.",
 )
-_METHODS = ("exec_command", "exec_run", "run_command", "sudo", "invoke_shell", "send_command", "sendline")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """exec_command and its like with text of a request, or built from parameters."""
     if not module.imports_any(
@@ -46,6 +45,3 @@ def check(module: Module) -> Iterator[Hit]:
             )
         elif built_from(module, command) and PARAMETER in flow.kinds(command):
             yield Hit(node=call, message="A value becomes part of a remote command.", severity=Severity.LOW)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -8,28 +8,27 @@ Take the host from a list of allowed ones; check the resolved address; do not fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import HTTP_CALLS
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import HTTP_CALLS
 
-META: Final = about(
-    "py.request-forgery",
-    "The server fetches what a request says",
-    "medium",
-    "high",
-    topic="network",
-    cwe=(918,),
-    why="The server can reach internal systems that the client cannot.",
-    fix="Choose the host from a list of allowed ones, and encode values that go into the path.",
-)
 _CLEAN = frozenset({
     "urllib.parse.quote", "urllib.parse.quote_plus", "urllib.parse.urlencode", "flask.url_for",
 })  # fmt: skip
 
 
+@rule(
+    "py.request-forgery",
+    "The server fetches what a request says",
+    severity="medium",
+    confidence="high",
+    topic="network",
+    cwe=(918,),
+    why="The server can reach internal systems that the client cannot.",
+    fix="Choose the host from a list of allowed ones, and encode values that go into the path.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """HTTP calls whose address carries text of a request that no test looked at."""
     flow = Flow(module, _CLEAN)
@@ -38,6 +37,3 @@ def check(module: Module) -> Iterator[Hit]:
         url = module.arg(call, position, "url", "fullurl")
         if url is not None and REQUEST in flow.kinds(url) and not flow.tested(call, url):
             yield Hit(node=call, message="A request decides which address the server fetches.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

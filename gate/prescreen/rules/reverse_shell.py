@@ -11,24 +11,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import PROCESS_CALLS
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import PROCESS_CALLS
 
-META: Final = about(
-    "py.reverse-shell",
-    "Reverse shell",
-    "critical",
-    "high",
-    topic="network",
-    cwe=(506, 912),
-    attack=("T1059", "T1095"),
-    why="A shell tied to a socket gives whoever is at the other end the machine.",
-    fix="Remove it; look at who wrote it.",
-)
 _LONGEST = 4000
 _TEXT = re.compile(
     r"/dev/(tcp|udp)/[\w.$-]+/|\b(nc|ncat|netcat)\b[^|;&]*\s-\w*[ec]\w*\s+\S*(sh|cmd)|(ba|z)?sh\s+-i\s*[><0-9]*\s*[>&]"
@@ -36,6 +24,18 @@ _TEXT = re.compile(
 )
 
 
+@rule(
+    "py.reverse-shell",
+    "Reverse shell",
+    severity="critical",
+    confidence="high",
+    topic="network",
+    cwe=(506, 912),
+    attack=("T1059", "T1095"),
+    why="A shell tied to a socket gives whoever is at the other end the machine.",
+    fix="Remove it; look at who wrote it.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """dup2 of a socket's number, a pseudo-terminal beside a connection, or the shell texts that do it."""
     flow = Flow(module)
@@ -62,6 +62,3 @@ def check(module: Module) -> Iterator[Hit]:
             continue
         if _TEXT.search(text):
             yield Hit(node=node, message="The text of a reverse shell.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

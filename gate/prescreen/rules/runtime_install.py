@@ -9,27 +9,25 @@ Declare dependencies; install them before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import INPUT, NETWORK, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import all_commands
+from gate.prescreen.python_ast.flow import INPUT, NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import all_commands
 
-META: Final = about(
+
+@rule(
     "py.runtime-install",
     "Packages are installed at run time",
-    "low",
-    "high",
+    severity="low",
+    confidence="high",
     topic="dependency",
     cwe=(1104, 494, 829),
     attack=("T1195.001",),
     why="No lock file, no review, and names that anybody may register.",
     fix="Declare the dependency and install it before the program runs.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Pip install in process calls; medium when the name is not constant."""
     flow = Flow(module)
@@ -49,6 +47,3 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="Packages are installed at run time.")
     for call, _ in module.calls("pip.main", "pip._internal.main", "pip._internal.cli.main.main"):
         yield Hit(node=call, message="Packages are installed at run time.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

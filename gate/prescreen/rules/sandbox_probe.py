@@ -12,25 +12,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import dangerous_calls, match_path
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import dangerous_calls, match_path
 
-META: Final = about(
-    "py.sandbox-probe",
-    "Looks for a sandbox or debugger",
-    "low",
-    "medium",
-    topic="evasion",
-    cwe=(506,),
-    attack=("T1497", "T1622"),
-    why="Code that is quiet while it is watched passes every test and attacks in production.",
-    fix="Remove the check, or say why the program must know.",
-)
 _STRONG = frozenset({"ctypes.windll.kernel32.IsDebuggerPresent", "sys.gettrace"})
 _WORDS = re.compile(
     r"(?i)^(vmware|virtualbox|vbox|qemu|xen|hyper-?v|sandbox|cuckoo|malware|analysis|virus|wireshark|procmon|"
@@ -41,6 +29,18 @@ _WORDS = re.compile(
 _ENDS = ("sys.exit", "os._exit", "exit", "quit", "os.abort", "os.kill")
 
 
+@rule(
+    "py.sandbox-probe",
+    "Looks for a sandbox or debugger",
+    severity="low",
+    confidence="medium",
+    topic="evasion",
+    cwe=(506,),
+    attack=("T1497", "T1622"),
+    why="Code that is quiet while it is watched passes every test and attacks in production.",
+    fix="Remove the check, or say why the program must know.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Probe paths, and tests of probes that end the program or guard dangerous calls."""
     words = False
@@ -95,6 +95,3 @@ def _decides(module: Module, test: ast.If | ast.While) -> bool:
             if isinstance(node, ast.Call) and any(name in _ENDS for name in module.names_of(node.func)):
                 return True
     return False
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -10,23 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import words_of
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import words_of
 
-META: Final = about(
-    "py.secret-logged",
-    "Secret written to a log",
-    "medium",
-    "medium",
-    topic="secret",
-    cwe=(532, 312),
-    why="Logs are copied, kept and read by many; whoever reads them has the secret.",
-    fix="Leave the value out of the message, or log only that it was given.",
-)
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
 _LOGGER = re.compile(r"^(?:_?log(?:ger|ging)?|.*_log(?:ger)?)$", re.IGNORECASE)
 _SECRET = re.compile(
@@ -38,6 +27,16 @@ _SECRET = re.compile(
 _AUTH = re.compile(r"auth|log_?in|sign_?in|session|verify", re.IGNORECASE)
 
 
+@rule(
+    "py.secret-logged",
+    "Secret written to a log",
+    severity="medium",
+    confidence="medium",
+    topic="secret",
+    cwe=(532, 312),
+    why="Logs are copied, kept and read by many; whoever reads them has the secret.",
+    fix="Leave the value out of the message, or log only that it was given.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Log and print calls with a value whose own name says that it is secret."""
     for call in module.all(ast.Call):
@@ -105,6 +104,3 @@ def _token(module: Module, call: ast.Call, name: str) -> bool:
     """A plain ``token`` is a word of a text as often as a credential: it counts where one logs in."""
     function = module.function_of(call)
     return name.lower() == "token" and bool(_AUTH.search(getattr(function, "name", "")))
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

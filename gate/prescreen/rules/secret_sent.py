@@ -9,25 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import SEND_CALLS, match_path, path_texts
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import SEND_CALLS, match_path, path_texts
 
-META: Final = about(
-    "py.secret-sent",
-    "Credentials or machine details are sent away",
-    "high",
-    "medium",
-    topic="credential",
-    cwe=(200, 506),
-    attack=("T1041", "T1082"),
-    why="Keys and machine details in the wrong hands are the start of the next attack.",
-    fix="Remove it, or say openly what is sent and let the user agree.",
-)
 _DETAILS = frozenset({
     "socket.gethostname", "socket.getfqdn", "getpass.getuser", "os.getlogin", "platform.node",
     "uuid.getnode", "platform.uname", "pwd.getpwuid", "psutil.users",
@@ -35,6 +23,18 @@ _DETAILS = frozenset({
 _SENDERS = (*SEND_CALLS, "socket.gethostbyname", "dns.resolver.resolve", "dns.resolver.query")
 
 
+@rule(
+    "py.secret-sent",
+    "Credentials or machine details are sent away",
+    severity="high",
+    confidence="medium",
+    topic="credential",
+    cwe=(200, 506),
+    attack=("T1041", "T1082"),
+    why="Keys and machine details in the wrong hands are the start of the next attack.",
+    fix="Remove it, or say openly what is sent and let the user agree.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Network calls whose data can be followed back to such a file or question."""
     flow = Flow(module)
@@ -65,6 +65,3 @@ def _credential(module: Module, nodes: tuple[ast.AST, ...]) -> str:
                 if what:
                     return what
     return ""
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -10,28 +10,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import NETWORK, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import PROCESS_CALLS, shell_commands
+from gate.prescreen.python_ast.flow import NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import PROCESS_CALLS, shell_commands
 
-META: Final = about(
+_QUOTES = frozenset({"shlex.quote", "pipes.quote", "shlex.join", "subprocess.list2cmdline"})
+
+
+@rule(
     "py.shell-command",
     "Shell command built from values",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="exec",
     cwe=(78, 77),
     attack=("T1059.004",),
     why="A value with ; or $( ) in it becomes a command of its own.",
     fix="Use a list of arguments and no shell, or shlex.quote for every value.",
 )
-_QUOTES = frozenset({"shlex.quote", "pipes.quote", "shlex.join", "subprocess.list2cmdline"})
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Shell texts with a part that is not constant; programs whose name a request chooses."""
     flow = Flow(module, _QUOTES)
@@ -57,6 +56,3 @@ def check(module: Module) -> Iterator[Hit]:
 
 def _quoted(flow: Flow, command: ast.expr) -> bool:
     return bool(flow.trace(command).calls & _QUOTES)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

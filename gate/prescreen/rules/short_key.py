@@ -8,21 +8,10 @@ Use 3072 bits, or Ed25519.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.short-key",
-    "Key is too short",
-    "medium",
-    "high",
-    topic="crypto",
-    cwe=(326,),
-    why="Keys of this size can be broken by those who care enough.",
-    fix="Use RSA with 3072 bits or Ed25519.",
-)
 _PYCRYPTO = [
     f"{root}.PublicKey.{kind}.generate" for root in ("Crypto", "Cryptodome") for kind in ("RSA", "DSA")
 ]
@@ -40,6 +29,16 @@ _LEAST = 2048
 _CURVES = ("SECP192R1", "SECT163K1", "SECT163R2", "SECP160R1")
 
 
+@rule(
+    "py.short-key",
+    "Key is too short",
+    severity="medium",
+    confidence="high",
+    topic="crypto",
+    cwe=(326,),
+    why="Keys of this size can be broken by those who care enough.",
+    fix="Use RSA with 3072 bits or Ed25519.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Key generators with a constant size that is too small, and small curves."""
     for call, name in module.calls(*_BITS):
@@ -49,6 +48,3 @@ def check(module: Module) -> Iterator[Hit]:
     for call, name in module.calls("cryptography.hazmat.primitives.asymmetric.ec.*"):
         if name.endswith(_CURVES):
             yield Hit(node=call, message="This elliptic curve is too small.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -8,24 +8,22 @@ Write it without nested repeats, use possessive ones, or match with a limit on t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_regex import patterns, slow
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.patterns import patterns, slow
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+
+@rule(
     "py.slow-regex",
     "Regular expression can be made slow",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="resource",
     cwe=(1333, 400),
     why="A text of thirty characters can keep the process busy for minutes.",
     fix="Remove the repeat inside the repeat, or limit the text's length before matching.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """Constant patterns that are ambiguous in a way that costs."""
     for call, pattern in patterns(module):
@@ -33,6 +31,3 @@ def check(module: Module) -> Iterator[Hit]:
         kind = slow(text) if text is not None and ("+" in text or "*" in text) else None
         if kind:
             yield Hit(node=call, message=f"The time of this pattern is {kind} in the text's length.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

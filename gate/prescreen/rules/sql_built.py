@@ -10,24 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_build import built_from
-from gate.prescreen.ast_flow import INPUT, NETWORK, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.flow import INPUT, NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.sql-built",
-    "SQL is put together from values",
-    "medium",
-    "medium",
-    topic="injection",
-    cwe=(89, 943),
-    why="A quote in a value turns the rest of it into a query of its own.",
-    fix="Pass the values as parameters: cursor.execute(query, (value,)).",
-)
 _METHODS = (
     "execute",
     "executemany",
@@ -56,6 +45,16 @@ _CLEAN = frozenset({
 })  # fmt: skip
 
 
+@rule(
+    "py.sql-built",
+    "SQL is put together from values",
+    severity="medium",
+    confidence="medium",
+    topic="injection",
+    cwe=(89, 943),
+    why="A quote in a value turns the rest of it into a query of its own.",
+    fix="Pass the values as parameters: cursor.execute(query, (value,)).",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Query methods whose text has pieces that are values from outside the function."""
     flow = Flow(module, _CLEAN)
@@ -110,6 +109,3 @@ def _placeholders(module: Module, flow: Flow, piece: ast.expr) -> bool:
     ]
     joined = isinstance(piece, ast.Call) or any(c == ".join" for c in flow.trace(piece).calls)
     return joined and any(t.strip() in ("?", "%s", "?,", "%s,") for t in texts)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+
+@rule(
     "py.ssh-unknown-host",
     "SSH accepts unknown hosts",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="tls",
     cwe=(322, 295),
     why="Commands and passwords go to whoever answers at that address.",
     fix="Load the host's key and keep paramiko.RejectPolicy.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """AutoAddPolicy and WarningPolicy."""
     for call in module.methods("set_missing_host_key_policy"):
@@ -36,6 +34,3 @@ def check(module: Module) -> Iterator[Hit]:
         given = module.arg(call, None, "known_hosts")
         if isinstance(given, ast.Constant) and given.value is None:
             yield Hit(node=call, message="Unknown host keys are accepted.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_TAG = re.compile(r"<\\?/?\(?(?:script|style|iframe|on\w+)", re.IGNORECASE)
+
+
+@rule(
     "py.tag-filter",
     "HTML filtered by a regular expression",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="injection",
     cwe=(116, 79, 185),
     why="Browsers accept many more forms of a tag than the pattern knows.",
     fix="Escape the text, or clean it with nh3.",
 )
-_TAG = re.compile(r"<\\?/?\(?(?:script|style|iframe|on\w+)", re.IGNORECASE)
-
-
 def check(module: Module) -> Iterator[Hit]:
     """re.sub (and str.replace) that deletes script tags."""
     for call, _ in module.calls("re.sub", "re.subn", "re.compile"):
@@ -40,6 +39,3 @@ def check(module: Module) -> Iterator[Hit]:
             "<script",
         ):
             yield Hit(node=call, message="Tags are filtered by replacing text.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -9,24 +9,13 @@ Keep the template constant and pass values as variables.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_build import built_from
-from gate.prescreen.ast_flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.template-injection",
-    "Template is built from values",
-    "medium",
-    "high",
-    topic="injection",
-    cwe=(1336, 94),
-    why="Expressions in the value are calculated by the template engine.",
-    fix="Keep the template constant and pass values as its variables.",
-)
 _SINKS = (
     "flask.render_template_string", "jinja2.Template", "jinja2.Environment().from_string",
     "mako.template.Template", "django.template.Template", "tornado.template.Template",
@@ -35,6 +24,16 @@ _SINKS = (
 )  # fmt: skip
 
 
+@rule(
+    "py.template-injection",
+    "Template is built from values",
+    severity="medium",
+    confidence="high",
+    topic="injection",
+    cwe=(1336, 94),
+    why="Expressions in the value are calculated by the template engine.",
+    fix="Keep the template constant and pass values as its variables.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Templates from requests, and templates with values put into their text."""
     flow = Flow(module, frozenset({"html.escape", "markupsafe.escape", "flask.escape"}))
@@ -46,6 +45,3 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="A request becomes part of a template.", severity=Severity.HIGH)
         elif built_from(module, source) and flow.kinds(source) & {NETWORK, INPUT, PARAMETER}:
             yield Hit(node=call, message="A value becomes part of a template's text.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

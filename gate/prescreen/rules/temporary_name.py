@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_FOLDERS = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - looked for, not used
+
+
+@rule(
     "py.temporary-name",
     "Guessable temporary file",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="file",
     cwe=(377, 379),
     why="Somebody else can put a link under that name first.",
     fix="Use tempfile.NamedTemporaryFile, mkstemp or TemporaryDirectory.",
 )
-_FOLDERS = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - looked for, not used
-
-
 def check(module: Module) -> Iterator[Hit]:
     """mktemp, and fixed names in shared folders opened for writing."""
     for call, _ in module.calls("tempfile.mktemp", "os.tempnam", "os.tmpnam"):
@@ -50,6 +49,3 @@ def _fixed_below(module: Module, path: ast.expr | None) -> bool:
         return False
     shared = bool(path.args) and "tempfile.gettempdir()" in module.names_of(path.args[0])
     return shared and all(module.text_of(part) is not None for part in path.args[1:])
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

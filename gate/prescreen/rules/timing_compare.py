@@ -10,23 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import words_of
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import words_of
 
-META: Final = about(
-    "py.timing-compare",
-    "Secret compared in variable time",
-    "medium",
-    "medium",
-    topic="crypto",
-    cwe=(208, 385),
-    why="The time of the comparison tells how much of a guess was right.",
-    fix="Compare with hmac.compare_digest.",
-)
 _DIGESTS = frozenset(
     {
         "hmac.new().digest",
@@ -41,6 +30,16 @@ _SECRET = re.compile(
 )
 
 
+@rule(
+    "py.timing-compare",
+    "Secret compared in variable time",
+    severity="medium",
+    confidence="medium",
+    topic="crypto",
+    cwe=(208, 385),
+    why="The time of the comparison tells how much of a guess was right.",
+    fix="Compare with hmac.compare_digest.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """== and != between a MAC and anything, or between a secret and text of a request."""
     if not (module.is_web or module.imports_any("hmac")):
@@ -65,6 +64,3 @@ def check(module: Module) -> Iterator[Hit]:
 def _named(side: ast.AST) -> bool:
     name = side.id if isinstance(side, ast.Name) else getattr(side, "attr", "")
     return bool(_SECRET.search(words_of(name)))
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

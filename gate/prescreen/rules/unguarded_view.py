@@ -11,22 +11,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_routes import response_functions
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.routes import response_functions
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.unguarded-view",
-    "Protected page without a check",
-    "medium",
-    "low",
-    topic="auth",
-    cwe=(306, 862),
-    why="Anybody who knows the address sees the page.",
-    fix="Add the project's log-in decorator, or test the session first.",
-)
 _PATH = re.compile(
     r"/(admin|dashboard|account|profile|settings|users?/delete|internal|manage|console)\b", re.IGNORECASE
 )
@@ -39,6 +28,16 @@ _CHANGED = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _SESSION = ("flask.session", "flask_login.current_user", "flask.g")
 
 
+@rule(
+    "py.unguarded-view",
+    "Protected page without a check",
+    severity="medium",
+    confidence="low",
+    topic="auth",
+    cwe=(306, 862),
+    why="Anybody who knows the address sees the page.",
+    fix="Add the project's log-in decorator, or test the session first.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Routes with such paths in a file that uses sessions, without decorator or test."""
     yield from _nobody_checks(module)
@@ -95,6 +94,3 @@ def _decorators(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef
             target = decorator.func if isinstance(decorator, ast.Call) else decorator
             guarded = guarded or bool(_GUARD.search(getattr(target, "id", getattr(target, "attr", ""))))
     return route, guarded
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

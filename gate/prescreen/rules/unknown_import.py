@@ -12,21 +12,10 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.lookalike import is_known
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.supply.lookalike import is_known
 
-META: Final = about(
-    "py.unknown-import",
-    "Import of a module nobody seems to know",
-    "low",
-    "low",
-    topic="dependency",
-    cwe=(1357,),
-    attack=("T1195.001",),
-    why="Generated code invents package names, and attackers register them.",
-    fix="Check that the package exists and is the one that was meant, and declare it as a dependency.",
-)
 # Modules whose package has another name (the name on the index is what the list of used names has).
 _OTHERWISE_NAMED: Final = frozenset({
     "_pytest", "absl", "allauth", "arcpy", "attr", "azure", "backports", "Bio", "bpy", "bs4", "bson",
@@ -43,6 +32,17 @@ _OTHERWISE_NAMED: Final = frozenset({
 })  # fmt: skip
 
 
+@rule(
+    "py.unknown-import",
+    "Import of a module nobody seems to know",
+    severity="low",
+    confidence="low",
+    topic="dependency",
+    cwe=(1357,),
+    attack=("T1195.001",),
+    why="Generated code invents package names, and attackers register them.",
+    fix="Check that the package exists and is the one that was meant, and declare it as a dependency.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Plain imports of such names; one that is tried, or only for type checks, says what to do without it.
 
@@ -77,6 +77,3 @@ def _familiar(root: str) -> bool:
         root.rstrip("s"),
     )
     return any(is_known(form, "pypi") for form in forms if form)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

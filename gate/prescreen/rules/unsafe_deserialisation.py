@@ -11,24 +11,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import NETWORK, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.unsafe-deserialisation",
-    "Unsafe deserialisation",
-    "medium",
-    "high",
-    topic="exec",
-    cwe=(502,),
-    attack=("T1059.006",),
-    why="Loading the data runs whatever its author put into it.",
-    fix="Use json or another data-only format, or verify a signature before loading.",
-)
 _LOADS = (
     "pickle.load", "pickle.loads", "pickle.Unpickler", "marshal.load", "marshal.loads", "dill.load",
     "dill.loads", "cloudpickle.load", "cloudpickle.loads", "jsonpickle.decode", "jsonpickle.loads",
@@ -39,6 +27,17 @@ _LOADS = (
 )  # fmt: skip
 
 
+@rule(
+    "py.unsafe-deserialisation",
+    "Unsafe deserialisation",
+    severity="medium",
+    confidence="high",
+    topic="exec",
+    cwe=(502,),
+    attack=("T1059.006",),
+    why="Loading the data runs whatever its author put into it.",
+    fix="Use json or another data-only format, or verify a signature before loading.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Calls of the loaders, but for data the same file just dumped."""
     flow = Flow(module)
@@ -79,6 +78,3 @@ def _unsafe(module: Module, call: ast.Call, name: str) -> bool:
         for node in trace.nodes
         if isinstance(node, ast.Call)
     )
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.upload-name",
-    "Upload is stored under the client's name",
-    "medium",
-    "high",
-    topic="injection",
-    cwe=(434, 22),
-    why="The client chooses where the file goes and what kind it is.",
-    fix="Make the file's name yourself, check the type, and keep uploads outside of served folders.",
-)
 _CLEAN = frozenset(
     {
         "werkzeug.utils.secure_filename",
@@ -37,6 +26,16 @@ _CLEAN = frozenset(
 )
 
 
+@rule(
+    "py.upload-name",
+    "Upload is stored under the client's name",
+    severity="medium",
+    confidence="high",
+    topic="injection",
+    cwe=(434, 22),
+    why="The client chooses where the file goes and what kind it is.",
+    fix="Make the file's name yourself, check the type, and keep uploads outside of served folders.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """open(..., "w") and save() with a name from the request."""
     flow = Flow(module, _CLEAN)
@@ -55,6 +54,3 @@ def check(module: Module) -> Iterator[Hit]:
         path = module.arg(call, 0, "dst")
         if path is not None and REQUEST in flow.kinds(path) and not flow.tested(call, path):
             yield Hit(node=call, message="The client names the file that is written.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

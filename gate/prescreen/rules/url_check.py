@@ -10,24 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import words_of
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import words_of
 
-META: Final = about(
-    "py.url-check",
-    "Host name checked by a piece of it",
-    "medium",
-    "medium",
-    topic="validation",
-    cwe=(20,),
-    why="Anybody can register a name that ends with, or contains, the one that is checked.",
-    fix="Compare the parsed host: host == name or host.endswith('.' + name).",
-)
 _HOST = re.compile(r"^[\w-]*(\.[\w-]+)*\.(com|org|net|io|edu|gov|dev|info|app|co|[a-z]{2})/?$", re.IGNORECASE)
 _URLISH = re.compile(
     r"(?:^|_)(?:url|uri|href|host|hostname|domain|netloc|origin|referer|referrer|target|link)s?(?:_|$)",
@@ -38,6 +27,16 @@ _PARSERS = frozenset({
 })  # fmt: skip
 
 
+@rule(
+    "py.url-check",
+    "Host name checked by a piece of it",
+    severity="medium",
+    confidence="medium",
+    topic="validation",
+    cwe=(20,),
+    why="Anybody can register a name that ends with, or contains, the one that is checked.",
+    fix="Compare the parsed host: host == name or host.endswith('.' + name).",
+)
 def check(module: Module) -> Iterator[Hit]:
     """endswith() and in on host names without a dot in front, or on the end of a whole URL."""
     flow = Flow(module)
@@ -71,6 +70,3 @@ def _loose(module: Module, flow: Flow, suffix: ast.expr, value: ast.expr) -> boo
     if text is not None:
         return bool(_HOST.match(text)) and (not text.startswith(".") or text.endswith("/"))
     return _netloc(flow, suffix) and _netloc(flow, value)
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -8,21 +8,10 @@ Use AES-GCM or ChaCha20-Poly1305.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.weak-cipher",
-    "Broken cipher or mode",
-    "medium",
-    "high",
-    topic="crypto",
-    cwe=(327,),
-    why="The cipher can be broken, or shows patterns of what it hides.",
-    fix="Use AES-GCM or ChaCha20-Poly1305 with a new nonce for each message.",
-)
 _ROOTS = ("Crypto.Cipher", "Cryptodome.Cipher")
 _NAMES = ("DES", "DES3", "ARC4", "ARC2", "Blowfish", "CAST", "XOR")
 _HAZMAT = "cryptography.hazmat"
@@ -35,6 +24,16 @@ _CIPHERS = (
 )
 
 
+@rule(
+    "py.weak-cipher",
+    "Broken cipher or mode",
+    severity="medium",
+    confidence="high",
+    topic="crypto",
+    cwe=(327,),
+    why="The cipher can be broken, or shows patterns of what it hides.",
+    fix="Use AES-GCM or ChaCha20-Poly1305 with a new nonce for each message.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Broken ciphers, ECB mode, and AES without a mode."""
     for call, name in module.calls(*_CIPHERS):
@@ -45,6 +44,3 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="ECB mode shows which blocks are equal.")
     for call, _ in module.calls("cryptography.hazmat.primitives.ciphers.modes.ECB"):
         yield Hit(node=call, message="ECB mode shows which blocks are equal.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

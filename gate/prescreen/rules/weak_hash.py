@@ -10,23 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.weak-hash",
-    "Broken hash function",
-    "medium",
-    "medium",
-    topic="crypto",
-    cwe=(327, 328),
-    why="Two different inputs with the same hash can be made at will.",
-    fix="Use hashlib.sha256, or say usedforsecurity=False where nothing depends on it.",
-)
 _WEAK = (
     "hashlib.md5",
     "hashlib.sha1",
@@ -48,6 +37,16 @@ _MATTERS = re.compile(
 )
 
 
+@rule(
+    "py.weak-hash",
+    "Broken hash function",
+    severity="medium",
+    confidence="medium",
+    topic="crypto",
+    cwe=(327, 328),
+    why="Two different inputs with the same hash can be made at will.",
+    fix="Use hashlib.sha256, or say usedforsecurity=False where nothing depends on it.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """md5 and sha1; medium where names around the call speak of security, else low."""
     flow = Flow(module)
@@ -79,6 +78,3 @@ def _words(module: Module, flow: Flow, call: ast.Call) -> list[str]:
         words.extend(node.id for node in module.within(target) if isinstance(node, ast.Name))
         words.extend(node.attr for node in module.within(target) if isinstance(node, ast.Attribute))
     return words
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,23 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import says_secret
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import says_secret
 
-META: Final = about(
-    "py.weak-random",
-    "Secret made with predictable numbers",
-    "medium",
-    "medium",
-    topic="crypto",
-    cwe=(338, 330),
-    why="Earlier outputs tell the next ones, so tokens can be guessed.",
-    fix="Use the secrets module.",
-)
 _CALLS = (
     "random.random",
     "random.randint",
@@ -45,6 +34,16 @@ _CALLS = (
 )
 
 
+@rule(
+    "py.weak-random",
+    "Secret made with predictable numbers",
+    severity="medium",
+    confidence="medium",
+    topic="crypto",
+    cwe=(338, 330),
+    why="Earlier outputs tell the next ones, so tokens can be guessed.",
+    fix="Use the secrets module.",
+)
 def check(module: Module) -> Iterator[Hit]:
     """random.* whose result is named as a secret, or made in a function named so."""
     flow = Flow(module)
@@ -80,6 +79,3 @@ def _named(module: Module, call: ast.AST) -> Iterator[str]:
             yield up.arg
         if isinstance(up, ast.stmt):
             break
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,24 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
-from gate.prescreen.ast_sinks import all_commands
+from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sinks import all_commands
 
-META: Final = about(
-    "py.wipes-files",
-    "Deletes far more than its own files",
-    "high",
-    "medium",
-    topic="delete",
-    cwe=(506, 73),
-    attack=("T1485",),
-    why="What is deleted so cannot be brought back, and wipers do just that.",
-    fix="Delete inside a folder that the program made, and name it in full.",
-)
 _ROOTS = frozenset({
     "/", "~", "/home", "/root", "/etc", "/usr", "/var", "/bin", "/lib", "/boot", "C:\\", "C:/", "/*",
     "~/*",
@@ -38,6 +26,18 @@ _SHELL = re.compile(
 )
 
 
+@rule(
+    "py.wipes-files",
+    "Deletes far more than its own files",
+    severity="high",
+    confidence="medium",
+    topic="delete",
+    cwe=(506, 73),
+    attack=("T1485",),
+    why="What is deleted so cannot be brought back, and wipers do just that.",
+    fix="Delete inside a folder that the program made, and name it in full.",
+    weakness=False,
+)
 def check(module: Module) -> Iterator[Hit]:
     """Rmtree of roots, deleting in a walk that starts at one, and shell commands that do so."""
     flow = Flow(module)
@@ -63,6 +63,3 @@ def _root(module: Module, expr: ast.expr) -> bool:
     if text is not None:
         return text.rstrip("/") in _ROOTS or text in _ROOTS
     return isinstance(expr, ast.Call) and bool({"pathlib.Path.home"} & set(module.names_of(expr.func)))
-
-
-RULE: Final = AstRule(META, check, __doc__ or "", weakness=False)

@@ -10,23 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Confidence
-from gate.prescreen.ast_flow import FILE, INPUT, NETWORK, PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import FILE, INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
-    "py.xml-external",
-    "XML parser expands entities",
-    "medium",
-    "medium",
-    topic="injection",
-    cwe=(611, 776, 827),
-    why="The document can read the server's files or fill its memory.",
-    fix="Use defusedxml, or lxml's XMLParser(resolve_entities=False, no_network=True).",
-)
 _LXML = (
     "lxml.etree.parse",
     "lxml.etree.fromstring",
@@ -44,6 +33,16 @@ _STDLIB = (
 )  # fmt: skip
 
 
+@rule(
+    "py.xml-external",
+    "XML parser expands entities",
+    severity="medium",
+    confidence="medium",
+    topic="injection",
+    cwe=(611, 776, 827),
+    why="The document can read the server's files or fill its memory.",
+    fix="Use defusedxml, or lxml's XMLParser(resolve_entities=False, no_network=True).",
+)
 def check(module: Module) -> Iterator[Hit]:
     """Parsers fed by a request or the network; lxml parsers that resolve entities."""
     flow = Flow(module)
@@ -96,6 +95,3 @@ def _hardened(module: Module, flow: Flow, parser: ast.expr) -> bool:
         or "HTMLParser" in "".join(module.names_of(n.func))
         for n in _makers(flow, module, parser)
     )
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -10,27 +10,26 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.rule import Severity
-from gate.prescreen.ast_build import built_from
-from gate.prescreen.ast_flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+_QUOTED = re.compile(r"\[[^\]]*=\s*['\"]?$|=\s*['\"]|['\"]%s|\[@?[\w-]+\s*=|//|/text\(\)")
+
+
+@rule(
     "py.xpath-built",
     "XPath is put together from values",
-    "medium",
-    "medium",
+    severity="medium",
+    confidence="medium",
     topic="injection",
     cwe=(643, 943),
     why="A quote in a value changes what the query asks.",
     fix="Use XPath variables: tree.xpath('//user[name=$name]', name=name).",
 )
-_QUOTED = re.compile(r"\[[^\]]*=\s*['\"]?$|=\s*['\"]|['\"]%s|\[@?[\w-]+\s*=|//|/text\(\)")
-
-
 def check(module: Module) -> Iterator[Hit]:
     """xpath, find and XPath() with a text that holds values."""
     flow = Flow(module, frozenset({"lxml.etree.XPath"}))
@@ -55,6 +54,3 @@ def check(module: Module) -> Iterator[Hit]:
         texts = [n.value for n in flow.trace(query).nodes if isinstance(n, ast.Constant)]
         if any(isinstance(t, str) and _QUOTED.search(t) and "'" in t + '"' * ('"' in t) for t in texts):
             yield Hit(node=call, message="A value becomes part of an XPath query.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

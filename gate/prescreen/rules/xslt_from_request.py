@@ -8,24 +8,22 @@ Keep style sheets in the project; give `XSLTAccessControl.DENY_ALL`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from gate.prescreen.ast_flow import REQUEST, Flow
-from gate.prescreen.ast_module import Module
-from gate.prescreen.ast_rule import AstRule, Hit, about
+from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import Hit, rule
 
-META: Final = about(
+
+@rule(
     "py.xslt-from-request",
     "Style sheet from a request",
-    "medium",
-    "high",
+    severity="medium",
+    confidence="high",
     topic="injection",
     cwe=(91, 611),
     why="A style sheet can read the server's files and fetch addresses.",
     fix="Keep style sheets in the project and use XSLTAccessControl.DENY_ALL.",
 )
-
-
 def check(module: Module) -> Iterator[Hit]:
     """xslt() and XSLT() with text of a request."""
     flow = Flow(module)
@@ -33,6 +31,3 @@ def check(module: Module) -> Iterator[Hit]:
     for call in calls:
         if call.args and REQUEST in flow.kinds(call.args[0]):
             yield Hit(node=call, message="A request brings its own style sheet.")
-
-
-RULE: Final = AstRule(META, check, __doc__ or "")

@@ -1,1 +1,1 @@
-"""Behaviour rules, one a file: the docstring is the page, ``META``, ``check``, ``RULE``."""
+"""Behaviour rules, one a file: the module's docstring is the page, ``check`` is the rule."""

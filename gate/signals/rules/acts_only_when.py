@@ -14,21 +14,10 @@ from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
-from gate.signals.alike import alike
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, LIKELY, MEDIUM, BehaviourRule, about, found, new
+from gate.signals.random_names import is_random_variant
+from gate.signals.rule_kit import HIGH, MEDIUM, behaviour_finding, new, rule
 
-META: Final = about(
-    "acts-only-when",
-    "Acts only under a condition",
-    HIGH,
-    LIKELY,
-    "evasion",
-    why="Code that waits for a date or a place before it acts does not want to be seen in a review.",
-    fix="Ask why the condition exists; make it a named setting, or remove it.",
-    cwe=(511, 506),
-    attack=("T1480", "T1497.003"),
-)
 _GRAVE: Final = (
     BehaviourKind.CONNECT,
     BehaviourKind.DNS,
@@ -42,6 +31,17 @@ _NOTABLE: Final = (BehaviourKind.EXEC, BehaviourKind.DELETE, BehaviourKind.WRITE
 _COMPARED: Final = 500
 
 
+@rule(
+    "acts-only-when",
+    "Acts only under a condition",
+    severity="high",
+    confidence="medium",
+    topic="evasion",
+    cwe=(511, 506),
+    attack=("T1480", "T1497.003"),
+    why="Code that waits for a date or a place before it acts does not want to be seen in a review.",
+    fix="Ask why the condition exists; make it a named setting, or remove it.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each condition, with everything that appeared only under it."""
     conditions = {run.probe.id: run.probe.condition for run in context.runs}
@@ -56,7 +56,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
             only.append((behaviour, under))
     for behaviour, under in only:
         drawn = behaviour.kind in _NOTABLE and any(
-            alike(behaviour.subject, subject)
+            is_random_variant(behaviour.subject, subject)
             for subject in plain.get((behaviour.kind, behaviour.actor), ())[:_COMPARED]
         )
         if not drawn:
@@ -66,7 +66,4 @@ def check(context: SignalContext) -> Iterator[Finding]:
         first, *rest = [*grave, *(b for b in behaviours if b not in grave)]
         severity = HIGH if grave else MEDIUM
         message = "Does this only elsewhere or later, not in a plain run."
-        yield found(META, context, first, message, severity=severity, more=rest)
-
-
-RULE: Final = BehaviourRule(META, check)
+        yield behaviour_finding(check.meta, context, first, message, severity=severity, more=rest)

@@ -12,27 +12,28 @@ Find out what collects the secret. There is no honest reason to send one away.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import CRITICAL, HIGH, LIKELY, SURE, BehaviourRule, about, found, new
+from gate.signals.rule_kit import HIGH, LIKELY, behaviour_finding, new, rule
 
-META: Final = about(
-    "canary-leaves",
-    "Planted secret leaves",
-    CRITICAL,
-    SURE,
-    "credential",
-    why="A planted secret in outgoing data is proof that credentials are collected and sent.",
-    fix="Remove the code that collects the secret; treat its author's other changes with care.",
-    cwe=(200, 506),
-    attack=("T1041", "T1048"),
-)
 _OUTPUT: Final = ("stdout", "stderr", "file", "file-name")
 
 
+@rule(
+    "canary-leaves",
+    "Planted secret leaves",
+    severity="critical",
+    confidence="high",
+    topic="credential",
+    cwe=(200, 506),
+    attack=("T1041", "T1048"),
+    why="A planted secret in outgoing data is proof that credentials are collected and sent.",
+    fix="Remove the code that collects the secret; treat its author's other changes with care.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each canary and channel."""
     for behaviour in new(context, BehaviourKind.CANARY):
@@ -41,13 +42,11 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         if channel in _OUTPUT:
             message = "A planted secret appears in what the program leaves behind."
-            yield found(META, context, behaviour, message, severity=HIGH, confidence=LIKELY)
+            yield behaviour_finding(check.meta, context, behaviour, message, severity=HIGH, confidence=LIKELY)
         elif channel == "argv":
-            yield found(
-                META, context, behaviour, "A planted secret is passed on a command line.", severity=HIGH
+            yield behaviour_finding(
+                check.meta, context, behaviour, "A planted secret is passed on a command line.", severity=HIGH
             )
         else:
-            yield found(META, context, behaviour, "A planted secret is sent away.", hard_block=True)
-
-
-RULE: Final = BehaviourRule(META, check)
+            finding = behaviour_finding(check.meta, context, behaviour, "A planted secret is sent away.")
+            yield replace(finding, hard_block=True)

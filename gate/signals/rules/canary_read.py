@@ -10,38 +10,26 @@ Remove the access. If the project's purpose is to read that file, let the caller
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     CRITICAL,
-    HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
     new,
     phase_of,
     programs,
+    rule,
 )
-from gate.signals.sensitive import owned
+from gate.signals.sensitive_paths import owned
 
-META: Final = about(
-    "canary-read",
-    "Planted secret is opened",
-    HIGH,
-    SURE,
-    "credential",
-    why="Nothing ordinary opens the secrets planted in the sandbox; who does is collecting credentials.",
-    fix="Remove the access, or let the caller name the file.",
-    cwe=(522, 506),
-    attack=("T1552.001", "T1555"),
-)
 _PLACES: Final = {
     "aws-credentials": "~/.aws/credentials",
     "ssh-key": "~/.ssh/id_rsa",
@@ -54,6 +42,17 @@ _PLACES: Final = {
 }
 
 
+@rule(
+    "canary-read",
+    "Planted secret is opened",
+    severity="high",
+    confidence="high",
+    topic="credential",
+    cwe=(522, 506),
+    attack=("T1552.001", "T1555"),
+    why="Nothing ordinary opens the secrets planted in the sandbox; who does is collecting credentials.",
+    fix="Remove the access, or let the caller name the file.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each canary read, and one for each read followed by network use."""
     for behaviour in new(context, BehaviourKind.CANARY):
@@ -66,7 +65,8 @@ def check(context: SignalContext) -> Iterator[Finding]:
         if channel == "then-network":
             if not ordinary and name != "netrc":
                 message = "Opens a planted secret, then uses the network."
-                yield found(META, context, behaviour, message, severity=CRITICAL, hard_block=True)
+                finding = behaviour_finding(check.meta, context, behaviour, message, severity=CRITICAL)
+                yield replace(finding, hard_block=True)
             continue
         yield _read(context, behaviour, ordinary=ordinary, name=name)
 
@@ -74,12 +74,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
 def _read(context: SignalContext, behaviour: Behaviour, *, ordinary: bool, name: str) -> Finding:
     if ordinary:
         message = "A tool reads its own (planted) credential file."
-        return found(META, context, behaviour, message, severity=LOW, confidence=LIKELY)
+        return behaviour_finding(check.meta, context, behaviour, message, severity=LOW, confidence=LIKELY)
     message = "Opens a planted secret."
     if name == "netrc":
-        return found(META, context, behaviour, message, severity=MEDIUM, confidence=LIKELY)
+        return behaviour_finding(check.meta, context, behaviour, message, severity=MEDIUM, confidence=LIKELY)
     sure = LIKELY if phase_of(context, behaviour) in ("call", "test") else SURE
-    return found(META, context, behaviour, message, confidence=sure)
-
-
-RULE: Final = BehaviourRule(META, check)
+    return behaviour_finding(check.meta, context, behaviour, message, confidence=sure)

@@ -10,27 +10,25 @@ Let the caller pass the credential, or use the owning tool's own interface.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, LIKELY, LOW, SURE, BehaviourRule, about, found, new, phase_of, programs
-from gate.signals.sensitive import credential, owned
+from gate.signals.rule_kit import LIKELY, LOW, SURE, behaviour_finding, new, phase_of, programs, rule
+from gate.signals.sensitive_paths import credential, owned
 
-META: Final = about(
+
+@rule(
     "credential-file-read",
     "Credential file is opened",
-    HIGH,
-    SURE,
-    "credential",
-    why="What is in these files opens other systems; stolen keys are the usual aim of a malicious package.",
-    fix="Let the caller pass the credential, or use the owning tool's own interface.",
+    severity="high",
+    confidence="high",
+    topic="credential",
     cwe=(522, 200),
     attack=("T1552.001", "T1003.008"),
+    why="What is in these files opens other systems; stolen keys are the usual aim of a malicious package.",
+    fix="Let the caller pass the credential, or use the owning tool's own interface.",
 )
-
-
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each file; links to one count as reading it."""
     for behaviour in new(context, BehaviourKind.READ, BehaviourKind.LINK):
@@ -41,10 +39,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         if owned(path, programs(behaviour)[-1]):
             message = "A tool reads its own credential file."
-            yield found(META, context, behaviour, message, severity=LOW, confidence=LIKELY)
+            yield behaviour_finding(check.meta, context, behaviour, message, severity=LOW, confidence=LIKELY)
             continue
         sure = LIKELY if phase_of(context, behaviour) == "test" else SURE
-        yield found(META, context, behaviour, f"Opens a credential file ({what}).", confidence=sure)
-
-
-RULE: Final = BehaviourRule(META, check)
+        yield behaviour_finding(
+            check.meta, context, behaviour, f"Opens a credential file ({what}).", confidence=sure
+        )

@@ -14,76 +14,71 @@ Delete only what the code made, or what the caller names.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
+from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
+    grouped_findings,
     new,
     phase_of,
-    together,
+    rule,
 )
-from gate.signals.sensitive import credential, personal
+from gate.signals.sensitive_paths import credential, personal
 
-META: Final = about(
+
+@rule(
     "destructive-delete",
     "Files of others are deleted",
-    HIGH,
-    SURE,
-    "file",
-    why="Deleted or emptied files are gone; wipers and ransomware begin like this.",
-    fix="Delete only what the code made, or what the caller names.",
+    severity="high",
+    confidence="high",
+    topic="file",
     cwe=(506, 73),
     attack=("T1485", "T1486"),
+    why="Deleted or emptied files are gone; wipers and ransomware begin like this.",
+    fix="Delete only what the code made, or what the caller names.",
 )
-
-
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for a mass deletion, one for each system file, one for the rest of a place."""
     small: list[Behaviour] = []
     secret: list[Behaviour] = []
     persons: list[Behaviour] = []
     for behaviour in new(context, BehaviourKind.DELETE, BehaviourKind.RENAME):
-        phase = phase_of(context, behaviour)
-        test, small_tree = phase == "test", "share" in behaviour.detail
         old = behaviour.detail.get("old", behaviour.subject)
-        sure = LIKELY if test else SURE
-        if behaviour.detail.get("how") == "overwrites":
-            generates = phase == "call" and behaviour.detail.get("written") == "as text"
-            script = behaviour.detail.get("area") == "tree" and (phase == "script" or generates)
-            message = "Overwrites many files that were there before."
-            severity = MEDIUM if test or (phase == "script" and small_tree) else HIGH
-            sure = LIKELY if script else sure  # formatters and generators do so too, when they are started
-            yield found(META, context, behaviour, message, severity=severity, confidence=sure)
-        elif behaviour.subject.startswith("many files of"):
-            severity = MEDIUM if test or (phase == "script" and small_tree) else HIGH
-            yield found(
-                META, context, behaviour, "Deletes or empties many files.", severity=severity, confidence=sure
+        if grave := _grave(context, behaviour, old):
+            message, severity, sure = grave
+            yield behaviour_finding(
+                check.meta, context, behaviour, message, severity=severity, confidence=sure
             )
-        elif behaviour.detail.get("place") in ("system", "own", "names", "quiet"):
-            severity = HIGH if old.startswith(("/etc/", "/boot", "/usr", "/bin", "/lib", "/root")) else MEDIUM
-            yield found(
-                META, context, behaviour, "Removes a file of the system.", severity=severity, confidence=sure
-            )
-        elif credential(old):
-            secret.append(behaviour)
-        elif personal(old):
-            persons.append(behaviour)
         else:
-            small.append(behaviour)
-    yield from together(META, context, secret, "Removes credential files.", confidence=LIKELY)
-    yield from together(META, context, persons, "Removes a person's files.", confidence=SURE)
+            (secret if credential(old) else persons if personal(old) else small).append(behaviour)
+    yield from grouped_findings(check.meta, context, secret, "Removes credential files.", confidence=LIKELY)
+    yield from grouped_findings(check.meta, context, persons, "Removes a person's files.", confidence=SURE)
     message = "Removes files that the run did not make."
-    yield from together(META, context, small, message, severity=LOW, confidence=LIKELY)
+    yield from grouped_findings(check.meta, context, small, message, severity=LOW, confidence=LIKELY)
 
 
-RULE: Final = BehaviourRule(META, check)
+def _grave(context: SignalContext, behaviour: Behaviour, old: str) -> tuple[str, Severity, Confidence] | None:
+    """Message and levels of what has a finding of its own; None for a single file."""
+    phase = phase_of(context, behaviour)
+    test, small_tree = phase == "test", "share" in behaviour.detail
+    sure = LIKELY if test else SURE
+    many = MEDIUM if test or (phase == "script" and small_tree) else HIGH
+    if behaviour.detail.get("how") == "overwrites":
+        generates = phase == "call" and behaviour.detail.get("written") == "as text"
+        script = behaviour.detail.get("area") == "tree" and (phase == "script" or generates)
+        # Formatters and generators do so too, when they are started.
+        return "Overwrites many files that were there before.", many, LIKELY if script else sure
+    if behaviour.subject.startswith("many files of"):
+        return "Deletes or empties many files.", many, sure
+    if behaviour.detail.get("place") in ("system", "own", "names", "quiet"):
+        vital = old.startswith(("/etc/", "/boot", "/usr", "/bin", "/lib", "/root"))
+        return "Removes a file of the system.", HIGH if vital else MEDIUM, sure
+    return None

@@ -18,36 +18,35 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.programs import kind_of
+from gate.signals.rule_kit import (
     CRITICAL,
     HIGH,
     LIKELY,
     MEDIUM,
     SURE,
     UNASKED,
-    BehaviourRule,
-    about,
+    behaviour_finding,
     fetched_openly,
-    found,
     new,
     phase_of,
+    rule,
 )
-from gate.signals.programs import kind_of
 
-META: Final = about(
-    "download-and-execute",
-    "Fetches and executes a second stage",
-    CRITICAL,
-    LIKELY,
-    "exec",
-    why="What is fetched when the code runs was reviewed by nobody, and can be another thing tomorrow.",
-    fix="Put it into the tree, or pin it by digest and check that before it runs.",
-    cwe=(494, 506, 829),
-    attack=("T1105", "T1059"),
-)
 _STDIN: Final = frozenset(("-", "-s", "/dev/stdin", "/dev/fd/0"))
 
 
+@rule(
+    "download-and-execute",
+    "Fetches and executes a second stage",
+    severity="critical",
+    confidence="medium",
+    topic="exec",
+    cwe=(494, 506, 829),
+    attack=("T1105", "T1059"),
+    why="What is fetched when the code runs was reviewed by nobody, and can be another thing tomorrow.",
+    fix="Put it into the tree, or pin it by digest and check that before it runs.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each download in whose runs something fresh was executed."""
     fresh = [b for b in new(context, BehaviourKind.EXEC) if _fresh(b)]
@@ -64,7 +63,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
         severity = MEDIUM if phase == "test" or fetched_openly(context, behaviour) else HIGH
         severity, sure = (CRITICAL, SURE) if phase in UNASKED else (severity, LIKELY)
         message = "Fetches something and executes what it did not have before."
-        yield found(META, context, behaviour, message, severity=severity, confidence=sure, more=ran)
+        yield behaviour_finding(
+            check.meta, context, behaviour, message, severity=severity, confidence=sure, more=ran
+        )
 
 
 def _fresh(behaviour: Behaviour) -> bool:
@@ -76,6 +77,3 @@ def _fresh(behaviour: Behaviour) -> bool:
         return False
     words = detail.get("argv", "").split()[1:]
     return bool(detail.get("script")) or not words or words[0] in _STDIN
-
-
-RULE: Final = BehaviourRule(META, check)

@@ -16,36 +16,24 @@ from typing import Final
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
-    HIGH,
-    LIKELY,
-    LOW,
-    MEDIUM,
-    SURE,
-    BehaviourRule,
-    about,
-    found,
-    new,
-    phase_of,
-    programs,
-)
-from gate.signals.programs import HARVESTS, kind_of, says
+from gate.signals.programs import HARVESTS, command_risk, kind_of
+from gate.signals.rule_kit import LOW, MEDIUM, SURE, behaviour_finding, new, phase_of, programs, rule
 
-META: Final = about(
-    "env-harvest",
-    "Whole environment is collected",
-    HIGH,
-    LIKELY,
-    "credential",
-    why="Build machines keep their tokens in the environment; who collects all of it gets them.",
-    fix="Read the variables the code needs, by name.",
-    cwe=(526, 200),
-    attack=("T1552", "T1082"),
-)
 _ENVIRON: Final = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?environ")
 _PS: Final = ("ps", "top", "pgrep", "pkill")
 
 
+@rule(
+    "env-harvest",
+    "Whole environment is collected",
+    severity="high",
+    confidence="medium",
+    topic="credential",
+    cwe=(526, 200),
+    attack=("T1552", "T1082"),
+    why="Build machines keep their tokens in the environment; who collects all of it gets them.",
+    fix="Read the variables the code needs, by name.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """Reads of environ files, commands that print all, and two or more planted variables in a channel."""
     leaks: dict[tuple[str, str], list[Behaviour]] = {}
@@ -53,21 +41,26 @@ def check(context: SignalContext) -> Iterator[Finding]:
         detail = behaviour.detail
         if behaviour.kind is BehaviourKind.READ:
             if _ENVIRON.fullmatch(behaviour.subject) and programs(behaviour)[-1] not in _PS:
-                yield found(META, context, behaviour, "Reads a process's whole environment from /proc.")
+                yield behaviour_finding(
+                    check.meta, context, behaviour, "Reads a process's whole environment from /proc."
+                )
         elif behaviour.kind is BehaviourKind.EXEC:
             argv = detail.get("argv", "")
             bare = kind_of(detail.get("program", "")) == "environment" and " " not in argv.strip()
-            if bare or says(argv) == HARVESTS:
+            if bare or command_risk(argv) == HARVESTS:
                 severity = LOW if phase_of(context, behaviour) == "test" else MEDIUM
-                yield found(
-                    META, context, behaviour, "Runs a command that prints all variables.", severity=severity
+                yield behaviour_finding(
+                    check.meta,
+                    context,
+                    behaviour,
+                    "Runs a command that prints all variables.",
+                    severity=severity,
                 )
         elif detail.get("canary", "").startswith("env:"):
             leaks.setdefault((detail.get("channel", ""), detail.get("to", "")), []).append(behaviour)
     for several in leaks.values():
         if len(several) > 1:
             message = "Several planted variables leave together."
-            yield found(META, context, several[0], message, confidence=SURE, more=several[1:])
-
-
-RULE: Final = BehaviourRule(META, check)
+            yield behaviour_finding(
+                check.meta, context, several[0], message, confidence=SURE, more=several[1:]
+            )

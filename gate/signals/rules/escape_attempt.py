@@ -1,7 +1,7 @@
 """The change asked for something that only breaking out needs: mounts, namespaces, tracing other
 processes, kernel modules, raw devices, kernel settings, raw sockets.
 
-The wall refused it; the attempt is the finding. Some calls of memory tuning and diagnosis land here as
+The sandbox refused it; the attempt is the finding. Some calls of memory tuning and diagnosis land here as
 information.
 
 Code under review has no business with these calls; tests that need them should be marked.
@@ -17,19 +17,8 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, LIKELY, LOW, MEDIUM, SURE, BehaviourRule, about, found, new, phase_of
+from gate.signals.rule_kit import HIGH, LIKELY, LOW, MEDIUM, SURE, behaviour_finding, new, phase_of, rule
 
-META: Final = about(
-    "escape-attempt",
-    "Refused call that breaking out needs",
-    HIGH,
-    SURE,
-    "escape",
-    why="These calls reach out of a container or into other processes.",
-    fix="Remove them; tests that need them should be marked and run elsewhere.",
-    cwe=(250, 269, 506),
-    attack=("T1611", "T1055"),
-)
 _GRAVE: Final = re.compile(
     r"mount|umount2|pivot_root|move_mount|open_tree|fs(?:open|config|mount|pick)|mount_setattr"
     r"|setns|unshare|clone CLONE_NEW"
@@ -48,6 +37,17 @@ _KERNEL_FILES: Final = re.compile(
 )
 
 
+@rule(
+    "escape-attempt",
+    "Refused call that breaking out needs",
+    severity="high",
+    confidence="high",
+    topic="escape",
+    cwe=(250, 269, 506),
+    attack=("T1611", "T1055"),
+    why="These calls reach out of a container or into other processes.",
+    fix="Remove them; tests that need them should be marked and run elsewhere.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each refused call, and for each write to kernel settings, devices or other memory."""
     for behaviour in new(context, BehaviourKind.DENIED):
@@ -55,12 +55,14 @@ def check(context: SignalContext) -> Iterator[Finding]:
         message = "Asks for something that only breaking out needs."
         if severity is LOW:
             message = "Makes an unusual system call."
-        yield found(META, context, behaviour, message, severity=severity, confidence=confidence)
+        yield behaviour_finding(
+            check.meta, context, behaviour, message, severity=severity, confidence=confidence
+        )
     for behaviour in new(context, BehaviourKind.WRITE):
         if _KERNEL_FILES.match(behaviour.subject):
             sure = LIKELY if phase_of(context, behaviour) == "test" else SURE
             message = "Writes to kernel settings, devices or another process's memory."
-            yield found(META, context, behaviour, message, confidence=sure)
+            yield behaviour_finding(check.meta, context, behaviour, message, confidence=sure)
 
 
 def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Confidence]:
@@ -70,6 +72,3 @@ def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Con
     if _GRAVE.match(behaviour.subject):
         return (MEDIUM, SURE) if test else (HIGH, SURE)
     return (LOW, LIKELY) if test else (MEDIUM, LIKELY)
-
-
-RULE: Final = BehaviourRule(META, check)

@@ -14,34 +14,35 @@ from typing import Final
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, SURE, BehaviourRule, about, found, new, programs
-from gate.signals.programs import COVERS, kind_of, says
+from gate.signals.programs import COVERS, command_risk, kind_of
+from gate.signals.rule_kit import behaviour_finding, new, programs, rule
 
-META: Final = about(
-    "history-tampering",
-    "Logs or histories are tampered with",
-    HIGH,
-    SURE,
-    "evasion",
-    why="Emptied logs and histories hide what was done.",
-    fix="Remove it.",
-    cwe=(778, 506),
-    attack=("T1070.003", "T1070.002"),
-)
 _TRACKS: Final = re.compile(r"~/\.\w*_history\Z|/var/log/|/run/utmp|/var/run/utmp")
 
 
+@rule(
+    "history-tampering",
+    "Logs or histories are tampered with",
+    severity="high",
+    confidence="high",
+    topic="evasion",
+    cwe=(778, 506),
+    attack=("T1070.003", "T1070.002"),
+    why="Emptied logs and histories hide what was done.",
+    fix="Remove it.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """Deletions and emptying of such files, and commands that do it."""
     kinds = (BehaviourKind.DELETE, BehaviourKind.WRITE, BehaviourKind.RENAME, BehaviourKind.EXEC)
     for behaviour in new(context, *kinds):
         if behaviour.kind is BehaviourKind.EXEC:
-            if says(behaviour.detail.get("argv", "")) == COVERS:
-                yield found(META, context, behaviour, "Runs a command that covers its tracks.")
+            if command_risk(behaviour.detail.get("argv", "")) == COVERS:
+                yield behaviour_finding(
+                    check.meta, context, behaviour, "Runs a command that covers its tracks."
+                )
         elif _TRACKS.match(behaviour.detail.get("old", behaviour.subject)):
             gone = behaviour.kind is not BehaviourKind.WRITE or behaviour.detail.get("how") == "empties"
             if gone and kind_of(programs(behaviour)[-1]) != "package":
-                yield found(META, context, behaviour, "Deletes or empties a log or a history.")
-
-
-RULE: Final = BehaviourRule(META, check)
+                yield behaviour_finding(
+                    check.meta, context, behaviour, "Deletes or empties a log or a history."
+                )

@@ -10,39 +10,36 @@ Compare the request with what main asks of the same host.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
     UNASKED,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
     new,
     phase_of,
+    rule,
 )
 
-META: Final = about(
+
+@rule(
     "http-request",
     "New HTTP request over a known connection",
-    MEDIUM,
-    LIKELY,
-    "network",
-    why="A host that main talks to as well can still be asked for, or sent, something else.",
-    fix="Compare the request with what main asks of the same host.",
+    severity="medium",
+    confidence="medium",
+    topic="network",
     cwe=(506, 200),
     attack=("T1071.001", "T1090.004"),
+    why="A host that main talks to as well can still be asked for, or sent, something else.",
+    fix="Compare the request with what main asks of the same host.",
 )
-
-
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each request whose connection no other finding tells."""
     told = {
@@ -58,19 +55,16 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         if fronted:
             message = "Sends a request for one host to another one: domain fronting hides where it goes."
-            yield found(META, context, behaviour, message, severity=HIGH, confidence=LIKELY)
+            yield behaviour_finding(check.meta, context, behaviour, message, severity=HIGH, confidence=LIKELY)
         elif host not in told:
             phase = phase_of(context, behaviour)
             severity, sure = (HIGH, SURE) if phase in UNASKED else (MEDIUM, LIKELY)
             message = "Makes an HTTP request that main does not make."
-            yield found(
-                META,
+            yield behaviour_finding(
+                check.meta,
                 context,
                 behaviour,
                 message,
                 severity=LOW if phase == "test" else severity,
                 confidence=sure,
             )
-
-
-RULE: Final = BehaviourRule(META, check)

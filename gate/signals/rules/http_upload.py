@@ -16,36 +16,35 @@ from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
     UNASKED,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
     new,
     phase_of,
+    rule,
 )
 
-META: Final = about(
-    "http-upload",
-    "Data is sent out by HTTP",
-    HIGH,
-    SURE,
-    "network",
-    why="A request with a body takes data off the machine.",
-    fix="Find out what is sent and why; let the user's call send it, never the import.",
-    cwe=(506, 200, 359),
-    attack=("T1041", "T1567"),
-)
 _SENDING: Final = frozenset(("POST", "PUT", "PATCH"))
 _QUERY: Final = 200
 """Bytes of a query beyond which it carries data rather than asks."""
 
 
+@rule(
+    "http-upload",
+    "Data is sent out by HTTP",
+    severity="high",
+    confidence="high",
+    topic="network",
+    cwe=(506, 200, 359),
+    attack=("T1041", "T1567"),
+    why="A request with a body takes data off the machine.",
+    fix="Find out what is sent and why; let the user's call send it, never the import.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each request that carries data."""
     for behaviour in new(context, BehaviourKind.HTTP):
@@ -61,7 +60,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
             if sends
             else "Sends data to another machine in a long query."
         )
-        yield found(META, context, behaviour, message, severity=severity, confidence=sure)
+        yield behaviour_finding(check.meta, context, behaviour, message, severity=severity, confidence=sure)
 
 
 def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Confidence]:
@@ -72,6 +71,3 @@ def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Con
     if phase in UNASKED or bare:
         return HIGH, SURE if phase in UNASKED else LIKELY
     return (HIGH, LIKELY) if phase == "script" else (MEDIUM, LIKELY)
-
-
-RULE: Final = BehaviourRule(META, check)

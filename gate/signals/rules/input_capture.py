@@ -14,26 +14,25 @@ from typing import Final
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, SURE, BehaviourRule, about, new, together
+from gate.signals.rule_kit import grouped_findings, new, rule
 
-META: Final = about(
-    "input-capture",
-    "Keyboard, camera or microphone is opened",
-    HIGH,
-    SURE,
-    "spy",
-    why="What people type, say and show holds passwords and secrets.",
-    fix="Use the desktop's own interface, which asks the user.",
-    cwe=(506, 359),
-    attack=("T1056.001", "T1125", "T1123"),
-)
 _DEVICES: Final = re.compile(r"/dev/(?:input/|uinput|hidraw|video\d|snd/|fb\d|vcs)")
 
 
+@rule(
+    "input-capture",
+    "Keyboard, camera or microphone is opened",
+    severity="high",
+    confidence="high",
+    topic="spy",
+    cwe=(506, 359),
+    attack=("T1056.001", "T1125", "T1123"),
+    why="What people type, say and show holds passwords and secrets.",
+    fix="Use the desktop's own interface, which asks the user.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each place and program, however many devices."""
     opened = (b for b in new(context, BehaviourKind.READ, BehaviourKind.WRITE) if _DEVICES.match(b.subject))
-    yield from together(META, context, opened, "Opens the keyboard, camera, microphone or screen.")
-
-
-RULE: Final = BehaviourRule(META, check)
+    yield from grouped_findings(
+        check.meta, context, opened, "Opens the keyboard, camera, microphone or screen."
+    )

@@ -15,22 +15,22 @@ from typing import Final
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, LIKELY, LOW, MEDIUM, BehaviourRule, about, found, new, phase_of
+from gate.signals.rule_kit import HIGH, LOW, MEDIUM, behaviour_finding, new, phase_of, rule
 
-META: Final = about(
-    "library-injection",
-    "Loader of another program is redirected",
-    HIGH,
-    LIKELY,
-    "exec",
-    why="These variables put foreign code into every program started with them.",
-    fix="Start the program with the environment it would have anyway.",
-    cwe=(426, 427),
-    attack=("T1574.006",),
-)
 _LOADER: Final = ("LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES")
 
 
+@rule(
+    "library-injection",
+    "Loader of another program is redirected",
+    severity="high",
+    confidence="medium",
+    topic="exec",
+    cwe=(426, 427),
+    attack=("T1574.006",),
+    why="These variables put foreign code into every program started with them.",
+    fix="Start the program with the environment it would have anyway.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each command with such variables."""
     for behaviour in new(context, BehaviourKind.EXEC):
@@ -39,7 +39,4 @@ def check(context: SignalContext) -> Iterator[Finding]:
             grave = any(name in env for name in _LOADER) and phase_of(context, behaviour) != "test"
             severity = HIGH if grave else MEDIUM if phase_of(context, behaviour) != "test" else LOW
             message = "Starts a program with variables that redirect its loader."
-            yield found(META, context, behaviour, message, severity=severity)
-
-
-RULE: Final = BehaviourRule(META, check)
+            yield behaviour_finding(check.meta, context, behaviour, message, severity=severity)

@@ -9,39 +9,36 @@ Listen when somebody asks for it, on the loopback address unless told otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
     UNASKED,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
     new,
     phase_of,
+    rule,
 )
 
-META: Final = about(
+
+@rule(
     "listening-socket",
     "New listening socket",
-    MEDIUM,
-    LIKELY,
-    "network",
-    why="A listening socket lets others in.",
-    fix="Listen when somebody asks for it, on the loopback address unless told otherwise.",
+    severity="medium",
+    confidence="medium",
+    topic="network",
     cwe=(1327, 506),
     attack=("T1571", "T1205"),
+    why="A listening socket lets others in.",
+    fix="Listen when somebody asks for it, on the loopback address unless told otherwise.",
 )
-
-
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each address; nothing for test servers on the loopback address."""
     for behaviour in new(context, BehaviourKind.LISTEN):
@@ -51,7 +48,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         severity, confidence = _weight(reach, unasked=phase in UNASKED, test=phase == "test")
         message = "Listens for connections that main does not listen for."
-        yield found(META, context, behaviour, message, severity=severity, confidence=confidence)
+        yield behaviour_finding(
+            check.meta, context, behaviour, message, severity=severity, confidence=confidence
+        )
 
 
 def _weight(reach: str, *, unasked: bool, test: bool) -> tuple[Severity, Confidence]:
@@ -60,6 +59,3 @@ def _weight(reach: str, *, unasked: bool, test: bool) -> tuple[Severity, Confide
     if test:
         return LOW, SURE
     return (HIGH, SURE) if unasked else (MEDIUM, SURE)
-
-
-RULE: Final = BehaviourRule(META, check)

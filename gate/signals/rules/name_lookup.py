@@ -18,35 +18,34 @@ from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
     UNASKED,
-    BehaviourRule,
-    about,
+    behaviour_finding,
     fetched_openly,
-    found,
     new,
     phase_of,
+    rule,
 )
 
-META: Final = about(
-    "name-lookup",
-    "New host name is looked up",
-    HIGH,
-    SURE,
-    "network",
-    why="Who looks a name up is about to talk to it; the name itself can carry data.",
-    fix="Find out what the host is for; network use belongs behind an explicit call.",
-    cwe=(506, 200),
-    attack=("T1071.004", "T1048.003"),
-)
 METADATA_NAMES: Final = ("metadata.google.internal", "metadata.goog", "instance-data.ec2.internal")
 
 
+@rule(
+    "name-lookup",
+    "New host name is looked up",
+    severity="high",
+    confidence="high",
+    topic="network",
+    cwe=(506, 200),
+    attack=("T1071.004", "T1048.003"),
+    why="Who looks a name up is about to talk to it; the name itself can carry data.",
+    fix="Find out what the host is for; network use belongs behind an explicit call.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each name."""
     for behaviour in new(context, BehaviourKind.DNS):
@@ -54,7 +53,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         severity, confidence = _weight(context, behaviour)
         message = "Looks up a host name that main does not look up."
-        yield found(META, context, behaviour, message, severity=severity, confidence=confidence)
+        yield behaviour_finding(
+            check.meta, context, behaviour, message, severity=severity, confidence=confidence
+        )
 
 
 def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Confidence]:
@@ -71,6 +72,3 @@ def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Con
     if phase in UNASKED:
         return HIGH, LIKELY if unknown else SURE
     return (MEDIUM, SURE) if unknown else (HIGH, LIKELY)
-
-
-RULE: Final = BehaviourRule(META, check)

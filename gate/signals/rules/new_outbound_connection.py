@@ -19,7 +19,7 @@ from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
@@ -27,27 +27,25 @@ from gate.signals.kit import (
     SURE,
     UNASKED,
     UNSURE,
-    BehaviourRule,
-    about,
+    behaviour_finding,
     fetched_openly,
-    found,
     new,
     phase_of,
+    rule,
 )
 
-META: Final = about(
+
+@rule(
     "new-outbound-connection",
     "New connection to another machine",
-    HIGH,
-    SURE,
-    "network",
-    why="Data can leave and commands can come in over a connection that main does not make.",
-    fix="Find out what the destination is for; network use belongs behind an explicit call.",
+    severity="high",
+    confidence="high",
+    topic="network",
     cwe=(506, 200),
     attack=("T1071", "T1041"),
+    why="Data can leave and commands can come in over a connection that main does not make.",
+    fix="Find out what the destination is for; network use belongs behind an explicit call.",
 )
-
-
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each destination."""
     for behaviour in new(context, BehaviourKind.CONNECT, BehaviourKind.SEND):
@@ -55,7 +53,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
         if reach in ("metadata", "unix") or behaviour.detail.get("own"):
             continue  # other rules; a server of the run itself
         severity, confidence = _weight(context, behaviour, reach)
-        yield found(META, context, behaviour, _MESSAGES[reach], severity=severity, confidence=confidence)
+        yield behaviour_finding(
+            check.meta, context, behaviour, _MESSAGES[reach], severity=severity, confidence=confidence
+        )
 
 
 _MESSAGES: Final = {
@@ -88,6 +88,3 @@ def _weight(context: SignalContext, behaviour: Behaviour, reach: str) -> tuple[S
     if reach == "private":
         return (HIGH, LIKELY) if phase in UNASKED else (MEDIUM, LIKELY)
     return HIGH, SURE if phase in UNASKED or not named else LIKELY
-
-
-RULE: Final = BehaviourRule(META, check)

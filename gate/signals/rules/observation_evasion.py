@@ -16,22 +16,22 @@ from typing import Final
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, LIKELY, LOW, SURE, BehaviourRule, about, found, new, programs
+from gate.signals.rule_kit import LIKELY, LOW, behaviour_finding, new, programs, rule
 
-META: Final = about(
-    "observation-evasion",
-    "A way around observation is used",
-    HIGH,
-    SURE,
-    "evasion",
-    why="These ways are used to act without being seen by system call tracers.",
-    fix="Remove it, or use the ordinary calls.",
-    cwe=(506, 693),
-    attack=("T1562", "T1106"),
-)
 _RUNTIMES: Final = ("node", "deno", "bun", "libuv", "npm")
 
 
+@rule(
+    "observation-evasion",
+    "A way around observation is used",
+    severity="high",
+    confidence="high",
+    topic="evasion",
+    cwe=(506, 693),
+    attack=("T1562", "T1106"),
+    why="These ways are used to act without being seen by system call tracers.",
+    fix="Remove it, or use the ordinary calls.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each way; lost events are information here, the verdict sees to them."""
     for behaviour in new(context, BehaviourKind.EVADE):
@@ -39,20 +39,23 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         if behaviour.subject == "trace-incomplete":
             message = "Part of what it did was not recorded."
-            yield found(META, context, behaviour, message, severity=LOW, confidence=LIKELY)
+            yield behaviour_finding(check.meta, context, behaviour, message, severity=LOW, confidence=LIKELY)
         elif behaviour.subject == "io_uring" and programs(behaviour)[-1] in _RUNTIMES:
-            yield found(
-                META, context, behaviour, "A runtime tries io_uring.", severity=LOW, confidence=LIKELY
+            yield behaviour_finding(
+                check.meta, context, behaviour, "A runtime tries io_uring.", severity=LOW, confidence=LIKELY
             )
         elif behaviour.subject == "connection that reached nobody":
             message = "A connection was asked for and did not come to the simulated network."
-            yield found(META, context, behaviour, message, severity=LOW, confidence=LIKELY)
+            yield behaviour_finding(check.meta, context, behaviour, message, severity=LOW, confidence=LIKELY)
         elif behaviour.subject == "connection that the tracer did not see":
-            yield found(META, context, behaviour, "Made a connection that the tracer did not see.")
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Made a connection that the tracer did not see."
+            )
         elif behaviour.subject == "file changed by nothing that the tracer saw":
-            yield found(META, context, behaviour, "Changed a file by no call that the tracer saw.")
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Changed a file by no call that the tracer saw."
+            )
         else:
-            yield found(META, context, behaviour, "Makes system calls in a way that tracers may not see.")
-
-
-RULE: Final = BehaviourRule(META, check)
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Makes system calls in a way that tracers may not see."
+            )

@@ -10,38 +10,35 @@ Set modes when files are made, and only on files of one's own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
+    grouped_findings,
     new,
     phase_of,
-    together,
+    rule,
 )
 
-META: Final = about(
+
+@rule(
     "permission-change",
     "Permissions are changed",
-    MEDIUM,
-    LIKELY,
-    "file",
-    why="A set-user-id program lends its owner's rights; loosened system files let others in.",
-    fix="Set modes only on files of one's own.",
+    severity="medium",
+    confidence="medium",
+    topic="file",
     cwe=(732, 250),
     attack=("T1222.002", "T1548.001"),
+    why="A set-user-id program lends its owner's rights; loosened system files let others in.",
+    fix="Set modes only on files of one's own.",
 )
-
-
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each grave change; freshly executable files together."""
     fresh: list[Behaviour] = []
@@ -49,20 +46,23 @@ def check(context: SignalContext) -> Iterator[Finding]:
         what = behaviour.detail.get("what")
         if what == "setuid":
             sure = LIKELY if phase_of(context, behaviour) == "test" else SURE
-            yield found(META, context, behaviour, "Sets a set-user-id bit.", severity=HIGH, confidence=sure)
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Sets a set-user-id bit.", severity=HIGH, confidence=sure
+            )
         elif what == "executable":
             fresh.append(behaviour)
         elif behaviour.detail.get("place") == "home":
-            yield found(META, context, behaviour, "Changes permissions below the home folder.", severity=LOW)
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Changes permissions below the home folder.", severity=LOW
+            )
         else:
-            yield found(
-                META,
+            yield behaviour_finding(
+                check.meta,
                 context,
                 behaviour,
                 "Changes permissions or the owner of a system file.",
                 severity=MEDIUM,
             )
-    yield from together(META, context, fresh, "Makes files executable that the run wrote.", severity=LOW)
-
-
-RULE: Final = BehaviourRule(META, check)
+    yield from grouped_findings(
+        check.meta, context, fresh, "Makes files executable that the run wrote.", severity=LOW
+    )

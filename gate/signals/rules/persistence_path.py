@@ -16,37 +16,36 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
     new,
     phase_of,
     programs,
+    rule,
 )
-from gate.signals.sensitive import owned, persistence
+from gate.signals.sensitive_paths import owned, persistence
 
-META: Final = about(
-    "persistence-path",
-    "Writes where code is run later",
-    HIGH,
-    SURE,
-    "persistence",
-    why="What is written there runs again without anybody asking, long after this change.",
-    fix="Remove it, or let the user start it and name the place.",
-    cwe=(506, 732),
-    attack=("T1546", "T1053", "T1098.004"),
-)
 _HOOK: Final = re.compile(r"\.git/(?:modules/.+/)?hooks/")
 _IN_ANOTHER_REPOSITORY: Final = re.compile(r"tree:(?!\.git/).+/\.git/hooks/")
 """Below the project, where the tree that is judged has no repository: a script made it just now."""
 
 
+@rule(
+    "persistence-path",
+    "Writes where code is run later",
+    severity="high",
+    confidence="high",
+    topic="persistence",
+    cwe=(506, 732),
+    attack=("T1546", "T1053", "T1098.004"),
+    why="What is written there runs again without anybody asking, long after this change.",
+    fix="Remove it, or let the user start it and name the place.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each path."""
     kinds = (BehaviourKind.WRITE, BehaviourKind.RENAME, BehaviourKind.LINK, BehaviourKind.CHMOD)
@@ -61,7 +60,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         severity, confidence = _weight(context, behaviour, path, what)
         message = f"Writes where code is run later ({what})."
-        yield found(META, context, behaviour, message, severity=severity, confidence=confidence)
+        yield behaviour_finding(
+            check.meta, context, behaviour, message, severity=severity, confidence=confidence
+        )
 
 
 def _built(context: SignalContext, behaviour: Behaviour, path: str) -> bool:
@@ -81,6 +82,3 @@ def _weight(
     if phase_of(context, behaviour) == "test":
         return (MEDIUM, SURE) if path.startswith("tree:") else (HIGH, LIKELY)
     return HIGH, SURE
-
-
-RULE: Final = BehaviourRule(META, check)

@@ -14,25 +14,25 @@ from typing import Final
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import HIGH, MEDIUM, SURE, BehaviourRule, about, found, new
+from gate.signals.rule_kit import HIGH, MEDIUM, behaviour_finding, new, rule
 
-META: Final = about(
-    "port-scan",
-    "Many ports or machines are tried",
-    HIGH,
-    SURE,
-    "network",
-    why="Scanning finds the next target inside the network the code runs in.",
-    fix="Connect to the one service that is configured.",
-    cwe=(506,),
-    attack=("T1046", "T1018"),
-)
 _MANY: Final = 20
 """Different ports of one machine, or machines at one port."""
 _GIVEN: Final = 32768
 """From here on the kernel gives ports out: on the loopback those are the servers of a test suite."""
 
 
+@rule(
+    "port-scan",
+    "Many ports or machines are tried",
+    severity="high",
+    confidence="high",
+    topic="network",
+    cwe=(506,),
+    attack=("T1046", "T1018"),
+    why="Scanning finds the next target inside the network the code runs in.",
+    fix="Connect to the one service that is configured.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each machine scanned, one for each port looked for on many machines."""
     ports: dict[str, list[Behaviour]] = {}
@@ -48,8 +48,8 @@ def check(context: SignalContext) -> Iterator[Finding]:
     for machine, tried in ports.items():
         if len(tried) >= _MANY:
             severity = MEDIUM if machine == "loopback" else HIGH
-            yield found(
-                META,
+            yield behaviour_finding(
+                check.meta,
                 context,
                 tried[0],
                 f"Tries {len(tried)} ports of one machine.",
@@ -58,14 +58,11 @@ def check(context: SignalContext) -> Iterator[Finding]:
             )
     for tried in machines.values():
         if len(tried) >= _MANY:
-            yield found(
-                META,
+            yield behaviour_finding(
+                check.meta,
                 context,
                 tried[0],
                 f"Tries one port of {len(tried)} machines.",
                 severity=HIGH,
                 more=tried[1:_MANY],
             )
-
-
-RULE: Final = BehaviourRule(META, check)

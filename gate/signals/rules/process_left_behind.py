@@ -18,31 +18,18 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
-    LIKELY,
     LOW,
     MEDIUM,
     UNASKED,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
     left_behind,
     new,
     phase_of,
+    rule,
 )
 
-META: Final = about(
-    "process-left-behind",
-    "Process outlives what started it",
-    MEDIUM,
-    LIKELY,
-    "evasion",
-    why="A process that runs on can do its work when nobody looks any more.",
-    fix="Wait for what you start, or end it; offer a service that runs on as a program of its own.",
-    cwe=(506, 772),
-    attack=("T1497.003", "T1543"),
-)
 _AGENTS: Final = frozenset(
     ("adb", "dbus-daemon", "dirmngr", "git", "gpg-agent", "keyboxd", "ssh-agent", "watchman")
 )
@@ -59,6 +46,17 @@ _WAYS: Final = {
 }
 
 
+@rule(
+    "process-left-behind",
+    "Process outlives what started it",
+    severity="medium",
+    confidence="medium",
+    topic="evasion",
+    cwe=(506, 772),
+    attack=("T1497.003", "T1543"),
+    why="A process that runs on can do its work when nobody looks any more.",
+    fix="Wait for what you start, or end it; offer a service that runs on as a program of its own.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each program left behind."""
     for behaviour in new(context, BehaviourKind.EXIT):
@@ -66,7 +64,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
             message = _WAYS.get(
                 behaviour.detail.get("detached", ""), "Starts a process that outlives what started it."
             )
-            yield found(META, context, behaviour, message, severity=_weight(context, behaviour))
+            yield behaviour_finding(
+                check.meta, context, behaviour, message, severity=_weight(context, behaviour)
+            )
 
 
 def _weight(context: SignalContext, behaviour: Behaviour) -> Severity:
@@ -86,6 +86,3 @@ def _ordinary(behaviour: Behaviour) -> bool:
         return told.get("path", "").startswith(_SYSTEM) and below <= _AGENTS
     worker = program == "python" and _WORKER.fullmatch(told.get("argv", "")) is not None
     return not told.get("detached") and not below and (worker or not program)
-
-
-RULE: Final = BehaviourRule(META, check)

@@ -15,33 +15,20 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.programs import kind_of
+from gate.signals.rule_kit import (
     HIGH,
-    LIKELY,
     LOW,
     MEDIUM,
     UNASKED,
     UNSURE,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
+    grouped_findings,
     new,
     phase_of,
-    together,
+    rule,
 )
-from gate.signals.programs import kind_of
 
-META: Final = about(
-    "program-spawned",
-    "New program is started",
-    LOW,
-    LIKELY,
-    "exec",
-    why="Another program can do what the code does not show.",
-    fix="Nothing, if the program belongs to what the code is for.",
-    cwe=(78,),
-    attack=("T1059", "T1106"),
-)
 _GRAVE: Final = {
     "network": "Starts a network tool.",
     "rights": "Starts a program that changes rights, mounts or the kernel.",
@@ -56,6 +43,17 @@ _GRAVE: Final = {
 _LESS: Final = ("survey", "package", "killer")
 
 
+@rule(
+    "program-spawned",
+    "New program is started",
+    severity="low",
+    confidence="medium",
+    topic="exec",
+    cwe=(78,),
+    attack=("T1059", "T1106"),
+    why="Another program can do what the code does not show.",
+    fix="Nothing, if the program belongs to what the code is for.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each grave program, and one for all others of a place."""
     everyday: list[Behaviour] = []
@@ -65,12 +63,14 @@ def check(context: SignalContext) -> Iterator[Finding]:
         if behaviour.detail.get("missing"):
             absent.append(behaviour)
         elif kind in _GRAVE:
-            yield found(META, context, behaviour, _GRAVE[kind], severity=_weight(context, behaviour, kind))
+            yield behaviour_finding(
+                check.meta, context, behaviour, _GRAVE[kind], severity=_weight(context, behaviour, kind)
+            )
         elif kind in ("quiet", "other"):
             everyday.append(behaviour)
-    yield from together(META, context, everyday, "Starts programs that main does not start.")
+    yield from grouped_findings(check.meta, context, everyday, "Starts programs that main does not start.")
     message = "Looks for programs that the sandbox does not have."
-    yield from together(META, context, absent, message, confidence=UNSURE)
+    yield from grouped_findings(check.meta, context, absent, message, confidence=UNSURE)
 
 
 def _weight(context: SignalContext, behaviour: Behaviour, kind: str) -> Severity:
@@ -80,6 +80,3 @@ def _weight(context: SignalContext, behaviour: Behaviour, kind: str) -> Severity
     if phase in UNASKED and kind not in _LESS:
         return HIGH
     return MEDIUM
-
-
-RULE: Final = BehaviourRule(META, check)

@@ -17,20 +17,9 @@ from typing import Final
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import CRITICAL, LIKELY, SURE, BehaviourRule, about, found, new, programs
-from gate.signals.sensitive import credential, owned
+from gate.signals.rule_kit import SURE, behaviour_finding, new, programs, rule
+from gate.signals.sensitive_paths import credential, owned
 
-META: Final = about(
-    "read-then-send",
-    "Credentials read and network used",
-    CRITICAL,
-    LIKELY,
-    "credential",
-    why="Reading secrets and talking to another machine in one go is how they are stolen.",
-    fix="Remove it.",
-    cwe=(522, 506),
-    attack=("T1552.001", "T1041"),
-)
 _AWAY: Final = ("outside", "metadata", "private")
 _ACCOUNTS: Final = re.compile(
     r"(?:\b|x0a)root(?::|%3a)[^:%\s]{0,120}(?P<colon>:|%3a)0(?P=colon)0(?P=colon)|cm9vdDp4OjA6MDpyb290",
@@ -39,6 +28,17 @@ _ACCOUNTS: Final = re.compile(
 """The first line of passwd(5): root, its password's place, uid 0, gid 0."""
 
 
+@rule(
+    "read-then-send",
+    "Credentials read and network used",
+    severity="critical",
+    confidence="medium",
+    topic="credential",
+    cwe=(522, 506),
+    attack=("T1552.001", "T1041"),
+    why="Reading secrets and talking to another machine in one go is how they are stolen.",
+    fix="Remove it.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each credential file read in a probe that also used the network anew, and for each
     time that the list of accounts goes out.
@@ -56,13 +56,10 @@ def check(context: SignalContext) -> Iterator[Finding]:
             continue
         if not owned(behaviour.subject, programs(behaviour)[-1]):
             message = "Opens a credential file and uses the network in the same run."
-            yield found(META, context, behaviour, message, more=away)
+            yield behaviour_finding(check.meta, context, behaviour, message, more=away)
     for behaviour in new(context, BehaviourKind.CONNECT, BehaviourKind.SEND, BehaviourKind.HTTP):
         sent = f"{behaviour.detail.get('path', '')} {behaviour.detail.get('head', '')}"
         if behaviour.detail.get("reach", "outside") in _AWAY and _ACCOUNTS.search(sent):
-            yield found(
-                META, context, behaviour, "Sends the machine's list of accounts away.", confidence=SURE
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Sends the machine's list of accounts away.", confidence=SURE
             )
-
-
-RULE: Final = BehaviourRule(META, check)

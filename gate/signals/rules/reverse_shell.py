@@ -9,27 +9,25 @@ Remove it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import CRITICAL, SURE, BehaviourRule, about, found, new
-from gate.signals.programs import REMOTE_SHELL, kind_of, says
+from gate.signals.programs import REMOTE_SHELL, command_risk, kind_of
+from gate.signals.rule_kit import behaviour_finding, new, rule
 
-META: Final = about(
+
+@rule(
     "reverse-shell",
     "Shell over the network",
-    CRITICAL,
-    SURE,
-    "exec",
-    why="A shell tied to a connection gives whoever is at the other end the machine.",
-    fix="Remove it.",
+    severity="critical",
+    confidence="high",
+    topic="exec",
     cwe=(506, 78),
     attack=("T1059.004", "T1071"),
+    why="A shell tied to a connection gives whoever is at the other end the machine.",
+    fix="Remove it.",
 )
-
-
 def check(context: SignalContext) -> Iterator[Finding]:
     """Command lines that tie a shell to the network, and bare shells below a process that connected."""
     connected = [
@@ -38,10 +36,14 @@ def check(context: SignalContext) -> Iterator[Finding]:
         if b.detail.get("reach") in ("outside", "private") and b.detail.get("proto") != "udp"
     ]
     for behaviour in new(context, BehaviourKind.EXEC):
-        if says(behaviour.detail.get("argv", "")) == REMOTE_SHELL:
-            yield found(META, context, behaviour, "Runs a command that opens a shell over the network.")
+        if command_risk(behaviour.detail.get("argv", "")) == REMOTE_SHELL:
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Runs a command that opens a shell over the network."
+            )
         elif _bare(behaviour) and any(_above(b, behaviour) for b in connected):
-            yield found(META, context, behaviour, "Starts a bare shell after connecting to another machine.")
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Starts a bare shell after connecting to another machine."
+            )
 
 
 def _bare(behaviour: Behaviour) -> bool:
@@ -54,6 +56,3 @@ def _bare(behaviour: Behaviour) -> bool:
 def _above(connection: Behaviour, shell: Behaviour) -> bool:
     """The connection was made in the same probe by a process above the shell."""
     return bool(set(connection.probes) & set(shell.probes)) and shell.actor.startswith(connection.actor)
-
-
-RULE: Final = BehaviourRule(META, check)

@@ -16,34 +16,33 @@ from typing import Final
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
+    grouped_findings,
     new,
     phase_of,
-    together,
+    rule,
 )
 
-META: Final = about(
-    "sandbox-probe",
-    "Asks whether it is being watched",
-    MEDIUM,
-    LIKELY,
-    "evasion",
-    why="Malicious code asks where it runs, to stay quiet in sandboxes and act elsewhere.",
-    fix="Remove the questions, or say in the code what depends on the answer.",
-    cwe=(506,),
-    attack=("T1497.001", "T1622"),
-)
 _COMMON: Final = frozenset(("cpu", "cgroup", "uptime", "machine-id", "network-card"))
 
 
+@rule(
+    "sandbox-probe",
+    "Asks whether it is being watched",
+    severity="medium",
+    confidence="medium",
+    topic="evasion",
+    cwe=(506,),
+    attack=("T1497.001", "T1622"),
+    why="Malicious code asks where it runs, to stay quiet in sandboxes and act elsewhere.",
+    fix="Remove the questions, or say in the code what depends on the answer.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """Two telling questions (or one and two common ones) are one grave finding; fewer are told as is."""
     asked = list(new(context, BehaviourKind.PROBE))
@@ -54,12 +53,19 @@ def check(context: SignalContext) -> Iterator[Finding]:
         everything: list[Behaviour] = telling + common
         severity = MEDIUM if all(phase_of(context, b) == "test" for b in telling) else HIGH
         message = "Asks several questions that tell a sandbox from a real machine."
-        yield found(
-            META, context, everything[0], message, severity=severity, confidence=LIKELY, more=everything[1:]
+        yield behaviour_finding(
+            check.meta,
+            context,
+            everything[0],
+            message,
+            severity=severity,
+            confidence=LIKELY,
+            more=everything[1:],
         )
         return
-    yield from together(META, context, telling, "Asks whether it is being watched.", confidence=SURE)
-    yield from together(META, context, common, "Asks about the machine it runs on.", severity=LOW)
-
-
-RULE: Final = BehaviourRule(META, check)
+    yield from grouped_findings(
+        check.meta, context, telling, "Asks whether it is being watched.", confidence=SURE
+    )
+    yield from grouped_findings(
+        check.meta, context, common, "Asks about the machine it runs on.", severity=LOW
+    )

@@ -16,32 +16,20 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.programs import everyday_shell, kind_of
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     UNASKED,
     UNSURE,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
     new,
     phase_of,
+    rule,
 )
-from gate.signals.programs import everyday_shell, kind_of
 
-META: Final = about(
-    "shell-or-interpreter-spawned",
-    "Shell or interpreter is started",
-    MEDIUM,
-    LIKELY,
-    "exec",
-    why="A shell runs whatever its text says, and text can come from anywhere.",
-    fix="Call the program directly with an argument list, and only when somebody asks for it.",
-    cwe=(78,),
-    attack=("T1059",),
-)
 _HELPER: Final = re.compile(
     r"\S*python[\d.]*(?: -[A-Za-z]\S*)*? -c from multiprocessing\.\w+ import \w+ ?; ?\w+\([\w\s=,\[\]'./*]*\)"
     r"(?: --multiprocessing-fork)?"
@@ -51,6 +39,17 @@ _RECIPE: Final = re.compile(r"(?:\A|>)g?make>[^>]+\Z")
 """A target that somebody asks for; each line of it is a shell's, and stands in the Makefile."""
 
 
+@rule(
+    "shell-or-interpreter-spawned",
+    "Shell or interpreter is started",
+    severity="medium",
+    confidence="medium",
+    topic="exec",
+    cwe=(78,),
+    attack=("T1059",),
+    why="A shell runs whatever its text says, and text can come from anywhere.",
+    fix="Call the program directly with an argument list, and only when somebody asks for it.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each command."""
     for behaviour in new(context, BehaviourKind.EXEC):
@@ -64,7 +63,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
             message = (
                 f"Starts {'a shell' if kind == 'shell' else 'an interpreter'} that main does not start so."
             )
-            yield found(META, context, behaviour, message, severity=severity, confidence=confidence)
+            yield behaviour_finding(
+                check.meta, context, behaviour, message, severity=severity, confidence=confidence
+            )
 
 
 def _weight(context: SignalContext, behaviour: Behaviour, kind: str) -> tuple[Severity, Confidence]:
@@ -77,6 +78,3 @@ def _weight(context: SignalContext, behaviour: Behaviour, kind: str) -> tuple[Se
     if kind == "interpreter":
         return (MEDIUM, LIKELY) if phase in UNASKED else (LOW, LIKELY)
     return (HIGH, LIKELY) if phase == "import" else (MEDIUM, LIKELY)
-
-
-RULE: Final = BehaviourRule(META, check)

@@ -16,25 +16,25 @@ from typing import Final
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import LIKELY, LOW, MEDIUM, UNSURE, BehaviourRule, about, new, together
-from gate.signals.sensitive import credential, persistence
+from gate.signals.rule_kit import LIKELY, MEDIUM, UNSURE, grouped_findings, new, rule
+from gate.signals.sensitive_paths import credential, persistence
 
-META: Final = about(
-    "system-file-read",
-    "Files of the system are read",
-    LOW,
-    LIKELY,
-    "file",
-    why="What a program knows about the machine it can use or send; most reads are harmless.",
-    fix="Nothing, if the file belongs to what the code is for.",
-    cwe=(200,),
-    attack=("T1083", "T1005"),
-)
 _ACCOUNTS: Final = re.compile(
     r"/etc/(?:passwd|group|login\.defs|subuid|crontab)|.*/passwd\.master|/proc/<pid>/"
 )
 
 
+@rule(
+    "system-file-read",
+    "Files of the system are read",
+    severity="low",
+    confidence="medium",
+    topic="file",
+    cwe=(200,),
+    attack=("T1083", "T1005"),
+    why="What a program knows about the machine it can use or send; most reads are harmless.",
+    fix="Nothing, if the file belongs to what the code is for.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each place and program, however many files."""
     plain: list[Behaviour] = []
@@ -47,10 +47,9 @@ def check(context: SignalContext) -> Iterator[Finding]:
             known = _ACCOUNTS.match(behaviour.subject) or persistence(behaviour.subject)
             (accounts if known else plain).append(behaviour)
     message = "Reads account lists, start-up files or other processes' files."
-    yield from together(META, context, accounts, message, severity=MEDIUM, confidence=LIKELY)
-    yield from together(META, context, plain, "Reads files of the system that main does not read.")
+    yield from grouped_findings(check.meta, context, accounts, message, severity=MEDIUM, confidence=LIKELY)
+    yield from grouped_findings(
+        check.meta, context, plain, "Reads files of the system that main does not read."
+    )
     message = "Asks about files of the system that main does not ask about."
-    yield from together(META, context, looks, message, confidence=UNSURE)
-
-
-RULE: Final = BehaviourRule(META, check)
+    yield from grouped_findings(check.meta, context, looks, message, confidence=UNSURE)

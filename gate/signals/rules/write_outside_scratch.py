@@ -16,39 +16,38 @@ from typing import Final
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.kit import (
+from gate.signals.rule_kit import (
     HIGH,
     LIKELY,
     LOW,
     MEDIUM,
     SURE,
     UNASKED,
-    BehaviourRule,
-    about,
-    found,
+    behaviour_finding,
+    grouped_findings,
     new,
     phase_of,
-    together,
+    rule,
 )
-from gate.signals.sensitive import persistence
+from gate.signals.sensitive_paths import persistence
 
-META: Final = about(
-    "write-outside-scratch",
-    "Writes outside the tree",
-    MEDIUM,
-    LIKELY,
-    "file",
-    why="Files outside the tree outlive the run and belong to others.",
-    fix="Write below the temporary or cache folder, or where the caller says.",
-    cwe=(73, 552),
-    attack=("T1565.001", "T1036"),
-)
 _MANY: Final = 3
 """Source files written by one import, from which on it is no generated file any more."""
 _KERNEL: Final = re.compile(r"/proc/|/sys/")
 _SOURCE: Final = re.compile(r"tree:(?:.*\.(?:py|pth|sh|js|ts|toml|cfg|ya?ml)|.*Makefile|\.git(?:hub)?/.*)\Z")
 
 
+@rule(
+    "write-outside-scratch",
+    "Writes outside the tree",
+    severity="medium",
+    confidence="medium",
+    topic="file",
+    cwe=(73, 552),
+    attack=("T1565.001", "T1036"),
+    why="Files outside the tree outlive the run and belong to others.",
+    fix="Write below the temporary or cache folder, or where the caller says.",
+)
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each system path; one for all files below home; source files written at import."""
     home: list[Behaviour] = []
@@ -66,12 +65,15 @@ def check(context: SignalContext) -> Iterator[Finding]:
             sure = SURE if phase_of(context, behaviour) in UNASKED else LIKELY
             grave = path.startswith(("/etc/", "/dev/", "/boot/", "/bin", "/sbin", "/usr/bin", "/usr/sbin"))
             severity = HIGH if grave and sure is SURE else MEDIUM
-            yield found(META, context, behaviour, "Writes to the system.", severity=severity, confidence=sure)
-    yield from together(META, context, home, "Writes files below the home folder.", severity=LOW)
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Writes to the system.", severity=severity, confidence=sure
+            )
+    yield from grouped_findings(
+        check.meta, context, home, "Writes files below the home folder.", severity=LOW
+    )
     many = len({b.subject for b in source}) >= _MANY
     message = "Overwrites source files when imported."
     weight = (HIGH, SURE) if many else (MEDIUM, LIKELY)
-    yield from together(META, context, source, message, severity=weight[0], confidence=weight[1])
-
-
-RULE: Final = BehaviourRule(META, check)
+    yield from grouped_findings(
+        check.meta, context, source, message, severity=weight[0], confidence=weight[1]
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.forge.standin.routes import Call, Listed, R, Refusal, route
-from tests.forge.standin.world import OWNER, REPO, Actor, stamp
+from tests.forge.standin.world import OWNER, REPO, TREE, Actor, stamp
 
 
 def check_of(call: Call, check: dict[str, Any]) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def check_of(call: Call, check: dict[str, Any]) -> dict[str, Any]:
         "title": output.get("title"),
         "summary": output.get("summary"),
         "text": output.get("text"),
-        "annotations_count": len(check["annotations"]),
+        "annotations_count": len(check.get("annotations", [])),
         "annotations_url": f"{call.url}/repos/{OWNER}/{REPO}/check-runs/{check['id']}/annotations",
     }
     made["app"] = made["app"] | {"slug": check["app"], "id": check["app_id"]}
@@ -36,6 +36,9 @@ def _put_check(call: Call, check: dict[str, Any]) -> None:
     check.update({k: v for k, v in call.body.items() if k != "output"})
     if "conclusion" in call.body:
         check["status"] = "completed"
+        check["at"] = stamp()
+    elif check["status"] != "completed":
+        check["conclusion"] = None
     if call.body.get("output"):
         check["output"] = {k: v for k, v in call.body["output"].items() if k != "annotations"}
 
@@ -78,6 +81,13 @@ def _checks(call: Call) -> tuple[int, Any]:
         and call.query.get("app_id", str(c["app_id"])) == str(c["app_id"])
     ]
     return 200, Listed(found, key="check_runs")
+
+
+@route("GET", f"{R}/check-runs/{{check_run_id}}/annotations", "checks")
+def _annotations(call: Call) -> tuple[int, Any]:
+    example = call.told.example("GET", f"{R}/check-runs/{{check_run_id}}/annotations", 200)[0]
+    check = call.world.checks[int(call.params["check_run_id"])]
+    return 200, Listed([example | a for a in check.get("annotations", [])])
 
 
 @route("POST", f"{R}/statuses/{{sha}}", "statuses", "write")
@@ -124,9 +134,7 @@ def _run(call: Call) -> tuple[int, Any]:
 
 @route("GET", f"{R}/git/commits/{{commit_sha}}", "contents")
 def _commit(call: Call) -> tuple[int, Any]:
-    found = call.world.trees.get(call.params["commit_sha"])
-    if found is None:
-        raise Refusal(404, "Not Found")
+    found = call.world.trees.get(call.params["commit_sha"], (TREE, ()))
     made = call.told.example("GET", f"{R}/git/commits/{{commit_sha}}", 200)
     made["tree"] |= {"sha": found[0]}
     link = made["parents"][0]

@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from tests.forge.standin.routes import Call, Listed, R, Refusal, route, user_of
-from tests.forge.standin.world import OWNER, REPO, Actor
+from tests.forge.standin.world import OWNER, REPO, Actor, Pull
 
 
 @route("GET", f"{R}/contents/{{path}}", "contents")
@@ -65,25 +65,60 @@ def _shown(patch: str) -> set[int]:
     return out
 
 
-@route("GET", f"{R}/pulls/{{pull_number}}/commits", "pull_requests")
-def _pull_commits(call: Call) -> tuple[int, Any]:
-    example = call.told.example("GET", f"{R}/pulls/{{pull_number}}/commits", 200)[0]
-    pull = call.pull(call.params["pull_number"])
-    who = [user_of(call, Actor(login=login)) for login in (pull.commit_authors or [pull.author])]
-    return 200, Listed([example | {"author": user, "committer": user} for user in who])
+@route("GET", f"{R}/compare/{{basehead}}", "contents")
+def _compare(call: Call) -> tuple[int, Any]:
+    """Commits page by page, as many as there are; files are left out."""
+    base, _, head = call.params["basehead"].partition("...")
+    world = call.world
+    pull = next((p for p in world.pulls.values() if p.head_sha == head), None)
+    made = call.told.example("GET", f"{R}/compare/{{basehead}}", 200)
+    example = made["commits"][0]
+    commits = _commits_of(call, example, pull) if pull is not None and base != head else []
+    merge_base = world.merge_bases.get((base, head), base)
+    ahead = pull is not None or (base, head) in world.older
+    made |= {
+        "status": "identical" if base == head else "ahead" if ahead and merge_base == base else "diverged",
+        "total_commits": len(commits),
+        "ahead_by": len(commits),
+        "merge_base_commit": example | {"sha": merge_base},
+        "files": [],
+    }
+    return 200, Listed(commits, key="commits", rest=made)
+
+
+def _commits_of(call: Call, example: dict[str, Any], pull: Pull) -> list[dict[str, Any]]:
+    out = []
+    for number, login in enumerate(pull.commit_authors or [pull.author]):
+        told = pull.messages[number] if number < len(pull.messages) else "Change prices"
+        unknown = "<" in login  # name and address that belong to no account
+        name, _, rest = login.partition(" <")
+        signature = {"name": name, "email": rest.rstrip(">") or f"{name}@example.invalid"}
+        inner = example["commit"] | {"message": told}
+        inner |= {k: example["commit"][k] | signature for k in ("author", "committer")}
+        user: dict[str, Any] = {} if unknown else user_of(call, Actor(login=login))
+        out.append(example | {"commit": inner, "author": user, "committer": user})
+    return out
 
 
 @route("GET", f"{R}/actions/workflows/{{workflow_id}}/runs", "actions")
 def _runs(call: Call) -> tuple[int, Any]:
     example = call.told.example("GET", f"{R}/actions/runs/{{run_id}}", 200)
     found = [
-        example | {k: v for k, v in run.items() if k != "head_owner"}
+        example
+        | {k: v for k, v in run.items() if k != "head_owner"}
+        | {"head_repository": example["head_repository"] | {"owner": _owner(example, run)}}
         for run in call.world.runs.values()
         if run["path"].endswith("/" + call.params["workflow_id"])
         and run["head_sha"] == call.query.get("head_sha", run["head_sha"])
         and run["event"] == call.query.get("event", run["event"])
+        and run["status"] == call.query.get("status", run["status"])
     ]
     return 200, Listed(found, key="workflow_runs")
+
+
+def _owner(example: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    owner: dict[str, Any] = example["head_repository"]["owner"] | {"login": run["head_owner"]}
+    return owner
 
 
 @route("GET", f"{R}/actions/runs/{{run_id}}/artifacts", "actions")

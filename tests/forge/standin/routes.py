@@ -46,6 +46,8 @@ class Listed:
 
     items: list[Any]
     key: str | None = None
+    rest: dict[str, Any] | None = None
+    """What else the object holds, instead of a count."""
 
 
 Route = Callable[[Call], tuple[int, Any]]
@@ -99,7 +101,15 @@ def comment_of(call: Call, comment: Comment) -> dict[str, Any]:
         "updated_at": comment.updated,
         "html_url": f"https://github.com/{OWNER}/{REPO}/pull/{comment.number}#issuecomment-{comment.id}",
         "issue_url": f"{call.url}/repos/{OWNER}/{REPO}/issues/{comment.number}",
+        "author_association": comment.association,
+        "performed_via_github_app": app_example(call) if comment.app else None,
     }
+
+
+def app_example(call: Call) -> dict[str, Any]:
+    """An app, as the description shows one."""
+    made: dict[str, Any] = call.told.example("POST", f"{R}/check-runs", 201)["app"]
+    return made
 
 
 @route("GET", f"{R}/issues/{{issue_number}}/comments", "issues")
@@ -141,7 +151,9 @@ def pull_of(call: Call, pull: Pull, method: str = "GET", short: bool = False) ->
     made = made[0] if short else made
     made["requested_teams"] = []
     made |= {"number": pull.number, "state": pull.state, "title": pull.title, "body": pull.body}
-    made["user"] = user_of(call, Actor(login=pull.author, id=77))
+    made["user"] = user_of(call, Actor(login=pull.author, id=77, type=pull.author_type))
+    made["assignees"] = [user_of(call, Actor(login=login)) for login in pull.assignees]
+    made["requested_reviewers"] = [user_of(call, Actor(login=login)) for login in pull.reviewers]
     for side, sha, ref, owner, repo in (
         ("head", pull.head_sha, pull.head_ref, pull.head_owner, pull.head_repo_id),
         ("base", pull.base_sha, pull.base_ref, OWNER, REPO_ID),
@@ -205,6 +217,25 @@ def _drop_label(call: Call) -> tuple[int, Any]:
         raise Refusal(404, "Label does not exist")
     pull.labels.remove(call.params["name"])
     return 200, [_label(call, n) for n in pull.labels]
+
+
+@route("GET", f"{R}/issues/{{issue_number}}/events", "issues")
+def _events(call: Call) -> tuple[int, Any]:
+    example = call.told.example("GET", f"{R}/issues/{{issue_number}}/events", 200)[0]
+    found = []
+    for number, event in enumerate(call.pull(call.params["issue_number"]).events):
+        who = {k: user_of(call, Actor(login=v)) for k, v in event.items() if k not in ("event", "created_at")}
+        told = {"id": number, "event": event["event"], "created_at": event["created_at"]}
+        found.append(example | told | who)
+    return 200, Listed(found)
+
+
+@route("GET", "/users/{username}")
+def _person(call: Call) -> tuple[int, Any]:
+    made = call.told.example("GET", "/users/{username}", 200)
+    shown = call.world.people.get(call.params["username"], {"name": None, "email": None})
+    made["user_view_type"] = "public"  # which of two schemas it is
+    return 200, made | {"login": call.params["username"]} | shown
 
 
 @route("GET", f"{R}/collaborators/{{username}}/permission")

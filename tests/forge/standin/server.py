@@ -127,7 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
             headers["Link"] = f'<{self.server.url}{asked.path}?per_page={size}&page={page + 1}>; rel="next"'
         if listed.key is None:
             return items, headers
-        return {"total_count": len(listed.items), listed.key: items}, headers
+        rest = {"total_count": len(listed.items)} if listed.rest is None else listed.rest
+        return rest | {listed.key: items}, headers
 
     def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
         self.send_response(status)

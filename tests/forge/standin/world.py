@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 OWNER, REPO, REPO_ID = "octo", "shop", 4200
 APP_BOT = "github-actions[bot]"
+TREE = "7" * 40
+"""The tree of a commit that a test says nothing else about."""
 HEAD, BASE = "9d41e07ac2b8f3561f0e9d8c7b6a5948372615fe", "3f2a9c1e5b7d8f60a1b2c3d4e5f60718293a4b5c"
 
 
@@ -48,6 +50,12 @@ class Pull:
     merged_as: str | None = None
     files: list[str] = field(default_factory=lambda: ["src/pricing/cart.py"])
     commit_authors: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    """The commits' messages, as far as a test gives them."""
+    author_type: Literal["User", "Bot"] = "User"
+    assignees: list[str] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """``event``, ``created_at`` and who (logins) of what happened to it."""
     patches: dict[str, str] = field(default_factory=dict)
     """Path to its part of the difference."""
     reviews: list[dict[str, Any]] = field(default_factory=list)
@@ -60,6 +68,9 @@ class Comment:
     number: int
     author: Actor
     body: str
+    app: bool = False
+    """Written through an app in the person's name."""
+    association: str = "NONE"
     created: str = field(default_factory=stamp)
     updated: str = ""
 
@@ -121,6 +132,12 @@ class World:
     """Id to (run, name, archive)."""
     apps: dict[int, str] = field(default_factory=dict)
     """App id to its public key (PEM)."""
+    merge_bases: dict[tuple[str, str], str] = field(default_factory=dict)
+    """(base, head) to their merge base, where that is not base."""
+    older: set[tuple[str, str]] = field(default_factory=set)
+    """(old, new): commits of which the first is an ancestor of the second."""
+    people: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Login to the name and email that the account shows."""
     branches: dict[str, str] = field(default_factory=dict)
     """Branch to its tip."""
     reviews: list[dict[str, Any]] = field(default_factory=list)

@@ -77,7 +77,7 @@ for path in (
     "/etc/ld.so.preload",
     "/etc/passwd",
     "/usr/bin/python3",
-    "/opt/gate/launch.py",
+    "/opt/gate/launcher/main.py",
 ):
     attempt("write " + path, lambda: write(path))
 for path in (

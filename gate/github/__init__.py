@@ -1,0 +1,1 @@
+"""GitHub's API, and what is published there."""

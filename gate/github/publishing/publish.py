@@ -1,0 +1,353 @@
+"""From a report.json to everything that people see of it on a pull request (docs/trust.md draws it)."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from gate.errors import GateError, UsageError
+from gate.escape import markdown
+from gate.github import audit_log as audit
+from gate.github.artifact import latest_run, member_of_run
+from gate.github.checks import own_check, statuses
+from gate.github.comment import Comment, comments
+from gate.github.interface import Api, ForgeError, MissingError, NotAllowedError
+from gate.github.publishing import notice, override_comments
+from gate.github.publishing.base_files import ApiTree
+from gate.github.publishing.chosen import chosen
+from gate.github.publishing.doubts import doubts
+from gate.github.publishing.publication import Outcome, Where, at_pull, publish_report
+from gate.github.publishing.queue import Entry, bound_entry, entry_doubts, entry_of_run
+from gate.github.publishing.runner_context import Surroundings, read_report
+from gate.github.publishing.trust import bound, judged_by, received, recomputed
+from gate.github.target import PullNow, Run, own_login, pull, pulls_of_run, run_of
+from gate.model.override import Override, OverrideDecision
+from gate.model.report import Report
+from gate.model.score import Verdict
+from gate.policy import override
+from gate.report.annotations import step_summary
+from gate.report.v1 import MAX_BYTES
+from gate.settings import GithubSettings, Settings, load
+
+WORKFLOW: Final = ".github/workflows/gate-check.yml"
+ARTIFACT: Final = "gate-report"
+MEMBER: Final = "report.json"
+_TRIES: Final = 3
+"""How often a verdict is made again because what it rests on changed while it was written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishRequest:
+    """What to publish. ``report`` None: fetch it from the artifact of the run.
+
+    ``config``: a settings file of the caller's own machine; ``chosen``: the action's input (chosen.py).
+    """
+
+    report: Path | None = None
+    pull: int | None = None
+    workflow: str = WORKFLOW
+    artifact: str = ARTIFACT
+    audit: Path | None = None
+    config: Path | None = None
+    chosen: str = ""
+    flags: Mapping[str, tuple[object, str]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Target:
+    """What is to be told about: pull requests with one head, or an entry of a merge queue; and the run."""
+
+    pulls: tuple[PullNow, ...] = ()
+    entry: Entry | None = None
+    run: Run | None = None
+
+
+def publish(around: Surroundings, wanted: PublishRequest) -> tuple[Report | None, Outcome]:
+    """The second half of the fork-safe form: pull request and commit from the API, never from the report.
+
+    What may not be published becomes an inconclusive check with the reason, and is raised: UsageError, or the
+    forge's errors where the API does not say enough to know. No report (None) where the event only says that
+    a look begins, or that nothing is to be told.
+    """
+    if around.idle:
+        return None, Outcome(published=["nothing that the verdict rests on was edited"])
+    api = around.api()
+    try:
+        target = _target(api, around, wanted)
+    except GateError as error:
+        around.summarise(notice.refusal_text(error))
+        raise
+    if target is None:
+        return None, Outcome(published=["this run looked at nothing, or a newer one tells its verdict"])
+    if around.begins:
+        return None, _begun(api, around, target)
+    if target.entry is not None:
+        return _queued(api, around, wanted, target.entry, target)
+    for _ in range(_TRIES):
+        before = _moving(api, target.pulls[0])
+        result = _published(api, around, wanted, target)
+        after = _moving(api, target.pulls[0])
+        if before == after or after[0].head_sha != before[0].head_sha or not after[0].is_open:
+            break
+        target = replace(target, pulls=tuple(pull(api, around.repo, p.number) for p in target.pulls))
+    return result
+
+
+def _moving(api: Api, target: PullNow) -> tuple[PullNow, tuple[tuple[int, str, str | None], ...] | None]:
+    """What may change under a verdict while it is written: it is read again afterwards.
+
+    Two jobs may publish at once; whoever writes last looks last, so a stale verdict never stays.
+    """
+    now = replace(pull(api, target.repo, target.number), base_sha="", assigned=())
+    try:
+        found = override_comments.commands(comments(api, target.repo, target.number))
+    except ForgeError:
+        return now, None
+    return now, tuple((c.id, c.updated_at, c.body) for c in found)
+
+
+def _published(
+    api: Api, around: Surroundings, wanted: PublishRequest, target: _Target
+) -> tuple[Report, Outcome]:
+    settings, about = None, target.pulls[0]
+    try:
+        raw = _raw(api, around, wanted, target)
+        report = received(raw, head=about.head_sha)
+        about = next((p for p in target.pulls if p.number == report.pull_request), about)
+        settings = _settings(api, around, wanted, about.base_sha)
+        numbered = wanted.report is None
+        report = recomputed(bound(api, report, about, settings, numbered=numbered), settings)
+        report = replace(report, doubts=doubts(api, about, report, wanted.workflow))
+    except GateError as error:
+        _refuse(api, around, _where(around, about), settings, error)
+        raise
+    return publish_pull(api, around, about, settings, report, raw=raw, log=wanted.audit)
+
+
+def _raw(api: Api, around: Surroundings, wanted: PublishRequest, target: _Target) -> bytes:
+    if wanted.report is not None:
+        return read_report(wanted.report)
+    run = target.run
+    if run is None:
+        raise UsageError(
+            f"no finished run of {wanted.workflow} for {target.pulls[0].head_sha[:12]}",
+            advice="Wait for it, or re-run it: its report is published when it ends.",
+        )
+    return member_of_run(api, around.repo, run.id, artifact=wanted.artifact, member=MEMBER, most=MAX_BYTES)
+
+
+def _settings(api: Api, around: Surroundings, wanted: PublishRequest, base: str) -> Settings:
+    tree, names, where = chosen(wanted.chosen, ApiTree(api, around.repo, base), lambda: api)
+    return load(base=tree, file=wanted.config, flags=wanted.flags, names=names, where=where)
+
+
+def _queued(
+    api: Api, around: Surroundings, wanted: PublishRequest, entry: Entry, target: _Target
+) -> tuple[Report, Outcome]:
+    settings, where = None, commit_or_pull(around, entry.head_sha, entry.branch, None)
+    try:
+        raw = _raw(api, around, wanted, target)
+        report = bound_entry(api, received(raw, head=entry.head_sha), entry)
+        settings = _settings(api, around, wanted, report.change.base or "")
+        report = recomputed(report, settings)
+        report = replace(report, doubts=entry_doubts(api, entry, wanted.workflow))
+    except GateError as error:
+        _refuse(api, around, where, settings, error)
+        raise
+    return report, publish_commit(api, around, settings, report, branch=entry.branch, raw=raw)
+
+
+def _begun(api: Api, around: Surroundings, target: _Target) -> Outcome:
+    """The check is in progress from the first second: an earlier verdict stands no longer."""
+    entry = target.entry
+    where = (
+        commit_or_pull(around, entry.head_sha, entry.branch, None)
+        if entry is not None
+        else _where(around, target.pulls[0])
+    )
+    settings = GithubSettings()
+    with contextlib.suppress(GateError):  # settings that nobody can read are told of at the end
+        if target.pulls:
+            base = ApiTree(api, around.repo, target.pulls[0].base_sha)
+            settings = load(base=base).config.github
+    made = notice.begin(api, where, settings, me=own_login(api, settings.author))
+    return Outcome(published=["the check is in progress" if made else "the settings want no check"])
+
+
+def _refuse(
+    api: Api, around: Surroundings, where: Where, settings: Settings | None, error: GateError
+) -> None:
+    """Say on the commit why nothing is published. What fails here must not hide the error itself."""
+    around.summarise(notice.refusal_text(error))
+    github = settings.config.github if settings is not None else GithubSettings()
+    with contextlib.suppress(GateError):
+        notice.refuse(api, where, github, error, me=own_login(api, github.author))
+
+
+def publish_pull(
+    api: Api,
+    around: Surroundings,
+    target: PullNow,
+    settings: Settings,
+    report: Report,
+    *,
+    raw: bytes,
+    log: Path | None = None,
+) -> tuple[Report, Outcome]:
+    """Judge the overrides, write the step summary, then tell GitHub. Returns the report after overrides."""
+    me = own_login(api, settings.config.github.author)
+    before = override.before_overrides(report)
+    now = time.time()
+    since = first_published(api, target, me)
+    report = _overridden(api, target, settings, report, since, now)
+    if log is not None:
+        record(log, report, target, before, now=int(now))
+    where = replace(_where(around, target), now=int(now), since=since)
+    policy = judged_by(report, settings)
+    outcome = publish_report(
+        api, report, where, settings.config.github, me=me, policy=policy, before=before, raw=raw
+    )
+    note = "" if not (outcome.refused or outcome.failed) else outcome.words()
+    around.summarise(step_summary(report, blob_url=where.blob_url, note=_quoted(note)))
+    return report, outcome
+
+
+def first_published(api: Api, target: PullNow, me: str) -> int | None:
+    """When our verdict on this head against this base branch was first published, seconds since 1970.
+
+    An override must be younger: it is then about this commit, and a new push leaves it behind.
+    """
+    with contextlib.suppress(NotAllowedError, MissingError):
+        there = own_check(api, target.repo, target.head_sha, me)
+        stamp = there.stamp() if there is not None else None
+        about = (target.number, target.base_ref, target.head_sha)
+        if stamp is not None and (stamp.pull, stamp.base_ref, stamp.head) == about:
+            return stamp.since
+    with contextlib.suppress(NotAllowedError, MissingError, ValueError):
+        ours = [s for s in statuses(api, target.repo, target.head_sha) if s.by(me) and s.state != "pending"]
+        times = [int(datetime.fromisoformat(s.created_at).timestamp()) for s in ours]
+        return min(times, default=None)
+    return None
+
+
+def _where(around: Surroundings, target: PullNow) -> Where:
+    return at_pull(target, server=around.server, run=around.run, attempt=around.attempt, now=int(time.time()))
+
+
+def commit_or_pull(around: Surroundings, sha: str, branch: str, target: PullNow | None) -> Where:
+    """The head of a pull request, or (None) a commit of a branch: its name or a whole ref."""
+    if target is not None:
+        return _where(around, target)
+    return Where(
+        repo=around.repo,
+        sha=sha,
+        ref=branch if branch.startswith("refs/") or not branch else f"refs/heads/{branch}",
+        pull=None,
+        server=around.server,
+        run=around.run,
+        attempt=around.attempt,
+        now=int(time.time()),
+    )
+
+
+def publish_commit(
+    api: Api, around: Surroundings, settings: Settings, report: Report, *, branch: str, raw: bytes
+) -> Outcome:
+    """The check (and SARIF) of a commit that was pushed or queued: without it no deployment could rest on it.
+
+    ``branch``: a branch's name or a whole ref. Overrides in comments have no place here.
+    """
+    where = commit_or_pull(around, report.change.head or "", branch, None)
+    report = override.apply(report, (), now=where.now)
+    me = own_login(api, settings.config.github.author)
+    policy = judged_by(report, settings)
+    outcome = publish_report(api, report, where, settings.config.github, me=me, policy=policy, raw=raw)
+    note = "" if not (outcome.refused or outcome.failed) else outcome.words()
+    around.summarise(step_summary(report, blob_url=where.blob_url, note=_quoted(note)))
+    return outcome
+
+
+def _quoted(note: str) -> str:
+    return "\n".join(f"> {markdown(line, 400)}\n>" for line in note.splitlines())
+
+
+def _target(api: Api, around: Surroundings, wanted: PublishRequest) -> _Target | None:
+    """Asked of the API. None: this run looked at nothing, or a newer one looked at the same head."""
+    if around.workflow_run is not None and wanted.pull is None:
+        run = run_of(api, around.repo, around.workflow_run, wanted.workflow)
+        if run.conclusion == "skipped":
+            return None
+        if run.event == "merge_group":
+            return _Target(entry=entry_of_run(around.repo, run), run=run)
+        pulls = pulls_of_run(api, around.repo, run)
+        if not around.begins:
+            newest = latest_run(api, around.repo, wanted.workflow, pulls[0])
+            if newest is not None and newest.id > run.id:
+                return None
+        return _Target(pulls=pulls, run=run)
+    number = wanted.pull or around.pull
+    if number is None:
+        raise UsageError(
+            "which pull request? The event names none",
+            advice="Run on pull_request, workflow_run or issue_comment, or give --pull NUMBER.",
+        )
+    found = pull(api, around.repo, number)
+    if not found.is_open:
+        raise UsageError(f"pull request {number} is closed: nothing to publish")
+    needs_run = wanted.report is None and not around.begins
+    return _Target(
+        pulls=(found,),
+        run=latest_run(api, around.repo, wanted.workflow, found) if needs_run else None,
+    )
+
+
+def _overridden(
+    api: Api, target: PullNow, settings: Settings, report: Report, since: int | None, now: float
+) -> Report:
+    rules = settings.config.override
+    asked: list[Override] = []
+    refused: list[OverrideDecision] = []
+    with contextlib.suppress(KeyError):
+        asked += override.parse_file(ApiTree(api, target.repo, target.base_sha).read(override.FILE))
+    if rules.comments:
+        try:
+            found: tuple[Comment, ...] = override_comments.commands(comments(api, target.repo, target.number))
+            first = datetime.fromtimestamp(since, UTC) if since is not None else None
+            by_comment, refused = override_comments.requested_overrides(
+                api, target, found, since=first, rules=rules
+            )
+            asked += by_comment
+        except ForgeError as error:
+            # Without the conversation no comment counts: the verdict can only be stricter for it.
+            blind = Override(what="?", reason="", by="", source="comment")
+            refused = [OverrideDecision(override=blind, accepted=False, refused=error.message)]
+    return override.apply(report, asked, now=now, hard_blocks=rules.hard_blocks, refused=refused)
+
+
+def record(log: Path, report: Report, target: PullNow, before: Verdict, *, now: int) -> None:
+    """Every decision about this commit, into the audit log."""
+    for decision in report.overrides:
+        asked = decision.override
+        audit.append(
+            log,
+            {
+                "repo": target.repo,
+                "pull": str(target.number),
+                "head": target.head_sha,
+                "decision": "accepted" if decision.accepted else f"refused: {decision.refused}",
+                "what": asked.what,
+                "covers": " ".join(decision.covers[:200]),
+                "by": asked.by,
+                "reason": asked.reason[:2_000],
+                "source": asked.source,
+                "where": asked.where,
+                "until": str(asked.until or ""),
+                "verdict": f"{before.value} -> {report.verdict.value}",
+            },
+            at=now,
+        )

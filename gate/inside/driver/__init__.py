@@ -1,0 +1,1 @@
+"""Runs the code under test, one item after another, inside the sandbox. Standard library only."""

@@ -1,0 +1,158 @@
+"""Makes a Django project usable as its own ``manage.py`` does, and runs tests by its own runner.
+
+Django is the project's, from the installed dependencies; nothing of it is needed for the rest of the driver.
+Services that no sandbox has are replaced by what Django itself brings: databases by SQLite in memory, caches
+and channels by the process's own memory, mail by a list. Whatever fails here is left to the code that is run
+next: it says better what is missing.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import unittest
+from collections.abc import Iterator
+from typing import Any
+
+from . import environment_files, stand_in
+
+_VARIABLE = "DJANGO_SETTINGS_MODULE"
+_MEMORY = "django.core.cache.backends.locmem.LocMemCache"
+_OWN_CACHES = ("locmem", "dummy", "filebased", "db.DatabaseCache")
+_INI = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_NAMED = re.compile(rb"^\s*(?:DJANGO_SETTINGS_MODULE\s*=\s*[\"']?|addopts\b.*--ds[= ])([\w.]+)", re.MULTILINE)
+_MOST = 256 << 10
+_TRIES = 6
+
+
+def is_there(name: str) -> bool:
+    """True for a package that is really installed, not stood in for."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and not isinstance(spec.loader, stand_in.Finder)
+
+
+def set_up(item: dict[str, Any]) -> bool:
+    """Load the settings that the item's ``manage.py`` names and set Django up. True when it is."""
+    manage = item.get("django")
+    if not manage or not is_there("django"):
+        return False
+    folder = os.path.dirname(os.path.abspath(manage))
+    name = os.environ.get(_VARIABLE) or settings_for_tests(folder) or settings_named_in(manage)
+    if not name:
+        return False
+    os.environ[_VARIABLE] = name
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    for _ in range(_TRIES):
+        try:
+            settings: Any = importlib.import_module("django.conf").settings
+            _without_services(settings)
+            importlib.import_module("django").setup()
+            return True
+        except BaseException as error:
+            if not isinstance(error, Exception) or not environment_files.complete(item, error):
+                return False
+    return False
+
+
+def settings_for_tests(folder: str) -> str:
+    """The settings module that the configuration of pytest names there, or in the tree's root."""
+    for place in (folder, os.getcwd()):
+        for name in _INI:
+            try:
+                with open(os.path.join(place, name), "rb") as file:
+                    found = _NAMED.search(file.read(_MOST))
+            except OSError:
+                continue
+            if found:
+                return found[1].decode()
+    return ""
+
+
+def settings_named_in(manage: str) -> str:
+    """The settings module that a ``manage.py`` names: the text after the variable. Empty for others."""
+    try:
+        with open(manage, "rb") as file:
+            tree = ast.parse(file.read(_MOST))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    texts = [(n.lineno, n.col_offset, n.value) for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    words = [value for _, _, value in sorted(texts, key=lambda t: t[:2]) if isinstance(value, str)]
+    return next((after for word, after in zip(words, words[1:]) if word == _VARIABLE), "")  # noqa: B905, RUF007  (3.9)
+
+
+def _without_services(settings: Any) -> None:
+    """Settings that need no server: in memory what a database, a cache or a broker would hold."""
+    databases = settings.DATABASES
+    for alias, one in list(databases.items()):
+        engine = str(one.get("ENGINE", ""))
+        if engine and not engine.endswith(("sqlite3", "spatialite", "dummy")):
+            kept = {key: one[key] for key in ("ATOMIC_REQUESTS", "AUTOCOMMIT") if key in one}
+            databases[alias] = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:", **kept}
+            mirror = (one.get("TEST") or {}).get("MIRROR")
+            if mirror:
+                databases[alias]["TEST"] = {"MIRROR": mirror}
+    for alias, one in list(settings.CACHES.items()):
+        if not any(own in str(one.get("BACKEND", "")) for own in _OWN_CACHES):
+            settings.CACHES[alias] = {"BACKEND": _MEMORY, "LOCATION": str(alias)}
+    for alias in list(getattr(settings, "CHANNEL_LAYERS", None) or {}):
+        settings.CHANNEL_LAYERS[alias] = {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+
+
+def skip_migrations() -> None:
+    """Make test databases from the models: a hundred migrations take longer than the tests."""
+    for one in importlib.import_module("django.conf").settings.DATABASES.values():
+        one.setdefault("TEST", {})["MIGRATE"] = False
+
+
+def make_tables() -> None:
+    """A database in memory with a table for every model, and mail that goes nowhere, for calls by us."""
+    try:
+        utils: Any = importlib.import_module("django.test.utils")
+        skip_migrations()
+        utils.setup_test_environment(debug=False)
+        utils.setup_databases(verbosity=0, interactive=False)
+    except BaseException:
+        return
+
+
+def runner_for(result: unittest.TestResult, around: Any, place: Any) -> Any:
+    """An instance of the runner that the settings name. It runs its suite into ``result``, in the order of
+    ``place`` (a test's number), within ``around`` (which is given the work).
+    """
+    settings: Any = importlib.import_module("django.conf").settings
+    chosen: Any = importlib.import_module("django.test.utils").get_runner(settings)
+
+    def run_suite(self: Any, suite: Any, **_: Any) -> unittest.TestResult:
+        tests = sorted(_flat(suite), key=place)  # stable: else in Django's order
+        result.collected = len(tests)  # type: ignore[attr-defined]
+        around(lambda: unittest.TestSuite(tests).run(result))
+        return result
+
+    ours = type("GateRunner", (chosen,), {"run_suite": run_suite})
+    try:
+        return ours(verbosity=0, interactive=False)
+    except TypeError:  # a runner with arguments of its own
+        return ours()
+
+
+def _flat(suite: Any) -> Iterator[Any]:
+    for one in suite:
+        if isinstance(one, unittest.TestSuite):
+            yield from _flat(one)
+        else:
+            yield one
+
+
+def labels(paths: list[str], manage: str) -> list[str]:
+    """Dotted names of test files as the runner takes them: from the folder of ``manage.py``."""
+    folder = os.path.dirname(os.path.abspath(manage))
+    names = (os.path.relpath(os.path.abspath(path), folder)[:-3].replace(os.sep, ".") for path in paths)
+    return [name for name in names if all(part.isidentifier() for part in name.split("."))]

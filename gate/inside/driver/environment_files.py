@@ -1,0 +1,93 @@
+"""What a project expects of its surroundings: variables (by its ``.env.example``, by name), a ``.env`` file.
+
+Used only where the code could not be loaded without: many projects work better with their defaults.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import re
+from typing import Any
+
+from . import argument_values
+
+_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*\Z")
+_MOST = 64 << 10
+_NAME = re.compile(r"\b[A-Z][A-Z0-9]*_?[A-Z0-9_]{2,60}\b")
+_ABOUT = re.compile(r"environ|\benv\b|not set|must be set|missing|required|not found|setting", re.IGNORECASE)
+_WORDS = frozenset({"ERROR", "ENV", "NOT", "NONE", "TRUE", "FALSE", "URL", "API", "JSON", "HTTP"})
+_MOST_NAMES = 20
+_PRETENDED: set[str] = set()
+_PATH = re.compile(r"['\"]?([^'\"\s]*\.env(?:\.\w+)?)['\"]?")
+
+
+def complete(item: dict[str, Any], error: BaseException) -> bool:
+    """Give the code what it was missing, as far as that can be. False where nothing more is known."""
+    return _pretend(error) or _set(item.pop("env", None)) or _set_named(error)
+
+
+def _set(path: str | None) -> bool:
+    """Set the variables that the example names and nobody set, but for addresses of services."""
+    try:
+        with open(path or "", encoding="utf-8", errors="replace") as file:
+            lines = file.read(_MOST).splitlines()
+    except OSError:
+        return False
+    for line in lines:
+        found = _LINE.match(line)
+        value = found[2].strip("'\"") if found else ""
+        if found and ("://" not in value or value.startswith(("http", "sqlite"))):
+            os.environ.setdefault(found[1], value or "gate")
+    return True
+
+
+def _set_named(error: BaseException) -> bool:
+    """Set the variables that the error says are missing, by name; each once."""
+    names = [name for name in _missing(error) if name not in os.environ][:_MOST_NAMES]
+    for name in names:
+        value = argument_values.by_name(name.lower())
+        os.environ[name] = str(value) if isinstance(value, (str, int, float)) else argument_values.WORD
+        if "DATABASE" in name or name.startswith("DB_UR"):
+            os.environ[name] = "sqlite://"
+    return bool(names)
+
+
+def _missing(error: BaseException) -> list[str]:
+    """Names of variables in an error: of pydantic's settings, of a mapping's key, of a message about one."""
+    told = getattr(error, "errors", None)
+    if type(error).__name__ == "ValidationError" and callable(told):
+        fields = [str(one["loc"][0]) for one in told() if one.get("type") == "missing" and one.get("loc")]
+        return [field.upper() for field in fields]
+    text = str(error)
+    if isinstance(error, KeyError) or _ABOUT.search(text):
+        return [name for name in _NAME.findall(text) if name not in _WORDS]
+    return []
+
+
+def _pretend(error: BaseException) -> bool:
+    """Let a ``.env`` that was not found be an empty one, for this process."""
+    if not isinstance(error, FileNotFoundError):
+        return False
+    named = error.filename if isinstance(error.filename, str) else ""
+    found = _PATH.search(named or str(error))
+    if found is None:
+        return False
+    missing = os.path.abspath(found[1])
+    if missing in _PRETENDED:
+        return False
+    _PRETENDED.add(missing)
+    is_file, opened = os.path.isfile, builtins.open
+
+    def same(path: Any) -> bool:
+        return isinstance(path, (str, os.PathLike)) and os.path.abspath(path) == missing
+
+    def open_there(file: Any, mode: str = "r", *args: Any, **named: Any) -> Any:
+        if mode in ("r", "rt", "rb") and same(file):
+            return io.BytesIO() if "b" in mode else io.StringIO()
+        return opened(file, mode, *args, **named)
+
+    os.path.isfile = lambda path: same(path) or is_file(path)
+    builtins.open = open_there
+    return True

@@ -1,0 +1,277 @@
+"""The forked half of the driver: one item (verbs.py), in the same process as the code under test.
+
+Nothing here decides anything: what it reports is a hint.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import gc
+import json
+import os
+import random
+import sys
+import threading
+import time
+import types
+from typing import Any, NoReturn
+
+from . import (
+    call_runner,
+    clock_preload,
+    clock_shift,
+    django_project,
+    item_outcome,
+    line_recorder,
+    stand_in,
+    verbs,
+    web_project,
+)
+
+Item = dict[str, Any]
+Report = dict[str, Any]
+
+TO_CLOSE: list[int] = []
+"""Descriptors of the parent that no child may hold."""
+
+DEPENDENCIES: list[str] = []
+"""The folder of the installed dependencies, where there are any (gate/sandbox/dependencies/layers.py)."""
+
+
+class Channel:
+    """The child's way to say something. Only the process that was forked may use it. The word in each message
+    is not for the code: messages without it are its own, and who has to say it first must look for it here.
+    """
+
+    def __init__(self, fd: int, word: str) -> None:
+        self.fd = fd
+        self._word = word
+        self.pid = os.getpid()
+
+    def say(self, kind: str, **fields: Any) -> None:
+        """One message; errors are dropped (the parent notices an early end by itself)."""
+        if os.getpid() != self.pid:
+            return
+        message = {"m": kind, "word": self._word, **fields}
+        data = memoryview(json.dumps(message, default=repr).encode("ascii", "replace") + b"\n")
+        try:
+            while data:
+                data = data[os.write(self.fd, data) :]
+        except OSError:
+            return
+
+
+def run(
+    item: Item,
+    job: dict[str, Any],
+    outlet: int,
+    word: str,
+    start: int,
+    startup: frozenset[str],
+    until: float,
+) -> None:
+    """Prepare the process, do the item, report, leave by the ordinary way (SystemExit)."""
+    for fd in TO_CLOSE:
+        os.close(fd)
+    os.setpgid(0, 0)
+    if item["do"] in verbs.READERS or item.get("calls"):
+        call_runner.lay_out()
+        text = os.open(call_runner.INPUT, os.O_RDONLY)
+        os.dup2(text, 0)
+        os.close(text)
+    channel = Channel(outlet, word)
+    # Registered first, so it runs last: it proves that the exit handlers came to their end.
+    atexit.register(channel.say, "end")
+    roots = _prepare(item.get("roots") or job.get("roots") or ["."], startup)
+    seen = line_recorder.LineRecorder(job.get("lines") or {}, job.get("acts") or {})
+    context = Context(channel, seen, job, roots, start, until)
+    seen.start(lambda: channel.say("seen", **seen.news()))
+    _tell_before_exit(channel, seen)
+    if item.get("stand_in"):
+        stand_in.install(roots)
+    if job.get("clock"):
+        seconds, rate = float(job["clock"]), int(job.get("rate") or 1)
+        context.started = clock_preload.move(
+            item["do"], seconds, rate, lambda by: channel.say("clock", by=by)
+        )
+        clock_shift.shift(seconds)
+    if job.get("nap"):
+        # Tests wait for things of their own: half a second is left to them.
+        shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
+    try:
+        report = _dependencies()
+        if not report:
+            if item["do"] in ("test", "doctest"):
+                # A decoy; but projects configure themselves by it, and their tests then ask its server.
+                os.environ.pop("DATABASE_URL", None)
+                context.set_up(item)
+            report = verbs.VERBS[item["do"]](item, context)
+    except BaseException as error:
+        report = item_outcome.describe(error, roots)
+    if os.getpid() != channel.pid:
+        os._exit(0)  # the code forked and let its child run back up to us
+    gc.collect()
+    report.update(_linger(float(job.get("grace", 1.0))))
+    report.update(seen.stop())
+    channel.say("report", **report)
+    if report["outcome"] == "threads-left":
+        # The interpreter would join them without end. Exit handlers still get their turn.
+        atexit._run_exitfuncs()
+        os._exit(0)
+    raise SystemExit(0)
+
+
+def _tell_before_exit(channel: Channel, seen: line_recorder.LineRecorder) -> None:
+    """Let os._exit say first what was seen; it raises no audit event that could."""
+    leave = os._exit
+
+    def tell_and_leave(status: int) -> NoReturn:
+        channel.say("seen", **seen.news())
+        leave(status)
+
+    os._exit = tell_and_leave
+
+
+class Context:
+    """What the verbs share: the channel, the recorder, the job, sys.path roots, the call to start at,
+    when the item must be done (monotonic), the seconds there are for all calls, the variables for
+    programs that a program in our place starts, and whether a Django project is set up, and the
+    Flask application that is.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        seen: line_recorder.LineRecorder,
+        job: dict[str, Any],
+        roots: list[str],
+        start: int,
+        until: float,
+    ) -> None:
+        self.channel = channel
+        self.seen = seen
+        self.job = job
+        self.roots = roots
+        self.start = start
+        self.until = until
+        self.total = 0.6 * (until - time.monotonic())
+        self.started: dict[str, str] = {}
+        self.django = False
+        self.flask: Any = None
+
+    def set_up(self, item: Item) -> bool:
+        """Set up the Django project that the item belongs to. False where there is none, or it is."""
+        before, self.django = self.django, self.django or django_project.set_up(item)
+        return self.django and not before
+
+    def set_up_flask(self, name: str, error: Exception) -> bool:
+        """Make the Flask application current that a module wanted while it was imported. False for others."""
+        if type(error) is not RuntimeError or "flask" not in sys.modules or self.flask is not None:
+            return False
+        os.environ.pop("DATABASE_URL", None)
+        self.flask = web_project.flask_project(name)
+        return self.flask is not None
+
+
+def shorten_sleeps(longest: float) -> None:
+    """Cap time.sleep and timers, so that a delayed payload shows itself in time. Waits on events and
+    queues keep their time-outs: other threads depend on them.
+    """
+    sleep, start = time.sleep, threading.Timer.__init__
+
+    def short_sleep(seconds: float) -> None:
+        sleep(min(seconds, longest))
+
+    def short_timer(self: threading.Timer, interval: float, *args: Any, **kwargs: Any) -> None:
+        start(self, min(interval, longest), *args, **kwargs)
+
+    call_runner.NAP[:] = [longest]
+    time.sleep = short_sleep  # type: ignore[assignment]
+    threading.Timer.__init__ = short_timer  # type: ignore[method-assign]
+
+
+def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
+    """Give the process the look of a plain interpreter started in the tree. Returns sys.path roots."""
+    tree = os.getcwd()
+    here = os.path.dirname(os.path.abspath(__file__))
+    roots = [os.path.normpath(os.path.join(tree, root)) for root in relative]
+    sys.path[:] = roots + [p for p in sys.path if p and os.path.abspath(p) != here and p not in roots]
+    if len(roots) > 1 or roots[0] != tree:
+        os.environ["PYTHONPATH"] = os.pathsep.join(roots)  # for interpreters that the code starts
+    sys.argv = ["-c"]
+    sys.dont_write_bytecode = True
+    random.seed(0)
+    # What the driver imported must not hide a module of the tree with the same name, as it would
+    # not have been imported yet in a plain interpreter.
+    for name in set(sys.modules) - startup:
+        top = name.partition(".")[0]
+        if top != "gate_driver" and any(
+            os.path.exists(os.path.join(root, top + end)) for root in roots for end in (".py", "/__init__.py")
+        ):
+            del sys.modules[name]
+    _KEPT.append(sys.modules["__main__"])
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    return roots
+
+
+def _dependencies() -> Report:
+    """Make the installed dependencies importable as an interpreter does at its start, ``.pth`` files and all:
+    after the standard library, before what the image has. Empty when that went well.
+    """
+    for folder in DEPENDENCIES:
+        import site
+
+        os.environ["PYTHONUSERBASE"] = folder  # for interpreters that the code starts
+        os.environ["PATH"] = f"{folder}/bin:{os.environ.get('PATH', '')}"
+        place = f"{folder}/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+        before = list(sys.path)
+        try:
+            site.addsitedir(place)
+        except SystemExit:
+            return {"outcome": "ended", "exception": "SystemExit"}  # and so would every interpreter
+        added = [entry for entry in sys.path if entry not in before]
+        at = next(
+            (n for n, e in enumerate(before) if e.endswith(("site-packages", "dist-packages"))), len(before)
+        )
+        rest = before[at:]
+        if os.path.exists(f"{place}/.gate-complete"):  # a virtual environment: nothing of the image's
+            rest = [entry for entry in rest if not entry.endswith(("site-packages", "dist-packages"))]
+        sys.path[:] = [*before[:at], *added, *rest]
+    return {}
+
+
+_KEPT: list[types.ModuleType] = []
+
+
+def _linger(grace: float) -> Report:
+    """Give threads that outlive the item a bounded time. Threads that stay are told, also those that
+    only the interpreter knows of (those of native libraries are not the code's).
+    """
+    _end_pools()
+    time.sleep(0.01)  # a thread asked for a moment ago counts from when it runs
+    until = time.monotonic() + grace
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(max(0.0, until - time.monotonic()))
+    while _thread._count() and time.monotonic() < until:
+        time.sleep(0.01)
+    left = [t for t in threading.enumerate() if t is not threading.current_thread()]
+    if any(not t.daemon for t in left):
+        return {"outcome": "threads-left", "threads": len(left)}
+    count = max(len(left), _thread._count())
+    return {"threads": count} if count else {}
+
+
+def _end_pools() -> None:
+    """Tell idle workers of thread pools to end, as the interpreter does at its exit: they are not work."""
+    pools: Any = sys.modules.get("concurrent.futures.thread")
+    if pools is None:
+        return
+    try:
+        with pools._global_shutdown_lock:
+            pools._shutdown = True
+        for queue in list(pools._threads_queues.values()):
+            queue.put(None)
+    except Exception:
+        return

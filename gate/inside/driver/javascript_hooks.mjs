@@ -1,0 +1,258 @@
+// Lets Node load what bundlers and test runners load: TypeScript, JSX, files named without their ending or by the
+// name of what they are compiled to, aliases of tsconfig.json, data and styles. A preload (--import), Node 22.15+;
+// trusted, no packages. Where Node itself finds a module, nothing of this is asked.
+import fs from "node:fs";
+import Module from "node:module";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** file URL -> {text, map}: what was made of a source, and the source map (an object) that belongs to it. */
+export const transformed = new Map();
+
+const top = process.cwd();
+const ENDS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
+const COMPILED = { ".js": [".ts", ".tsx", ".jsx"], ".mjs": [".mts", ".ts"], ".cjs": [".cts", ".ts"], ".jsx": [".tsx"] };
+const BUILT = /^(?:dist|build|lib|out|output|\.output|es|esm|cjs|umd|module|types|compiled)$/;
+const SOURCES = ["src", "source", "lib", ""];
+const TYPED = /\.[mc]?ts$/;
+const MARKUP = /\.[jt]sx$/;
+const MODULES = /(?:^|[\\/])node_modules[\\/]/;
+const NOTHING = /\.(?:css|scss|sass|less|styl|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|eot|mp[34]|webm|wasm|graphql|gql|html|txt|md)$/;
+const strip = Module.stripTypeScriptTypes;
+const text = (file) => fs.readFileSync(file, "utf8");
+const isFile = (file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+const inTree = (file) => file.startsWith(top + path.sep) && !MODULES.test(file);
+
+// -- settings of the project ---------------------------------------------------------------------
+/** JSON with comments and commas at the end. */
+function loose(source) {
+  let out = "";
+  for (let at = 0; at < source.length; at++) {
+    if (source[at] === '"') {
+      const start = at++;
+      while (at < source.length && source[at] !== '"') at += source[at] === "\\" ? 2 : 1;
+      out += source.slice(start, at + 1);
+    } else if (source.startsWith("//", at)) {
+      while (at + 1 < source.length && source[at + 1] !== "\n") at++;
+    } else if (source.startsWith("/*", at)) {
+      const end = source.indexOf("*/", at + 2);
+      at = end < 0 ? source.length : end + 1;
+    } else out += source[at];
+  }
+  return JSON.parse(out.replace(/,(\s*[}\]])/g, "$1"));
+}
+
+/** The compiler options that count in a folder, those that are extended under them. */
+function optionsOf(file, depth = 0) {
+  let said;
+  try {
+    said = loose(text(file));
+  } catch {
+    return {};
+  }
+  const folder = path.dirname(file);
+  let below = {};
+  for (const name of depth < 5 ? [said.extends ?? []].flat() : []) {
+    const beside = path.resolve(folder, name);
+    const found = [beside, `${beside}.json`, path.join(beside, "tsconfig.json")].find(isFile);
+    if (found) below = { ...below, ...optionsOf(found, depth + 1) };
+  }
+  const own = said.compilerOptions ?? {};
+  if (own.paths || own.baseUrl) own.from = path.resolve(folder, own.baseUrl ?? ".");
+  return { ...below, ...own };
+}
+
+const known = new Map();
+/** The same for a file, by the nearest tsconfig.json or jsconfig.json; nothing outside the tree. */
+export function settings(file) {
+  const folder = path.dirname(file);
+  if (known.has(folder)) return known.get(folder);
+  let found = {};
+  const own = ["tsconfig.json", "jsconfig.json"].map((name) => path.join(folder, name)).find(isFile);
+  if (own) found = optionsOf(own);
+  else if (folder !== top && folder.startsWith(top)) found = settings(folder);
+  known.set(folder, found);
+  return found;
+}
+
+// -- finding -------------------------------------------------------------------------------------
+function withEnd(file) {
+  if (isFile(file)) return file;
+  const end = path.extname(file);
+  const bare = file.slice(0, file.length - end.length);
+  for (const other of COMPILED[end] ?? []) if (isFile(bare + other)) return bare + other;
+  for (const other of ENDS) if (isFile(file + other)) return file + other;
+  for (const other of ENDS) if (isFile(path.join(file, `index${other}`))) return path.join(file, `index${other}`);
+  return undefined;
+}
+
+/** A file that a build would have made: the source that it is made of. */
+function unbuilt(file) {
+  if (!inTree(file)) return undefined;
+  const parts = path.relative(top, file).split(path.sep);
+  for (let at = parts.length - 2; at >= -1; at--) {
+    if (at >= 0 && !BUILT.test(parts[at])) continue;
+    for (const source of SOURCES) {
+      const end = parts.slice(at + 1);
+      const from = [...parts.slice(0, Math.max(at, 0)), ...(source ? [source] : []), ...end];
+      const found = withEnd(path.join(top, ...from));
+      if (found && found !== file) return found;
+    }
+    const kinds = at >= 0 && BUILT.test(parts[at + 1] ?? "") ? [at + 1] : [];
+    for (const kind of kinds) {
+      const found = withEnd(path.join(top, ...parts.slice(0, at), "src", ...parts.slice(kind + 1)));
+      if (found) return found;
+    }
+  }
+  return undefined;
+}
+
+function aliased(name, parent) {
+  const { paths = {}, from, baseUrl } = settings(parent);
+  if (!from) return undefined;
+  for (const [pattern, targets] of Object.entries(paths)) {
+    const [before, after] = pattern.split("*");
+    const fits = after === undefined ? name === pattern : name.startsWith(before) && name.endsWith(after);
+    if (!fits || !Array.isArray(targets)) continue;
+    const middle = after === undefined ? "" : name.slice(before.length, name.length - after.length);
+    for (const target of targets) {
+      const found = withEnd(path.resolve(from, String(target).replace("*", middle)));
+      if (found) return found;
+    }
+  }
+  return baseUrl ? withEnd(path.resolve(from, name)) : undefined;
+}
+
+const asFile = (url) => (url?.startsWith("file:") ? fileURLToPath(url) : undefined);
+
+function sought(name, parent, error) {
+  const plain = name.split("?")[0];
+  const local = /^(?:\.{1,2}(?:\/|$)|\/)/.test(plain) || plain.startsWith("file:");
+  if (local) {
+    const file = plain.startsWith("file:") ? asFile(plain) : path.resolve(path.dirname(parent), plain);
+    return withEnd(file) ?? unbuilt(file);
+  }
+  const target = asFile(error.url) ?? (typeof error.path === "string" ? error.path : undefined);
+  return aliased(plain, parent) ?? (target && unbuilt(target));
+}
+
+function resolve(name, context, next) {
+  const parent = asFile(context.parentURL) ?? path.join(top, "any.js");
+  const ours = inTree(parent);
+  const more = ours ? settings(parent).customConditions : undefined;
+  const wanted = Array.isArray(more) ? { ...context, conditions: [...(context.conditions ?? []), ...more] } : context;
+  try {
+    return next(name, wanted);
+  } catch (error) {
+    const lost = /MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT|PACKAGE_PATH_NOT_EXPORTED/.test(error?.code ?? "");
+    const found = lost && ours ? sought(name, parent, error) : undefined;
+    if (!found) throw error;
+    return next(pathToFileURL(found).href, context);
+  }
+}
+
+// -- making JavaScript of it ---------------------------------------------------------------------
+const tools = new Map();
+/** A package of the project's own, for what Node itself cannot read. */
+function tool(name, file) {
+  if (!tools.has(name)) {
+    let found;
+    try {
+      found = Module.createRequire(file)(name);
+    } catch {
+      found = undefined;
+    }
+    tools.set(name, found);
+  }
+  return tools.get(name);
+}
+
+function split(code) {
+  const at = code.lastIndexOf("//# sourceMappingURL=data:");
+  if (at < 0) return { text: code, map: undefined };
+  const map = JSON.parse(Buffer.from(code.slice(at).split("base64,")[1], "base64").toString("utf8"));
+  return { text: code, map };
+}
+
+function byTypeScript(file, source) {
+  const ts = tool("typescript", file);
+  if (!ts?.transpileModule) return undefined;
+  const own = settings(file);
+  const jsx = /^react-jsx/.test(own.jsx ?? "") || own.jsxImportSource ? ts.JsxEmit.ReactJSX : undefined;
+  const done = ts.transpileModule(source, {
+    fileName: file,
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.ESNext,
+      jsx: jsx ?? (own.jsx === "react" || own.jsxFactory ? ts.JsxEmit.React : ts.JsxEmit.ReactJSX),
+      jsxImportSource: own.jsxImportSource,
+      jsxFactory: own.jsxFactory,
+      jsxFragmentFactory: own.jsxFragmentFactory,
+      experimentalDecorators: own.experimentalDecorators,
+      emitDecoratorMetadata: own.emitDecoratorMetadata,
+      useDefineForClassFields: own.useDefineForClassFields,
+      verbatimModuleSyntax: own.verbatimModuleSyntax,
+      inlineSourceMap: true,
+      inlineSources: false,
+    },
+  });
+  return split(done.outputText);
+}
+
+function byEsbuild(file, source) {
+  const esbuild = tool("esbuild", file);
+  if (!esbuild?.transformSync) return undefined;
+  const own = settings(file);
+  const loader = path.extname(file).slice(1).replace(/^[mc]ts$/, "ts");
+  const done = esbuild.transformSync(source, {
+    loader,
+    sourcefile: file,
+    sourcemap: "inline",
+    sourcesContent: false,
+    target: "es2022",
+    jsx: own.jsx === "react" || own.jsxFactory ? "transform" : "automatic",
+    jsxImportSource: own.jsxImportSource,
+  });
+  return split(done.code);
+}
+
+/** What Node can run of a source, with its map. Throws where nothing here can read it. */
+export function make(file, source) {
+  const url = pathToFileURL(file).href;
+  if (transformed.has(url)) return transformed.get(url);
+  // Imports of nothing but types are left out by compilers alone: Node's own way keeps them.
+  let made = byTypeScript(file, source) ?? byEsbuild(file, source);
+  let why;
+  if (!made && !MARKUP.test(file)) {
+    try {
+      made = split(strip(source, { mode: "transform", sourceMap: true, sourceUrl: url }));
+    } catch (error) {
+      why = error; // decorators
+    }
+  }
+  if (!made) throw why ?? new SyntaxError("JSX needs the project's typescript or esbuild");
+  transformed.set(url, made);
+  return made;
+}
+
+const ESM = /^\s*(?:import\b(?!\s*\()|export\b)|^\s*[^/\n]*\bimport\.meta\b/m;
+function load(url, context, next) {
+  const file = asFile(url.split(/[?#]/)[0]);
+  if (!file) return next(url, context);
+  if ((TYPED.test(file) || MARKUP.test(file)) && !file.endsWith(".d.ts")) {
+    const made = make(file, text(file).replace(/^\uFEFF/, ""));
+    const common = file.endsWith(".cts") || (!file.endsWith(".mts") && !ESM.test(made.text));
+    return { format: common ? "commonjs" : "module", source: made.text, shortCircuit: true };
+  }
+  if (file.endsWith(".json") && context.importAttributes?.type !== "json" && context.format !== "commonjs" && inTree(file)) {
+    if (context.conditions?.includes("import")) {
+      return { format: "module", source: `export default ${text(file)};`, shortCircuit: true };
+    }
+  }
+  if (NOTHING.test(file) && inTree(file)) {
+    return { format: "module", source: "export default {};", shortCircuit: true };
+  }
+  return next(url, context);
+}
+
+if (Module.registerHooks && strip) Module.registerHooks({ resolve, load });

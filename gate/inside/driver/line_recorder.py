@@ -1,0 +1,284 @@
+"""Which changed lines ran, and from which line the code reached for the system. Hints only.
+
+Lines: ``sys.monitoring`` on 3.12 and later (each line costs once), else ``sys.settrace`` restricted to
+the changed files. Sites: an audit hook (PEP 578) that names the innermost frame in a changed file.
+The code can silence both; the kernel-level trace is what counts.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from . import call_recorder, own_code
+
+SITE_LIMIT = 300
+_WRAPPERS = frozenset(("pathlib", "pathlib._local", "io", "_io", "_pyio", "codecs", "shutil", "fileinput"))
+"""Modules that open what their caller names."""
+_EVENTS = {
+    "open": 0,
+    "socket.connect": 1,
+    "socket.sendto": 1,
+    "socket.bind": 1,
+    "socket.getaddrinfo": 0,
+    "socket.gethostbyname": 0,
+    "subprocess.Popen": 0,
+    "os.system": 0,
+    "os.exec": 0,
+    "os.posix_spawn": 0,
+    "os.fork": None,
+    "os.kill": 0,
+    "os.remove": 0,
+    "os.rename": 1,
+    "os.rmdir": 0,
+    "os.chmod": 0,
+    "os.symlink": 1,
+    "os.link": 1,
+    "shutil.rmtree": 0,
+    "ctypes.dlopen": 0,
+    "pty.spawn": 0,
+    "urllib.Request": 0,
+}
+
+
+_WITNESSED = {
+    "process": frozenset((
+        "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "os.spawn",
+        "pty.spawn", "os.kill", "os.killpg", "signal.pthread_kill",
+    )),
+    "network": frozenset((
+        "socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname",
+        "socket.gethostbyaddr", "socket.bind",
+    )),
+    "deletion": frozenset((
+        "os.remove", "os.rmdir", "shutil.rmtree", "os.rename", "os.truncate", "shutil.move", "open",
+    )),
+    "dynamic-code": frozenset(("exec", "compile", "marshal.loads", "pickle.find_class", "import")),
+    "native-code": frozenset(("ctypes.dlopen", "ctypes.call_function", "ctypes.dlsym")),
+}  # fmt: skip
+"""Events that bear out that a line did what it can do, by the kinds of gate/model/sensitive.py."""
+_KINDS = {event: kind for kind, events in _WITNESSED.items() for event in events}
+
+
+class LineRecorder:
+    """Records for one child. ``wanted`` maps tree paths to changed line ranges of the head, ``acts`` to
+    places that can act (call_recorder.py): of those it is told which were made. ``witnessed``: by kind,
+    the lines of changed files that were on the stack when an event of that kind happened.
+    """
+
+    def __init__(self, wanted: dict[str, list[list[int]]], acts: dict[str, Any] | None = None) -> None:
+        tree = os.getcwd()
+        self._names = {os.path.normpath(os.path.join(tree, path)): path for path in wanted}
+        self._lines: dict[str, set[int]] = {
+            path: {n for first, last in spans for n in range(first, last + 1)}
+            for path, spans in wanted.items()
+        }
+        self._own = {path: own_code.OwnCode(full) for full, path in self._names.items()}
+        self._witnessed: dict[str, dict[str, set[int]]] = {kind: {} for kind in _WITNESSED}
+        self._told_witnessed = 0
+        self._ran: dict[str, set[int]] = {path: set() for path in wanted}
+        self._told: dict[str, set[int]] = {path: set() for path in wanted}
+        self._calls = call_recorder.Calls(
+            {path: places for path, places in (acts or {}).items() if path in wanted}
+        )
+        self._sites: dict[tuple[str, str, str, int], None] = {}
+        self._told_sites = 0
+        self._on = False
+        self._busy: set[int] = set()
+        self.bound = False
+        """True once the code bound a socket: what then runs on is a server."""
+
+    def start(self, flush: Callable[[], None]) -> None:
+        """Begin. Without changed files nothing is installed at all. ``flush`` is called before what may
+        be the last thing this process does.
+        """
+        self._flush = flush
+        if not self._names:
+            return
+        self._on = True
+        sys.addaudithook(self._audit)
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is not None:
+            tool = monitoring.COVERAGE_ID
+            if monitoring.get_tool(tool) is None:
+                monitoring.use_tool_id(tool, "gate")
+                monitoring.register_callback(tool, monitoring.events.LINE, self._monitored)
+                events = monitoring.events.LINE
+                if self._calls:
+                    monitoring.register_callback(tool, monitoring.events.PY_START, self._monitored_start)
+                    watch = self._monitored_instruction
+                    monitoring.register_callback(tool, monitoring.events.INSTRUCTION, watch)
+                    events |= monitoring.events.PY_START
+                monitoring.set_events(tool, events)
+                return
+        threading.settrace(self._called)
+        sys.settrace(self._called)
+
+    def stop(self) -> dict[str, Any]:
+        """What ran so far, as report fields."""
+        if not self._names:
+            return {}
+        self._on = False
+        if sys.gettrace() == self._called:
+            sys.settrace(None)
+        return self.fields()
+
+    def fields(self) -> dict[str, Any]:
+        """``lines`` and ``sites`` as far as they are known; ``code`` of files of which a line ran (to look
+        into the others would put them into the trace as opened).
+        """
+        return {
+            "lines": {path: sorted(ran) for path, ran in self._ran.items() if ran},
+            "code": {
+                path: _executable(self._own[path].codes(), self._lines[path])
+                for full, path in self._names.items()
+                if self._ran[path] and full.endswith((".py", ".pyw"))
+            },
+            "sites": [list(site) for site in self._sites],
+            "witnessed": self._witnesses(),
+            **self._calls.fields(),
+        }
+
+    def news(self) -> dict[str, Any]:
+        """What was not told before: said ahead of each call, so that an early end loses little."""
+        fields: dict[str, Any] = {}
+        lines = {path: sorted(ran - self._told[path]) for path, ran in self._ran.items()}
+        if any(lines.values()):
+            fields["lines"] = {path: numbers for path, numbers in lines.items() if numbers}
+            for path, numbers in lines.items():
+                self._told[path].update(numbers)
+        fields.update(self._calls.news())
+        if self._told_witnessed != (count := self._witness_count()):
+            fields["witnessed"], self._told_witnessed = self._witnesses(), count
+        if len(self._sites) > self._told_sites:
+            fields["sites"] = [list(site) for site in list(self._sites)[self._told_sites :]]
+            self._told_sites = len(self._sites)
+        return fields
+
+    def _witnesses(self) -> dict[str, dict[str, list[int]]]:
+        return {
+            kind: {path: sorted(lines) for path, lines in table.items()}
+            for kind, table in self._witnessed.items()
+            if table
+        }
+
+    def _witness_count(self) -> int:
+        return sum(len(lines) for table in self._witnessed.values() for lines in table.values())
+
+    def _path_of(self, code: Any) -> str | None:
+        """The changed file that a code object is from; None for one that only says so."""
+        path = self._names.get(code.co_filename)
+        if path is None or code not in self._own[path]:
+            return None
+        self._calls.learn(path, self._own[path].codes())
+        return path
+
+    def _monitored(self, code: Any, line: int) -> Any:
+        path = self._path_of(code)
+        if path is not None and line in self._lines[path]:
+            self._ran[path].add(line)
+        return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
+
+    def _monitored_start(self, code: Any, _: int) -> Any:
+        path = self._path_of(code)
+        if path is not None and self._calls.within(path, code):
+            monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+            monitoring.set_local_events(monitoring.COVERAGE_ID, code, monitoring.events.INSTRUCTION)
+        return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
+
+    def _monitored_instruction(self, code: Any, offset: int) -> Any:
+        path = self._path_of(code)
+        if path is not None:
+            self._calls.at(path, code, offset)
+        return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
+
+    def _called(self, frame: Any, event: str, arg: Any) -> Any:
+        path = self._path_of(frame.f_code) if self._on else None
+        if path is None:
+            return None
+        lines, ran = self._lines[path], self._ran[path]
+        if self._calls.within(path, frame.f_code):
+            frame.f_trace_opcodes = True
+
+        def traced(frame: Any, event: str, arg: Any) -> Any:
+            if event == "line" and frame.f_lineno in lines:
+                ran.add(frame.f_lineno)
+            elif event == "opcode":
+                self._calls.at(path, frame.f_code, frame.f_lasti)
+            return traced
+
+        return traced
+
+    def _audit(self, event: str, args: tuple[Any, ...]) -> None:
+        if not self._on:
+            return
+        kind = _KINDS.get(event)
+        thread = threading.get_ident()
+        if kind is not None and thread not in self._busy and (event != "open" or _writes(args)):
+            self._busy.add(thread)  # to compile a file is an event, too
+            try:
+                self._witness(self._witnessed[kind])
+            except Exception:
+                pass
+            finally:
+                self._busy.discard(thread)
+        if event not in _EVENTS or len(self._sites) >= SITE_LIMIT:
+            return
+        self.bound = self.bound or event == "socket.bind"
+        try:
+            # 0 is this function; the hook is called straight from the frame that did it.
+            frame: Any = sys._getframe(1)
+            direct = event == "open"
+            while frame is not None:
+                path = self._names.get(frame.f_code.co_filename)
+                if path is not None:
+                    at = _EVENTS[event]
+                    subject = "" if at is None or at >= len(args) else _plain(args[at])
+                    if subject.endswith((".pyc", ".py")) and event == "open":
+                        return  # imports
+                    named = "open.direct" if direct else event
+                    self._sites.setdefault((named, subject, path, frame.f_lineno))
+                    if event in ("os.exec", "os.kill"):
+                        self._flush()
+                    return
+                direct = direct and frame.f_globals.get("__name__") in _WRAPPERS
+                frame = frame.f_back
+        except Exception:
+            return
+
+    def _witness(self, table: dict[str, set[int]]) -> None:
+        """Every line of a changed file's own code that is on the stack did what happens now."""
+        frame: Any = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code.co_filename in self._names:
+                path = self._path_of(frame.f_code)
+                if path is not None and frame.f_lineno:
+                    table.setdefault(path, set()).add(frame.f_lineno)
+            frame = frame.f_back
+
+
+def _executable(codes: set[Any], wanted: set[int]) -> list[int]:
+    """Those of the lines that hold code at all."""
+    return sorted({line for code in codes for _, line in dis.findlinestarts(code) if line} & wanted)
+
+
+def _writes(args: tuple[Any, ...]) -> bool:
+    """True for an opening that can change the file."""
+    return len(args) > 2 and type(args[2]) is int and bool(args[2] & (os.O_WRONLY | os.O_RDWR | os.O_TRUNC))
+
+
+def _plain(value: Any) -> str:
+    """Text for the plain kinds of value that audit events carry; never the code's own ``__str__``."""
+    if type(value) is bytes:
+        return value[:200].decode("utf-8", "replace")
+    if type(value) is str:
+        return value[:200]
+    if type(value) is int:
+        return str(value)
+    if type(value) in (tuple, list):
+        return ":".join(_plain(v) for v in value[:2])
+    return ""

@@ -1,0 +1,394 @@
+"""Runs test files: by pytest where it is installed, else by unittest and by calling ``test_*``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import signal
+import time
+import types
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+from . import call_runner, django_project, environment_files, pytest_options, stand_in
+
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+
+
+_MARGIN, _SHARE = 1.5, 0.2
+"""Seconds, and share of what there is, kept at the end: no test is begun then, what was seen is told."""
+_MANY = 8
+"""Tests from which those that the change touches are run first, and then those that name what changed."""
+_USAGE = 4
+"""Pytest's exit code for options that it does not know."""
+_MOST = 20
+"""Files of which it is told why they could not be collected."""
+
+
+class OutOfTime(BaseException):
+    """Raised by the alarm inside a test that would take all the time there is."""
+
+
+class _Notes:
+    """A pytest plugin that counts outcomes, notes which modules were missing, and ends in time.
+
+    ``lines``: changed lines by path; ``until``: time.monotonic() after which no test is begun; ``names``: of
+    what changed; ``tell``: called after each test.
+    """
+
+    def __init__(
+        self, lines: dict[str, Any], until: float, names: frozenset[str], tell: Callable[[], None]
+    ) -> None:
+        self.names = names
+        self.tell = tell
+        self.counts: dict[str, int] = {}
+        self.missing: list[str] = []
+        self.lines = lines
+        self.until = until
+        self.collected = 0
+        self.ended = 0
+        self.why: dict[str, str] = {}
+        self.conftest: BaseException | None = None
+        self.usage = ""
+
+    def pytest_collection_modifyitems(self, session: Any, items: list[object]) -> None:
+        self.collected = len(items)
+        self.session = session
+        if len(items) >= _MANY:
+            items.sort(key=lambda item: _place(getattr(item, "function", None), self.lines, self.names))
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.ended += 1
+        self.tell()
+        if time.monotonic() >= self.until and self.ended < self.collected:
+            self.session.shouldstop = "no time for more"
+
+    def left(self) -> int:
+        """Tests that were not run to their end."""
+        return max(0, self.collected - self.ended)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.counts["uncollected"] = self.counts.get("uncollected", 0) + 1
+            text = str(report.longrepr)[-5000:]
+            self.missing += _MISSING.findall(text)
+            if len(self.why) < _MOST:
+                self.why[str(report.nodeid)[:300]] = _raised(text)
+
+    def watch_start(self) -> None:
+        """Note with which exception pytest gives up before any test: it prints it and gives no report."""
+        config: Any = importlib.import_module("_pytest.config")
+        usage = getattr(config, "UsageError", None)
+        if usage is not None:
+
+            def refusing(itself: Any, *args: Any) -> None:
+                self.usage = f"UsageError: {args[0] if args else ''}"[:200]
+
+            usage.__init__ = refusing
+        failure = getattr(config, "ConftestImportFailure", None)
+        if failure is None:
+            return
+        made = failure.__init__
+
+        def noting(itself: Any, *args: Any, **named: Any) -> None:
+            made(itself, *args, **named)
+            old = args[1][1] if len(args) > 1 and isinstance(args[1], tuple) else None  # before pytest 8.1
+            self.conftest = named.get("cause") or getattr(itself, "cause", None) or old
+
+        failure.__init__ = noting
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when == "call" or report.outcome != "passed":
+            self.counts[report.outcome] = self.counts.get(report.outcome, 0) + 1
+
+
+def _code_of(function: Any) -> Any:
+    """The code of a test, behind its decorators. None for what is no function."""
+    try:
+        function = inspect.unwrap(function)
+    except ValueError:  # wrapped in itself
+        return None
+    return getattr(getattr(function, "__func__", function), "__code__", None)
+
+
+def _is_touched(function: Any, lines: dict[str, Any]) -> bool:
+    """Is a changed line in that test's own function? ``lines``: spans by path in the tree."""
+    code = _code_of(function)
+    if code is None:
+        return False
+    spans = next((spans for path, spans in lines.items() if code.co_filename.endswith("/" + path)), ())
+    first = code.co_firstlineno
+    last = max([first, *(line for *_, line in code.co_lines() if line)])
+    return any(begin <= last and end >= first for begin, end in spans)
+
+
+def _place(function: Any, lines: dict[str, Any], names: frozenset[str]) -> int:
+    """The lower, the earlier: changed tests, those that name what changed, the others."""
+    if _is_touched(function, lines):
+        return 0
+    code = _code_of(function)
+    words = {*getattr(code, "co_names", ()), *str(getattr(code, "co_name", "")).split("test_")}
+    return 1 if words & names else 2
+
+
+def run(
+    paths: list[str],
+    context: Any,
+    describe: Callable[[BaseException, list[str]], Any],
+    item: dict[str, Any],
+) -> dict[str, Any]:
+    """Run the files, as many tests as there is time for. ``tests`` counts what became of them (``not_run``:
+    there was no time); a missing module is told, not raised. ``item``: its ``folder`` is where the project's
+    own runner would be started, its ``django`` the project's ``manage.py``.
+    """
+    if item.get("folder") and os.path.isdir(item["folder"]):
+        paths = [os.path.abspath(path) for path in paths]
+        item = {**item, "django": item.get("django") and os.path.abspath(item["django"])}
+        os.chdir(item["folder"])
+        paths = [os.path.relpath(path) for path in paths]
+    names = frozenset(item.get("names") or ())
+    if context.django and not django_project.is_there("pytest_django"):
+        return _django(paths, context, item["django"], names)
+    spec = importlib.util.find_spec("pytest")
+    if spec is not None and not isinstance(spec.loader, stand_in.Finder):
+        return _pytest(importlib.import_module("pytest"), paths, context, describe, names, item)
+    return _plain(paths, context, describe)
+
+
+def _end_of(context: Any) -> float:
+    """When no further test is begun, on time.monotonic()'s clock."""
+    left = float(context.until) - time.monotonic()
+    return float(context.until) - max(_MARGIN, _SHARE * left)
+
+
+def _teller(context: Any) -> Callable[[], None]:
+    """Says which lines ran meanwhile: what a test that never ends would otherwise take with it."""
+
+    def tell() -> None:
+        news = context.seen.news()
+        if news:
+            context.channel.say("seen", **news)
+
+    return tell
+
+
+def _with_alarm(until: float, work: Callable[[], object]) -> tuple[Any, bool]:
+    """What ``work`` gives (None when the alarm ended all of it) and whether the alarm rang at ``until``: then
+    one test at least was not run to its end. The code may take the alarm away: then the driver's own clock,
+    in another process, ends everything.
+    """
+    rang = []
+
+    def over(_signal: int, _frame: object) -> None:
+        rang.append(True)
+        raise OutOfTime
+
+    was = signal.signal(signal.SIGALRM, over)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, max(0.05, until - time.monotonic()))
+        return work(), bool(rang)
+    except OutOfTime:
+        return None, True
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, was)
+
+
+def _ran(counts: dict[str, int]) -> bool:
+    """Did anything become of any test?"""
+    return bool(set(counts) - {"uncollected"})
+
+
+def _first(why: dict[str, str]) -> str:
+    return next(iter(why.values()), "")
+
+
+def _raised(text: str) -> str:
+    """The exception of a collection report: its last line that pytest marks with an E."""
+    marked = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
+    return (marked or text.strip().splitlines() or [""])[-1][:200]
+
+
+def _pytest(
+    pytest: types.ModuleType,
+    paths: list[str],
+    context: Any,
+    describe: Callable[..., dict[str, Any]],
+    names: frozenset[str],
+    item: dict[str, Any],
+) -> dict[str, Any]:
+    """``uncollected`` is an outcome of its own: not one test ran, so nothing was looked at."""
+    notes = _Notes(context.job.get("lines") or {}, _end_of(context), names, _teller(context))
+    notes.watch_start()
+    # Of the project's own addopts (they may ask for plugins that are not here) what tests need to be found.
+    words = ["-q", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
+    # The same order on both sides, and in this process, or nothing could be compared.
+    words += ["-p", "no:randomly", "-p", "no:xdist"]
+    kept = pytest_options.kept(paths)
+    # Assertions as they are written: code that was rewritten is not the file's own (own_code.py).
+    words += ["-o", "addopts=", "--assert=plain", "--tb=line"]
+
+    def work() -> int:
+        ended = int(pytest.main([*words, *kept, "--", *paths], plugins=[notes]))
+        if ended == _USAGE and kept and not notes.collected:
+            notes.usage = ""
+            return int(pytest.main([*words, "--", *paths], plugins=[notes]))
+        return ended
+
+    code, rang = _with_alarm(notes.until + _MARGIN / 3, work)
+    stopped = notes.left() if time.monotonic() >= notes.until else 0
+    if stopped or rang:
+        notes.counts["not_run"] = max(stopped, 1)
+    lost = notes.conftest or (FileNotFoundError(_first(notes.why)) if not _ran(notes.counts) else None)
+    may_help = lost is not None and not isinstance(lost, ModuleNotFoundError) and not notes.missing
+    if lost is not None and may_help and environment_files.complete(item, lost):
+        return _pytest(pytest, paths, context, describe, names, item)
+    result: dict[str, Any] = {
+        "outcome": "completed",
+        "tests": notes.counts,
+        "exit_code": -1 if code is None else code,
+    }
+    if notes.why:
+        result["uncollected"] = notes.why
+    if notes.conftest is not None:
+        result.update(describe(notes.conftest, context.roots))
+        if result["outcome"] != "missing":
+            result["outcome"] = "uncollected"
+    elif notes.missing and not (notes.counts.get("passed") or notes.counts.get("failed")):
+        result.update(outcome="missing", missing=notes.missing[0][:100])
+    elif not _ran(notes.counts):
+        why = _first(notes.why) or notes.usage or f"pytest found no test in them (exit code {code})"
+        result.update(outcome="uncollected", message=why)
+    return result
+
+
+def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) -> dict[str, Any]:
+    """By the runner that the project's settings name, with its own test databases."""
+    result = _Result(_end_of(context), _teller(context))
+    rang: list[bool] = []
+
+    def around(work: Callable[[], Any]) -> None:
+        rang.append(_with_alarm(result.until + _MARGIN / 3, work)[1])
+
+    lines = context.job.get("lines") or {}
+
+    def place(test: Any) -> int:
+        return _place(getattr(test, str(getattr(test, "_testMethodName", "")), None), lines, names)
+
+    if not any("/migrations/" in path for path in lines):
+        django_project.skip_migrations()
+    runner = django_project.runner_for(result, around, place)
+    runner.run_tests(django_project.labels(paths, manage))
+    lost = len([test for test, _ in result.errors if type(test).__name__ == "_FailedTest"])
+    failed = len(result.errors) + len(result.failures)
+    counts = {"passed": max(0, result.testsRun - failed), "failed": failed - lost}
+    left = result.collected - result.testsRun if time.monotonic() >= result.until else 0
+    if left or any(rang):
+        counts["not_run"] = max(left, 1)
+    done: dict[str, Any] = {"outcome": "completed", "tests": counts}
+    if lost:
+        counts["uncollected"] = lost
+        done["uncollected"] = {
+            str(test)[:300]: _raised("E " + text.strip().splitlines()[-1])
+            for test, text in result.errors[:_MOST]
+            if type(test).__name__ == "_FailedTest"
+        }
+    if not any(counts.get(name) for name in ("passed", "failed", "not_run")):
+        why = next(iter(done.get("uncollected", {}).values()), "there is no test in them")
+        done.update(outcome="uncollected", message=why)
+        missing = _MISSING.search(why)
+        if missing:
+            done.update(outcome="missing", missing=missing[1][:100])
+    return done
+
+
+class _Result(unittest.TestResult):
+    """Stops before a test for which there is no time."""
+
+    def __init__(self, until: float, tell: Callable[[], None]) -> None:
+        super().__init__()
+        self.until = until
+        self.tell = tell
+        self.collected = 0
+
+    def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802  # its name in unittest
+        super().stopTest(test)
+        self.tell()
+        if time.monotonic() >= self.until:
+            self.stop()
+
+
+def _plain(
+    paths: list[str], context: Any, describe: Callable[[BaseException, list[str]], Any]
+) -> dict[str, Any]:
+    counts = {"passed": 0, "failed": 0, "called": 0}
+    missing: dict[str, Any] = {}
+    until = _end_of(context)
+    why: dict[str, str] = {}
+    for path in paths:
+        if time.monotonic() >= until:
+            counts["not_run"] = counts.get("not_run", 0) + 1
+            continue
+        try:
+            module = _load(path)
+        except BaseException as error:
+            told = describe(error, context.roots)
+            counts["uncollected"] = counts.get("uncollected", 0) + 1
+            if told["outcome"] == "missing":
+                missing = told
+            if len(why) < _MOST:
+                why[path[:300]] = f"{type(error).__name__}: {told.get('message') or told.get('missing')}"[
+                    :200
+                ]
+            continue
+        _cases(module, counts, until, _teller(context))
+        names = [
+            n for n, v in vars(module).items() if n.startswith("test") and isinstance(v, types.FunctionType)
+        ]
+        caller = call_runner.Caller(
+            module,
+            channel=context.channel,
+            seen=context.seen,
+            each=float(context.job.get("each", 1.0)) * 3,
+            total=context.total,
+            describe=lambda error: describe(error, context.roots),
+        )
+        counts["called"] += caller.run(names, 0)
+    done: dict[str, Any] = {"outcome": "completed", "tests": counts}
+    if why:
+        done["uncollected"] = why
+    if missing and not (counts["passed"] or counts["called"]):
+        return {**done, **missing}
+    if not any(counts.get(name) for name in ("passed", "failed", "called", "not_run")):
+        done.update(outcome="uncollected", message=next(iter(why.values()), "there is no test in them"))
+    return done
+
+
+def _cases(module: types.ModuleType, counts: dict[str, int], until: float, tell: Callable[[], None]) -> None:
+    """Run the module's unittest cases and add to the counts what became of them."""
+    outcome = _Result(until, tell)
+    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+    cases = suite.countTestCases()
+    _, rang = _with_alarm(until + _MARGIN / 3, lambda: suite.run(outcome))
+    counts["passed"] += outcome.testsRun - len(outcome.errors) - len(outcome.failures)
+    counts["failed"] += len(outcome.errors) + len(outcome.failures)
+    stopped = cases - outcome.testsRun if time.monotonic() >= until else 0
+    if stopped or rang:
+        counts["not_run"] = counts.get("not_run", 0) + max(stopped, 1)
+
+
+def _load(path: str) -> types.ModuleType:
+    """A test module by its dotted path from the tree's root, so that relative imports work."""
+    name = path[:-3].replace("/", ".")
+    if all(part.isidentifier() for part in name.split(".")):
+        return importlib.import_module(name)
+    spec = importlib.util.spec_from_file_location("gate_test", os.path.abspath(path))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,201 @@
+"""Runs a parser over many untrusted files in a child with limits: one bad file never costs the others.
+
+The child (child_worker.py) takes files one after another from its standard input and writes one answer per
+file. A file that kills it (nesting bomb, out of memory, crash in C code, its own deadline) gets an
+outcome with the reason; a fresh child goes on with the file after it.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, Literal, TypeVar
+
+import msgspec
+
+from gate import process
+from gate.languages.child_worker import share
+
+FileOutcome = Literal["done", "timed-out", "out-of-memory", "crashed", "not-reached", "too-large"]
+T = TypeVar("T")
+
+FEW: Final = 40
+"""Files up to which a scanner takes base and head in one go; beyond, base only where head has findings."""
+PER_FILE: Final = 3.0
+"""Seconds of processor time a small file may cost one scanner, so that a busy machine is not taken for a
+hostile file; a large one gets more. Wall time ends it too, several times as much (child_worker.py)."""
+PARSED: Final = 4 << 20
+"""Bytes of text given to a parser. More is refused unread: no parser here gets through it in its time, and
+trying would cost every check that time several times over."""
+MEMORY: Final = 1 << 30
+"""Bytes of address space a child may take."""
+STACK: Final = 64 << 20
+"""Bytes of stack: CPython's own parser recurses in C."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileResult(Generic[T]):
+    """What came of one file. ``value`` is set only when ``outcome`` is ``done``.
+
+    ``reason`` is for people and holds no text from the file.
+    """
+
+    path: str
+    outcome: FileOutcome
+    value: T | None = None
+    reason: str = ""
+
+
+def too_large(size: int) -> str:
+    """Why a text of ``size`` bytes is not given to a parser; empty when it is."""
+    return f"larger than the {PARSED >> 20} MiB a parser is given" if size > PARSED else ""
+
+
+class Answer(msgspec.Struct, forbid_unknown_fields=True):
+    """One line the child writes: a file is begun (``value`` unset), or ended."""
+
+    index: int
+    state: Literal["begun", "done", "out-of-memory", "crashed"]
+    value: Any = None
+    reason: str = ""
+
+
+def scan_isolated(
+    function: str,
+    files: Sequence[tuple[str, bytes]],
+    result_type: object,
+    *,
+    options: Mapping[str, Any] | None = None,
+    deadline: float = 120.0,
+    per_file: float = PER_FILE,
+    parses: bool = False,
+) -> list[FileResult[Any]]:
+    """Call ``function`` for every file, in a child process with limits, and return one result each.
+
+    ``function`` is ``"package.module:name"``; it is called as ``name(path, data, options)`` and returns
+    anything msgspec can write as JSON (findings, dataclasses, lists ...), which is read back here as
+    ``result_type``, strictly. It may raise: that file's outcome is then ``crashed`` with the
+    exception's type, and the other files go on. ``deadline`` bounds the whole call (seconds of wall
+    time), ``per_file`` one file (seconds of processor time, with some patience of wall time); the child's
+    address space is bounded by MEMORY. Results come in the order of ``files``; what the deadline did not
+    leave time for is ``not-reached``. With ``parses``, data past PARSED is ``too-large`` and never sent.
+
+    Raises InconclusiveError when no child can be started.
+    """
+    until = time.monotonic() + deadline
+    refused = {n: why for n, (_, data) in enumerate(files) if parses and (why := too_large(len(data)))}
+    scan = _Scan(function, [n for n in range(len(files)) if n not in refused], files, result_type, per_file)
+    start = 0
+    while start < len(scan.order) and (left := until - time.monotonic()) > 0:
+        start = scan.one_child(start, options or {}, left)
+    late = "the scanner's deadline had passed"
+    return [
+        FileResult(path=path, outcome="too-large", reason=refused[n])
+        if n in refused
+        else scan.results.get(n) or FileResult(path=path, outcome="not-reached", reason=late)
+        for n, (path, _) in enumerate(files)
+    ]
+
+
+@dataclass
+class _Scan:
+    """One call over several files. ``order`` says which of them are looked at; ``results`` goes by the same
+    numbers.
+    """
+
+    function: str
+    order: Sequence[int]
+    files: Sequence[tuple[str, bytes]]
+    result_type: object
+    per_file: float
+    results: dict[int, FileResult[Any]] = field(default_factory=dict)
+
+    def one_child(self, start: int, options: Mapping[str, object], left: float) -> int:
+        """Feed one child from ``start`` of the order on; where to go on (past the file that ended it)."""
+        done = process.run(
+            [sys.executable, "-I", "-m", "gate.languages.child_worker"],
+            stdin=self._request(start, options),
+            deadline=left,
+            limits=limited(memory=MEMORY, cpu=left + 5),
+            cap=256 << 20,
+        )
+        begun, ended = start, start - 1
+        for line in done.stdout.splitlines():
+            try:
+                answer = _answer(line)
+                path, _ = self.files[self.order[answer.index]]
+                if answer.state == "begun":
+                    begun = answer.index
+                    continue
+                self.results[self.order[answer.index]] = _result(path, answer, self.result_type)
+                ended = answer.index
+            except (msgspec.MsgspecError, ValueError, IndexError):
+                break
+        if ended == len(self.order) - 1:
+            return len(self.order)
+        culprit = self.order[begun if done.timed_out else max(begun, ended + 1)]
+        path, data = self.files[culprit]
+        if done.timed_out:
+            why = "the scanner's deadline passed in this file"
+            self.results[culprit] = FileResult(path=path, outcome="timed-out", reason=why)
+            return len(self.order)
+        self.results[culprit] = _fatal(path, done, share(self.per_file, len(data)))
+        return max(begun, ended + 1) + 1
+
+    def _request(self, start: int, options: Mapping[str, object]) -> bytes:
+        head = {"function": self.function, "per_file": self.per_file, "options": dict(options)}
+        frames = [msgspec.json.encode(head), b"\n"]
+        for index in range(start, len(self.order)):
+            path, data = self.files[self.order[index]]
+            name = path.encode("utf-8", "surrogateescape")
+            frames += [b"%d %d %d\n" % (index, len(name), len(data)), name, data]
+        return b"".join(frames)
+
+
+# msgspec has crashed when two threads met a type for the first time at once.
+_ANSWER: Final = msgspec.json.Decoder(Answer)
+_ONE_AT_A_TIME: Final = threading.Lock()
+
+
+def _answer(line: bytes) -> Answer:
+    try:
+        return _ANSWER.decode(line)
+    except msgspec.DecodeError:
+        # Paths that are not UTF-8 hold lone surrogates, which only the standard library's JSON reads.
+        return msgspec.convert(json.loads(line), Answer)
+
+
+def _result(path: str, answer: Answer, result_type: object) -> FileResult[Any]:
+    if answer.state == "done":
+        with _ONE_AT_A_TIME:
+            value = msgspec.convert(answer.value, result_type)
+        return FileResult(path=path, outcome="done", value=value)
+    outcome: FileOutcome = "out-of-memory" if answer.state == "out-of-memory" else "crashed"
+    return FileResult(path=path, outcome=outcome, reason=answer.reason)
+
+
+def _fatal(path: str, done: process.Done, per_file: float) -> FileResult[Any]:
+    if done.code in (-signal.SIGPROF, -signal.SIGALRM):
+        return FileResult(path=path, outcome="timed-out", reason=f"took longer than {per_file:.3g} s")
+    if done.code < 0:
+        name = signal.Signals(-done.code).name
+        return FileResult(path=path, outcome="crashed", reason=f"the parser's process died of {name}")
+    return FileResult(
+        path=path, outcome="crashed", reason=f"the parser's process ended with code {done.code}"
+    )
+
+
+def limited(*, memory: int = MEMORY, cpu: float = 120.0, stack: int = STACK) -> dict[int, int]:
+    """``limits`` for process.run: address space and stack in bytes, processor time in seconds, no cores."""
+    return {
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_CPU: max(1, int(cpu)),
+        resource.RLIMIT_STACK: stack,
+        resource.RLIMIT_CORE: 0,
+    }

@@ -1,0 +1,234 @@
+"""Programs inside other files: scripts in HTML, commands in a Dockerfile or a Makefile, cells of a notebook.
+
+Each part keeps the place it has in the file: everything else is blanked, so that lines and bytes stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gate.languages.sensitive_calls import executed_files
+from gate.languages.sensitive_calls.grammar import Parsed, blank
+from gate.languages.sensitive_calls.table import Language, languages
+
+_SCRIPTS: Final = "[(script_element) (attribute)] @it"
+_KINDS: Final = {
+    "ts": "typescript",
+    "tsx": "typescript",
+    "typescript": "typescript",
+    "text/typescript": "typescript",
+}
+_JAVASCRIPT: Final = frozenset(
+    {"", "module", "js", "jsx", "javascript", "text/javascript", "application/javascript", "text/babel"}
+)
+_INSTRUCTION: Final = re.compile(
+    rb"[ \t]*(?:ONBUILD[ \t]+)?(?P<word>RUN|CMD|ENTRYPOINT|SHELL|HEALTHCHECK[ \t]+(?:--\S+[ \t]+)*CMD)"
+    rb"[ \t]+(?:--\S+[ \t]+)*",
+    re.IGNORECASE,
+)
+_HEREDOC: Final = re.compile(rb"<<-?\s*[\"']?(\w+)[\"']?")
+_RECIPE: Final = re.compile(rb"(?P<lead>\t[ \t]*[@+-]*[ \t]*)(?P<rest>[^\n]*)")
+_INDENTED: Final = re.compile(rb"(?P<lead>[ \t]+[@-]*[ \t]*)(?P<rest>[^\n]*)")
+_INLINE: Final = re.compile(rb"[^\s#:=][^#:=\n]*:(?!=)[^#=;\n]*;(?P<rest>[^\n]*)")
+_MADE: Final = re.compile(rb"\$\(shell[ \t](?P<rest>[^\n]*?)\)[ \t]*$|!=[ \t]*(?P<set>[^\n]*)", re.MULTILINE)
+_STEP: Final = re.compile(
+    rb"\bsh\b\s*\(?\s*(?:\w+\s*:\s*\w+\s*,\s*)?(?:script\s*:\s*)?"
+    rb"(?P<quote>\"\"\"|'''|\"|')(?P<text>.{0,20000}?)(?P=quote)",
+    re.DOTALL,
+)
+_VARIABLE: Final = re.compile(rb"\$\((\w+)\)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """One program: its text (as long as the file's, or with ``lines``: the file's line of each line)."""
+
+    language: Language
+    grammar: str
+    text: bytes
+    lines: tuple[int, ...] | None = None
+
+
+def parts(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+    """The programs in a file, in the order they stand. Most files are one."""
+    reader = _READERS.get(language.id)
+    if reader is not None:
+        return reader(language, path, text)
+    return (Part(language=language, grammar=language.grammar(path), text=text),)
+
+
+def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:
+    kept = bytearray(text)
+    at = 0
+    for start, end in spans:
+        blank(kept, at, start)
+        at = end
+    blank(kept, at, len(kept))
+    return bytes(kept)
+
+
+def _of(name: str, path: str, text: bytes) -> Part:
+    language = languages()[name]
+    return Part(language=language, grammar=language.grammar(path), text=text)
+
+
+def _html(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+    """The page itself (for what its own entries find), and each script by its language."""
+    page = Parsed(language, language.grammar(path), text)
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for node in page.nodes(_SCRIPTS):
+        whole = text[node.start_byte : node.end_byte]
+        if node.type == "attribute":
+            handler = re.match(rb"on\w+\s*=\s*([\"'])", whole)
+            if handler:
+                spans.setdefault("javascript", []).append(
+                    (node.start_byte + handler.end(), node.end_byte - 1)
+                )
+            continue
+        raw = next((child for child in node.children if child.type == "raw_text"), None)
+        if raw is None:
+            continue
+        tag = whole[: raw.start_byte - node.start_byte]
+        said = re.search(rb"\b(?:lang|type)\s*=\s*[\"']?([\w/]+)", tag)
+        kind = said[1].decode().lower() if said else ""
+        name = _KINDS.get(kind) or ("javascript" if kind in _JAVASCRIPT else "")
+        if name:
+            spans.setdefault(name, []).append((raw.start_byte, raw.end_byte))
+    scripts = [
+        _of(name, f"a.{'tsx' if name == 'typescript' else 'js'}", _kept(text, found))
+        for name, found in spans.items()
+    ]
+    return (Part(language=language, grammar=language.grammar(path), text=text), *scripts)
+
+
+def _notebook(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+    from gate.languages.notebook import read_notebook
+
+    del language, path
+    cells = read_notebook(text.decode("utf-8", "replace"))
+    if cells is None:
+        return ()
+    inner = languages().get(cells.language, languages()["python"])
+    return (
+        Part(
+            language=inner,
+            grammar=inner.grammar(""),
+            text=cells.text.encode("utf-8", "replace"),
+            lines=cells.lines,
+        ),
+    )
+
+
+def _dockerfile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+    del path
+    shell = bytearray(text)
+    at = 0
+    for start, end in _instructions(text):
+        match = _INSTRUCTION.match(text, start, end)
+        blank(shell, at, match.end() if match else end)
+        if match:
+            _as_shell(shell, text, match.end(), end)
+        at = end
+    blank(shell, at, len(shell))
+    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", bytes(shell)))
+
+
+def _instructions(text: bytes) -> list[tuple[int, int]]:
+    """Logical lines: joined by a backslash, comments between them, here-documents included."""
+    found: list[tuple[int, int]] = []
+    at = 0
+    while at < len(text):
+        start, end = at, _line_end(text, at)
+        while end < len(text) and (
+            text[at:end].rstrip().endswith(b"\\") or (at != start and text[at:end].lstrip().startswith(b"#"))
+        ):
+            at = end + 1
+            end = _line_end(text, at)
+        for mark in (
+            _HEREDOC.findall(text[start:end]) if not text[start:end].lstrip().startswith(b"#") else ()
+        ):
+            close = re.compile(rb"^[ \t]*" + re.escape(mark) + rb"[ \t]*$", re.MULTILINE).search(text, end)
+            end = close.end() if close else len(text)
+        found.append((start, end))
+        at = end + 1
+    return found
+
+
+def _line_end(text: bytes, at: int) -> int:
+    end = text.find(b"\n", at)
+    return end if end >= 0 else len(text)
+
+
+def _as_shell(shell: bytearray, text: bytes, start: int, end: int) -> None:
+    body = text[start:end]
+    if body.lstrip().startswith(b"["):
+        words = re.sub(rb"\"\s*,\s*\"", lambda match: b" " * len(match[0]), body).translate(_LISTED)
+        shell[start:end] = _SHELL.sub(lambda match: b" " * len(match[0]), words)
+        return
+    mark = _HEREDOC.match(body)
+    if mark:
+        first = _line_end(text, start)
+        blank(shell, start, first)
+        blank(shell, text.rfind(b"\n", start, end) + 1, end)
+        return
+    for comment in re.finditer(rb"^[ \t]*#[^\n]*$", body, re.MULTILINE):
+        blank(shell, start + comment.start(), start + comment.end())
+        if comment.end() > comment.start():
+            shell[start + comment.end() - 1] = ord("\\")
+
+
+_SHELL: Final = re.compile(rb"\A\s*(?:/\w+)*/?(?:ba|da|z|k|a)?sh\s+-\w*c(?=\s)")
+_LISTED: Final = bytes.maketrans(b'[]"', b"   ")
+
+
+def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+    just = path.lower().endswith("justfile")
+    spans = []
+    for match in re.finditer(rb"^[^\n]*$", text, re.MULTILINE):
+        inline = _INLINE.match(text, match.start(), match.end())
+        if inline:
+            spans.append(inline.span("rest"))
+            continue
+        recipe = (_INDENTED if just else _RECIPE).match(text, match.start(), match.end())
+        if recipe:
+            spans.append((recipe.start("rest"), match.end()))
+            continue
+        for made in _MADE.finditer(text, match.start(), match.end()):
+            group = "rest" if made["rest"] is not None else "set"
+            spans.append(made.span(group))
+    shell = _VARIABLE.sub(rb"${\1}", _kept(text, spans)).replace(b"$$", b" $")
+    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", shell))
+
+
+def _groovy(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+    """The script itself, and the texts that its steps give to a shell."""
+    del path
+    spans = [match.span("text") for match in _STEP.finditer(text)]
+    return (
+        Part(language=language, grammar="", text=text),
+        _of("shell", "a.sh", _kept(text, spans)),
+    )
+
+
+def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+    """The commands of settings, each at the line where it stands; nothing of what is only a setting."""
+    del language
+    found = executed_files.commands(executed_files.untemplated(path), text)
+    if found is None:
+        return ()
+    lines = [(line, one) for line, said in found for one in said.split("\n")]
+    shell = _of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
+    return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)),)
+
+
+_READERS: Final[Mapping[str, Callable[[Language, str, bytes], tuple[Part, ...]]]] = {
+    "html": _html,
+    "notebook": _notebook,
+    "dockerfile": _dockerfile,
+    "makefile": _makefile,
+    "commands": _commands,
+    "groovy": _groovy,
+}

@@ -1,0 +1,271 @@
+"""Reads one file, in the limited child process: its lines of code and its sensitive calls."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import Any, Final
+
+from gate.languages.sensitive_calls import embedded, executed_files, javascript_calls, matching, shell
+from gate.languages.sensitive_calls.grammar import Parsed
+from gate.languages.sensitive_calls.lexical import Scanned
+from gate.languages.sensitive_calls.matching import Hit
+from gate.languages.sensitive_calls.names import with_members
+from gate.languages.sensitive_calls.python.reading import TangledError
+from gate.languages.sensitive_calls.python.reading import hits as python_hits
+from gate.languages.sensitive_calls.table import Language, languages, shared, table_of
+from gate.languages.sensitive_calls.unreadable import minified, utf8
+from gate.model.sensitive import FunctionReading, Reference, SensitiveCall, SensitiveKind, SourceReading
+
+_SCRIPTED: Final = frozenset({"html", "notebook"})
+"""Files whose own lines are no code: only their parts are."""
+_BROKEN: Final = 0.5
+_MOST: Final = 5_000
+_LONE: Final = re.compile(rb"\r(?!\n)")
+_PUNCTUATION: Final = re.compile(rb"[^\s{}()\[\];,]")
+_CLOSING: Final = frozenset(
+    {b"end", b"else", b"fi", b"done", b"esac", b"then", b"do", b"begin", b"try", b"finally"}
+)
+_ESCAPED: Final = re.compile(rb"\\u+[0-9a-fA-F{]")
+_ESCAPED_BREAK: Final = re.compile(rb"\\u+000[aAdD]")
+_SPLICED: Final = re.compile(rb"\w\\[ \t]*\r?\n\w")
+_QUOTES: Final = re.compile(rb"\A[\w$@#%]{0,4}(['\"`]{1,3})(.*?)\1#*\Z", re.DOTALL)
+_LONGEST_PATH: Final = 300
+_NEAR: Final = 80
+_READS: Final = re.compile(
+    rb"(?i)(?:env|environ|environment|var|variable|secrets?|config|get\w*|lookup\w*|read\w*|pop|setdefault|input|fetch|param\w*)"
+    rb"[!?]?(?:\.\w+|::\w+|\?\.)*\s*(?:[(\[]|\s)\s*[&*]?[rbuf@]?\Z"
+)
+"""What stands before the name of a variable that is read: ``getenv(``, ``environ[``, ``config.get(``."""
+_READS_BY_NAME: Final = re.compile(
+    rb"(?i)(?:\benv|environ|getenv|environment\w*|secrets)(?:\s*\??\.\s*\w+)?\s*[!?.]*\s*[(\[]\s*[A-Za-z_$@&*]"
+)
+"""A variable that is read by a name which is made while running."""
+_TOKEN: Final = re.compile(
+    rb"(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|(?P<space>\s+)|[\w\x80-\xff]+|.",
+    re.DOTALL,
+)
+_ENDS_WORD: Final = re.compile(rb"[\w\x80-\xff]")
+
+
+def read_one(path: str, data: bytes, options: Mapping[str, Any]) -> SourceReading:
+    """What one program file says. Runs in the limited child; may raise (the file is then not readable)."""
+    del options
+    language = table_of(path, data) or ""
+    text = utf8(data)
+    if language == "binary" or language not in languages() or text is None:
+        return SourceReading(language=language, readable=False, reason="compiled or unknown")
+    known = languages()[language]
+    text = executed_files.filled(path, text)
+    parts = embedded.parts(known, path, _LONE.sub(b"\n", text))
+    if not parts:
+        return SourceReading(language=language, readable=False, reason="does not parse")
+    starts = [0, *accumulate(len(line) + 1 for line in text.split(b"\n"))]
+    executable: set[int] = set()
+    calls: set[SensitiveCall] = set()
+    functions: tuple[FunctionReading, ...] = ()
+    references: list[Reference] = []
+    strings: list[Reference] = []
+    for part in parts:
+        if not part.language.entries:
+            return SourceReading(language=language, readable=False, reason="no grammar and no word list")
+        parsed = (
+            Parsed(part.language, part.grammar, part.text)
+            if part.grammar
+            else Scanned(part.language, part.text)
+        )
+        reason = _reason(part.language, parsed)
+        if reason:
+            return SourceReading(language=language, readable=False, reason=reason)
+        if part.language.id not in _SCRIPTED:
+            executable.update(_placed(part, line) for line in _code_lines(parsed, starts, part))
+        try:
+            followed = (
+                python_hits(part.language, path, parsed.text, _told) if part.language.id == "python" else None
+            )
+        except TangledError as error:
+            return SourceReading(language=language, readable=False, reason=str(error))
+        if followed is not None:
+            functions = followed[1]
+            hits = [*followed[0], *_paths(parsed, parsed.strings, _told)]
+        else:
+            hits = list(_all_hits(part.language, parsed))
+        for hit in hits:
+            call = _call(hit, parsed, starts, part)
+            if hit.names:
+                named = strings if hit.names[0].startswith("=") else references
+                named.append(Reference(names=hit.names, call=call))
+                continue
+            calls.add(call)
+            if len(calls) > _MOST:
+                return SourceReading(
+                    language=language, readable=False, reason=f"more than {_MOST} sensitive calls"
+                )
+    ordered = sorted(calls, key=lambda call: (call.first, call.last, call.kind.value, call.call))
+    return SourceReading(
+        language=language,
+        executable=tuple(sorted(executable)),
+        calls=tuple(ordered),
+        functions=functions,
+        references=tuple(references[:_MOST]),
+        strings=tuple(strings[:_MOST]),
+    )
+
+
+def _reason(language: Language, parsed: Parsed | Scanned) -> str:
+    """Why a person or a parser cannot read this text, empty when they can."""
+    code = bytes(parsed.code)
+    if language.id not in _SCRIPTED and minified(code):
+        return "minified or generated: a line holds more than 1,000 bytes of code"
+    if language.syntax.escapes and (
+        _ESCAPED.search(code) or (language.id == "java" and _ESCAPED_BREAK.search(parsed.text))
+    ):
+        return "names are written with escapes"
+    if language.syntax.spliced and _SPLICED.search(code):
+        return "a name is split over lines"
+    broken = 0.0 if language.syntax.quotes or language.id == "shell" else parsed.broken()
+    return f"does not parse: {broken:.0%} of it is no {language.name}" if broken > _BROKEN else ""
+
+
+def _all_hits(language: Language, parsed: Parsed | Scanned) -> Iterator[Hit]:
+    """What the tree shows, and what the words alone show where the grammar lost its way."""
+    yield from _hits(language, parsed)
+    if not isinstance(parsed, Parsed) or parsed.broken() <= _BROKEN:
+        return
+    if language.id == "shell":
+        yield from shell.by_line(parsed.text, language)
+    elif language.syntax.quotes:
+        yield from _hits(language, Scanned(language, parsed.text))
+
+
+def _hits(language: Language, parsed: Parsed | Scanned) -> Iterator[Hit]:
+    with_members(parsed.text, parsed.code)
+    code = bytes(parsed.code)
+    if language.id == "shell" and isinstance(parsed, Parsed):
+        yield from shell.commands(parsed, language)
+        yield from parsed.constructs()
+        yield from _paths(parsed, (*parsed.strings, *shell.words(parsed)))
+        return
+    named = matching.named(language, parsed.text, code, parsed.bindings(), parsed.declares)
+    if language.id in javascript_calls.LANGUAGES and isinstance(parsed, Parsed):
+        named = javascript_calls.javascript_hits(parsed, language, list(named))
+    yield from named
+    yield from matching.phrased(language, code)
+    yield from parsed.constructs()
+    yield from _paths(parsed, parsed.strings)
+
+
+def _paths(
+    parsed: Parsed | Scanned,
+    strings: tuple[tuple[int, int], ...],
+    told: Callable[[str], SensitiveKind | None] | None = None,
+) -> Iterator[Hit]:
+    """Strings that are, as a whole, the path or the variable of a credential, or a file that is run later."""
+    for start, end in strings:
+        if end - start > _LONGEST_PATH:
+            continue
+        quoted = _QUOTES.match(parsed.text[start:end])
+        content = (quoted[2] if quoted else parsed.text[start:end]).decode("utf-8", "replace")
+        found = (told or _sensitive_text)(content)
+        if found and content in shared()[0] and not _is_asked_for(parsed, start):
+            continue
+        if found:
+            yield Hit(start=start, end=end, kind=found, call=content[:80], way="read")
+
+
+def _is_asked_for(parsed: Parsed | Scanned, start: int) -> bool:
+    """True where the name of a variable is read by, here or by whatever name the text has at hand: a list of
+    names, a message or a key of a table reads nothing.
+    """
+    before = bytes(parsed.text[max(0, start - _NEAR) : start])
+    return bool(_READS.search(before) or _READS_BY_NAME.search(bytes(parsed.code)))
+
+
+@cache
+def _sensitive_paths() -> tuple[tuple[SensitiveKind, re.Pattern[str]], ...]:
+    return tuple((SensitiveKind(kind), re.compile(pattern)) for kind, pattern in shared()[1])
+
+
+def _sensitive_text(content: str) -> SensitiveKind | None:
+    return SensitiveKind.CREDENTIALS if content in shared()[0] else _told(content)
+
+
+def _told(content: str) -> SensitiveKind | None:
+    """What a text is the path of. The name of a variable alone is none: in Python its use is followed."""
+    if not re.search(r"[./]\w", content):
+        return None
+    return next((kind for kind, pattern in _sensitive_paths() if pattern.search(content)), None)
+
+
+def _code_lines(parsed: Parsed | Scanned, starts: list[int], part: embedded.Part) -> Iterator[int]:
+    """Numbers of lines with more than comments and closing brackets; in the part where it has own lines."""
+    kept = bytes(parsed.lines)
+    if part.lines is not None:
+        starts = [0, *accumulate(len(line) + 1 for line in kept.split(b"\n"))]
+    for number, (start, end) in enumerate(pairwise(starts), 1):
+        line = kept[start:end]
+        if _PUNCTUATION.search(line) and line.strip(b" \t\r\n;){}") not in _CLOSING:
+            yield number
+
+
+def _placed(part: embedded.Part, line: int) -> int:
+    return part.lines[min(line, len(part.lines)) - 1] if part.lines else line
+
+
+def _call(hit: Hit, parsed: Parsed | Scanned, starts: list[int], part: embedded.Part) -> SensitiveCall:
+    if part.lines is not None:
+        starts = [0, *accumulate(len(line) + 1 for line in part.text.split(b"\n"))]
+    first, last = (bisect_right(starts, at) for at in (hit.start, max(hit.start, hit.end - 1)))
+    begin, end = parsed.statement(hit.start, hit.end)
+    spaced = part.language.id == "shell"
+    function, body = _surrounding(hit, parsed, spaced=spaced)
+    return SensitiveCall(
+        function=function,
+        body=body,
+        first=_placed(part, first),
+        last=max(_placed(part, first), _placed(part, last)),
+        kind=hit.kind,
+        call=hit.call[:200],
+        column=hit.start - starts[first - 1],
+        end_column=max(hit.end - starts[last - 1], 0),
+        way=hit.way,
+        fed=hit.fed,
+        statement=_digest(bytes(parsed.lines[begin:end]), spaced=spaced),
+    )
+
+
+def _surrounding(hit: Hit, parsed: Parsed | Scanned, *, spaced: bool) -> tuple[str, str]:
+    """SensitiveCall's ``function`` and ``body``; nothing where only a word list reads the language."""
+    if not isinstance(parsed, Parsed):
+        return "", ""
+    names, (begin, end), blocks = parsed.around(hit.start, hit.end)
+    if begin != end:
+        return ".".join(names)[-200:], _digest(bytes(parsed.lines[begin:end]), spaced=spaced)
+    return "", _digest("\n".join(blocks).encode(), spaced=True) if blocks else ""
+
+
+def _digest(statement: bytes, *, spaced: bool) -> str:
+    """The same for a statement however it is laid out: white space, kind of quotes, trailing commas.
+
+    ``spaced`` is for languages where white space parts words: there it is only made one space.
+    """
+    if spaced:
+        return hashlib.blake2b(b" ".join(statement.split()), digest_size=12).hexdigest()
+    tokens: list[bytes] = []
+    space = False
+    for match in _TOKEN.finditer(statement):
+        if match["space"]:
+            space = True
+            continue
+        token = b'"' + match["string"][1:-1] + b'"' if match["string"] else match[0]
+        if tokens and space and _ENDS_WORD.search(tokens[-1]) and _ENDS_WORD.match(token):
+            tokens.append(b" ")
+        if token in b")]}" and tokens and tokens[-1] == b",":
+            tokens.pop()
+        tokens.append(token)
+        space = False
+    return hashlib.blake2b(b"".join(tokens).rstrip(b";,"), digest_size=12).hexdigest()

@@ -1,0 +1,1 @@
+"""Python's sensitive calls, by following values through its syntax tree instead of names through its text."""

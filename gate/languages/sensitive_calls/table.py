@@ -1,0 +1,186 @@
+"""The languages that can be read, from ``rules/sensitive-calls/*.toml``, and which one a file is in."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from gate.languages.identity import SNIFF, extension, file_name, is_dockerfile_variant, shebang_program
+from gate.languages.sensitive_calls.executed_files import executed, loaded_binary, untemplated
+from gate.model.sensitive import SensitiveKind
+from gate.resources import rules_dir
+
+_BINARIES: Final = (b"\x7fELF", b"MZ\x90\0", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\0asm", b"!<arch>\n")
+_COMPILED: Final = frozenset(
+    {"pyc", "pyo", "pyd", "so", "dll", "exe", "dylib", "class", "jar", "wasm", "o", "a"}
+)
+_PHP_OR_SHELL: Final = frozenset({"inc", "module"})
+_PYTHON: Final = re.compile(rb"^(?:import [A-Za-z_][\w.]*|from [A-Za-z_.][\w.]* import [\w(*])", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One table ``[[sensitive]]``: what it finds and what that can do. See docs/sensitive-calls.md."""
+
+    id: str
+    kind: SensitiveKind
+    calls: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    query: str = ""
+    but: tuple[str, ...] = ()
+    """Names that are none, of those that ``calls`` matches by a star. Python only."""
+    unless: str = ""
+    """Searched in the arguments as written; a call with it is none."""
+    given: str = ""
+    """Searched in the arguments as written; only a call with it is one."""
+    objects: tuple[str, ...] = ()
+    """Modules that must not leave the text as a whole, nor be indexed by a name that is made."""
+    sets: tuple[str, ...] = ()
+    """Members that do it by being given a value."""
+    imported: bool = False
+    """Everyday names: they count for what was imported or is global, not for a parameter."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Syntax:
+    """How the text of a language is taken apart. Without a grammar the lexical fields say it all."""
+
+    imports: str = ""
+    modules: str = ""
+    """What name an import without one of its own gives: ``last`` or nothing."""
+    inert: tuple[str, ...] = ()
+    """Kinds of nodes that are no code to be run: imports, type declarations, docstrings."""
+    strings: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()
+    bare: bool = False
+    """Names are called without parentheses."""
+    colon: bool = False
+    """A colon before a name makes it a method."""
+    fold: bool = False
+    """Upper and lower case are the same."""
+    line_comments: tuple[str, ...] = ()
+    block_comments: tuple[tuple[str, str], ...] = ()
+    quotes: tuple[str, ...] = ()
+    doubled: bool = False
+    """A quote inside a string is written twice; a backslash is a character."""
+    escapes: bool = False
+    """Names can be written with ``\\u`` escapes."""
+    spliced: bool = False
+    """A backslash at a line's end joins lines, names too."""
+    command_quotes: tuple[str, ...] = ()
+    """What begins a text that is run as a command."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Language:
+    """One language. ``grammars`` maps an extension (or nothing) to ``module:function`` of its grammar."""
+
+    id: str
+    name: str
+    grammars: Mapping[str, str]
+    syntax: Syntax
+    entries: tuple[Entry, ...]
+    extensions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
+
+    def grammar(self, path: str) -> str:
+        """The grammar for a file of this language, empty where there is none."""
+        return self.grammars.get(extension(untemplated(path))) or self.grammars.get("", "")
+
+
+@cache
+def languages() -> Mapping[str, Language]:
+    """Every language by its id (the name of its file)."""
+    raw = {
+        path.stem: tomllib.loads(path.read_text("utf-8"))
+        for path in sorted((rules_dir() / "sensitive-calls").glob("*.toml"))
+        if not path.stem.startswith("_")
+    }
+    return {name: _language(name, raw) for name in raw}
+
+
+@cache
+def shared() -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
+    """Variables that hold credentials, and (kind, pattern) of paths that do or that are run later."""
+    folder = rules_dir()
+    names = tomllib.loads((folder / "sensitive-calls" / "_shared.toml").read_text("utf-8"))
+    paths = tomllib.loads((folder / "sensitive-paths.toml").read_text("utf-8"))
+    left_out = frozenset(names["paths"]["except"])
+    return frozenset(names["variables"]["credentials"]), tuple(
+        (kind, entry["pattern"])
+        for group, kind in (("credential", "credentials"), ("persistence", "persistence"))
+        for entry in paths[group]
+        if entry["what"] not in left_out
+    )
+
+
+def table_of(path: str, text: bytes) -> str | None:
+    """The id of the language a program file is in, ``binary`` for a compiled program, None for no program.
+
+    A shebang wins over the name; text under a data name that begins as Python is Python.
+    """
+    if text.startswith(_BINARIES) or extension(path) in _COMPILED or loaded_binary(path, text):
+        return "binary"
+    path = untemplated(path)
+    suffix = extension(path)
+    extensions, names, interpreters = _lookups()
+    named = extensions.get(suffix)
+    if run := interpreters.get(shebang_program(text)):
+        return named if (run, named) == ("javascript", "typescript") else run
+    found = names.get(file_name(path)) or named
+    if found == "php" and suffix in _PHP_OR_SHELL and b"<?" not in text:
+        found = "shell"  # a fragment that a script sources
+    if found:
+        return found
+    if (run_by := executed(path, text)) is not None:
+        return run_by.whole or "commands"
+    if is_dockerfile_variant(path):
+        return "dockerfile"
+    as_python = suffix in ("", "txt", "dat", "cfg") and len(_PYTHON.findall(text[:SNIFF])) >= 2
+    return "python" if as_python else None
+
+
+@cache
+def _lookups() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    every = languages().values()
+    return (
+        {extension: language.id for language in every for extension in language.extensions},
+        {name: language.id for language in every for name in language.names},
+        {program: language.id for language in every for program in language.interpreters},
+    )
+
+
+def _language(name: str, raw: Mapping[str, Mapping[str, Any]]) -> Language:
+    own = raw[name]
+    parent = raw.get(own.get("like", ""), {})
+    syntax = {**parent.get("syntax", {}), **own.get("syntax", {})}
+    tables = {entry["id"]: entry for entry in (*parent.get("sensitive", ()), *own.get("sensitive", ()))}
+    return Language(
+        id=name,
+        name=own["name"],
+        grammars=own.get("grammars", {}),
+        syntax=Syntax(**{key: _frozen(value) for key, value in syntax.items()}),
+        entries=tuple(_entry(entry) for entry in tables.values()),
+        extensions=tuple(own.get("extensions", ())),
+        names=tuple(own.get("names", ())),
+        interpreters=tuple(own.get("interpreters", ())),
+    )
+
+
+def _entry(table: Mapping[str, Any]) -> Entry:
+    values = {key: _frozen(value) for key, value in table.items()}
+    return Entry(**{**values, "kind": SensitiveKind(table["kind"])})
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(part) for part in value) if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""What to run for a change, and with which values."""

@@ -1,0 +1,137 @@
+"""How files of a tree are named as modules, told from paths alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+MARKERS: Final = ("src", "lib", "python")
+"""Folders that hold packages and are no packages themselves."""
+_ASIDE: Final = frozenset(
+    (
+        "test",
+        "tests",
+        "testing",
+        "testdata",
+        "data",
+        "fixtures",
+        "samples",
+        "sample",
+        "examples",
+        "example",
+        "demo",
+        "demos",
+        "doc",
+        "docs",
+        "corpus",
+    )
+)
+_TOOLS: Final = frozenset(
+    (
+        *(
+            "tools",
+            "tool",
+            "scripts",
+            "script",
+            "ci",
+            "dev",
+            "hack",
+            "bench",
+            "benchmarks",
+            "build",
+            "release",
+        ),
+        ".github",
+    )
+)
+_TEST_NAME: Final = re.compile(r"(?:\A|[._-])(?:test|tests|spec|specs|conftest)(?:[._-]|\Z)", re.IGNORECASE)
+_NATIVE: Final = (".so", ".pyc", ".pyd")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Module:
+    """``name`` is the dotted name, None when the file has none (a hyphen, say). ``roots`` are folders
+    for sys.path in order, relative to the tree; the first makes ``name`` importable.
+    """
+
+    path: str
+    name: str | None
+    roots: tuple[str, ...]
+
+
+def module_of(path: str, files: Collection[str]) -> Module:
+    """Name and roots of a Python file: packages by ``__init__.py``, ``src`` layouts, namespace
+    packages, loose modules. ``files`` are all paths of the tree.
+    """
+    pure = PurePosixPath(path)
+    stem = pure.name.partition(".")[0] if pure.suffix in _NATIVE else pure.stem
+    folder = pure.parent
+    package = folder
+    while package.parts and f"{package}/__init__.py" in files:
+        package = package.parent
+    root = _root(folder, package)
+    inside = pure.parent.relative_to(root).parts
+    parts = inside if stem == "__init__" else (*inside, stem)
+    named = bool(parts) and all(part.isidentifier() for part in parts) and pure.suffix != ""
+    extra = (str(folder),) if package == folder else ()
+    return Module(
+        path=path,
+        name=".".join(parts) if named else None,
+        roots=_once(str(root), *_marked(files), ".", *extra),
+    )
+
+
+def _root(folder: PurePosixPath, package: PurePosixPath) -> PurePosixPath:
+    """The sys.path folder for a file in ``folder`` whose outermost package lies in ``package``."""
+    for depth in range(len(package.parts), 0, -1):
+        if package.parts[depth - 1] in MARKERS:
+            marked = PurePosixPath(*package.parts[:depth])
+            if all(part.isidentifier() for part in folder.relative_to(marked).parts):
+                return marked
+    if package != folder:
+        return package
+    if all(part.isidentifier() for part in folder.parts):
+        return PurePosixPath()
+    return folder
+
+
+def _marked(files: Collection[str]) -> tuple[str, ...]:
+    """Top-level marker folders that the tree has (``src``)."""
+    return tuple(m for m in MARKERS[:2] if any(f.startswith(m + "/") and f.endswith(".py") for f in files))
+
+
+def _once(*names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def is_test(path: str) -> bool:
+    """True for what pytest or unittest would collect by its name."""
+    name = PurePosixPath(path).name
+    return name.endswith(".py") and (
+        name.startswith("test_") or name.endswith("_test.py") or name in ("tests.py", "test.py")
+    )
+
+
+def is_aside(path: str) -> bool:
+    """True below a folder of tests, samples or documentation: no part of what the project installs."""
+    return not _ASIDE.isdisjoint(PurePosixPath(path.lower()).parts[:-1])
+
+
+def in_tests(path: str) -> bool:
+    """True for test code, samples and documentation, in any language: developers and CI run it, users do
+    not.
+    """
+    return is_test(path) or is_aside(path) or bool(_TEST_NAME.search(PurePosixPath(path).name))
+
+
+def is_no_product(path: str) -> bool:
+    """True for tests and for tools of the project's own developers."""
+    return in_tests(path) or not _TOOLS.isdisjoint(PurePosixPath(path.lower()).parts[:-1])
+
+
+def in_test_folder(path: str) -> bool:
+    """True below a folder named test or tests."""
+    return bool({"test", "tests"} & set(PurePosixPath(path).parts[:-1]))

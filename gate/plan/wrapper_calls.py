@@ -1,0 +1,156 @@
+"""Calls of the project's own functions that hand what they are given to a sensitive call: ``run("curl ...")``
+is as sensitive as what stands in ``run``, in whatever file that is.
+
+Followed through the import graph of head, a few hops far. Nothing is imported; files are read as data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gate.languages.sensitive_calls.reading import read_sources
+from gate.model.change import Tree
+from gate.model.sensitive import FunctionReading, SensitiveKind, SourceReading, SourceText
+from gate.plan.module_layout import MARKERS, is_aside, is_test
+
+HOPS: Final = 2
+"""Functions between a call of the change and the one that has the sensitive call."""
+_ALIASES: Final = 3
+_ROUNDS: Final = 3
+_MOST_FILES: Final = 80
+_BIGGEST: Final = 400_000
+_SECONDS: Final = 20.0
+Target = tuple[str, str]
+"""A file of the tree and the name of a function in it."""
+
+
+class Wrappers:
+    """The functions of head that hand things on. ``known``: readings of changed files; others are read as
+    they are asked for, up to 80.
+    """
+
+    def __init__(self, head: Tree, known: Mapping[str, SourceReading]) -> None:
+        self._head = head
+        self._paths = frozenset(e.path for e in head.entries() if e.path.endswith(".py"))
+        self._functions: dict[str, dict[str, FunctionReading]] = {}
+        self._left = _MOST_FILES
+        for path, reading in known.items():
+            self.learn(path, reading)
+
+    def read_for(self, asked: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Read the files in which these names (with the path that they stand in) may be, and those behind."""
+        targets = {target for path, names in asked for name in names for target in self.targets(path, name)}
+        for _ in range(_ROUNDS):
+            self._read(sorted({path for path, _ in targets} - self._functions.keys()))
+            targets = {
+                further
+                for path, name in targets
+                for function in self._found(path, name)
+                for call in function.calls
+                for further in self.targets(path, call)
+            }
+            if not targets:
+                return
+
+    def kinds(self, path: str, names: Sequence[str]) -> frozenset[SensitiveKind]:
+        """What a call by one of these names, in the file ``path``, hands its arguments to."""
+        found: set[SensitiveKind] = set()
+        for name in names:
+            for target in self.targets(path, name):
+                found |= self._behind(target, HOPS, _ALIASES, frozenset())
+        return frozenset(found)
+
+    def _behind(
+        self, target: Target, hops: int, aliases: int, seen: frozenset[Target]
+    ) -> frozenset[SensitiveKind]:
+        if target in seen:
+            return frozenset()
+        path, name = target
+        found: set[SensitiveKind] = set()
+        for function in self._found(path, name):
+            found.update(function.kinds)
+            left = (hops, aliases - 1) if function.alias else (hops - 1, aliases)
+            if min(left) < 0:
+                continue
+            for call in function.calls:
+                for further in self.targets(path, call):
+                    found |= self._behind(further, *left, seen | {target})
+        return frozenset(found)
+
+    def _found(self, path: str, name: str) -> Iterator[FunctionReading]:
+        """The function, the maker of a class of that name, or what the name of a module stands for."""
+        table = self._functions.get(path, {})
+        for word in (name, f"{name}.__init__"):
+            if word in table:
+                yield table[word]
+        first, _, rest = name.partition(".")
+        alias = table.get(first)
+        if rest and alias is not None and alias.alias:
+            yield replace(alias, kinds=(), calls=tuple(f"{call}.{rest}" for call in alias.calls))
+
+    def targets(self, path: str, name: str) -> Iterator[Target]:
+        """Where a name that stands in ``path`` leads in the tree."""
+        if name.startswith("/."):
+            yield from self._split("", name[2:].split("."))
+        elif name.startswith("."):
+            yield path, name[1:]
+        else:
+            parts = name.split(".")
+            folders = path.split("/")[:-1]
+            above = ["".join(f"{f}/" for f in folders[:n]) for n in range(len(folders), 0, -1)]
+            for root in dict.fromkeys(("", *(f"{marker}/" for marker in MARKERS), *above)):
+                found = list(self._split(root, parts))
+                yield from found
+                if found:
+                    return
+
+    def _split(self, root: str, parts: Sequence[str]) -> Iterator[Target]:
+        """Where a dotted name leads: the longest part of it that is a module."""
+        for at in range(len(parts) - 1, 0, -1):
+            stem = root + "/".join(parts[:at])
+            for path in (f"{stem}.py", f"{stem}/__init__.py"):
+                if path in self._paths:
+                    yield path, ".".join(parts[at:])
+                    return
+
+    def _read(self, paths: Sequence[str]) -> None:
+        chosen = tuple(paths[: self._left])
+        self._left -= len(chosen)
+        texts = [
+            SourceText(path=path, text=text)
+            for path, text in self._head.read_many(chosen)
+            if len(text) <= _BIGGEST
+        ]
+        for path, reading in read_sources(texts, deadline=_SECONDS).items():
+            self.learn(path, reading)
+
+    def learn(self, path: str, reading: SourceReading) -> None:
+        """Take the functions of a file that was read."""
+        self._functions[path] = {function.name: function for function in reading.functions}
+
+
+def with_wrapper_calls(path: str, reading: SourceReading, wrappers: Wrappers) -> SourceReading:
+    """The reading, its calls of functions that hand on among the sensitive ones."""
+    more = [
+        replace(reference.call, kind=kind, way="make" if _is_test(path) else "call")
+        for reference in reading.references
+        for kind in sorted(wrappers.kinds(path, reference.names), key=lambda kind: kind.value)
+    ]
+    if not more:
+        return reading
+    calls = sorted({*reading.calls, *more}, key=lambda c: (c.first, c.last, c.kind.value, c.call))
+    return replace(reading, calls=tuple(calls))
+
+
+def _is_test(path: str) -> bool:
+    """A test calls a function with stand-ins for what is behind it: that the call was made is enough."""
+    return is_test(path) or is_aside(path)
+
+
+def asked_names(readings: Mapping[str, SourceReading]) -> Iterator[tuple[str, Sequence[str]]]:
+    """What the references of changed files name, product code first."""
+    for path in sorted(readings, key=lambda path: (_is_test(path), path)):
+        for reference in readings[path].references:
+            yield path, reference.names

@@ -1,0 +1,1 @@
+"""The syntax tree of a Python file with names, constants and data flow resolved."""

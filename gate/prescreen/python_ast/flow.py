@@ -1,0 +1,359 @@
+"""Where a value comes from: follows an expression back through names, calls and strings to its sources.
+
+One function at a time (attributes of ``self`` within their class too), without running anything. It answers
+"may text of this kind reach this place", so it over-approximates through unknown calls and stops at the
+cleaning functions a rule names.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.routes import is_django_view, is_route
+from gate.prescreen.python_ast.scope import Binding, start_of
+
+REQUEST: Final = "request"
+"""Sent by a client of a web application: anybody."""
+INPUT: Final = "input"
+"""Typed by, or given on the command line by, whoever runs the program."""
+NETWORK: Final = "network"
+"""An answer or message of another machine."""
+FILE: Final = "file"
+"""Content of a file."""
+ENVIRONMENT: Final = "environment"
+"""An environment variable."""
+PARAMETER: Final = "parameter"
+"""A parameter of the function: whatever the caller passes."""
+
+_REQUEST_STEMS = (
+    "flask.request", "quart.request", "bottle.request", "sanic.request", "flask_restful.request",
+    "cgi.FieldStorage()", "fastapi.Request()", "starlette.requests.Request()",
+    "django.http.HttpRequest()", "aiohttp.web.Request()", "flask.globals.request",
+)  # fmt: skip
+_REQUEST_PARTS = frozenset({
+    "args", "form", "values", "json", "data", "files", "headers", "cookies", "get_json", "get_data",
+    "query_string", "GET", "POST", "COOKIES", "FILES", "META", "body", "query_params", "params",
+    "query", "path_params", "match_info", "url", "full_path", "path", "rel_url", "stream", "referrer",
+    "user_agent", "raw_post_data", "read", "post", "text",
+})  # fmt: skip
+_REQUEST_METHODS = frozenset(
+    {"get_argument", "get_arguments", "get_query_argument", "get_body_argument", "get_cookie"}
+)
+_HANDLER_PARTS = frozenset({"path", "headers", "rfile", "requestline"})
+_GIVEN = frozenset({
+    "request", "form", "obj", "instance", "user", "response", "queryset", "exception", "view", "view_func",
+    "template", "template_name", "messages", "serializer", "context", "model",
+})  # fmt: skip
+"""Parameters of a view that the program's own code gives, not the address."""
+_INJECTED = frozenset({"Depends", "Security", "BackgroundTasks"})
+_CALL_SOURCES: dict[str, str] = {
+    "input": INPUT,
+    "raw_input": INPUT,
+    "sys.stdin.read": INPUT,
+    "sys.stdin.readline": INPUT,
+    "os.getenv": ENVIRONMENT,
+    "os.environ.get": ENVIRONMENT,
+    "open().read": FILE,
+    "open().readlines": FILE,
+    "open().readline": FILE,
+    "urllib.request.urlopen": NETWORK,
+    "urllib.request.urlretrieve": NETWORK,
+    "urllib.urlopen": NETWORK,
+    "socket.socket().recv": NETWORK,
+    "socket.socket().recvfrom": NETWORK,
+    "socket.create_connection().recv": NETWORK,
+    "http.client.HTTPSConnection().getresponse": NETWORK,
+    "http.client.HTTPConnection().getresponse": NETWORK,
+}
+_NETWORK_STEMS = ("requests.", "httpx.", "aiohttp.", "urllib3.")
+_VERBS = frozenset({"get", "post", "put", "request", "patch", "delete", "urlopen", "send"})
+HARMLESS_CALLS: Final = frozenset({
+    "int", "float", "bool", "len", "hash", "id", "isinstance", "hasattr", "abs", "round", "ord", "any",
+    "all", "sum", "uuid.UUID", "datetime.datetime.now", "datetime.date.today", "time.time",
+    "get_object_or_404", "django.shortcuts.get_object_or_404", ".get_or_404", ".first_or_404",
+    "os.path.exists", "os.path.isfile", "os.path.isdir", "type", "range", "issubclass", "callable",
+})  # fmt: skip
+"""Calls whose result carries no text of their arguments."""
+_NUMBERS = frozenset({"int", "float", "bool", "uuid.UUID", "datetime.datetime", "datetime.date"})
+_ESCAPES = re.compile(r"escap|quote|sanitiz|sanitis|bleach|placeholder", re.IGNORECASE)
+_LIMIT = 600
+_WEAK_TESTS = frozenset(
+    {"exists", "isfile", "isdir", "isinstance", "hasattr", "len", "access", "lexists", "get"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """Where an expression comes from: kinds of sources, variables, calls and nodes met on the way."""
+
+    kinds: frozenset[str]
+    names: frozenset[str]
+    calls: frozenset[str]
+    nodes: tuple[ast.AST, ...]
+
+
+class Flow:
+    """Follows values in one module. Make one per check (it keeps what it found)."""
+
+    def __init__(self, module: Module, clean: frozenset[str] = frozenset()) -> None:
+        self._module = module
+        self._clean = HARMLESS_CALLS | clean
+        self._known: dict[ast.AST, Traced] = {}
+
+    def kinds(self, expr: ast.AST | None) -> frozenset[str]:
+        """The kinds of sources an expression may carry text of."""
+        return self.trace(expr).kinds
+
+    def trace(self, expr: ast.AST | None) -> Traced:
+        """Follows an expression back to its sources, at most a few hundred steps."""
+        if expr is None:
+            return Traced(frozenset(), frozenset(), frozenset(), ())
+        known = self._known.get(expr)
+        if known is not None:
+            return known
+        kinds: set[str] = set()
+        names: set[str] = set()
+        calls: set[str] = set()
+        seen: dict[ast.AST, None] = {}
+        stack: list[ast.AST] = [expr]
+        while stack and len(seen) < _LIMIT:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen[node] = None
+            stack.extend(self._step(node, kinds, names, calls))
+        traced = Traced(frozenset(kinds), frozenset(names), frozenset(calls), tuple(seen))
+        self._known[expr] = traced
+        return traced
+
+    def _step(  # noqa: C901 - one case a kind of node
+        self, node: ast.AST, kinds: set[str], names: set[str], calls: set[str]
+    ) -> Iterator[ast.AST]:
+        match node:
+            case ast.Constant() | ast.Compare() | ast.Lambda():
+                return
+            case ast.Name():
+                names.add(node.id)
+                yield from self._name(node, kinds)
+            case ast.Attribute():
+                yield from self._attribute(node, kinds, names)
+            case ast.Call():
+                yield from self._call(node, kinds, calls)
+            case ast.Subscript():
+                self._known_source(node, kinds)
+                yield node.value
+            case ast.Dict():
+                yield from (item for item in (*node.keys, *node.values) if item is not None)
+            case ast.IfExp():
+                yield from (node.body, node.orelse)
+            case ast.BinOp():
+                yield from (node.left, node.right)
+            case ast.UnaryOp():
+                if not isinstance(node.op, ast.Not):
+                    yield node.operand
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                yield node.elt
+            case ast.DictComp():
+                yield from (node.key, node.value)
+            case ast.expr() | ast.keyword():
+                yield from (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+
+    def _name(self, node: ast.Name, kinds: set[str]) -> Iterator[ast.AST]:
+        for binding in self._module.bindings_of(node):
+            if binding.kind == "param":
+                kind = self._parameter(binding)
+                if kind:
+                    kinds.add(kind)
+            elif binding.kind == "import":
+                self._known_source(node, kinds)
+            elif binding.value is not None:
+                yield binding.value
+
+    def _parameter(self, binding: Binding) -> str | None:
+        module, node = self._module, binding.node
+        name = getattr(node, "arg", "")
+        if name in ("self", "cls", "mcs"):
+            return None
+        annotation = set(module.names_of(getattr(node, "annotation", None)))
+        if annotation & _NUMBERS:
+            return None
+        function = next(
+            (up for up in module.above(node) if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef)), None
+        )
+        if function is None:
+            return PARAMETER
+        if is_route(module, function):
+            default = binding.value
+            injected = isinstance(default, ast.Call) and any(
+                n.rpartition(".")[2] in _INJECTED for n in module.names_of(default.func)
+            )
+            plain = name not in ("request", "req", "db", "session", "response", "user", "current_user")
+            return REQUEST if plain and not injected else None
+        arguments = [arg.arg for arg in function.args.args]
+        if is_django_view(module, function) and name not in _GIVEN:
+            return REQUEST
+        if name == "event" and arguments[:2] == ["event", "context"]:
+            return REQUEST
+        return PARAMETER
+
+    def _known_source(self, node: ast.AST, kinds: set[str]) -> bool:
+        for name in self._module.names_of(node):
+            if name.startswith(_REQUEST_STEMS):
+                kinds.add(REQUEST)
+                return True
+            if name.startswith(("sys.argv", "argparse.ArgumentParser().parse_args()")):
+                kinds.add(INPUT)
+                return True
+            if name.startswith("os.environ"):
+                kinds.add(ENVIRONMENT)
+                return True
+        return False
+
+    def _attribute(self, node: ast.Attribute, kinds: set[str], names: set[str]) -> Iterator[ast.AST]:
+        if self._known_source(node, kinds):
+            return
+        base = node.value
+        owner = base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
+        if owner in ("request", "req") and node.attr in _REQUEST_PARTS and self._is_free(base):
+            kinds.add(REQUEST)
+            return
+        if isinstance(base, ast.Name) and base.id == "self":
+            if node.attr in _HANDLER_PARTS and self._in_http_handler(node):
+                kinds.add(REQUEST)
+                return
+            names.add(f"self.{node.attr}")
+            cls = self._module.class_of(node)
+            yield from self._module.attribute_values(cls, node.attr)
+            return
+        yield base
+
+    def _is_free(self, base: ast.AST) -> bool:
+        """True when ``request`` is a parameter, an attribute or something imported, not a local value."""
+        if isinstance(base, ast.Name):
+            bindings = self._module.bindings_of(base)
+            if any(
+                b.kind == "import"
+                and not b.dotted.startswith(("flask", "django", "bottle", "quart", "sanic"))
+                for b in bindings
+            ):
+                return False
+            return not bindings or (
+                any(b.kind in ("param", "import") for b in bindings) and self._module.is_web
+            )
+        return self._module.is_web
+
+    def _in_http_handler(self, node: ast.AST) -> bool:
+        cls = self._module.class_of(node)
+        bases = [name for base in cls.bases for name in self._module.names_of(base)] if cls else []
+        return any(base.endswith("HTTPRequestHandler") for base in bases)
+
+    def _call(self, node: ast.Call, kinds: set[str], calls: set[str]) -> Iterator[ast.AST]:
+        found = self._module.names_of(node.func)
+        last = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        calls.update(found or ({node.func.id} if isinstance(node.func, ast.Name) else ()))
+        if last:
+            calls.add(f".{last}")
+        if self._cleans(node.func, found, last):
+            return
+        if last in _REQUEST_METHODS and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and owner.id == "self":
+                kinds.add(REQUEST)
+                return
+        for name in found:
+            kind = _CALL_SOURCES.get(name)
+            if kind is None and name.startswith(_NETWORK_STEMS) and name.rpartition(".")[2] in _VERBS:
+                kind = NETWORK
+            if kind is None and name.endswith((".read_text", ".read_bytes")):
+                kind = FILE
+            if kind:
+                kinds.add(kind)
+                return
+        if isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            asked = isinstance(owner, ast.Name) and owner.id in ("request", "req")
+            yield node.func if asked and last in _REQUEST_PARTS else owner
+        elif isinstance(node.func, ast.Name):
+            self._known_source(node.func, kinds)
+            yield from self._returned(node.func)
+        else:
+            self._known_source(node.func, kinds)
+        yield from node.args
+        yield from (keyword.value for keyword in node.keywords)
+
+    def _cleans(self, function: ast.expr, found: tuple[str, ...], last: str) -> bool:
+        """True for a call whose result carries no text of its arguments."""
+        if any(name in self._clean for name in found) or f".{last}" in self._clean:
+            return True
+        if isinstance(function, ast.Name):
+            return function.id in self._clean
+        # What a database has under a key is not the text of the key.
+        return isinstance(function, ast.Attribute) and getattr(function.value, "attr", "") == "objects"
+
+    def _returned(self, name: ast.Name) -> Iterator[ast.AST]:
+        """What a function of this file gives back."""
+        for binding in self._module.bindings_of(name):
+            if binding.kind == "def":
+                yield from self._module.returns_of(binding.node)
+
+    def escaped(self, expr: ast.AST | None) -> bool:
+        """True when some call on the way says by its name that it quotes or escapes."""
+        return any(_ESCAPES.search(call) for call in self.trace(expr).calls)
+
+    # --- checks on the way ----------------------------------------------------------------------
+
+    def tested(
+        self, use: ast.AST, expr: ast.AST, *, calls_only: bool = False, plain_too: bool = False
+    ) -> bool:
+        """True when an ``if``, ``assert`` or comparison before the use looks at where ``expr`` comes from.
+
+        Tests that only ask whether something is there (``exists``, ``is None``, plain truth) do not
+        count, but with ``plain_too``; with ``calls_only`` comparisons do not count either.
+        """
+        module = self._module
+        wanted = self.trace(expr).names
+        if not wanted:
+            return False
+        function = module.function_of(use)
+        at = start_of(use)
+        kinds: tuple[type[ast.If | ast.While | ast.Assert | ast.IfExp], ...] = (
+            ast.If,
+            ast.While,
+            ast.Assert,
+            ast.IfExp,
+        )
+        for kind in kinds:
+            for test in module.all(kind):
+                if start_of(test) > at or module.function_of(test) is not function:
+                    continue
+                if self._looks_at(test.test, wanted, calls_only, plain_too):
+                    return True
+        return False
+
+    def _looks_at(self, test: ast.AST, wanted: frozenset[str], calls_only: bool, plain_too: bool) -> bool:
+        for node in self._module.within(test):
+            parts: list[ast.expr] = []
+            if isinstance(node, ast.Name) and plain_too:
+                parts = [node]
+            elif isinstance(node, ast.Compare):
+                empty = all(isinstance(c, ast.Constant) and not c.value for c in node.comparators)
+                if calls_only or (empty and not plain_too):
+                    continue
+                parts = [node.left, *node.comparators]
+            elif isinstance(node, ast.Call):
+                name = (
+                    node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                )
+                if name in _WEAK_TESTS:
+                    continue
+                parts = [*node.args]
+                if isinstance(node.func, ast.Attribute):
+                    parts.append(node.func.value)
+            if any(self.trace(part).names & wanted for part in parts):
+                return True
+        return False

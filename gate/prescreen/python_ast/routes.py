@@ -1,0 +1,50 @@
+"""Which functions answer web requests: told by their decorators, and by what Django calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.scope import FunctionNode
+
+_ROUTES = frozenset({
+    "route", "get", "post", "put", "delete", "patch", "api_route", "websocket", "view_config",
+    "api_view", "expose", "endpoint",
+})  # fmt: skip
+
+
+def response_functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Every function that answers web requests."""
+    for function in module.all(ast.FunctionDef, ast.AsyncFunctionDef):
+        if is_route(module, function):
+            yield function
+
+
+def is_route(module: Module, function: FunctionNode) -> bool:
+    """True when a decorator makes the function answer web requests (``@app.route('/x')``)."""
+    for decorator in getattr(function, "decorator_list", ()):
+        if not isinstance(decorator, ast.Call):
+            continue
+        name = (
+            decorator.func.attr
+            if isinstance(decorator.func, ast.Attribute)
+            else getattr(decorator.func, "id", "")
+        )
+        first = module.text_of(decorator.args[0]) if decorator.args else None
+        if name in _ROUTES and first is not None and first.startswith("/"):
+            return True
+        if name in ("api_view", "view_config"):
+            return True
+    return False
+
+
+def is_django_view(module: Module, function: FunctionNode) -> bool:
+    """``def page(request, slug)``, or a class's ``get(self, request, slug)``: the rest is the URL's."""
+    names = [arg.arg for arg in function.args.args]
+    if not module.imports_any("django"):
+        return False
+    if module.class_of(function) is None:
+        return names[:1] == ["request"]
+    verb = getattr(function, "name", "") in ("get", "post", "put", "patch", "delete")
+    return verb and names[:2] == ["self", "request"]

@@ -1,0 +1,194 @@
+"""Our own rules for Python, on the syntax tree: names, constants and where values come from resolved.
+
+Each changed file is parsed once, in a child with limits, at head and at base; what head has more is reported.
+The rules are in gate/prescreen/rules, one file each.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import io
+import re
+import time
+import tokenize
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from gate.languages.limited_child import scan_isolated
+from gate.languages.python_syntax import newer_python
+from gate.model.change import Tree
+from gate.model.finding import Finding
+from gate.model.rule import Confidence, Severity
+from gate.prescreen.interface import Prescreened, PrescreenRequest, View
+from gate.prescreen.outcome import ended
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules
+from gate.prescreen.scope import only_new
+from gate.prescreen.views import make_views
+
+_COMPOUND = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
+    ast.AsyncWith, ast.Try, ast.ExceptHandler, ast.Match,
+)  # fmt: skip
+_UNKNOWN = "py.unknown-import"
+_SUPPRESSION = re.compile(r"#\s*(nosec\b|nosemgrep\b|noqa\s*(?::[^#]*\bS\d|$))", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleHit:
+    """One hit, as the child sends it. Lines are those of the view's text."""
+
+    rule: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    first: int
+    last: int
+    evidence: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse(path: str, data: bytes) -> Module:
+    """The indexed module of a file's bytes, decoded as Python would (cookie, BOM).
+
+    Raises SyntaxError or ValueError where CPython does; MemoryError and RecursionError for bombs.
+    """
+    tree = newer_python.parse_bytes(data)
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return Module(path, data.decode(encoding, "replace"), tree)
+
+
+def hits(module: Module, rules: Iterable[AstRule] | None = None) -> list[tuple[AstRule, Hit]]:
+    """Every hit of every rule, the worst one for each line, in the order of rules and lines."""
+    out: list[tuple[AstRule, Hit]] = []
+    for rule in rules if rules is not None else ast_rules():
+        worst: dict[int, Hit] = {}
+        for hit in rule.check(module):
+            line = getattr(hit.node, "lineno", 0)
+            if line and (line not in worst or _rank(rule, hit) > _rank(rule, worst[line])):
+                worst[line] = hit
+        out.extend((rule, worst[line]) for line in sorted(worst))
+    return out
+
+
+def _rank(rule: AstRule, hit: Hit) -> int:
+    return (hit.severity or rule.meta.severity).rank
+
+
+def severity_of(module: Module, rule: AstRule, hit: Hit) -> Severity:
+    """The hit's severity: careless code that only tests run is low, an attack is what it is anywhere."""
+    if rule.weakness and module.is_test:
+        return Severity.LOW
+    return hit.severity or rule.meta.severity
+
+
+def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> list[RuleHit]:
+    """All hits in one file, new or not. Runs in the child of ``scan_isolated``.
+
+    Raises SyntaxError where Python would; memory and stack are the child's business.
+    """
+    del options
+    gc.set_threshold(100_000, 20, 100)  # a tree is millions of small objects and no cycles
+    module = parse(path, data)
+    return [_found(module, rule, hit) for rule, hit in hits(module)]
+
+
+def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
+    first: int = hit.node.lineno  # type: ignore[attr-defined]
+    last = first if isinstance(hit.node, _COMPOUND) else getattr(hit.node, "end_lineno", first) or first
+    return RuleHit(
+        rule=rule.meta.id,
+        severity=severity_of(module, rule, hit),
+        confidence=hit.confidence or rule.meta.confidence,
+        message=hit.message,
+        first=first,
+        last=last,
+        evidence={key: value[:200] for key, value in hit.evidence.items()},
+    )
+
+
+_ByView = list[tuple[View, list[RuleHit]]]
+
+
+class PyAst:
+    """The scanner. ``name`` is the stage's name after ``prescreen:``."""
+
+    name: str = "pyast"
+
+    def scan(self, request: PrescreenRequest) -> Prescreened:
+        """Run every rule over every changed Python file; a file it could not parse degrades the stage.
+
+        Base is looked at only where head found something: it can only take findings away.
+        """
+        started = time.monotonic()
+        views = make_views(request)
+        heads = views.of(("python",), "head")
+        found, unlooked = _look(heads, request.deadline)
+        found = _without_own(found, request.head)
+        noisy = {id(view.source) for view, _ in found}
+        olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
+        before, _ = _look(olds, max(1.0, request.deadline - (time.monotonic() - started)))
+        new = only_new(_findings(found), _findings(before), request.change)
+        return ended(self.name, new, unlooked)
+
+
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:pyproject\.toml|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml|[^/]*requirements[^/]*\.(?:txt|in))$"
+)
+_DECLARING = 40
+"""Manifests read to learn what a project declares."""
+
+
+def _without_own(found: _ByView, head: Tree) -> _ByView:
+    """Unknown imports that are modules of the tree, or named in one of its manifests, are known after all."""
+    roots = {item.evidence["module"] for _, items in found for item in items if item.rule == _UNKNOWN}
+    if not roots:
+        return found
+    paths = [entry.path for entry in head.entries()]
+    parts = {part.partition(".")[0] for path in paths for part in path.split("/")}
+    manifests = [path for path in paths if _MANIFEST.search(path)][:_DECLARING]
+    text = b"\n".join(data for _, data in head.read_many(tuple(manifests))).decode("utf-8", "replace")
+    said = re.sub(r"[-_.]+", "-", text.lower())
+    own = {root for root in roots if root in parts or re.sub(r"[-_.]+", "-", root.lower()) in said}
+    return [
+        (view, kept)
+        for view, items in found
+        if (kept := [i for i in items if i.rule != _UNKNOWN or i.evidence["module"] not in own])
+    ]
+
+
+def _look(views: Sequence[View], deadline: float) -> tuple[_ByView, list[tuple[str, str]]]:
+    """What was found in each view that has anything, and the files that could not be parsed."""
+    files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
+    results = scan_isolated(
+        "gate.prescreen.python_ast.scanner:scan_text", files, list[RuleHit], deadline=deadline, parses=True
+    )
+    found: _ByView = []
+    unlooked: list[tuple[str, str]] = []
+    for view, result in zip(views, results, strict=True):
+        if result.value:
+            found.append((view, result.value))
+        reason = view.unreadable or ("" if result.outcome == "done" else result.reason or result.outcome)
+        if reason and not view.guessed:
+            unlooked.append((view.path, reason))
+    return found, unlooked
+
+
+def _findings(found: _ByView) -> Iterator[Finding]:
+    metas = {rule.meta.id: rule.meta for rule in ast_rules()}
+    for view, items in found:
+        for item in items:
+            meta = metas[item.rule]
+            quoted = view.quote(item.first, min(item.last, item.first + 20))
+            marks = _SUPPRESSION.search(quoted)
+            finding = Finding.of(
+                meta,
+                item.message,
+                view.location(item.first, item.last),
+                shape=quoted,
+                severity=item.severity,
+                confidence=item.confidence,
+                evidence={"code": view.quote(item.first).strip()[:200], **item.evidence},
+            )
+            suppressed = marks.group(1).partition(":")[0].strip().lower() if marks else None
+            yield replace(finding, suppressed_by=suppressed)

@@ -1,0 +1,1 @@
+"""One scanner a file."""

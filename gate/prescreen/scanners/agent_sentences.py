@@ -1,0 +1,244 @@
+"""Sentences that send coding agents round the checks, have them hide what they do, or give secrets away.
+
+Words alone are weak evidence: a sentence counts in full where it is an order to the agent about its own
+doing; what may as well be about the program ("Never inform users of internal errors") is told low.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from gate.languages.commands.addresses import Origin, origin_of
+from gate.model.rule import Confidence, Severity
+
+
+class AgentSentence(NamedTuple):
+    """Lines ``first..last`` (1-based) and what is told of them."""
+
+    first: int
+    last: int
+    message: str
+    severity: Severity
+    confidence: Confidence
+
+
+_ROUND: Final = "Agents are told to get round a check."
+_FORGET: Final = "Agents are told to forget their instructions."
+_SEND: Final = "Agents are told to send secrets away."
+_HIDE: Final = "Agents are told to keep something from people."
+_OBEY: Final = "Agents are told to do what a page elsewhere says."
+_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+"""Characters that nobody sees; inside of a word they hide it from a pattern, not from an agent."""
+_W: Final = r"[\w'\u2019*`,/-]{1,30}\s{1,5}"
+_GUARD: Final = (
+    r"(?:security|safety|sandbox\w*|guard-?rails?|vulnerabilit\w+|secret[- ]scan\w*"
+    r"|code[- ]?reviews?|human (?:review|approval)|permission (?:prompts?|checks?)|approvals?"
+    r"|pre-?commit(?!['\u2019]s)|(?:git|commit) hooks?|ci checks?|the gate)"
+)
+_PEOPLE: Final = r"(?:users?|humans?|developers?|reviewers?|maintainers?|anyone|anybody)"
+_THIS: Final = r"(?:this|that|these|those|it|them|your|what you|(?:any|all) of (?:this|it))"
+_NOT: Final = r"\b(?:do\s+not|don['\u2019]t|never|without)\s+"
+_AT_HOME_KEPT: Final = (
+    r"\.(?:netrc|ssh|aws|npmrc|pypirc|kube|gnupg|git-credentials|docker/config|config/gh|env)\b"
+)
+_AT_HOME: Final = rf"[\"'<]?(?:~/|\$\{{?HOME\}}?/|/root/|/home/[\w-]{{1,40}}/)?{_AT_HOME_KEPT}"
+_URL: Final = r"[`<(\"']?(?P<address>https?://[^\s`>)\"']{1,300})"
+_VERBS: Final = (
+    r"\b(?:ignor(?:e|ing)|disregard(?:ing)?|skip(?:ping)?|bypass(?:ing)?|disabl(?:e|ing)"
+    r"|(?:turn|switch)(?:ing)? off|circumvent(?:ing)?|evad(?:e|ing)|suppress(?:ing)?)"
+)
+
+
+def _compiled(*rows: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((message, re.compile(pattern, re.IGNORECASE)) for message, pattern in rows)
+
+
+_ORDERS: Final = _compiled(
+    (_ROUND, rf"{_VERBS}\s{{1,5}}(?:{_W}){{0,4}}?\W{{0,3}}{_GUARD}\b"),
+    (_ROUND, rf"\b(?:turn|switch)\s{{1,5}}(?:{_W}){{0,3}}?{_GUARD}\s{{1,5}}(?:\w{{1,20}}\s{{1,5}})?off\b"),
+)
+"""Counted in full as an order; low where somebody else does it, or it is told of."""
+_SWITCHES: Final = _compiled(
+    (_ROUND, r"(?:--no-verify|--dangerously-skip-permissions|--trust-all-tools|--yolo)\b"),
+    (_ROUND, r"\bgit\s+commit\b[^\n`.;|]{0,60}?\s-[a-z]{0,3}n[a-z]{0,3}(?![\w-])"),
+    (_ROUND, r"\b(?:HUSKY=0|HUSKY_SKIP_HOOKS=1|LEFTHOOK=(?:0|false)|core\.hooksPath[= ]/dev/null)"),
+    (_ROUND, r"\bSKIP=[\w,-]{0,60}(?:gitleaks|secret|trufflehog|bandit|semgrep|safety|audit|security)"),
+    (_ROUND, r"\bdangerouslyDisableSandbox\W{1,4}true"),
+)
+_FORGETS: Final = _compiled(
+    (
+        _FORGET,
+        (
+            r"\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|the|your|of)\s+){0,4}"
+            r"(?:(?:previous|prior|above|earlier|system|safety)\s+(?:instructions?|rules?|prompts?|guidelines)\b"
+            r"|other\s+(?:instructions?|rules?|prompts?|guidelines)\b(?!\s+(?:of|than|in|for|from|about)\b))"
+        ),
+    ),
+)
+_SENDS: Final = _compiled(
+    (
+        _SEND,
+        (
+            r"\b(?:send|post|upload|forward|submit|include|attach|curl|wget)\b[^!?]{0,80}(?<![\w.])"
+            r"(?:\.env\b|secrets?\b|credentials?\b|api[ _-]?keys?\b|tokens?\b|environment variables|ssh keys?"
+            r"|id_rsa)"
+            r"[^!?]{0,80}https?://(?!localhost|127\.)"
+        ),
+    ),
+    (
+        _SEND,
+        rf"\b(?:curl|wget|http)\b[^\n]{{0,80}}?(?:@|-T\s{{0,4}}|--upload-file[ =]|--post-file[ =]){_AT_HOME}",
+    ),
+    (_SEND, r"\b(?:env|printenv)\s{0,4}\|[^\n]{0,60}?\b(?:curl\b[^\n]{0,60}@-|nc\b|ncat\b|wget\b)"),
+    (_SEND, rf"(?:~|\$HOME)/{_AT_HOME_KEPT}[^\n|]{{0,40}}\|[^\n]{{0,40}}?\b(?:curl|wget|nc|ncat)\b"),
+)
+_OBEYS: Final = _compiled(
+    (
+        _OBEY,
+        (
+            rf"\b(?:fetch|download|read|open|load|get|retrieve|visit|curl|see)\b[^.!?\n]{{0,20}}{_URL}[^.!?\n]{{0,60}}"
+            r"\b(?:do (?:what|whatever|as) it (?:says|tells)|obey|carry (?:it )?out"
+            r"|(?:execute|run|source) (?:it|them))\b"
+        ),
+    ),
+    (_OBEY, rf"\bpip(?:e|ing)\s{{1,4}}{_URL}\W{{0,4}}\s(?:in)?to\s(?:\w{{1,8}}\s){{0,2}}(?:shell|bash|sh)\b"),
+    (_OBEY, rf"\btreat\b[^.!?\n]{{0,30}}{_URL}[^.!?\n]{{0,30}}\bas\b[^.!?\n]{{0,20}}\binstructions\b"),
+)
+_HIDES: Final = _compiled(
+    (
+        _HIDE,
+        (
+            rf"{_NOT}(?:mention|tell|inform|reveal|disclos|notif|alert)\w*\s+(?:{_THIS}\b[^.!?]{{0,60}}"
+            rf"\b(?:{_PEOPLE}|pull request|commit message)\b"
+            rf"|(?:{_W}){{0,3}}?{_PEOPLE}\b(?:\s+(?:of|about)\s+{_THIS}\b"
+            rf"|\s+that\s+(?:you|this)\b|\s{{0,4}}(?=[.!?;,)]|\n\s*\n|$)))"
+        ),
+    ),
+    (
+        _HIDE,
+        rf"\b(?:hid(?:e|ing)|conceal|keep)\s+{_THIS}\b[^.!?]{{0,30}}\bfrom\s+(?:\w{{1,8}}\s+)?{_PEOPLE}\b",
+    ),
+    (_HIDE, rf"\bkeep\s+{_THIS}\b[^.!?]{{0,20}}\bto yourself\b"),
+    (
+        _HIDE,
+        (
+            rf"\bleave\s+{_THIS}\b[^.!?]{{0,20}}\bout of\s+(?:your|the)\s+"
+            r"(?:summary|report|answer|pull request)\b"
+        ),
+    ),
+    (_HIDE, r"\b(?:do\s+not|don['\u2019]t|never)\s+say\s+that\s+you\s+(?:did|made|ran|do)\b"),
+)
+_MAY_HIDE: Final = _compiled(
+    (
+        _HIDE,
+        (
+            rf"{_NOT}(?:mention|tell|inform|reveal|disclos|notif|alert)\w*\b[^.!?]{{0,60}}"
+            rf"\b(?:{_PEOPLE}|pull request|commit message)\b"
+        ),
+    ),
+)
+_LEAVES_OUT: Final = _compiled(
+    (
+        _ROUND,
+        (
+            r"\b(?:do\s+not|don['\u2019]t|never)\s+(?:run|perform|wait\s+for|ask\s+for|request)\b[^.!?]{0,30}"
+            rf"\b{_GUARD}\b"
+        ),
+    ),
+)
+_WITH_A_REASON: Final = re.compile(
+    r"[^.!?\n]{0,60}\b(?:by hand|manually|locally|yourself|twice|CI (?:does|runs|will)"
+    r"|they run|runs? on|to finish)\b",
+    re.IGNORECASE,
+)
+_ORDERED: Final = re.compile(
+    r"(?:^|[,;\u2014(]|\b(?:always|please|then|first|and|or|just|simply|also|must|should|may|can"
+    r"|could|will|have to"
+    r"|need to|free to|allowed to|remember to|by|you|agents?|instead)\b)[\s*_`\"']*$",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(
+    r"\b(?:such as|like|e\.g\.|detects?|contains?|says?|phrases?)\W{0,4}['\"`\u201c\u2018]$", re.IGNORECASE
+)
+_PROMPTS: Final = re.compile(r"forget\b.*\bprompts?$", re.IGNORECASE | re.DOTALL)
+_IS_WRONG: Final = re.compile(
+    r"\W{0,3}(?:\w+\s+)?(?:is|are)\s+(?:a bug|forbidden|prohibited|banned|disallowed|unacceptable"
+    r"|not allowed|never allowed)\b",
+    re.IGNORECASE,
+)
+_ITSELF: Final = re.compile(r"\.env\b|\$\(|id_rsa|@|`cat")
+_WITH_KEY: Final = re.compile(
+    r"\bwith (?:an?|the|your|its) (?:\w+ )?(?:api[ _-]?key|token|credential)"
+    r"|-H\s*[\"'](?:Authorization|[\w-]{0,30}token|x-api-key)\s*:",
+    re.IGNORECASE,
+)
+_NEGATION: Final = re.compile(
+    r"\b(?:(?:never|not|dont|\w{2,8}n['\u2019]t|cannot|avoid|refuse|forbid\w*|prohibit\w*"
+    r"|disallow\w*|nobody|no one"
+    r"|no circumstances|instead of|rather than)\b"
+    r"(?!\s+(?:worry|hesitate|mind|forget|fret|be\s+(?:afraid|shy)|only|just|need|have\s+to\s+ask))"
+    r"|(?:no|without)\s+$)",
+    re.IGNORECASE,
+)
+_TURNS: Final = re.compile(r",|\b(?:then|so|but|just|instead)\b", re.IGNORECASE)
+_LISTED: Final = re.compile(r"[^.!?]{0,60}[\s,]n?or\b", re.IGNORECASE)
+SENTENCE: Final = re.compile(r"[.!?:](?=\s)|\n\s*\n|\n\s*[-*#>]")
+_MARKS: Final = re.compile(r"^[\s\-*#>`_\"'\d.)(]+")
+_FULL: Final = (Severity.HIGH, Confidence.HIGH)
+_WEAK: Final = (Severity.LOW, Confidence.LOW)
+
+
+def forbids(before: str) -> bool:
+    """Is what follows these words of a sentence forbidden? ``Don't worry,`` forbids nothing."""
+    found = list(_NEGATION.finditer(before))
+    if not found:
+        return False
+    between = before[found[-1].end() :]
+    return not _TURNS.search(between) or bool(re.search(r"\bn?or\s*$", between))
+
+
+def sayings(text: str) -> Iterator[AgentSentence]:
+    """What is told of each such sentence; nothing of one that is forbidden."""
+    text = _UNSEEN.sub("", text)
+    for rows, kind in (
+        (_ORDERS, "order"),
+        (_SWITCHES, "switch"),
+        (_FORGETS, "forget"),
+        (_SENDS, "send"),
+        (_OBEYS, "obey"),
+        (_HIDES, "hide"),
+        (_MAY_HIDE, "may"),
+        (_LEAVES_OUT, "leave"),
+    ):
+        for message, pattern in rows:
+            for match in pattern.finditer(text):
+                before = SENTENCE.split(text[max(0, match.start() - 120) : match.start()])[-1]
+                before = _MARKS.sub("", before)
+                negatable = kind not in ("hide", "may", "leave")
+                if negatable and forbids(before):
+                    continue
+                first = text.count("\n", 0, match.start()) + 1
+                after = text[match.end() : match.end() + 120]
+                level = _level(kind, match, before, after)
+                if negatable and _NEGATION.search(before) and _LISTED.match(after):
+                    level = _WEAK  # "Do not push, bypass review, or ...": one of a list that is forbidden
+                yield AgentSentence(first, first + match[0].count("\n"), message, *level)
+
+
+def _level(kind: str, match: re.Match[str], before: str, after: str) -> tuple[Severity, Confidence]:
+    weak = False
+    if kind in ("order", "switch"):
+        weak = (kind == "order" and not _ORDERED.search(before)) or (
+            bool(_IS_WRONG.match(after)) and (kind == "switch" or "ing" in match[0].split()[0])
+        )
+    elif kind == "forget":
+        weak = bool(_QUOTED.search(before)) or (bool(_PROMPTS.match(match[0])) and after.startswith(" when"))
+    elif kind == "send":
+        weak = bool(_WITH_KEY.search(match[0])) and not _ITSELF.search(match[0])
+    elif kind == "obey" and origin_of(match["address"]) <= Origin.VENDOR:
+        return Severity.MEDIUM, Confidence.HIGH
+    elif kind == "leave" and _WITH_A_REASON.match(after):
+        return Severity.MEDIUM, Confidence.LOW
+    return _WEAK if weak or kind == "may" else _FULL

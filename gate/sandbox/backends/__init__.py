@@ -1,0 +1,1 @@
+"""The registry of backends and the choice between them."""

@@ -1,0 +1,1 @@
+"""Namespaces made by bubblewrap, without an engine."""

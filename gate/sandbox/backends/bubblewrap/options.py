@@ -1,0 +1,130 @@
+"""The command line of bubblewrap (bwrap(1)): which namespaces, and what there is to see inside."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from gate.inside.observer.naming import FILES
+from gate.model.run import SandboxSpec
+from gate.resources import inside_dir
+from gate.sandbox.backends.container.options import LAUNCHER, MASKED, UID, plant_folders
+from gate.sandbox.tree_archive import PATH, WORK
+
+_PROGRAMS: Final = ("driver", "launcher", "runtimes")
+_MERGED: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")
+_ETC: Final = {
+    "/etc/passwd": f"root:x:0:0:root:/root:/bin/sh\ndev:x:{UID}:{UID}:dev:/work/home:/bin/sh\n",
+    "/etc/group": f"root:x:0:\ndev:x:{UID}:\n",
+    "/etc/hosts": FILES["hosts"],
+    "/etc/hostname": "localhost\n",
+    "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+    "/etc/resolv.conf": FILES["resolv.conf"],
+    "/etc/host.conf": "multi on\n",
+    "/etc/issue": "Debian GNU/Linux 12 \\n \\l\n",
+    "/etc/inputrc": "set input-meta on\nset output-meta on\n",
+    "/etc/shells": "/bin/sh\n/bin/bash\n",
+    "/etc/login.defs": "UID_MIN 1000\nENCRYPT_METHOD YESCRYPT\n",
+    "/etc/crontab": "SHELL=/bin/sh\n",
+    "/etc/security/limits.conf": "# <domain> <type> <item> <value>\n",
+    "/etc/ssh/ssh_config": "Host *\n    HashKnownHosts yes\n",
+    "/etc/apt/sources.list": "deb http://deb.debian.org/debian bookworm main\n",
+    "/etc/wgetrc": "passive_ftp = on\n",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How bubblewrap is started here.
+
+    ``user``: root becomes this ordinary user first, so that even outside the user namespace the code
+    is nobody; None: whoever runs gate. ``python``: a prefix to show as /usr/local, or None.
+    ``no_nesting``: this version can forbid further user namespaces inside. ``shared``: what else is shown
+    read-only, as (host path, path inside).
+    """
+
+    program: str
+    user: int | None
+    python: str | None
+    no_nesting: bool
+    shared: tuple[tuple[str, str], ...] = ()
+
+
+def layouts(program: str, version: tuple[int, ...]) -> list[Layout]:
+    """What to try, strongest first."""
+    python = None if shutil.which("python3", path=PATH) else sys.base_prefix
+    users = (UID, None) if os.geteuid() == 0 else (None,)
+    return [Layout(program=program, user=user, python=python, no_nesting=version >= (0, 8)) for user in users]
+
+
+@cache
+def _launcher() -> tuple[tuple[str, bytes], ...]:
+    folders = [inside_dir() / name for name in _PROGRAMS]
+    files = sorted(path for folder in folders for path in folder.iterdir() if path.suffix in (".py", ".mjs"))
+    return tuple((f"/opt/gate/{path.parent.name}/{path.name}", path.read_bytes()) for path in files)
+
+
+def contents() -> dict[str, bytes]:
+    """Files that exist only inside: path -> content. Handed over as descriptors, in this order."""
+    return dict(_launcher()) | {path: text.encode() for path, text in _ETC.items()}
+
+
+def arguments(layout: Layout, spec: SandboxSpec, files: Mapping[str, int], info_fd: int) -> list[str]:
+    """The whole command. ``files`` maps each path of ``contents()`` to a readable descriptor."""
+    limits = spec.limits
+    words = [
+        layout.program,
+        *("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"),
+        "--unshare-cgroup-try",
+        *(("--disable-userns",) if layout.no_nesting else ()),
+        *("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--setenv", "PATH", PATH),
+        *("--cap-drop", "ALL", "--uid", str(UID), "--gid", str(UID), "--hostname", "localhost"),
+        *("--info-fd", str(info_fd)),
+        *("--ro-bind", "/usr", "/usr"),
+    ]
+    for name in _MERGED:
+        path = Path("/", name)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            words += ["--ro-bind", str(path), str(path)]
+    if layout.python:
+        words += ["--ro-bind", layout.python, "/usr/local"]
+    for name in (*_FROM_ETC, *(path.name for path in sorted(Path("/etc").glob("python3*")))):
+        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    for source, place in layout.shared:
+        words += ["--ro-bind", source, place]
+    for path_inside, fd in files.items():
+        words += ["--perms", "0644", "--file", str(fd), path_inside]
+    words += ["--proc", "/proc", "--dev", "/dev", *_masks()]
+    words += [*_tmpfs("/dev/shm", 16 << 20, "1777"), "--remount-ro", "/dev"]  # noqa: S108  # inside
+    words += _tmpfs(WORK, limits.scratch, "0755")
+    words += _tmpfs("/tmp", limits.scratch, "1777")  # noqa: S108  # inside the sandbox
+    for folder in plant_folders(tuple(spec.files)):
+        words += _tmpfs(folder, 1 << 20, "0755")
+    return [*words, "--chdir", WORK, "--remount-ro", "/", "--", *LAUNCHER]
+
+
+def _tmpfs(path: str, size: int, mode: str) -> list[str]:
+    return ["--perms", mode, "--size", str(size), "--tmpfs", path]
+
+
+def _masks() -> list[str]:
+    """Cover what tells about the host; /sys is not there at all."""
+    words = []
+    for path in MASKED:
+        if not path.startswith("/proc/"):
+            continue
+        if Path(path).is_dir():
+            words += [*_tmpfs(path, 4096, "0555"), "--remount-ro", path]
+        elif Path(path).exists():
+            words += ["--ro-bind", "/dev/null", path]
+    # an ipc or pid namespace's own settings belong to whoever made it, however few rights it has inside
+    return [*words, "--ro-bind", "/proc/sys", "/proc/sys"]

@@ -1,0 +1,1 @@
+"""Containers by Docker and Podman."""

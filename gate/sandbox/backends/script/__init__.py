@@ -1,0 +1,1 @@
+"""Language runtimes as sandboxes, inside bubblewrap."""

@@ -1,0 +1,1 @@
+"""Installing what a project needs, in a sandbox."""

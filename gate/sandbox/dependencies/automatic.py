@@ -1,0 +1,194 @@
+"""``sandbox.setup = "auto"``: what the projects of a change need, found and installed without configuration.
+
+A failure never blocks by itself: what could not be installed is told as "not exercised" with its reason, and
+the check goes on with what there is.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from gate.errors import InconclusiveError
+from gate.model.change import Change, Side, Tree
+from gate.model.run import NotExercised, Outcome, Probe, RunRecord, SandboxSpec
+from gate.sandbox.contract import Backend
+from gate.sandbox.dependencies import layers
+from gate.sandbox.dependencies.install import Installed, Means
+from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.needs import Needs, read_needs
+from gate.sandbox.dependencies.reasons import NO_WHEEL
+from gate.sandbox.dependencies.setup import SetUp, for_head, probes_of_new, summary
+from gate.sandbox.dependencies.with_uv import Target, install, newest_for, within
+from gate.sandbox.tree_archive import NoTree
+from gate.supply.python.interpreter import fits
+from gate.supply.python.requirements import names_of
+
+_LISTED: Final = 40
+"""Of what could not be installed."""
+_VERSION_SECONDS: Final = 15.0
+_WHAT: Final = "a dependency"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """``committed``: when the base commit was made (seconds since the epoch), None if unknown. ``head``:
+    whether what head adds is installed; ``deadline`` of one probe, seconds; ``room``: bytes of all layers.
+    """
+
+    committed: int | None = None
+    head: bool = True
+    deadline: float = 20.0
+    room: int = 4 << 30
+
+
+def set_up_automatically(
+    backend: Backend,
+    spec: SandboxSpec,
+    change: Change,
+    base: Tree,
+    head: Tree,
+    *,
+    request: Request,
+    means: Means,
+    store: Store,
+    traces: Path,
+) -> SetUp:
+    """Install what each side's projects need. ``traces`` is a folder that lives as long as the check.
+
+    Raises BackendFailedError, InconclusiveError where no sandbox can be put up, or nothing can be kept.
+    """
+    store.sweep(request.room)
+    version = python_version(backend, spec, store)
+    paths = [file.path for file in change.files]
+    needs: dict[Side, Needs] = {
+        "base": read_needs(base, [f.old_path or f.path for f in change.files], version, store),
+        "head": read_needs(head, paths, version, store),
+    }
+    same = needs["base"].comparison_key == needs["head"].comparison_key
+    target = Target(version=version, newest=newest_for(request.committed, time.time()))
+    path = _path(change, needs)
+    done: dict[Side, Installed] = {}
+    sides: list[Side] = ["base"] if same or not request.head else ["base", "head"]
+    begun = time.monotonic()
+    for side in sides:
+        if needs[side].counts:
+            in_time = within(means, time.monotonic() - begun)
+            may_build = replace(in_time, builds=means.builds and _is_known(needs, side))
+            done[side] = install(
+                backend, spec, needs[side], side,
+                target=target, path=path, means=may_build, store=store, traces=traces, alone=same,
+            )  # fmt: skip
+    if same and "base" in done:
+        done["head"] = for_head(done["base"])
+    laid: dict[Side, Path] = {side: d.layer.tar for side, d in done.items() if d.layer is not None}
+    if "head" not in laid and "base" in laid and needs["head"].projects:
+        laid["head"] = laid["base"]
+    left = [*_left(done, needs, path)]
+    if not same and not request.head:
+        left.append(
+            NotExercised(
+                path=path, target=_WHAT, reason="sandbox.setup_head is off: only base's are installed"
+            )
+        )
+    left += _misfit(needs, version, path)
+    return SetUp(
+        layers=laid,
+        runs=tuple(d.record for d in done.values() if d.record is not None and _is_whole(d.record)),
+        probes=probes_of_new(done, same=same, path=path, deadline=request.deadline),
+        not_exercised=tuple(left[:_LISTED]),
+        problems=tuple(
+            dict.fromkeys(
+                d.problem.text for side, d in done.items() if d.problem is not None and side == "base"
+            )
+        ),
+        summary=summary(done, same=same),
+    )
+
+
+def asks_otherwise(change: Change, base: Tree, head: Tree, store: Store) -> bool:
+    """True when head's projects need something else than base's. As the oldest interpreter reads them."""
+    touched = [file.path for file in change.files]
+    before, after = (read_needs(tree, touched, "3.11.2", store) for tree in (base, head))
+    return (
+        bool(touched) and before.merged.lines + before.merged.tests != after.merged.lines + after.merged.tests
+    )
+
+
+def _is_known(needs: dict[Side, Needs], side: Side) -> bool:
+    """Does base need every package of that side, too? What only head adds is never built unasked."""
+    before, after = (
+        {*names_of((*n.merged.lines, *n.merged.tests, *n.merged.extras))}
+        for n in (needs["base"], needs[side])
+    )
+    return after <= before
+
+
+def _is_whole(record: RunRecord) -> bool:
+    """A run that did not come to its end is told as a reason, and is no run of the change."""
+    return record.outcome is Outcome.COMPLETED and record.fault is None and record.completeness.whole
+
+
+def _path(change: Change, needs: dict[Side, Needs]) -> str:
+    paths = [*needs["head"].merged.paths, *needs["base"].merged.paths]
+    changed = {file.path for file in change.files}
+    return next((path for path in paths if path in changed), paths[0] if paths else "")
+
+
+def _misfit(needs: dict[Side, Needs], version: str, path: str) -> list[NotExercised]:
+    """Said where the sandbox's Python is none that the project asks for."""
+    asked = needs["base"].python or needs["head"].python
+    if not asked or fits(asked, version):
+        return []
+    why = f"the project asks for Python {asked[:80]}, the sandbox has {version}"
+    return [NotExercised(path=path, target="its Python", reason=why)]
+
+
+def _left(done: dict[Side, Installed], needs: dict[Side, Needs], path: str) -> Iterator[NotExercised]:
+    side: Side = "head" if "head" in done else "base"
+    for line in needs[side].merged.left:
+        place, _, why = line.partition(": ")
+        yield NotExercised(path=place, target=_WHAT, reason=f"not installed: {why}")
+    what = done.get(side)
+    if what is None:
+        return
+    for line, why in what.layer.failed if what.layer is not None else ():
+        helps = " (sandbox.setup_builds = true builds it)" if why == NO_WHEEL else ""
+        yield NotExercised(path=path, target=_WHAT, reason=f"dependency missing: {line}: {why}{helps}")
+    if what.problem is not None:
+        yield NotExercised(path=path, target="dependencies", reason=f"not installed: {what.problem.text}")
+
+
+def python_version(backend: Backend, spec: SandboxSpec, store: Store) -> str:
+    """The version (``3.11.2``) of the Python that the backend's sandboxes have; asked once for each image."""
+    ground = str(getattr(backend, "install_cache_key", str)())
+    key = layers.name_of(f"python 1\n{backend.name}\n{ground}")
+    known = store.recall(key)
+    if known is not None:
+        return json.loads(known)  # type: ignore[no-any-return]
+    probe = Probe(
+        id="python-version",
+        phase="idle",
+        target="the version of Python",
+        path=None,
+        argv=("python3", "-I", "-S", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"),
+        driver=False,
+        deadline=_VERSION_SECONDS,
+    )
+    with backend.open(replace(spec, layers={}), NoTree(), NoTree()) as session:
+        record = session.run(probe, "base")
+    text = record.stdout.decode("ascii", "replace").strip()
+    if (
+        record.outcome is not Outcome.COMPLETED
+        or text.count(".") != 2
+        or not text.replace(".", "").isdecimal()
+    ):
+        raise InconclusiveError(
+            f"cannot tell the sandbox's Python: {record.fault or text[:60]}", advice="Try again."
+        )
+    store.remember(key, json.dumps(text).encode())
+    return text

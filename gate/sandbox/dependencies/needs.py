@@ -1,0 +1,130 @@
+"""What each side of a change needs: the manifests of the projects that the changed files belong to.
+
+Reading a large lock takes most of a second, so what was read is kept with the layers, under a digest of every
+file that it could depend on.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import msgspec
+
+from gate.model.change import Tree
+from gate.sandbox.dependencies import layers
+from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.tree_archive import TREE
+from gate.supply.python import installed
+from gate.supply.python.interpreter import environment
+from gate.supply.python.project import Files, Project, folders_of, read
+from gate.supply.python.requirements import TOOLS, Requirements, names_of
+
+_VERSION: Final = "needs 1"
+_PROJECTS: Final = msgspec.json.Decoder(tuple[Project, ...])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """One side's. ``sources``: folders of the tree that hold Python."""
+
+    projects: tuple[Project, ...] = ()
+    sources: frozenset[str] = frozenset()
+    merged: Requirements = field(default_factory=Requirements)
+
+    @property
+    def comparison_key(self) -> tuple[object, ...]:
+        """What decides whether two sides need the same. Not their versions: those change at every release."""
+        points = tuple(
+            (
+                p.folder,
+                p.declared.name,
+                p.declared.version_files,
+                sorted(map(str, p.declared.entry_points.items())),
+            )
+            for p in self.projects
+        )
+        of = self.merged
+        return (of.lines, of.tests, of.extras, of.constraints, points)
+
+    @property
+    def python(self) -> str:
+        """The versions of Python that the first project which says so asks for."""
+        return next((p.requirements.python for p in self.projects if p.requirements.python), "")
+
+    def own(self, minor: str) -> dict[str, bytes]:
+        """The projects' own files in a layer for Python ``minor`` (``3.11``)."""
+        return installed.files(
+            self.projects, TREE, f"lib/python{minor}/site-packages", dict.fromkeys(self.sources)
+        )
+
+    @property
+    def counts(self) -> bool:
+        """Is there anything that an import could miss: packages, plugins, a version, a file of the build?"""
+        return bool(self.merged) or any(
+            p.declared.version_files
+            or (p.declared.name and (p.declared.entry_points or not p.declared.version))
+            for p in self.projects
+        )
+
+
+def read_needs(tree: Tree, paths: Sequence[str], python: str, store: Store) -> Needs:
+    """The needs of the projects of these changed files. ``python``: the interpreter's version."""
+    files = Files(tree)
+    folders = folders_of(paths, files)
+    if not folders:
+        return Needs()
+    blobs = "\n".join(f"{path} {blob}" for path, blob in sorted(files.blobs.items()))
+    key = layers.name_of("\n".join((_VERSION, python, *folders, "", blobs)))
+    projects = _recalled(store.recall(key))
+    if projects is None:
+        marks = environment(python)
+        projects = tuple(read(folder, files, marks) for folder in folders)
+        store.remember(key, msgspec.json.encode(projects))
+    sources = frozenset(posixpath.dirname(e.path) for e in tree.entries() if e.path.endswith(".py"))
+    return Needs(projects=projects, sources=sources, merged=merge([p.requirements for p in projects]))
+
+
+def _recalled(note: bytes | None) -> tuple[Project, ...] | None:
+    try:
+        return None if note is None else _PROJECTS.decode(note)
+    except msgspec.DecodeError:
+        return None
+
+
+def merge(parts: Sequence[Requirements]) -> Requirements:
+    """Those of several projects as one: each package of a lock once, the first project's version."""
+    merged = Requirements()
+    every = [part for part in parts if part]
+    locked = bool(every) and all(part.locked for part in every)
+    for part in every:
+        lines = part.lines
+        if part.locked:
+            known = set(names_of(merged.lines))
+            lines = tuple(
+                line for line, name in zip(lines, names_of(lines), strict=True) if name not in known
+            )
+        merged = Requirements(
+            lines=_once(merged.lines, lines),
+            tests=_once(merged.tests, part.tests),
+            extras=_once(merged.extras, part.extras),
+            constraints=_once(merged.constraints, part.constraints),
+            left=merged.left,
+            paths=_once(merged.paths, part.paths),
+        )
+    if locked:
+        merged = replace(merged, lines=_no_tools(merged.lines))
+    merged = replace(merged, tests=_no_tools(merged.tests), extras=_no_tools(merged.extras))
+    left = tuple(line for part in parts for line in part.left)
+    paths = _once(merged.paths, tuple(path for part in parts for path in part.paths))
+    return replace(merged, locked=locked, left=left, paths=paths)
+
+
+def _no_tools(lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(line for line, name in zip(lines, names_of(lines), strict=True) if name not in TOOLS)
+
+
+def _once(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))

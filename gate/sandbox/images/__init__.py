@@ -1,0 +1,1 @@
+"""Images and runtimes for the inside."""

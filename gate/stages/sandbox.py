@@ -1,0 +1,210 @@
+"""The stage that runs the change: choose a backend, run the plan behind it, try the next when it fails."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Literal
+
+from gate.errors import BackendFailedError, InconclusiveError
+from gate.model.canary import Canary
+from gate.model.finding import Finding
+from gate.model.report import SandboxReport
+from gate.model.rule import Severity
+from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, SandboxSpec
+from gate.model.stage import SkipReason
+from gate.plan.build import make_plan, needs_room, runtimes_of
+from gate.plan.line_coverage import Coverage, coverage
+from gate.plan.source_readings import Readings
+from gate.policy.policy_file import load_policy
+from gate.policy.score import score
+from gate.sandbox import canaries
+from gate.sandbox.backends.registry import choose
+from gate.sandbox.contract import Backend
+from gate.sandbox.decoy_files import decoy_home_files
+from gate.settings import SandboxSettings, Settings
+from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_behaviour
+from gate.stages.clock_comparisons import compares_clock
+from gate.stages.context import CheckContext, Ending, SandboxResult
+from gate.stages.pace import paced
+from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
+from gate.stages.setup import SetUp, affects_installation, laid_out, prepare, with_dependencies
+
+_RUNNER_MB: Final = 1536
+"""What a runner of JavaScript's tests needs, with the compiler that it starts."""
+
+
+def run(context: CheckContext, ending: Ending) -> None:
+    """Run base and head and compare them. It stays in the check's own thread: an interrupt tears it down.
+
+    With ``sandbox.backend = "auto"`` the next backend is tried, once, when the first one fails before
+    anything ran behind it. Raises InconclusiveError.
+    """
+    opened, wanted = context.opened, paced(context.settings.config.sandbox, context.pace)
+    if not wanted.enabled:
+        who = context.settings.origin.get("sandbox.enabled", "configuration")
+        ending.skipped(SkipReason.SWITCHED_OFF, who)
+        return
+    # A trial start costs nothing of its own where nothing waits for it: beside the plan, or the opening.
+    defer = wanted.setup in ("none", "auto")
+    pick = partial(choose, wanted.backend, wanted.minimum, wanted.tracer, defer=defer)
+    deep = _is_deep(context)
+    with ThreadPoolExecutor(1, thread_name_prefix="backend") as pool:
+        chosen = pool.submit(pick)
+        plan = make_plan(
+            opened.change,
+            opened.base,
+            opened.head,
+            deadline=wanted.deadline,
+            deep=deep,
+            readings=_readings(context),
+        )
+    planned = SandboxResult(report=SandboxReport(not_exercised=plan.not_exercised), plan=plan)
+    context.results.sandbox = planned
+    if not plan.probes and not affects_installation(opened, wanted):
+        context.results.sandbox = replace(planned, coverage=Coverage())
+        ending.skipped(SkipReason.NOTHING_TO_RUN)
+        return
+    backend, capability, _ = chosen.result()
+    execution = _Execution(context, ending, wanted, plan, canaries.plant(), deep)
+    try:
+        result = execution.behind(backend, capability)
+    except BackendFailedError as error:  # nothing was run behind it
+        if wanted.backend != "auto":
+            raise
+        backend, capability, _ = pick(failed={capability.backend: error.message})
+        result = execution.behind(backend, capability)
+    context.results.sandbox = result
+
+
+def _readings(context: CheckContext) -> Readings:
+    """What was read of the changed files; nothing where that failed: the stage that counts says so."""
+    with suppress(InconclusiveError):
+        context.wait("readings")
+    return context.results.readings
+
+
+@dataclass(frozen=True)
+class _Execution:
+    """One plan that is to be run, behind whichever backend."""
+
+    context: CheckContext
+    ending: Ending
+    wanted: SandboxSettings
+    plan: ExecutionPlan
+    planted: tuple[Canary, ...]
+    deep: bool
+
+    def behind(self, backend: Backend, capability: Capability) -> SandboxResult:
+        """Run the plan there. Raises BackendFailedError when it does not stand, InconclusiveError."""
+        context, opened, plan = self.context, self.context.opened, self.plan
+        spec = self._spec(capability)
+        ready = SetUp()
+        if self.wanted.setup != "none":
+            ready = self._set_up(backend, capability, spec)
+            plan = with_dependencies(plan, ready, self.wanted.deadline)
+            spec = replace(spec, layers=ready.layers, modules=ready.modules)
+        base, head = laid_out(opened.base, ready, "base"), laid_out(opened.head, ready, "head")
+        with backend.open(spec, base, head) as session:
+            context.stages.extend(missing_observers(capability, self.wanted.network, spec.network))
+            looked = compare_behaviour(
+                session, plan, opened.change, self.planted, request=self._request(), before=ready.runs
+            )
+            covered = coverage(looked.runs, plan)
+            if context.keep is not None:
+                context.keep.runs(looked.runs)
+        if lost := lost_runs(looked.runs):
+            self.ending.degraded(lost)
+        if capability.isolation != "vm":  # a virtual machine's own clock reaches files, too
+            unmoved = unmoved_file_times(opened, looked.runs)
+            looked = replace(looked, not_exercised=looked.not_exercised + unmoved)
+        return SandboxResult(
+            findings=looked.findings,
+            diff=looked.diff,
+            report=_report(looked, capability),
+            canaries=self.planted,
+            plan=plan,
+            coverage=covered,
+        )
+
+    def _spec(self, capability: Capability) -> SandboxSpec:
+        wanted, planted = self.wanted, self.planted
+        least = _RUNNER_MB if needs_room(self.plan) else 0
+        return SandboxSpec(
+            limits=Limits(memory=max(wanted.memory_mb, least) << 20, pids=wanted.pids, cpus=wanted.cpus),
+            canaries=planted,
+            files=decoy_home_files() | canaries.as_files(planted),
+            env=canaries.as_environment(planted),
+            on_canary=wanted.on_canary,
+            network=_network(self.context.settings, capability),
+            runtimes=runtimes_of(self.plan),
+        )
+
+    def _set_up(self, backend: Backend, capability: Capability, spec: SandboxSpec) -> SetUp:
+        """Install dependencies, as a stage of its own. Raises BackendFailedError."""
+        context, ready = self.context, SetUp()
+        failure: BackendFailedError | None = None
+        with context.stage("setup") as ending:
+            try:
+                traces = context.scratch / "installing"
+                ready = prepare(context.opened, self.wanted, backend, capability, spec, traces=traces)
+            except BackendFailedError as error:  # another backend is tried, and set-up with it
+                failure = error
+                ending.skipped(SkipReason.BACKEND_FAILED, capability.backend, error.message)
+            ending.reason = ending.reason or ready.summary
+            if ready.problems:
+                ending.degraded("; ".join(ready.problems))
+        if failure is not None:
+            raise failure
+        return ready
+
+    def _request(self) -> LookRequest:
+        context = self.context
+        return LookRequest(
+            budget=self.wanted.budget,
+            endless=self.wanted.endless,
+            deep=self.deep,
+            suspects=lambda: _suspects(context),
+            settled=lambda findings: _is_settled(findings, context.settings),
+            note=lambda text: context.watch.note("sandbox", text),
+        )
+
+
+def _is_deep(context: CheckContext) -> bool:
+    """True when every probe gets a second look: a setting asks for it, or a commit is by an AI."""
+    config = context.settings.config
+    by_ai = config.attribution.deep and any(commit.is_ai for commit in context.results.commits)
+    return config.sandbox.deep or by_ai
+
+
+def _suspects(context: CheckContext) -> set[str]:
+    """Files whose text is a reason to run them again under other conditions. Waits for the static look."""
+    context.wait("prescreen")
+    findings = context.results.prescreened.findings
+    found = {f.primary.path for f in findings if f.severity.rank >= Severity.MEDIUM.rank}
+    return found | compares_clock(context.opened.change, context.opened.head).keys()
+
+
+def _is_settled(findings: tuple[Finding, ...], settings: Settings) -> bool:
+    """True when these findings alone are a fail: looking again could not make it worse."""
+    policy, bands = load_policy(), settings.thresholds_for(is_ai=False)
+    return score(findings, policy).value >= bands.fail or any(policy.blocks(f) for f in findings)
+
+
+def _network(settings: Settings, capability: Capability) -> Literal["none", "sinkhole"]:
+    """What the code's connections lead to."""
+    wanted = settings.config.sandbox.network
+    return wanted if wanted in capability.networks or "sandbox.network" in settings.origin else "none"
+
+
+def _report(looked: BehaviourComparison, capability: Capability) -> SandboxReport:
+    return SandboxReport(
+        backend=capability.backend,
+        isolation=capability.isolation,
+        tracer=capability.tracer,
+        completeness=sum((run.completeness for run in looked.runs), Completeness()),
+        runs=looked.runs,
+        not_exercised=looked.not_exercised,
+    )

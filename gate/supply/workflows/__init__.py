@@ -1,0 +1,1 @@
+"""GitHub workflows by meaning: both versions as values, and what changed between them."""

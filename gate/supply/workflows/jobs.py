@@ -1,0 +1,213 @@
+"""Jobs and steps of two versions of a workflow, side by side: what head can do that base could not.
+
+Runs in the limited child. Jobs are matched by name or by their steps, steps by what they are.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gate.supply.workflows import values
+from gate.supply.workflows.keys import (
+    JOB,
+    SCRIPTS,
+    STEP,
+    Compare,
+    Context,
+    Difference,
+    compare_defaults,
+    compare_each,
+    compare_env,
+    compare_secrets,
+    compare_value,
+    excerpt,
+    lost_checks,
+    nothing,
+    texts_of,
+)
+from gate.supply.workflows.values import Level, action_of
+from gate.supply.yaml_data import Path, items, leaves, mapping
+
+_SAME_STEP: Final = 0.6
+
+
+def compare_jobs(old: Mapping[str, object], new: Mapping[str, object], context: Context) -> None:
+    """All jobs; a renamed one is found by its steps."""
+    gone = {name: job for name, job in old.items() if name not in new}
+    shown_as = {_shown_as(name, job): name for name, job in old.items()}
+    for name, job in new.items():
+        before, was = old.get(name), name
+        if before is None:
+            twin = next((n for n, o in gone.items() if _alike(texts_of(o), texts_of(job)) > _SAME_STEP), None)
+            before, was = (gone.pop(twin), twin) if twin is not None else (None, "")
+        path: Path = ("jobs", name)
+        if before is None:
+            context.add("medium", "A new job.", path, name)
+        if shown_as.get(_shown_as(name, job), was) != was:
+            context.add("high", "A job takes the name of another, which may be a required check.", path, name)
+        compare_job(before or {}, job, path, context)
+    for name, job in gone.items():
+        level: Level = "high" if context.on_pulls and _checks(job) else "medium"
+        context.add(level, "A job is gone that may be a required check.", ("jobs",), name)
+
+
+def _shown_as(name: str, job: object) -> str:
+    """The name under which a job's check is shown, and required."""
+    return str(mapping(job).get("name", name))
+
+
+def compare_job(old: object, new: object, path: Path, context: Context) -> None:
+    """One job of both versions; ``old`` is empty for a new one."""
+    if not isinstance(new, dict) or not isinstance(old, dict):
+        return context.add("high", "A job that cannot be read.", path)
+    compare_secrets(
+        {k: v for k, v in old.items() if k != "steps"},
+        {k: v for k, v in new.items() if k != "steps"},
+        path,
+        context,
+    )
+    rest = {key: value for key, value in new.items() if key != "steps"}
+    holds = bool(values.secrets_in(texts_of(rest)) - {values.TOKEN}) or path[-1] in context.writers
+    guarded = values.guards(_commands([*items(old.get("steps")), *items(new.get("steps")), new]))
+    job = replace(context, holds=holds, guards=guarded)  # the same list of differences
+    compare_each(old, new, path, job, JOB)
+    compare_steps(items(old.get("steps")), items(new.get("steps")), (*path, "steps"), job)
+    return None
+
+
+def compare_steps(old: Sequence[object], new: Sequence[object], path: Path, context: Context) -> None:
+    """Steps are matched by what they are, not by their place."""
+    left = [step for step in old if step not in new]
+    fresh = [(index, step) for index, step in enumerate(new) if step not in old]
+    for index, step in fresh:
+        before = _twin(step, left)
+        if before is not None:
+            left.remove(before)
+        compare_step(before or {}, step, (*path, index), context)
+    lost = lost_checks(_commands(old), _commands(new))
+    if lost:
+        context.add("high", "A step that checks something is gone.", path, lost)
+    elif left:
+        context.add("low", "A step is gone.", path)
+
+
+def compare_step(old: object, new: object, path: Path, context: Context) -> None:
+    """One step of both versions; ``old`` is empty for a new one."""
+    if not isinstance(new, dict) or not isinstance(old, dict):
+        return context.add("high", "A step that cannot be read.", path)
+    if not old:
+        context.add("low", "A new step.", path, new.get("name", ""))
+    compare_secrets(old, new, path, context)
+    if values.secrets_in(texts_of(new)) - {values.TOKEN}:
+        context = replace(context, holds=True)
+    context = replace(context, guards=values.guards(_commands([old, new])))
+    compare_each(old, new, path, context, STEP)
+    return None
+
+
+def compare_text(old: object, new: object, context: Context) -> None:
+    """A pipeline of another system: everything but versions is for a person to read."""
+    before, after = (dict(leaves(value)) for value in (old, new))
+    for path in dict.fromkeys((*before, *after)):
+        one, two = before.get(path), after.get(path)
+        if one != two:
+            bumped = one is not None and two is not None and values.same_but_versions(one, two)
+            what = "Another version." if bumped else "What the pipeline runs changes."
+            context.add("low" if bumped else "high", what, path, two or "(gone)")
+
+
+def compare_keys(
+    old: Mapping[str, object], new: Mapping[str, object], context: Context, known: Mapping[str, Compare]
+) -> None:
+    """The keys of the file itself."""
+    compare_each(old, new, (), context, known)
+
+
+def _composite(old: object, new: object, path: Path, context: Context) -> None:
+    """``runs`` of an action: a newer Node is a version, everything else is the program itself."""
+    one, two = mapping(old), mapping(new)
+    using = str(one.get("using", "")).rstrip("0123456789") == str(two.get("using", "")).rstrip("0123456789")
+    compare_each(
+        one,
+        two,
+        path,
+        context,
+        dict.fromkeys((*one, *two), _program) | {"steps": nothing, "using": nothing},
+    )
+    if not using:
+        context.add("high", "What the action runs changes.", path, two.get("using"))
+    elif one.get("using") != two.get("using"):
+        context.add("low", "Another version of the action's runtime.", path, two.get("using"))
+    compare_steps(items(one.get("steps")), items(two.get("steps")), (*path, "steps"), context)
+
+
+def _program(_old: object, new: object, path: Path, context: Context) -> None:
+    context.add("high", "What the action runs changes.", path, excerpt(new))
+
+
+ACTION: Final[Mapping[str, Compare]] = {"runs": _composite, "inputs": compare_value, "outputs": compare_value}
+"""Keys of an action's own file (action.yml)."""
+WORKFLOW: Final[Mapping[str, Compare]] = {
+    "env": compare_env,
+    "defaults": compare_defaults,
+    "on": nothing,
+    "jobs": nothing,
+    "permissions": nothing,
+}
+"""Keys of a workflow outside its jobs; what is compared elsewhere does nothing here."""
+
+
+def _twin(step: object, among: Sequence[object]) -> object:
+    """The step of base that this one was, None for a new one."""
+    if not isinstance(step, dict):
+        return None
+    old = [one for one in among if isinstance(one, dict)]
+    for key in ("id", "uses", "name"):
+        mine = _identity(step, key)
+        twin = next((one for one in old if mine and _identity(one, key) == mine), None)
+        if twin is not None:
+            return twin
+    kind = "run" if "run" in step else "uses"
+    near = [
+        (_alike([str(one.get(kind))], [str(step.get(kind))]), i) for i, one in enumerate(old) if kind in one
+    ]
+    best, index = max(near, default=(0.0, 0))
+    return old[index] if best > _SAME_STEP and kind == "run" else None
+
+
+def _identity(step: Mapping[str, object], key: str) -> str:
+    text = step.get(key)
+    if not isinstance(text, str):
+        return ""
+    return action_of(text).name if key == "uses" else text
+
+
+def _alike(one: Sequence[str], two: Sequence[str]) -> float:
+    return difflib.SequenceMatcher(None, "\n".join(one)[:4000], "\n".join(two)[:4000], autojunk=False).ratio()
+
+
+def _checks(job: object) -> bool:
+    called = mapping(job).get("uses")
+    return called is not None or bool(values.checks_in(_commands(items(mapping(job).get("steps")))))
+
+
+def _commands(steps: Sequence[object]) -> list[str]:
+    """What these steps run, without their names and comments."""
+    dicts = [step for step in steps if isinstance(step, dict)]
+    runs = [str(step[key]) for step in dicts for key in ("uses", "run") if key in step]
+    return runs + [
+        str(v) for step in dicts for k, v in mapping(step.get("with")).items() if k.lower() in SCRIPTS
+    ]
+
+
+def differences(context: Context) -> Iterator[Difference]:
+    """What was gathered, the worst first, each text once."""
+    order: tuple[Level, ...] = ("high", "medium", "low")
+    seen: set[tuple[str, Path]] = set()
+    for one in sorted(context.out, key=lambda d: order.index(d.level)):
+        if (one.what, one.path) not in seen:
+            seen.add((one.what, one.path))
+            yield one

@@ -1,0 +1,250 @@
+"""What single values of a workflow say: actions and their pins, secrets, addresses, commands. Text only.
+
+Runs in the limited child. Every judgement is about what base has not; what cannot be told is never the
+mildest answer.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from gate.languages.commands.addresses import Origin, origin_of
+from gate.languages.commands.vocabulary import FETCHES
+from gate.resources import rules_dir
+
+Level = Literal["low", "medium", "high"]
+
+_EXPRESSION: Final = re.compile(r"\$\{\{(.*?)(?:\}\}|\Z)", re.DOTALL)
+_SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*([\w-]+)|\[\s*['\"]([\w-]+)['\"]\s*\])?", re.IGNORECASE)
+_WORDS: Final = re.compile(r"[\w./-]\s+[\w./-]|[;&|`$<>]")
+_TOKEN: Final = re.compile(r"\bgithub\s*(?:\.\s*token\b|\[\s*['\"]token)", re.IGNORECASE)
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
+_TAG: Final = re.compile(r"[\w-]*?v?\d[\w.+-]*", re.IGNORECASE)
+_VERSION: Final = re.compile(
+    r"(?<![\w.])v?\d+(?:\.\d+)+[\w.+-]*|(?<![\w.])v\d+(?![\w.])|\b(?=[a-f]*\d)[0-9a-f]{7,128}\b",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
+_URL: Final = re.compile(
+    r"\b(?:https?|ftp|git|ssh)(?:\+\w+)?://([^\s/\"'`<>|;,)]+)[^\s\"'`<>|;,)]*", re.IGNORECASE
+)
+_LEAVES: Final = re.compile(
+    r"\b(?:nc|ncat|socat|scp|sftp|rsync|ssh|ftp|telnet|telnetd?)\s+\S|/dev/(?:tcp|udp)/|\bgit\s+(?:push|clone|remote)\b"
+    r"|\bgh\s+(?:api|secret|auth|workflow|repo|release\s+upload)\b|\b(?:twine|npm|yarn|pnpm|cargo|poetry|flit|hatch|uv)\s+(?:\S+\s+)?publish\b"
+    r"|\btwine\s+upload\b|\bdocker\s+(?:push|login)\b|\baws\s+\w|\bgcloud\s+\w|\baz\s+\w|\bkubectl\s+\w",
+    re.IGNORECASE,
+)
+_HIDES: Final = re.compile(
+    r"\bbase(?:64|32)\s+(?:-\w*d|--decode)|\beval\b|\bxxd\s+-\w*r|\bopenssl\s+(?:enc|base64)\b|\bprintenv\b"
+    r"|(?:^|[;&|]\s*)env\s*(?:\||>|$)|/proc/self/environ|\bLD_PRELOAD\b|\bBASH_ENV\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INLINE: Final = re.compile(
+    r"\b(?:python[\d.]*|node|perl|ruby|php|deno|bash|sh)\s+(?:-\w+\s+)*-[cer]\b.{0,4000}?(?:\bexec\b|\beval\b|urlopen|requests\."
+    r"|httpx|socket|subprocess|\bsystem\b|popen|environ|process\.env|ENV\[|getenv|b64|base64|fromhex|child_process|fetch\(|https?:|urllib)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A program given on the command line that does more than compute."""
+_ELSEWHERE: Final = re.compile(
+    r"--(?:extra-)?index-url\b|--registry\b|--find-links\b|--trusted-host\b|\bgit\+(?:https?|ssh)://|(?:^|\s)-i\s+https?:",
+    re.IGNORECASE,
+)
+_CANNOT_FAIL: Final = re.compile(
+    r"\|\|\s*(?:true|:|exit\s+0|echo\b)|\bset\s+\+e\b|(?:^|[;&]\s*)exit\s+0\b", re.MULTILINE
+)
+_SECURITY: Final = re.compile(
+    r"\b(?:gate|gate-ci|codeql|semgrep|bandit|gitleaks|trivy|trufflehog|zizmor|grype|snyk|scorecard|osv-scanner|pip-audit"
+    r"|detect-secrets|dependency-review(?:-action)?|checkov|sonar\w*|harden-runner|npm\s+audit)\b",
+    re.IGNORECASE,
+)
+_CHECK: Final = re.compile(
+    r"\b(?:pytest|tox|nox|unittest|tests?|lint|ruff|mypy|pyright|flake8|pylint|eslint|jest|vitest|mocha|pre-commit|golangci-lint"
+    r"|prek|check|verify|audit|scan)\b",
+    re.IGNORECASE,
+)
+_NEVER: Final = re.compile(
+    r"(?:\$\{\{)?\s*!?\s*\(*\s*(?:false|0|''|\"\"|null|!\s*(?:true|always\(\)))\s*\)*\s*(?:&&.*)?(?:\}\})?\s*",
+    re.IGNORECASE,
+)
+_HOSTED: Final = re.compile(r"(?:ubuntu|macos|windows)-[\w.-]+", re.IGNORECASE)
+_STEERS: Final = re.compile(
+    r"(?:PATH|LD_\w+|DYLD_\w+|BASH_ENV|ENV|SHELL|IFS|NODE_OPTIONS|PYTHON(?:PATH|STARTUP|HOME)|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|GIT_\w+"
+    r"|\w*(?:INDEX_URL|REGISTRY|PROXY)|(?:PIP|UV|NPM|YARN)_\w*(?:INDEX|CONFIG|USERCONFIG)\w*|CC|CXX|RUSTC_WRAPPER|GOPROXY|GONOSUMDB|GOFLAGS"
+    r"|ACTIONS_\w+)",
+    re.IGNORECASE,
+)
+TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105 - the name of one
+EVERY: Final = "*"
+"""Stands for secrets that are not named one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What ``uses`` names. ``name`` is lower case, without the revision."""
+
+    name: str
+    revision: str
+
+    @property
+    def is_local(self) -> bool:
+        """A file of this repository, judged as such."""
+        return self.name.startswith("./")
+
+    @property
+    def is_pinned(self) -> bool:
+        """Named by what it contains: a commit, a digest, or this very tree."""
+        return self.is_local or bool(_COMMIT.fullmatch(self.revision)) or self.revision.startswith("sha256:")
+
+    @property
+    def is_tagged(self) -> bool:
+        """Named by something that looks like a version."""
+        return bool(_TAG.fullmatch(self.revision))
+
+    @property
+    def is_well_known(self) -> bool:
+        """Published by somebody in rules/actions.toml."""
+        return self.name.partition("/")[0] in _known("publishers")
+
+
+@cache
+def _known(table: str) -> frozenset[str]:
+    with (rules_dir() / "actions.toml").open("rb") as file:
+        return frozenset(tomllib.load(file)[table])
+
+
+def action_of(uses: str) -> Action:
+    """``owner/name/path@revision``, ``./path`` or ``docker://image``."""
+    uses = uses.strip()
+    if uses.lower().startswith("docker://"):
+        return image_of(uses)
+    name, _, revision = uses.partition("@")
+    return Action(name.lower().rstrip("/"), revision)
+
+
+def image_of(text: str) -> Action:
+    """A container image: its name, and its tag or digest."""
+    name, at, digest = text.strip().partition("@")
+    if at:
+        return Action(
+            name.rpartition(":")[0].lower() if ":" in name.rpartition("/")[2] else name.lower(), digest
+        )
+    front, colon, tag = name.rpartition(":")
+    return Action(front.lower(), tag) if colon and "/" not in tag else Action(name.lower(), "")
+
+
+def repin(old: Action, new: Action) -> Level:
+    """The same action at another revision: a version bump is low, a looser pin is not."""
+    if new.is_pinned or new.is_tagged:
+        loosened = old.is_pinned and not new.is_pinned and not new.is_well_known
+        return "high" if loosened else "low"
+    return "medium" if new.is_well_known else "high"
+
+
+def newly_used(action: Action) -> Level:
+    """An action that base does not use."""
+    if action.is_local:
+        return "medium"
+    if action.is_well_known:
+        return "low" if action.is_pinned or action.is_tagged else "medium"
+    return "medium" if action.is_pinned else "high"
+
+
+def secrets_in(texts: Iterable[str]) -> frozenset[str]:
+    """Names of the secrets that expressions in these texts read; EVERY where they are not named."""
+    found: set[str] = set()
+    for text in texts:
+        for expression in _EXPRESSION.findall(text):
+            for match in _SECRET.finditer(expression):
+                found.add((match[1] or match[2] or EVERY).upper())
+            if _TOKEN.search(expression):
+                found.add(TOKEN)
+    return frozenset(found)
+
+
+def hosts_in(texts: Iterable[str]) -> dict[str, str]:
+    """Hosts of the addresses in these texts (lower case), each with one of them."""
+    return {match[1].lower().rpartition("@")[2]: match[0] for text in texts for match in _URL.finditer(text)}
+
+
+def is_known_place(address: str) -> bool:
+    """An address of this machine, of a vendor whose installer is known, or of a package registry."""
+    registry = address.startswith("https://") and hosts_in([address]).keys() <= _known("registries")
+    return registry or origin_of(address) <= Origin.VENDOR
+
+
+def same_but_versions(old: str, new: str) -> bool:
+    """Do two texts differ in version numbers and checksums alone?"""
+    if _ADDRESS.search(old) or _ADDRESS.search(new):
+        return old == new
+    return _VERSION.sub("#", old) == _VERSION.sub("#", new)
+
+
+def added_lines(old: str, new: str) -> list[str]:
+    """Lines of a command text that base has not, even at another version; comments left out."""
+    had = {_VERSION.sub("#", line.strip()) for line in old.splitlines() if not _ADDRESS.search(line)}
+    lines = (line.strip() for line in new.splitlines())
+    return [
+        line
+        for line in lines
+        if line and not line.startswith("#") and (_ADDRESS.search(line) or _VERSION.sub("#", line) not in had)
+    ]
+
+
+def command_risk(lines: Iterable[str]) -> str:
+    """Why these commands need a person's look, in a few words; empty when they are ordinary."""
+    text = "\n".join(lines)
+    for pattern, why in (
+        (FETCHES, "fetches something"),
+        (_LEAVES, "sends or publishes something"),
+        (_INLINE, "runs a program written into it that reaches outside"),
+        (_HIDES, "decodes, evaluates or prints the environment"),
+        (_ELSEWHERE, "installs from another place"),
+    ):
+        if pattern.search(text):
+            return why
+    return ""
+
+
+def may_be_command(text: str) -> bool:
+    """More than a word, a version or an expression: a shell could be told to run it."""
+    return bool(_WORDS.search(_EXPRESSION.sub("", text)))
+
+
+def cannot_fail(lines: Iterable[str]) -> bool:
+    """Do these commands hide a failure?"""
+    return bool(_CANNOT_FAIL.search("\n".join(lines)))
+
+
+def checks_in(texts: Iterable[str]) -> frozenset[str]:
+    """The words for tests, linters and scanners in these texts, lower case."""
+    return frozenset(
+        match[0].lower()
+        for text in texts
+        for pattern in (_SECURITY, _CHECK)
+        for match in pattern.finditer(text)
+    )
+
+
+def guards(texts: Iterable[str]) -> bool:
+    """Does one of these texts name a security scanner?"""
+    return any(_SECURITY.search(text) for text in texts)
+
+
+def is_never(condition: str) -> bool:
+    """A condition that is false whatever happens."""
+    return bool(_NEVER.fullmatch(condition.strip()))
+
+
+def is_hosted(label: str) -> bool:
+    """A runner that GitHub makes anew for each job."""
+    return bool(_HOSTED.fullmatch(label.strip()))
+
+
+def steers(variable: str) -> bool:
+    """An environment variable that decides which programs run, or where they come from."""
+    return bool(_STEERS.fullmatch(variable.strip()))

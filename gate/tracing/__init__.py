@@ -1,0 +1,1 @@
+"""Events of a trace, their strict decoding, and base against head."""

@@ -1,0 +1,1 @@
+"""Events reduced to normalised behaviours."""

@@ -1,0 +1,1 @@
+"""Seccomp filters that make the kernel or gVisor report."""

@@ -1,0 +1,1 @@
+"""gVisor's packets and log lines to one trace."""

@@ -1,0 +1,44 @@
+"""One file per verb of the command line; this table is their order in `gate --help`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.verbs import (
+    action,
+    attribute,
+    audit,
+    check,
+    completion,
+    deploy,
+    doctor,
+    explain,
+    isolation,
+    publish,
+    replay,
+    rules,
+    run,
+    serve,
+    sign,
+    verify,
+)
+from gate.verbs.interface import Verb
+
+VERBS: Final[tuple[Verb, ...]] = (
+    check.VERB,
+    run.VERB,
+    publish.VERB,
+    attribute.VERB,
+    replay.VERB,
+    explain.VERB,
+    rules.VERB,
+    doctor.VERB,
+    isolation.VERB,
+    audit.VERB,
+    action.VERB,
+    sign.VERB,
+    verify.VERB,
+    deploy.VERB,
+    serve.VERB,
+    completion.VERB,
+)

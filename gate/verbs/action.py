@@ -1,0 +1,48 @@
+"""`gate action`: the step of the GitHub Action (action.yml)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Final
+
+from gate.verbs.interface import Verb
+
+
+def _arguments(_parser: argparse.ArgumentParser) -> None:
+    """Everything comes through the environment."""
+
+
+def _run(_arguments: argparse.Namespace) -> int:
+    from gate.change.event import read_event
+    from gate.errors import UsageError
+    from gate.github.publishing.action_step import Step, inputs, run, run_publish
+    from gate.github.publishing.runner_context import surroundings
+
+    around = surroundings(os.environ)
+    wanted = inputs(os.environ)
+    if wanted.mode == "publish":
+        return run_publish(Step(inputs=wanted, event=None, around=around))
+    if wanted.mode == "deploy":
+        from gate.deploy.action_step import run_deploy
+
+        return run_deploy(Step(inputs=wanted, event=None, around=around))
+    event = None
+    named = os.environ.get("GITHUB_EVENT_PATH")
+    if named:
+        try:
+            event = read_event(Path(named))
+        except UsageError:
+            if not (wanted.base and wanted.head):
+                raise
+    return run(Step(inputs=wanted, event=event, around=around))
+
+
+VERB: Final = Verb(
+    name="action",
+    summary="the step of the GitHub Action: look, tell, end with the verdict",
+    description="Reads GATE_INPUT_* and GITHUB_* from the environment; see action.yml and docs/github.md.",
+    arguments=_arguments,
+    run=_run,
+)

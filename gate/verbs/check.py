@@ -1,0 +1,136 @@
+"""`gate check`: judge a git range."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gate.errors import GateError, UsageError
+from gate.verbs.common import (
+    add_bundle,
+    add_looking,
+    add_telling,
+    check_outputs,
+    keeping,
+    load_settings,
+    watching,
+    write_report,
+)
+from gate.verbs.interface import Verb
+from gate.verbs.unusable import write_unusable
+
+if TYPE_CHECKING:
+    from gate.change.interface import OpenChange
+    from gate.model.change import PullRequest
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    which = parser.add_argument_group(
+        "which change", "Without any of these: what HEAD has that the default branch has not."
+    )
+    which.add_argument(
+        "--base", metavar="REV", help="what the change is to be merged into (default: the default branch)"
+    )
+    which.add_argument("--head", metavar="REV", help="the change's last commit (default: HEAD)")
+    which.add_argument("--staged", action="store_true", help="what is staged, against HEAD, as the change")
+    which.add_argument(
+        "--worktree", action="store_true", help="everything not committed, new files too, against HEAD"
+    )
+    which.add_argument(
+        "--event",
+        type=Path,
+        metavar="FILE",
+        help="take both from a GitHub event payload ($GITHUB_EVENT_PATH)",
+    )
+    which.add_argument(
+        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: where you stand)"
+    )
+    add_looking(parser)
+    add_telling(parser)
+    add_bundle(parser)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from gate.check import check
+
+    check_outputs(arguments)
+    try:
+        opened, request = _open(arguments)
+    except GateError as error:
+        write_unusable(error, arguments)
+        raise
+    with opened:
+        try:
+            settings = load_settings(arguments, opened.config)
+        except GateError as error:
+            write_unusable(error, arguments)
+            raise
+        with watching(arguments) as watch, keeping(arguments) as keep:
+            report = check(opened, settings, watch, request=request, keep=keep)
+        return write_report(report, arguments)
+
+
+def _open(arguments: argparse.Namespace) -> tuple[OpenChange, PullRequest | None]:
+    """The change that the arguments name, and what the event says of its pull request."""
+    from gate.change.default_range import default_base
+    from gate.change.event import Event, read_event
+    from gate.change.git_range import open_range
+    from gate.change.uncommitted import open_uncommitted
+
+    named = [
+        f"--{name}" for name in ("base", "head", "event", "staged", "worktree") if getattr(arguments, name)
+    ]
+    uncommitted = arguments.staged or arguments.worktree
+    if uncommitted and len(named) > 1:
+        raise UsageError(
+            f"{' and '.join(named)} name different changes",
+            advice="Give --staged alone, --worktree alone, or a range of commits: --base REV --head REV.",
+        )
+    if uncommitted:
+        return open_uncommitted(arguments.repo, "staged" if arguments.staged else "worktree"), None
+    event = read_event(arguments.event) if arguments.event else Event(base=None, head="", branch=None)
+    base, head = arguments.base or event.base, arguments.head or event.head
+    if arguments.event and not base:
+        raise UsageError(
+            "which change? the event names no base", advice="For example: gate check --base origin/main"
+        )
+    if not base:
+        base = default_base(arguments.repo, head or "HEAD")
+    if not named:
+        _mention(arguments, base)
+    opened = open_range(arguments.repo, base, head or "HEAD", branch=event.branch)
+    return opened, event.pull_request
+
+
+def _mention(arguments: argparse.Namespace, base: str) -> None:
+    """Say which range was taken, and what is not in it."""
+    from gate.change.uncommitted import uncommitted_count
+    from gate.escape import terminal
+
+    if arguments.quiet:
+        return
+    short = base.removeprefix("refs/").removeprefix("heads/").removeprefix("remotes/")
+    print(f"gate: judging what HEAD has that {terminal(short)} has not", file=sys.stderr)
+    count = uncommitted_count(arguments.repo)
+    if count:
+        files = "1 uncommitted file is" if count == 1 else f"{count:,} uncommitted files are"
+        print(f"gate: {files} not part of it; --worktree or --staged judge them", file=sys.stderr)
+
+
+VERB: Final = Verb(
+    name="check",
+    summary="judge a git range: who wrote it, what it contains, what it does when it runs",
+    description="Compares the tree at --head with its merge base with --base. The head is never checked out "
+    "on this machine; it runs only inside the sandbox. Settings come from gate.toml at --base.",
+    epilog="""\
+examples:
+  gate check                                        this branch against the default branch
+  gate check --worktree                             what is not committed yet, before you commit it
+  gate check --base origin/main --head HEAD --json report.json
+  gate check --base v1.0 --head v1.1 --json - | jq .verdict
+exit codes: 0 pass or warn | 1 blocked | 2 wrong usage (the report then says why) | 3 inconclusive""",
+    arguments=_arguments,
+    run=_run,
+)

@@ -1,0 +1,30 @@
+"""`gate completion`: a shell completion script."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Final
+
+from gate.verbs.interface import Verb
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), help="the shell to complete for")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    import shtab
+
+    from gate.verbs.parser import build_parser
+
+    print(shtab.complete(build_parser(), shell=arguments.shell))
+    return 0
+
+
+VERB: Final = Verb(
+    name="completion",
+    summary="print a completion script for your shell",
+    epilog="example: gate completion bash > ~/.local/share/bash-completion/completions/gate",
+    arguments=_arguments,
+    run=_run,
+)

@@ -1,0 +1,90 @@
+"""Never green without having run it: real repositories, the real scanners, a real sandbox."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.cli import main
+from gate.errors import VERDICT_EXIT
+from gate.model.score import Verdict
+from tests.e2e.pulls import Pull, build
+from tests.e2e.unrun_pulls import UNRUN_HARMLESS, UNRUN_HOSTILE
+
+pytestmark = [pytest.mark.backend, pytest.mark.slow]
+BY_NAME = {pull.name: pull for pull in (*UNRUN_HOSTILE, *UNRUN_HARMLESS)}
+
+
+def check(pull: Pull, folder: Path) -> tuple[dict[str, Any], int]:
+    repo = build(pull, folder)
+    file = folder / "report.json"
+    words = ["--repo", str(repo), "--base", "main", "--head", "head", "--json", str(file), "-q"]
+    code = main(["check", *words])
+    report = json.loads(file.read_text())
+    assert isinstance(report, dict)
+    return report, code
+
+
+def told(report: dict[str, Any]) -> str:
+    keys = ("verdict", "score", "reasons", "findings", "exercised", "stages")
+    runs = [(r["target"], r["side"], r["outcome"], r["not_run"]) for r in report["sandbox"]["runs"]]
+    return json.dumps({key: report[key] for key in keys} | {"runs": runs}, indent=1)[:9000]
+
+
+@pytest.mark.parametrize("pull", [*UNRUN_HOSTILE, *UNRUN_HARMLESS], ids=lambda pull: pull.name)
+def test_verdict(pull: Pull, tmp_path: Path) -> None:
+    report, code = check(pull, tmp_path)
+    assert report["verdict"] in pull.verdicts, told(report)
+    assert {finding["rule_id"] for finding in report["findings"]} >= set(pull.rules), told(report)
+    assert code == VERDICT_EXIT[Verdict(report["verdict"])]
+    if pull in UNRUN_HARMLESS and not pull.rules:
+        assert not any(f["rule_id"].startswith("unrun-") for f in report["findings"]), told(report)
+
+
+def test_a_language_that_is_not_run_is_none_of_all(tmp_path: Path) -> None:
+    report, _ = check(BY_NAME["go-init-sends-the-environment"], tmp_path)
+    found = report["exercised"]
+    assert found["ran"] == 0 < found["executable"], told(report)
+    (file,) = found["files"]
+    assert (file["language"], file["unrun"][0]["reason"]) == ("go", "language-not-run")
+    assert {call["kind"] for call in file["calls"]} == {"process"}
+
+
+def test_a_conftest_that_fails_is_told_with_its_exception(tmp_path: Path) -> None:
+    report, _ = check(BY_NAME["conftest-that-cannot-be-imported"], tmp_path)
+    runs = [r for r in report["sandbox"]["runs"] if r["phase"] == "test" and r["side"] == "head"]
+    assert runs, told(report)
+    assert all("PRICING_DSN is not set" in run["not_run"] for run in runs), told(report)
+    by_path = {file["path"]: file for file in report["exercised"]["files"]}
+    tests = by_path["tests/test_cart.py"]
+    assert tests["ran"] == 0, told(report)
+    assert tests["unrun"][0]["reason"] == "collection-failed"
+    assert "RuntimeError: PRICING_DSN is not set" in tests["unrun"][0]["detail"]
+    assert by_path["src/pricing/tax.py"]["ran"] > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["lines-said-to-have-run-of-a-file-never-opened", "lines-said-to-have-run-of-a-file-only-read"]
+)
+def test_what_the_code_says_of_itself_is_not_believed(name: str, tmp_path: Path) -> None:
+    report, _ = check(BY_NAME[name], tmp_path)
+    by_path = {file["path"]: file for file in report["exercised"]["files"]}
+    reserve = by_path["src/pricing/reserve.py"]
+    assert [(call["line"], call["reason"]) for call in reserve["calls"]] == [(7, "not-confirmed")], told(
+        report
+    )
+    if "never-opened" in name:
+        assert reserve["ran"] == 0, told(report)
+        assert reserve["unrun"][0]["reason"] == "not-confirmed"
+
+
+def test_what_ran_is_counted_whole(tmp_path: Path) -> None:
+    head = {"src/pricing/tax.py": 'RATES = {\n    "DE": 0.19,\n    "AT": 0.2,\n}\n\n\ndef with_tax(net, country):\n'
+            "    return net * (1 + RATES.get(country, 0.0))\n"}  # fmt: skip
+    report, _ = check(Pull(name="whole", head=head, verdicts=("pass",)), tmp_path)
+    found = report["exercised"]
+    assert found["ran"] == found["executable"] > 0, told(report)
+    assert found["percent"] == 100

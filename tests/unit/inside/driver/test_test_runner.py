@@ -1,0 +1,96 @@
+"""A test run in which nothing was collected is no look, and says with which exception it ended."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.inside.driver.harness import Driven, drive, lay_tree
+
+TEST = {"tests/test_a.py": "def test_one():\n    pass\n"}
+PLAIN = ("-S",)
+
+
+def run_tests(tmp_path: Path, files: dict[str, str], *flags: str) -> Driven:
+    tree = lay_tree(tmp_path / "t", files)
+    paths = [name for name in files if "conftest" not in name]
+    seen = drive(tree, {"items": [{"do": "test", "paths": paths}]}, python=(sys.executable, *flags))
+    assert seen.done, seen
+    return seen
+
+
+def test_a_conftest_that_fails_is_no_test_run(tmp_path: Path) -> None:
+    seen = run_tests(tmp_path, {"tests/conftest.py": "raise RuntimeError('no settings')\n", **TEST})
+    assert seen.item["outcome"] == "uncollected"
+    assert (seen.item["exception"], seen.item["message"]) == ("RuntimeError", "no settings")
+
+
+def test_a_conftest_without_its_module_needs_it(tmp_path: Path) -> None:
+    seen = run_tests(tmp_path, {"tests/conftest.py": "import nothere\n", **TEST})
+    assert seen.item["outcome"] == "missing"
+    assert seen.item["missing"] == "nothere"
+    assert seen.item["stand_in"] is True
+
+
+def test_what_pytest_refuses_to_start_with_is_told(tmp_path: Path) -> None:
+    files = {"pytest.ini": "[pytest]\nrequired_plugins = pytest-nothere\n", **TEST}
+    seen = drive(lay_tree(tmp_path / "t", files), {"items": [{"do": "test", "paths": ["tests/test_a.py"]}]})
+    assert seen.item["outcome"] == "uncollected"
+    assert "UsageError" in seen.item["message"]
+    assert "pytest-nothere" in seen.item["message"]
+
+
+def test_a_conftest_deeper_down_fails_the_same(tmp_path: Path) -> None:
+    files = {"tests/a/conftest.py": "1 / 0\n", "tests/a/test_a.py": TEST["tests/test_a.py"]}
+    seen = run_tests(tmp_path, files)
+    assert seen.item["outcome"] == "uncollected"
+    assert "ZeroDivisionError" in str([seen.item.get("exception"), seen.item.get("message")])
+
+
+@pytest.mark.parametrize("flags", [(), PLAIN], ids=["pytest", "no-pytest"])
+def test_files_without_a_test_are_no_test_run(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    seen = run_tests(tmp_path, {"tests/test_a.py": "x = 1\n"}, *flags)
+    assert seen.item["outcome"] == "uncollected"
+    assert "no test" in seen.item["message"]
+
+
+@pytest.mark.parametrize("flags", [(), PLAIN], ids=["pytest", "no-pytest"])
+def test_of_a_file_that_cannot_be_collected_the_exception_is_told(
+    tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    broken = {"tests/test_b.py": "raise ValueError('b is broken')\n"}
+    alone = run_tests(tmp_path / "alone", broken, *flags)
+    assert alone.item["outcome"] == "uncollected"
+    assert alone.item["message"] == "ValueError: b is broken"
+    beside = run_tests(tmp_path / "beside", {**TEST, **broken}, *flags)
+    assert beside.item["outcome"] == "completed"
+    assert beside.item["uncollected"] == {"tests/test_b.py": "ValueError: b is broken"}
+
+
+@pytest.mark.parametrize("flags", [(), PLAIN], ids=["pytest", "no-pytest"])
+def test_tests_that_ran_are_a_test_run(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    failing = {"tests/test_f.py": "def test_f():\n    raise AssertionError\n"}
+    seen = run_tests(tmp_path, failing, *flags)
+    assert seen.item["outcome"] == "completed"
+    assert "uncollected" not in seen.item
+
+
+def test_of_addopts_what_decides_how_tests_are_imported_is_kept(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\naddopts = --import-mode=importlib -n 4 -p extra_plugin\n",
+        "extra_plugin.py": "import pytest\n\n\n@pytest.fixture\ndef extra():\n    return 3\n",
+        "a/test_same.py": "def test_one(extra):\n    assert extra == 3\n",
+        "b/test_same.py": "def test_two(extra):\n    assert extra == 3\n",
+    }
+    tree = lay_tree(tmp_path / "t", files)
+    seen = drive(tree, {"items": [{"do": "test", "paths": ["a/test_same.py", "b/test_same.py"]}]})
+    assert seen.item["tests"] == {"passed": 2}
+
+
+def test_addopts_for_a_plugin_that_is_not_there_keep_nothing_from_running(tmp_path: Path) -> None:
+    files = {"pytest.ini": "[pytest]\naddopts = --ds=site.settings --benchmark-only\n", **TEST}
+    tree = lay_tree(tmp_path / "t", files)
+    seen = drive(tree, {"items": [{"do": "test", "paths": ["tests/test_a.py"]}]})
+    assert seen.item["tests"] == {"passed": 1}

@@ -1,0 +1,107 @@
+"""Tests that take longer than there is: as many as fit, those of the change first, the rest told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.inside.driver.harness import drive, lay_tree
+
+SLOW = """
+    import time
+    import unittest
+
+    class Slow(unittest.TestCase):
+        def test_a(self):
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                pass
+        for n in range(60):
+            locals()[f"test_{n}"] = test_a
+"""
+FOR_EVER = """
+    import unittest
+
+    class Long(unittest.TestCase):
+        def test_a(self):
+            while True:
+                pass
+
+        def test_b(self):
+            pass
+"""
+QUICK = """
+    import unittest
+
+    class Quick(unittest.TestCase):
+        def test_a(self):
+            pass
+"""
+PYTHONS = [pytest.param((sys.executable,), id="pytest"), pytest.param((sys.executable, "-S"), id="unittest")]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("text", [SLOW, FOR_EVER])
+def test_what_does_not_fit_is_told(text: str, python: tuple[str, ...], tmp_path: Path) -> None:
+    tree = lay_tree(tmp_path / "tree", {"test_it.py": text})
+    driven = drive(tree, {"seconds": 25, "items": [{"do": "test", "paths": ["test_it.py"]}]}, python=python)
+    assert driven.item["outcome"] == "completed"
+    assert driven.item["tests"]["not_run"] >= 1
+    assert driven.done
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_what_fits_is_run(python: tuple[str, ...], tmp_path: Path) -> None:
+    tree = lay_tree(tmp_path / "tree", {"test_it.py": QUICK})
+    driven = drive(tree, {"seconds": 30, "items": [{"do": "test", "paths": ["test_it.py"]}]}, python=python)
+    assert driven.item["tests"]["passed"] == 1
+    assert "not_run" not in driven.item["tests"]
+
+
+def test_of_many_tests_those_of_the_change_come_first(tmp_path: Path) -> None:
+    one = "def test_{n}():\n    with open('order', 'a') as file:\n        file.write('{n} ')\n\n\n"
+    lines = ["import pathlib\n\n\n", *(one.format(n=n) for n in range(50))]
+    tree = lay_tree(tmp_path / "tree", {"test_it.py": "".join(lines)})
+    changed = "".join(lines).split("\n").index("def test_47():") + 2
+    item = {"do": "test", "paths": ["test_it.py"]}
+    drive(tree, {"seconds": 60, "items": [item], "lines": {"test_it.py": [[changed, changed]]}})
+    assert (tree / "order").read_text().split()[:3] == ["47", "0", "1"]
+
+
+def test_results_in_the_drivers_name_are_told_as_forged(tmp_path: Path) -> None:
+    forging = """
+        import os
+        for fd in range(3, 30):
+            try:
+                os.write(fd, b'{"m":"report","outcome":"completed"}\\n')
+            except OSError:
+                pass
+    """
+    tree = lay_tree(tmp_path / "tree", {"shop.py": forging})
+    driven = drive(tree, {"items": [{"do": "import", "module": "shop"}]})
+    assert driven.item["forged"] is True
+    assert not driven.done
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_what_ran_before_a_test_that_ends_everything_is_known(
+    python: tuple[str, ...], tmp_path: Path
+) -> None:
+    text = """
+        import os
+        import unittest
+
+        class Ends(unittest.TestCase):
+            def test_a(self):
+                self.seen = True
+
+            def test_b(self):
+                os.kill(os.getpid(), 9)
+        """
+    tree = lay_tree(tmp_path / "tree", {"test_it.py": text})
+    item = {"do": "test", "paths": ["test_it.py"]}
+    driven = drive(tree, {"seconds": 60, "items": [item], "lines": {"test_it.py": [[6, 6]]}}, python=python)
+    assert driven.item["outcome"] == "ended"
+    assert driven.item["lines"] == {"test_it.py": [6]}

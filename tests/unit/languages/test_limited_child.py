@@ -1,0 +1,67 @@
+"""One bad file never costs the others."""
+
+from __future__ import annotations
+
+import ast
+import time
+
+from gate.languages.limited_child import PARSED, scan_isolated
+from gate.prescreen.python_ast.scanner import PyAst
+from gate.prescreen.scanners.bandit import Bandit
+from gate.prescreen.scanners.semgrep import Semgrep
+from tests.prescreen_support import make_request
+
+HERE = "gate.languages.limited_child_selftest"
+
+
+def test_values_come_back_in_order_and_a_bad_one_does_not_cost_the_others() -> None:
+    files = [("a", b"1"), ("bad\udcff", b"raise"), ("b", b"2"), ("memory", b"memory"), ("c", b"3")]
+    results = scan_isolated(f"{HERE}:behave", files, str)
+    assert [r.outcome for r in results] == ["done", "crashed", "done", "out-of-memory", "done"]
+    assert [r.value for r in results] == ["a", None, "b", None, "c"]
+    assert [r.path for r in results] == ["a", "bad\udcff", "b", "memory", "c"]
+
+
+def test_a_file_that_kills_the_process_is_named_and_the_rest_goes_on() -> None:
+    files = [("a", b"1"), ("killer", b"kill"), ("slow", b"spin"), ("exit", b"exit"), ("noise", b"print")]
+    start = time.monotonic()
+    results = scan_isolated(f"{HERE}:behave", files, str, per_file=0.3)
+    assert [r.outcome for r in results] == ["done", "crashed", "timed-out", "crashed", "done"]
+    assert "SIGSEGV" in results[1].reason
+    assert time.monotonic() - start < 10
+
+
+def test_what_the_deadline_left_no_time_for_is_said() -> None:
+    results = scan_isolated(f"{HERE}:behave", [("s", b"spin"), ("b", b"2")], str, per_file=30, deadline=0.5)
+    assert [r.outcome for r in results] == ["timed-out", "not-reached"]
+
+
+def test_a_path_that_is_not_utf8_survives_the_round_trip() -> None:
+    (result,) = scan_isolated(f"{HERE}:behave", [("caf\udce9.py", b"1")], str)
+    assert result.value == "caf\udce9.py"
+
+
+def test_cpythons_own_nesting_bomb_is_an_outcome() -> None:
+    bomb = b"+0" * 209_644
+    (first, second) = scan_isolated(f"{HERE}:parse", [("bomb.py", bomb), ("fine.py", b"x = 1\n")], str)
+    assert first.outcome in ("crashed", "out-of-memory")
+    assert second.value == type(ast.parse("x = 1")).__name__
+
+
+def test_a_text_too_large_for_a_parser_is_refused_unread_and_the_rest_goes_on() -> None:
+    large = b"x = 1\n" * (PARSED // 6 + 1)
+    files = [("a", b"x"), ("large", large), ("b", b"y")]
+    results = scan_isolated(f"{HERE}:parse", files, str, parses=True)
+    assert [r.outcome for r in results] == ["done", "too-large", "done"]
+    assert [r.path for r in results] == ["a", "large", "b"]
+    assert "MiB" in results[1].reason
+
+
+def test_every_parser_names_a_file_too_large_for_it() -> None:
+    text = "import os\nos.system(input())\n" + "x = 1\n" * (PARSED // 6 + 1)
+    request = make_request({"a.py": text, "b.py": "import os\nos.system(input())\n"})
+    for scanner in (Semgrep(), Bandit(), PyAst()):
+        result = scanner.scan(request)
+        assert not result.stages[0].looked
+        assert "a.py: larger than" in result.stages[0].reason
+        assert ("a.py", "unscanned-file") in {(f.primary.path, f.rule_id) for f in result.findings}

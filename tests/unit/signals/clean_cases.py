@@ -1,0 +1,113 @@
+"""For every behaviour rule: behaviours that it must not report. Those it must: signal_cases.py."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gate.model.behaviour import Behaviour
+from gate.model.run import Phase
+from tests.unit.signals.cases import ACCOUNTS, OUT, TOLD, http, left, net
+from tests.unit.signals.context import behaviour as b
+from tests.unit.signals.context import command
+
+CLEAN: Final[tuple[tuple[str, tuple[Behaviour, ...], Phase], ...]] = (
+    (
+        "persistence-path",
+        (b("write", "tree:demo/.git/hooks/pre-commit.sample", "python>bash>git", place="tree"),),
+        "script",
+    ),
+    ("new-outbound-connection", (net("loopback:*", "loopback", own="yes"),), "test"),
+    ("new-outbound-connection", (b("dns", "x.example"), b("connect", "unix:/x", reach="unix")), "import"),
+    ("acts-only-when", (OUT, b("dns", "c2.example", probes=("p1", "p1~ci"))), "import"),
+    ("acts-only-when", (b("write", "/tmp/*", place="scratch", probes=("p1~ci",)),), "import"),
+    ("acts-only-when", (b("read", "~/.config/x", probes=("p1~ci",)),), "import"),
+    ("name-lookup", (OUT, b("dns", "metadata.google.internal")), "import"),
+    ("metadata-service", (OUT, b("dns", "x.example")), "import"),
+    ("container-socket", (OUT,), "import"),
+    ("credential-file-read", (b("read", "/etc/os-release"), b("read", "/proc/self/environ")), "import"),
+    ("credential-file-read", (b("read", "~/.kube/config/ (asked about)", how="looks"),), "import"),
+    ("read-then-send", (b("read", "/run/secrets/x (asked about)", how="looks"), OUT), "import"),
+    ("credential-file-read", (b("link", "/tmp/* to /etc/hosts", target="/etc/hosts"),), "import"),
+    ("system-file-read", (b("read", "/etc/shadow"), b("write", "/etc/x")), "import"),
+    ("canary-read", (b("canary", "k in net x", channel="net", canary="k"),), "import"),
+    (
+        "canary-read",
+        (
+            b("canary", "netrc then network", channel="then-network", canary="netrc", reader="python"),
+            b("canary", "npmrc then network", channel="then-network", canary="npmrc", reader="npm"),
+        ),
+        "import",
+    ),
+    ("canary-leaves", (b("canary", "ssh-key", channel="read", canary="ssh-key"),), "import"),
+    ("env-harvest", (b("read", "/proc/self/environ", "python>ps"), command("env FOO=1 make")), "import"),
+    ("env-harvest", (b("canary", "env:A in stdout", channel="stdout", canary="env:A"),), "import"),
+    ("env-harvest", (b("canary", "netrc in stdout", channel="stdout", canary="netrc"),), "import"),
+    ("env-harvest", (b("read", "/etc/environment"),), "import"),
+    ("shell-or-interpreter-spawned", (command("git status"),), "import"),
+    (
+        "shell-or-interpreter-spawned",
+        (
+            command("python -I -c from multiprocessing.resource_tracker import main;main(5)"),
+            command("python -E -c pass"),
+        ),
+        "import",
+    ),
+    ("program-spawned", (command("sh -c x"), command("python x.py")), "import"),
+    ("suspicious-command", (command("git log"), command("x stratum+tcp://p.example")), "import"),
+    ("crypto-miner", (command("git log"),), "import"),
+    ("input-capture", (b("read", "/dev/urandom"), b("write", "/dev/null")), "import"),
+    ("http-request", (http(), TOLD), "import"),
+    ("http-request", (http(host="example.invalid"), http(host="localhost", reach="loopback")), "import"),
+    ("http-upload", (http(), http("POST"), http("POST", size="4", reach="loopback")), "import"),
+    ("download-and-execute", (http(), command("sh -c ls"), command("git log")), "import"),
+    ("download-and-execute", (http(host="example.invalid"), command("sh")), "call"),
+    ("download-and-execute", (http(reach="loopback"), http("HEAD"), command("sh")), "import"),
+    ("download-and-execute", (http(), b("exec", "sh", program="sh", argv="sh", probes=("p2",))), "import"),
+    ("port-scan", tuple(net(f"203.0.113.7:{port}") for port in range(20, 30)), "import"),
+    ("port-scan", tuple(net(f"loopback:{port}", "loopback") for port in range(40000, 40090)), "test"),
+    (
+        "port-scan",
+        tuple(net(f"198.18.0.{n}:443", host=f"h{n}.example") for n in range(1, 40)),
+        "call",
+    ),
+    ("reverse-shell", (command("sh -i"), command("sh -c ls")), "import"),
+    ("reverse-shell", (net("loopback:5432", "loopback"), command("bash")), "import"),
+    ("reverse-shell", (b("connect", "203.0.113.7:1", "node", reach="outside"), command("bash")), "import"),
+    (
+        "reverse-shell",
+        (b("connect", "203.0.113.7:1", probes=("p2",), reach="outside"), command("sh")),
+        "import",
+    ),
+    ("dropped-and-executed", (command("gcc /tmp/x.c", script="yes"), command("git log")), "import"),
+    ("library-injection", (command("git log"),), "import"),
+    ("write-outside-scratch", (b("write", "/tmp/*", place="scratch"), b("write", "~/.bashrc")), "import"),
+    ("write-outside-scratch", (b("write", "tree:out.txt"), b("write", "/proc/sys/x")), "import"),
+    ("write-outside-scratch", (b("write", "tree:build/lib/x.py"),), "install"),
+    ("persistence-path", (b("write", "~/.cache/x"), b("write", "/tmp/*")), "import"),
+    ("persistence-path", (b("write", "tree:dist/x.pth"),), "install"),
+    ("destructive-delete", (b("write", "/etc/x"),), "import"),
+    ("history-tampering", (b("write", "/var/log/app.log", how="appends"), command("git log")), "import"),
+    ("history-tampering", (b("delete", "/var/log/apt/x", "sh>apt-get"), b("delete", "tree:x")), "import"),
+    ("permission-change", (b("write", "/etc/x"),), "import"),
+    ("sandbox-probe", (b("read", "/proc/meminfo"),), "import"),
+    ("escape-attempt", (b("write", "/etc/x"), b("write", "~/.bashrc")), "import"),
+    ("observation-tampering", (b("evade", "io_uring"), b("evade", "trace-incomplete")), "import"),
+    ("observation-evasion", (b("evade", "writes to the gate's files"),), "import"),
+    ("early-exit", (b("exit", "killed"),), "import"),
+    ("early-exit", (left(), b("exit", "left-running")), "import"),
+    ("process-left-behind", (b("exit", "left-running"), b("exit", "killed")), "import"),
+    ("process-killed", (b("exit", "without-completion"),), "import"),
+    ("process-kill", (b("exit", "killed"),), "import"),
+    ("resource-limit", (b("limit", "wall-time"),), "import"),
+    ("resource-limit", (b("limit", "memory"),), "import"),
+    ("resource-exhaustion", (b("limit", "processes"),), "call"),
+    ("resource-exhaustion", (b("limit", "wall-time"),), "import"),
+    ("timeout", (b("limit", "memory"),), "import"),
+    ("listening-socket", (b("listen", "loopback:*", reach="loopback"),), "test"),
+    ("read-then-send", (b("read", "/etc/shadow"), net("loopback:1", "loopback")), "import"),
+    ("read-then-send", (b("read", "/etc/os-release"), OUT), "import"),
+    ("read-then-send", (b("read", "/etc/passwd"), net("203.0.113.7:80", head="GET / HTTP/1.1")), "call"),
+    ("read-then-send", (net("loopback:5432", "loopback", head=ACCOUNTS),), "test"),
+    ("read-then-send", (http("POST", head="user=root:x&time=10:0:0"),), "call"),
+    ("read-then-send", (b("read", "~/.ssh/id_rsa", "git>ssh"), OUT), "import"),
+)

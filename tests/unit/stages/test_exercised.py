@@ -1,0 +1,206 @@
+"""The figure of a check, from real trees and real reading; only what ran is laid down by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.change.git_range import open_range
+from gate.model.exercised import Exercised, FileExercised, UnrunReason
+from gate.model.sensitive import SensitiveKind
+from gate.plan.build import make_plan
+from gate.plan.line_coverage import Coverage
+from gate.plan.module_layout import in_tests
+from gate.plan.source_readings import read_change
+from gate.stages.exercised import exercised
+from tests.e2e.pulls import FileMap, Pull, build
+
+CALL = '''
+    import os
+    import subprocess
+
+
+    def send(name):
+        """Send it."""
+        subprocess.run(
+            ["rsync", name],
+        )
+        return os.environ.copy()
+    '''
+
+MADE = {"src/pricing/send.py": frozenset({(7, 4, 9, 5), (10, 11, 10, 28)})}
+
+
+def counted(
+    tmp_path: Path, head: FileMap, seen: Coverage | None = None, *, base: FileMap | None = None
+) -> Exercised:
+    repo = build(Pull(name="x", head=head, base=base or {}, verdicts=()), tmp_path)
+    with open_range(repo, "main", "head") as opened:
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20.0, deep=False)
+        readings = read_change(opened.change.files, opened.base, opened.head)
+        return exercised(opened.change.files, readings, plan, seen)
+
+
+def only(found: Exercised) -> FileExercised:
+    (file,) = found.files
+    return file
+
+
+def covered(path: str, *lines: int, **more: Any) -> Coverage:
+    return Coverage(ran={path: frozenset(lines)}, **more)
+
+
+def kinds(file: FileExercised) -> set[SensitiveKind]:
+    return {call.kind for call in file.calls}
+
+
+def test_statements_are_counted_and_not_their_lines(tmp_path: Path) -> None:
+    seen = covered("src/pricing/send.py", 1, 2, 5)
+    file = only(counted(tmp_path, {"src/pricing/send.py": CALL}, seen))
+    assert (file.ran, file.executable) == (3, 5)  # two imports, def; the call and the return are dark
+    assert file.unrun[0].spans == ((7, 7), (10, 10))
+    assert file.unrun[0].reason is UnrunReason.NOT_REACHED
+    assert kinds(file) == {SensitiveKind.PROCESS, SensitiveKind.ENVIRONMENT}
+
+
+def test_a_statement_ran_when_any_of_its_lines_did(tmp_path: Path) -> None:
+    shown = {SensitiveKind.PROCESS: {"src/pricing/send.py": frozenset({8})}}
+    seen = covered("src/pricing/send.py", 1, 2, 5, 8, 10, shown=shown, made=MADE)
+    file = only(counted(tmp_path, {"src/pricing/send.py": CALL}, seen))
+    assert (file.ran, file.executable) == (5, 5)
+    assert file.calls == ()
+
+
+def test_a_sensitive_line_that_the_trace_does_not_show_is_not_confirmed(tmp_path: Path) -> None:
+    shown: dict[SensitiveKind, dict[str, frozenset[int]]] = {SensitiveKind.PROCESS: {}}
+    seen = covered("src/pricing/send.py", 1, 2, 5, 7, 10, shown=shown, made=MADE)
+    file = only(counted(tmp_path, {"src/pricing/send.py": CALL}, seen))
+    (call,) = file.calls
+    assert (call.kind, call.reason) == (SensitiveKind.PROCESS, UnrunReason.NOT_CONFIRMED)
+
+
+def test_a_call_of_which_nobody_was_asked_is_not_confirmed(tmp_path: Path) -> None:
+    shown = {SensitiveKind.PROCESS: {"src/pricing/send.py": frozenset({7})}}
+    seen = covered("src/pricing/send.py", 1, 2, 5, 7, 10, shown=shown)
+    file = only(counted(tmp_path, {"src/pricing/send.py": CALL}, seen))
+    assert kinds(file) == {SensitiveKind.PROCESS, SensitiveKind.ENVIRONMENT}
+
+
+def test_a_call_that_was_not_made_although_its_line_ran(tmp_path: Path) -> None:
+    head = {"src/pricing/send.py": "import os\nlive = False\nlive and os.system('true')\n"}
+    path = "src/pricing/send.py"
+    shown = {SensitiveKind.PROCESS: {path: frozenset({1, 2, 3})}}
+    seen = covered(path, 1, 2, 3, shown=shown, made={path: frozenset()})
+    file = only(counted(tmp_path, head, seen))
+    assert file.ran == file.executable
+    assert file.calls[0].detail == "only another part of the line ran"
+
+
+def test_without_a_sandbox_nothing_ran(tmp_path: Path) -> None:
+    file = only(counted(tmp_path, {"src/pricing/send.py": CALL}))
+    assert file.ran == 0
+    assert file.unrun[0].reason is UnrunReason.SANDBOX_OFF
+    assert {call.reason for call in file.calls} == {UnrunReason.SANDBOX_OFF}
+
+
+@pytest.mark.parametrize("home", ["src/pricing/send.py", "src/pricing/other.py"], ids=["here", "elsewhere"])
+def test_what_moved_is_not_new(home: str, tmp_path: Path) -> None:
+    shuffled = f"NAMES = {{}}\n{CALL.replace('            [', '                [')}"
+    head: dict[str, str | bytes | None] = {"src/pricing/send.py": None, home: shuffled}
+    found = counted(tmp_path, head, Coverage(), base={"src/pricing/send.py": CALL})
+    assert all(not file.calls for file in found.files)
+
+
+WIPE = "const fs = require('fs');\nfunction wipe(p) {\n  fs.rmSync(p);\n}\nmodule.exports = { wipe };\n"
+
+
+@pytest.mark.parametrize(
+    ("home", "text", "new"),
+    [
+        ("src/other.js", WIPE, False),
+        ("src/other.js", WIPE.replace("wipe", "start"), True),  # by another name it can be called by others
+        ("src/other.js", WIPE.replace("wipe", "start").replace("(p);", "(p);\n  x();"), True),
+        ("src/other.js", "const fs = require('fs');\nconst p = 1;\nfs.rmSync(p);\n", True),
+    ],
+)
+def test_what_moves_to_another_file_takes_its_function_along(
+    home: str, text: str, new: bool, tmp_path: Path
+) -> None:
+    found = counted(tmp_path, {"src/a.js": "x();\n", home: text}, Coverage(), base={"src/a.js": WIPE})
+    assert any(file.calls for file in found.files) is new
+
+
+@pytest.mark.parametrize("home", ["tests/a.js", "tools/a.js", "scripts/a.js"])
+def test_what_was_no_product_is_new_in_the_product(home: str, tmp_path: Path) -> None:
+    for kept in ("x();\n", None):  # taken out of a file, or moved with it
+        head: FileMap = {"src/b.js": WIPE, home: kept}
+        folder = tmp_path / str(kept is None)
+        folder.mkdir()
+        found = counted(folder, head, Coverage(), base={home: WIPE})
+        assert [f.path for f in found.files if f.calls] == ["src/b.js"]
+
+
+def test_a_second_copy_is_new(tmp_path: Path) -> None:
+    head = {"src/pricing/copy.py": CALL, "src/pricing/send.py": CALL + "\n    x = 1\n"}
+    found = counted(tmp_path, head, Coverage(), base={"src/pricing/send.py": CALL})
+    assert [file.path for file in found.files if file.calls] == ["src/pricing/copy.py"]
+
+
+def test_tests_may_read_their_environment_where_nothing_leaves(tmp_path: Path) -> None:
+    quiet = "import os\ndef test_a():\n    assert dict(os.environ)\n"
+    loud = quiet + "def test_b():\n    os.system('env')\n"
+    head = {"tests/test_a.py": quiet, "tests/test_b.py": loud, "src/pricing/c.py": quiet}
+    found = {file.path: kinds(file) for file in counted(tmp_path, head, Coverage()).files}
+    assert found["tests/test_a.py"] == set()
+    assert found["tests/test_b.py"] >= {SensitiveKind.PROCESS, SensitiveKind.ENVIRONMENT}
+    assert found["src/pricing/c.py"] == {SensitiveKind.ENVIRONMENT}
+
+
+def test_other_languages_count_their_lines_of_code(tmp_path: Path) -> None:
+    go = 'package main\n\n// a comment\nfunc main() {\n\tprintln("x")\n}\n'
+    file = only(counted(tmp_path, {"main.go": go}, Coverage()))
+    assert (file.language, file.ran) == ("go", 0)
+    assert 0 < file.executable <= 3
+    assert file.unrun[0].reason is UnrunReason.LANGUAGE_NOT_RUN
+
+
+def test_brackets_and_comments_of_javascript_are_no_lines(tmp_path: Path) -> None:
+    text = "// say\nexport function f(a) {\n  if (a) {\n    return 1;\n  } else {\n    return 2;\n  }\n}\n"
+    file = only(counted(tmp_path, {"f.js": text}, covered("f.js", 2, 3, 4)))
+    assert (file.ran, file.executable) == (3, 4)
+
+
+def test_of_scripts_the_commands_are_counted_that_a_trace_shows(tmp_path: Path) -> None:
+    script = '#!/bin/sh\nset -e\nhere="$1"\ncp -r a "$here"\nrsync b c\necho done\n'
+    file = only(counted(tmp_path, {"go.sh": script}, covered("go.sh", 4)))
+    assert (file.ran, file.executable) == (1, 2)
+    assert file.unrun[0].spans == ((5, 5),)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [("app.min.js", "var a=[" + "f(1)," * 900 + "];\n"), ("tool", b"\x7fELF\2\1\1" + bytes(60))],
+)
+def test_what_nobody_can_read_is_in_no_figure(path: str, content: str | bytes, tmp_path: Path) -> None:
+    file = only(counted(tmp_path, {path: content}, Coverage()))
+    assert file.unreadable
+    assert file.executable == 0
+
+
+def test_prose_and_data_are_no_code(tmp_path: Path) -> None:
+    head = {"README.md": "# Prices\n", "prices.json": "{}\n", "src/pricing/__init__.py": "# nothing\n"}
+    assert counted(tmp_path, head, Coverage()) == Exercised()
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/test_a.py", True), ("src/cart_test.go", True), ("web/cart.spec.ts", True),
+        ("docs/conf.py", True),
+        ("src/contest.py", False), ("src/latest.js", False), ("cmd/main.go", False), ("conftest.py", True),
+    ],
+)  # fmt: skip
+def test_what_counts_as_test_code(path: str, expected: bool) -> None:
+    assert in_tests(path) is expected
