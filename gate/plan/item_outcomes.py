@@ -21,6 +21,7 @@ _INTERPRETERS: Final = frozenset({
     "node or deno", "node", "deno", "make", "sh", "bash", "dash", "zsh", "perl", "ruby", "php", "lua",
     "awk", "fish", "ksh",
 })  # fmt: skip
+_TESTS: Final = frozenset({"test", "javascript_test"})
 _IMPORTS: Final = frozenset({"import", "file", "javascript"})
 _ENDED: Final = {
     "timed-out": UnrunReason.OUT_OF_TIME,
@@ -73,6 +74,8 @@ def unrun_reason(item: Item, answer: Item | None, record: RunRecord) -> tuple[Un
             return UnrunReason.NO_INTERPRETER, name
         return UnrunReason.DEPENDENCY_MISSING, name
     if outcome == "uncollected":
+        return UnrunReason.COLLECTION_FAILED, exception_of(answer)
+    if outcome == "exception" and verb in _TESTS:  # the runner's own, before any test
         return UnrunReason.COLLECTION_FAILED, exception_of(answer)
     if outcome == "exception" and verb in _IMPORTS:
         return UnrunReason.IMPORT_FAILED, exception_of(answer)

@@ -52,6 +52,8 @@ class _Notes:
         self.collected = 0
         self.ended = 0
         self.why: dict[str, str] = {}
+        self.broken: dict[str, str] = {}
+        self.begun: set[str] = set()
         self.conftest: BaseException | None = None
         self.usage = ""
 
@@ -102,8 +104,23 @@ class _Notes:
         failure.__init__ = noting
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when == "call" or report.outcome != "passed":
+        if report.when == "setup" and report.failed:  # pytest's "error": the test itself did not run
+            self.counts["errors"] = self.counts.get("errors", 0) + 1
+            if len(self.broken) < _MOST:
+                self.broken.setdefault(_file_of(report), _raised(str(report.longrepr)[-5000:]))
+        elif report.when == "call" or report.outcome != "passed":
             self.counts[report.outcome] = self.counts.get(report.outcome, 0) + 1
+            self.begun.add(_file_of(report))
+
+    def not_run(self) -> dict[str, str]:
+        """Why, of each file (or part of one) of which no test ran: not collected, or no fixture of its tests
+        could be set up.
+        """
+        return {**{name: why for name, why in self.broken.items() if name not in self.begun}, **self.why}
+
+
+def _file_of(report: Any) -> str:
+    return str(report.nodeid).partition("::")[0][:300]
 
 
 def _code_of(function: Any) -> Any:
@@ -155,8 +172,20 @@ def run(
         return _django(paths, context, item["django"], names)
     spec = importlib.util.find_spec("pytest")
     if spec is not None and not isinstance(spec.loader, stand_in.Finder):
-        return _pytest(importlib.import_module("pytest"), paths, context, describe, names, item)
+        try:
+            pytest = importlib.import_module("pytest")
+        except Exception as error:  # too old for this Python, or without its own dependencies
+            return _without_pytest(error, _plain(paths, context, describe))
+        return _pytest(pytest, paths, context, describe, names, item)
     return _plain(paths, context, describe)
+
+
+def _without_pytest(error: Exception, done: dict[str, Any]) -> dict[str, Any]:
+    """The report of tests that were called without it: where none could be, the reason is pytest's."""
+    if done["outcome"] in ("uncollected", "missing"):
+        message = f"pytest cannot be imported: {type(error).__name__}: {error}"[:200]
+        return {**done, "outcome": "uncollected", "message": message}
+    return done
 
 
 def _end_of(context: Any) -> float:
@@ -200,7 +229,7 @@ def _with_alarm(until: float, work: Callable[[], object]) -> tuple[Any, bool]:
 
 def _ran(counts: dict[str, int]) -> bool:
     """Did anything become of any test?"""
-    return bool(set(counts) - {"uncollected"})
+    return bool(set(counts) - {"uncollected", "errors"})
 
 
 def _first(why: dict[str, str]) -> str:
@@ -226,8 +255,9 @@ def _pytest(
     notes.watch_start()
     # Of the project's own addopts (they may ask for plugins that are not here) what tests need to be found.
     words = ["-q", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
-    # The same order on both sides, and in this process, or nothing could be compared.
-    words += ["-p", "no:randomly", "-p", "no:xdist"]
+    # The same order on both sides, or nothing could be compared. (xdist stays: suites ask for its fixtures,
+    # and without `-n` it starts no process.)
+    words += ["-p", "no:randomly"]
     kept = pytest_options.kept(paths)
     # Assertions as they are written: code that was rewritten is not the file's own (own_code.py).
     words += ["-o", "addopts=", "--assert=plain", "--tb=line"]
@@ -243,7 +273,8 @@ def _pytest(
     stopped = notes.left() if time.monotonic() >= notes.until else 0
     if stopped or rang:
         notes.counts["not_run"] = max(stopped, 1)
-    lost = notes.conftest or (FileNotFoundError(_first(notes.why)) if not _ran(notes.counts) else None)
+    why = notes.not_run()
+    lost = notes.conftest or (FileNotFoundError(_first(why)) if not _ran(notes.counts) else None)
     may_help = lost is not None and not isinstance(lost, ModuleNotFoundError) and not notes.missing
     if lost is not None and may_help and environment_files.complete(item, lost):
         return _pytest(pytest, paths, context, describe, names, item)
@@ -252,8 +283,8 @@ def _pytest(
         "tests": notes.counts,
         "exit_code": -1 if code is None else code,
     }
-    if notes.why:
-        result["uncollected"] = notes.why
+    if why:
+        result["uncollected"] = why
     if notes.conftest is not None:
         result.update(describe(notes.conftest, context.roots))
         if result["outcome"] != "missing":
@@ -261,8 +292,8 @@ def _pytest(
     elif notes.missing and not (notes.counts.get("passed") or notes.counts.get("failed")):
         result.update(outcome="missing", missing=notes.missing[0][:100])
     elif not _ran(notes.counts):
-        why = _first(notes.why) or notes.usage or f"pytest found no test in them (exit code {code})"
-        result.update(outcome="uncollected", message=why)
+        message = _first(why) or notes.usage or f"pytest found no test in them (exit code {code})"
+        result.update(outcome="uncollected", message=message)
     return result
 
 

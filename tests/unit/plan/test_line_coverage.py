@@ -196,6 +196,13 @@ def test_the_reason_of_a_file_whose_tests_could_not_be_collected_names_them(tmp_
     assert "ImportError: no settings" in why["shop/cart.py"][1]
 
 
+def test_a_runner_that_raised_is_no_test_run(tmp_path: Path) -> None:
+    tests = {"do": "test", "paths": ["tests/test_a.py"]}
+    answer = {"outcome": "exception", "exception": "AttributeError", "message": "__spec__"}
+    why = coverage([run(tmp_path, answer, item=tests, phase="test")], PLAN).why
+    assert why["tests/test_a.py"] == (UnrunReason.COLLECTION_FAILED, "AttributeError: __spec__")
+
+
 def test_one_uncollected_file_among_tests_that_ran(tmp_path: Path) -> None:
     tests = {"do": "test", "paths": ["tests/test_a.py", "tests/test_b.py"]}
     answer = {"outcome": "completed", "uncollected": {"tests/test_b.py": "ValueError: b"}}

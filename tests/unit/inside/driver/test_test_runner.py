@@ -77,6 +77,42 @@ def test_tests_that_ran_are_a_test_run(tmp_path: Path, flags: tuple[str, ...]) -
     assert "uncollected" not in seen.item
 
 
+def test_of_a_file_of_which_no_fixture_could_be_set_up_the_reason_is_told(tmp_path: Path) -> None:
+    broken = {"tests/test_b.py": "def test_b(no_such_fixture):\n    pass\n"}
+    alone = run_tests(tmp_path / "alone", broken)
+    assert alone.item["outcome"] == "uncollected"
+    assert "fixture 'no_such_fixture' not found" in alone.item["message"]
+    beside = run_tests(tmp_path / "beside", {**TEST, **broken})
+    assert beside.item["outcome"] == "completed"
+    assert beside.item["tests"] == {"passed": 1, "errors": 1}
+    assert list(beside.item["uncollected"]) == ["tests/test_b.py"]
+
+
+def test_one_broken_fixture_in_a_file_of_which_others_ran_says_nothing_of_the_file(tmp_path: Path) -> None:
+    mixed = {"tests/test_m.py": "def test_a():\n    pass\n\n\ndef test_b(no_such_fixture):\n    pass\n"}
+    seen = run_tests(tmp_path, mixed)
+    assert seen.item["outcome"] == "completed"
+    assert "uncollected" not in seen.item
+
+
+def test_fixtures_of_xdist_are_there(tmp_path: Path) -> None:
+    seen = run_tests(
+        tmp_path, {"tests/test_w.py": "def test_w(worker_id):\n    assert worker_id == 'master'\n"}
+    )
+    assert seen.item["tests"] == {"passed": 1}
+
+
+def test_a_pytest_that_cannot_be_imported_is_done_without(tmp_path: Path) -> None:
+    """As the one that a project pinned when Python was older."""
+    old = {"pytest/__init__.py": "raise AttributeError('__spec__')\n"}
+    seen = run_tests(tmp_path / "plain", {**TEST, **old})
+    assert (seen.item["outcome"], seen.item["tests"]["called"]) == ("completed", 1)
+    asks = {"tests/test_a.py": "import pytest\n", **old}
+    lost = run_tests(tmp_path / "asks", asks)
+    assert lost.item["outcome"] == "uncollected"
+    assert lost.item["message"] == "pytest cannot be imported: AttributeError: __spec__"
+
+
 def test_of_addopts_what_decides_how_tests_are_imported_is_kept(tmp_path: Path) -> None:
     files = {
         "pytest.ini": "[pytest]\naddopts = --import-mode=importlib -n 4 -p extra_plugin\n",
