@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import msgspec
+from packaging.utils import canonicalize_name
 
 from gate.model.change import Tree
 from gate.sandbox.dependencies import layers
@@ -20,9 +21,10 @@ from gate.sandbox.tree_archive import TREE
 from gate.supply.python import installed
 from gate.supply.python.interpreter import environment
 from gate.supply.python.project import Files, Project, folders_of, read
-from gate.supply.python.requirements import TOOLS, Requirements, names_of
+from gate.supply.python.requirements import Requirements, names_of, without_tools
+from gate.supply.python.workspace import local_projects
 
-_VERSION: Final = "needs 1"
+_VERSION: Final = "needs 2"
 _PROJECTS: Final = msgspec.json.Decoder(tuple[Project, ...])
 
 
@@ -81,10 +83,24 @@ def read_needs(tree: Tree, paths: Sequence[str], python: str, store: Store) -> N
     projects = _recalled(store.recall(key))
     if projects is None:
         marks = environment(python)
-        projects = tuple(read(folder, files, marks) for folder in folders)
+        chosen = tuple(read(folder, files, marks) for folder in folders)
+        projects = (*chosen, *local_projects(chosen, files))
         store.remember(key, msgspec.json.encode(projects))
     sources = frozenset(posixpath.dirname(e.path) for e in tree.entries() if e.path.endswith(".py"))
-    return Needs(projects=projects, sources=sources, merged=merge([p.requirements for p in projects]))
+    return Needs(projects=projects, sources=sources, merged=_of_indexes(projects))
+
+
+def _of_indexes(projects: Sequence[Project]) -> Requirements:
+    """What all of them need, without each other."""
+    merged = merge([p.requirements for p in projects])
+    own = {canonicalize_name(p.declared.name) for p in projects if p.declared.name}
+
+    def others(lines: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(line for line, name in zip(lines, names_of(lines), strict=True) if name not in own)
+
+    return replace(
+        merged, lines=others(merged.lines), tests=others(merged.tests), extras=others(merged.extras)
+    )
 
 
 def _recalled(note: bytes | None) -> tuple[Project, ...] | None:
@@ -114,16 +130,10 @@ def merge(parts: Sequence[Requirements]) -> Requirements:
             left=merged.left,
             paths=_once(merged.paths, part.paths),
         )
-    if locked:
-        merged = replace(merged, lines=_no_tools(merged.lines))
-    merged = replace(merged, tests=_no_tools(merged.tests), extras=_no_tools(merged.extras))
+    merged = replace(merged, tests=without_tools(merged.tests), extras=without_tools(merged.extras))
     left = tuple(line for part in parts for line in part.left)
     paths = _once(merged.paths, tuple(path for part in parts for path in part.paths))
     return replace(merged, locked=locked, left=left, paths=paths)
-
-
-def _no_tools(lines: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(line for line, name in zip(lines, names_of(lines), strict=True) if name not in TOOLS)
 
 
 def _once(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

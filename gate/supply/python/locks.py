@@ -21,6 +21,7 @@ from packaging.utils import canonicalize_name
 from gate.supply.python.poetry import versions as poetry_versions
 from gate.supply.python.requirements import (
     MOST_BYTES,
+    TOOLS,
     Lines,
     Requirements,
     checked,
@@ -30,6 +31,7 @@ from gate.supply.python.requirements import (
     pin,
     table_of,
     text_of,
+    without_tools,
 )
 
 Environment = dict[str, str]
@@ -46,6 +48,8 @@ def read(name: str, path: str, raw: bytes, environment: Environment) -> Requirem
         found = reader(path, raw.decode("utf-8"), environment)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    if reader is not _uv:  # which knows who asks for what
+        found = replace(found, lines=without_tools(found.lines))
     return replace(found, paths=(path,), locked=True)
 
 
@@ -69,9 +73,11 @@ def _uv(path: str, text: str, environment: Environment) -> Requirements:
         if (place := next((text_of(source[kind]) for kind in _LOCAL[:3] if kind in source), ""))
     )
     names: set[str] = set()
-    for package in _reached(own, by_name, environment):
+    reached = _reached(own, by_name, environment)
+    asked = _asked_by_others(reached, own)
+    for package in reached:
         name = text_of(package.get("name"))
-        if any(package is mine for mine in own) or name in names:
+        if any(package is mine for mine in own) or name in names or (name in TOOLS and name not in asked):
             continue
         names.add(name)
         files = [*list_of(package.get("wheels")), package.get("sdist")]
@@ -82,6 +88,14 @@ def _uv(path: str, text: str, environment: Environment) -> Requirements:
         python=text_of(table.get("requires-python")),
         members=members,
     )
+
+
+def _asked_by_others(reached: list[_Table], own: list[_Table]) -> set[str]:
+    """The names that packages of an index depend on: a tool among them may be imported after all."""
+    others = [package for package in reached if not any(package is mine for mine in own)]
+    return {
+        text_of(table_of(edge).get("name")) for other in others for edge in list_of(other.get("dependencies"))
+    }
 
 
 def _add(out: Lines, name: str, version: object, source: _Table, files: Iterable[object]) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 from gate.model.change import Tree, TreeEntry
 from gate.supply.python import declared, locks, requirements_files, runners
 from gate.supply.python.declared import Declared
-from gate.supply.python.requirements import MOST_BYTES, Requirements, is_for_tests
+from gate.supply.python.requirements import MOST_BYTES, Requirements, is_for_tests, without_tools
 
 MOST: Final = 4
 """Projects of one change."""
@@ -116,20 +116,31 @@ def read(folder: str, files: Files, environment: Mapping[str, str]) -> Project:
     """
     names = sorted(files.folders.get(folder, ()))
     left: list[str] = []
-    said = Declared()
-    for name in declared.READERS:
-        if name in names:
-            path = _join(folder, name)
-            try:
-                said |= declared.read(name, path, files.get(path) or b"")
-            except ValueError as error:
-                left.append(f"{path}: {_line(error)}")
+    said = read_declared(folder, files, left)
     found = _locked(folder, files, dict(environment), left)
     if found is None:
         found = _unlocked(folder, names, files, said, left)
     asked = said.requirements.python or found.python
     found = replace(found, python=asked, left=(*found.left, *left))
     return Project(folder=folder, declared=said, requirements=found)
+
+
+def names_a_project(names: Sequence[str]) -> bool:
+    """Can one of these files of a folder say the name of a project?"""
+    return any(name in declared.READERS for name in names)
+
+
+def read_declared(folder: str, files: Files, left: list[str]) -> Declared:
+    """What the manifests of a folder say of its project. ``left`` grows by what cannot be read."""
+    said = Declared()
+    for name in declared.READERS:
+        if name in files.folders.get(folder, ()):
+            path = _join(folder, name)
+            try:
+                said |= declared.read(name, path, files.get(path) or b"")
+            except ValueError as error:
+                left.append(f"{path}: {_line(error)}")
+    return said
 
 
 def _locked(folder: str, files: Files, environment: dict[str, str], left: list[str]) -> Requirements | None:
@@ -170,8 +181,9 @@ def _unlocked(
         (tests if is_for_tests(posixpath.basename(path)) else lines).extend(part.lines)
         left += part.left
     hashed = all(part.locked for part in flat.values()) and bool(flat)
+    unique = tuple(dict.fromkeys(lines))
     return Requirements(
-        lines=tuple(dict.fromkeys(lines)),
+        lines=without_tools(unique) if hashed else unique,
         tests=tuple(dict.fromkeys(tests)),
         extras=tuple(dict.fromkeys(needs.extras)),
         constraints=tuple(dict.fromkeys(c for part in flat.values() for c in part.constraints)),

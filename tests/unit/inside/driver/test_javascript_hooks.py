@@ -19,7 +19,8 @@ def node(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
     program = Path(wheel.__file__).parent / "bin" / "node"
     return subprocess.run(
         [program, "--import", HOOKS, file],
-        cwd=folder, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]}, timeout=120,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+        env={"PATH": os.environ["PATH"]},
     )  # fmt: skip
 
 

@@ -97,7 +97,7 @@ def test_the_installer_blames_one_line() -> None:
 
 
 def test_projects_locks_are_one_list() -> None:
-    one = Requirements(lines=("six==1.16.0", "ruff==0.1", "attrs==1.0"), locked=True, paths=("uv.lock",))
+    one = Requirements(lines=("six==1.16.0", "attrs==1.0"), locked=True, paths=("uv.lock",))
     two = Requirements(lines=("attrs==2.0", "click==8.0"), locked=True, left=("x: y",))
     found = merge([one, two])
     assert found.lines == ("six==1.16.0", "attrs==1.0", "click==8.0")
