@@ -87,13 +87,15 @@ HANDED_THROUGH = frozenset(
 class FunctionReading:
     """A function that hands what it is given on: to sensitive calls (``kinds``), to other functions
     (``calls``: dotted names as imported, ``.name`` for one of the same file, ``/.folder.module.name`` by
-    its place in the tree). ``alias``: only another name for these.
+    its place in the tree). ``alias``: only another name for these. ``generator``: a call of it
+    runs nothing yet, whoever goes through what it gives does.
     """
 
     name: str
     kinds: tuple[SensitiveKind, ...] = ()
     calls: tuple[str, ...] = ()
     alias: bool = False
+    generator: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.languages.sensitive_calls.reading import read_sources
 from gate.model.change import Tree
-from gate.model.sensitive import FunctionReading, SensitiveKind, SourceReading, SourceText
+from gate.model.sensitive import FunctionReading, SensitiveKind, SourceReading, SourceText, Way
 from gate.plan.module_layout import MARKERS, is_aside, is_test
 
 HOPS: Final = 2
@@ -24,6 +24,8 @@ _BIGGEST: Final = 400_000
 _SECONDS: Final = 20.0
 Target = tuple[str, str]
 """A file of the tree and the name of a function in it."""
+_Reached = tuple[SensitiveKind, bool]
+"""What is behind a function, and whether only going through a generator runs it."""
 
 
 class Wrappers:
@@ -56,27 +58,32 @@ class Wrappers:
 
     def kinds(self, path: str, names: Sequence[str]) -> frozenset[SensitiveKind]:
         """What a call by one of these names, in the file ``path``, hands its arguments to."""
-        found: set[SensitiveKind] = set()
+        return frozenset(self.ways(path, names))
+
+    def ways(self, path: str, names: Sequence[str]) -> dict[SensitiveKind, Way]:
+        """The same, each with how: ``make`` where only a generator does it, which runs when it is gone through."""
+        found: set[_Reached] = set()
         for name in names:
             for target in self.targets(path, name):
                 found |= self._behind(target, HOPS, _ALIASES, frozenset())
-        return frozenset(found)
+        return {kind: "call" if (kind, False) in found else "make" for kind, _ in found}
 
     def _behind(
         self, target: Target, hops: int, aliases: int, seen: frozenset[Target]
-    ) -> frozenset[SensitiveKind]:
+    ) -> frozenset[_Reached]:
         if target in seen:
             return frozenset()
         path, name = target
-        found: set[SensitiveKind] = set()
+        found: set[_Reached] = set()
         for function in self._found(path, name):
-            found.update(function.kinds)
+            found.update((kind, function.generator) for kind in function.kinds)
             left = (hops, aliases - 1) if function.alias else (hops - 1, aliases)
             if min(left) < 0:
                 continue
             for call in function.calls:
                 for further in self.targets(path, call):
-                    found |= self._behind(further, *left, seen | {target})
+                    behind = self._behind(further, *left, seen | {target})
+                    found |= {(kind, later or function.generator) for kind, later in behind}
         return frozenset(found)
 
     def _found(self, path: str, name: str) -> Iterator[FunctionReading]:
@@ -134,9 +141,9 @@ class Wrappers:
 def with_wrapper_calls(path: str, reading: SourceReading, wrappers: Wrappers) -> SourceReading:
     """The reading, its calls of functions that hand on among the sensitive ones."""
     more = [
-        replace(reference.call, kind=kind, way="make" if _is_test(path) else "call")
+        replace(reference.call, kind=kind, way="make" if _is_test(path) else way)
         for reference in reading.references
-        for kind in sorted(wrappers.kinds(path, reference.names), key=lambda kind: kind.value)
+        for kind, way in sorted(wrappers.ways(path, reference.names).items(), key=lambda one: one[0].value)
     ]
     if not more:
         return reading

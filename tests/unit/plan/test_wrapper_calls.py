@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gate.change.git_range import open_range
+from gate.model.sensitive import SensitiveCall
 from gate.plan.source_readings import new_calls, read_change
 from tests.e2e.pulls import FileMap, Pull, build
 
@@ -120,11 +121,17 @@ HARMLESS = {
 }
 
 
-def found(folder: Path, head: FileMap) -> dict[str, set[str]]:
-    repo = build(Pull(name="x", head=head, base=SHOP, verdicts=()), folder)
+def new_of(folder: Path, base: FileMap, head: FileMap) -> dict[str, tuple[SensitiveCall, ...]]:
+    repo = build(Pull(name="x", head=head, base=base, verdicts=()), folder)
     with open_range(repo, "main", "head") as opened:
         files = opened.change.files
-        new = new_calls(files, read_change(files, opened.base, opened.head))
+        return {
+            p: tuple(c) for p, c in new_calls(files, read_change(files, opened.base, opened.head)).items()
+        }
+
+
+def found(folder: Path, head: FileMap) -> dict[str, set[str]]:
+    new = new_of(folder, SHOP, head)
     return {path: {call.kind.value for call in calls} for path, calls in new.items() if calls}
 
 
@@ -139,3 +146,19 @@ def test_harmless(case: str, tmp_path: Path) -> None:
     path, text = HARMLESS[case]
     gone: FileMap = {"src/shop/shell.py": None} if case.startswith("moved") else {}
     assert found(tmp_path, {path: text, **gone}) == {}
+
+
+PAGER = (
+    "import contextlib, subprocess\n\n\n@contextlib.contextmanager\ndef pipe(command):\n"
+    "    with subprocess.Popen(command) as child:\n        yield child\n\n\n"
+    "def chosen(command):\n    return pipe(command)\n\n\n"
+    "def either(command):\n    subprocess.run(command)\n    return pipe(command)\n"
+)
+
+
+@pytest.mark.parametrize(("name", "way"), [("pipe", "make"), ("chosen", "make"), ("either", "call")])
+def test_a_generator_runs_when_it_is_gone_through(name: str, way: str, tmp_path: Path) -> None:
+    """That it was called is all that its own line can show: its process starts at another one."""
+    head: FileMap = {"src/shop/cart.py": f"from shop.pager import {name}\n{CART}\nx = {name}(['less'])\n"}
+    new = new_of(tmp_path, {**SHOP, "src/shop/pager.py": PAGER}, head)
+    assert [(call.kind.value, call.way) for call in new["src/shop/cart.py"]] == [("process", way)]

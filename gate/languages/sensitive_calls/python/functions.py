@@ -33,6 +33,18 @@ def own_name(meaning: Meaning) -> str:
     return dotted(meaning)
 
 
+def _is_generator(function: ast.AST) -> bool:
+    """Is there a ``yield`` in its own body?"""
+    todo: list[ast.AST] = list(getattr(function, "body", ()))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            todo += ast.iter_child_nodes(node)
+    return False
+
+
 class Functions:
     """Collects what is known of the functions of one module."""
 
@@ -62,6 +74,7 @@ class Functions:
                 name=self._evaluator.called[node],
                 kinds=tuple(sorted(self._kinds.get(node, ()), key=lambda kind: kind.value)),
                 calls=tuple(sorted(self._calls.get(node, ()))[:100]),
+                generator=_is_generator(node),
             )
             for node in {**self._kinds, **self._calls}
             if node in self._evaluator.called
