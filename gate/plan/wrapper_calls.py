@@ -61,7 +61,7 @@ class Wrappers:
         return frozenset(self.ways(path, names))
 
     def ways(self, path: str, names: Sequence[str]) -> dict[SensitiveKind, Way]:
-        """The same, each with how: ``make`` where only a generator does it, which runs when it is gone through."""
+        """The same, each with how: ``make`` where only going through a generator does it."""
         found: set[_Reached] = set()
         for name in names:
             for target in self.targets(path, name):

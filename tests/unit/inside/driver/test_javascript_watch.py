@@ -28,10 +28,14 @@ def test_lines_of_a_thread_are_told_before_the_process_ends(tmp_path: Path) -> N
     lines = {str(tree / "acts.js"): [[1, 4]]}
     job = {"lines": lines, "out": str(out), "until": time.time() + 5, "hooks": False}
     (out / "watch.json").write_text(json.dumps(job))
+    environment = {
+        "PATH": os.environ["PATH"],
+        "GATE_WATCH": f"{out}/watch.json",
+        "NODE_OPTIONS": f"--import={WATCH}",
+    }
     done = subprocess.run(
         [Path(wheel.__file__).parent / "bin" / "node", "main.js"],
-        cwd=tree, capture_output=True, text=True, check=False, timeout=120,
-        env={"PATH": os.environ["PATH"], "GATE_WATCH": f"{out}/watch.json", "NODE_OPTIONS": f"--import={WATCH}"},
+        cwd=tree, env=environment, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert not done.stderr
     assert (out / "late").exists()
