@@ -125,12 +125,12 @@ def test_a_build_leaves_its_image_and_nothing_else() -> None:
             told = client.api.images(all=True, filters={"dangling": True})
             return {image["Id"] for image in told}
 
-        engine_images.build(client, "observer", base, "gate-compared:kept", cached=False)
+        engine_images.build(client, "observer", base, "gate-compared:kept")
         try:
             log = [line["Id"] for line in client.api.history("gate-compared:kept") if "sha256" in line["Id"]]
             assert len(log) >= 2, "the steps of an image are there"
             before = unnamed()
-            engine_images.build(client, "observer", base, "gate-compared:again", cached=False)
+            engine_images.build(client, "observer", base, "gate-compared:again")
             client.api.remove_image("gate-compared:again")
             assert unnamed() <= before
             engine_images.clear_stages(client, [f" ---> {step.partition(':')[2]}\n" for step in log])
