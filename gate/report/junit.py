@@ -1,6 +1,6 @@
 """JUnit XML, which every other CI shows: Jenkins, Azure Pipelines, Bitbucket, Gitea, Buildkite.
 
-One test case is the verdict, one a stage, one a finding. A stage that could not look is an error and never passes.
+One test case is the verdict, one a stage, one a finding. A stage that could not look is an error, not a pass.
 """
 
 from __future__ import annotations
