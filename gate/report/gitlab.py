@@ -20,6 +20,7 @@ from gate.model.score import Verdict
 from gate.model.stage import Stage, incomplete_stages
 from gate.report.json_v1 import ascii_json
 from gate.report.published import rule_id
+from gate.report.rule_pages import page_url
 from gate.report.summary import stays_inside
 
 JsonObject = dict[str, Any]
@@ -158,6 +159,8 @@ def _vulnerability(finding: Finding, rules: Mapping[str, Any]) -> JsonObject:
         "location": location,
         "identifiers": [{"type": "gate_rule", "name": f"gate {name}", "value": name}],
     }
+    if url := page_url(finding.rule_id, rules):
+        made["identifiers"][0]["url"] = url
     for number in finding.cwe:
         url = f"https://cwe.mitre.org/data/definitions/{number}.html"
         made["identifiers"].append({"type": "cwe", "name": f"CWE-{number}", "value": str(number), "url": url})
