@@ -91,13 +91,14 @@ class _Handler(BaseHTTPRequestHandler):
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path = split.path.removeprefix("/api/v4")
         query = {key: values[0] for key, values in parse_qs(split.query).items()}
+        told: Any
         if self.headers.get("PRIVATE-TOKEN") != TOKEN:
             status, told = 401, {"message": "401 Unauthorized"}
         elif self.world.refuses and self.world.refuses in path:
             status, told = 403, {"message": "403 Forbidden"}
         else:
             status, told = _answer(self.world, self.command, path, query, json.loads(raw) if raw else None)
-        headers = {}
+        headers: dict[str, str] = {}
         if isinstance(told, list):
             page, size = int(query.get("page", 1)), int(query.get("per_page", 20))
             rest, told = told[page * size :], told[(page - 1) * size : page * size]

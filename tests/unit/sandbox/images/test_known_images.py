@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 from docker.errors import ImageNotFound
 
+from gate import process
 from gate.errors import InconclusiveError, UsageError
 from gate.sandbox.images import engine_images, known_images, recipe
+from tests.paths import REPOSITORY
 
 OURS, EVIL = f"sha256:{'a' * 64}", f"sha256:{'e' * 64}"
 NAME = "gate-sandbox:1"
@@ -166,3 +169,12 @@ def test_the_built_image_is_what_the_engine_says_and_not_what_has_the_tag(
     assert engine_images.built_id(client, log) == found  # type: ignore[arg-type]
     with pytest.raises(InconclusiveError):
         engine_images.built_id(client, [{"stream": "nothing"}])  # type: ignore[arg-type]
+
+
+def test_the_release_is_built_on_the_same_base_and_says_which_files_it_holds() -> None:
+    release = (REPOSITORY / ".github/workflows/release.yml").read_text()
+    assert f"BASE: python:3.12-slim@{engine_images.PUBLIC_BASE.partition('@')[2]}\n" in release
+    words = [sys.executable, "-B", "-m", "gate.sandbox.images.recipe"]
+    assert f"python3 {' '.join(words[1:])}" in release
+    said = process.run(words, deadline=60, cwd=REPOSITORY)
+    assert said.stdout.decode().strip() == recipe.digest()
