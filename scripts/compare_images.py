@@ -107,7 +107,7 @@ def built(client: DockerClient, target: str, turn: int) -> Iterator[str]:
     if target == BASE:
         engine_images.bootstrap(client, name, itself.PACKAGES)
     elif target in engine_images.TARGETS:
-        engine_images.build(client, target, engine_images.base_image(client), name, cached=False)
+        engine_images.build(client, target, engine_images.base_image(client), name)
     else:
         itself.build(client, target, name, cached=False)
     try:

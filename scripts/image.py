@@ -24,7 +24,7 @@ from docker import DockerClient
 from gate import __version__
 from gate.errors import InconclusiveError
 from gate.sandbox.backends.container import engine
-from gate.sandbox.images import engine_images
+from gate.sandbox.images import engine_images, known_images
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-image.txt"
@@ -39,14 +39,13 @@ def say(text: str) -> None:
 
 
 def base(client: DockerClient) -> str:
-    """The public image where the engine has it, else one of Debian packages."""
-    if client.images.list(engine_images.PUBLIC_BASE):
-        return engine_images.PUBLIC_BASE
+    """The id of the public image where the engine has it, else of one of Debian packages."""
     name = f"gate-python:{engine_images.codename()}-{hashlib.sha256(PACKAGES.encode()).hexdigest()[:8]}"
-    if not client.images.list(name):
-        say(f"making {name} from Debian packages")
-        engine_images.bootstrap(client, name, PACKAGES)
-    return name
+    found = known_images.named(client, "base") or known_images.image_id(client, engine_images.PUBLIC_BASE)
+    if found := found or known_images.find(client, name):
+        return found
+    say(f"making {name} from Debian packages")
+    return engine_images.bootstrap(client, name, PACKAGES)
 
 
 def python_of(client: DockerClient, image: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote_from_bytes
@@ -22,6 +22,7 @@ from gate.report.exercised import headline, main_reason, rows
 from gate.report.mermaid import process_tree
 from gate.report.published import rule_id
 from gate.report.rendering import markdown_environment
+from gate.report.rule_pages import page_url
 
 MOST_CHARACTERS: Final = 65_000
 """GitHub takes 65,536 characters; we count UTF-8 bytes, which is never fewer, and leave room for a marker."""
@@ -95,7 +96,7 @@ class MarkdownReporter:
             "unrun_reason": main_reason(report),
             "unrun": rows(report)[: room.rows],
             "unrun_more": max(0, len(rows(report)) - room.rows),
-            "worst": self._finding(ranked[0], room) if ranked else None,
+            "worst": self._finding(ranked[0], room, report) if ranked else None,
             "next": summary.next_step(report),
             "tree": Markup(process_tree(summary.ordered(report.behaviour.new))),  # noqa: S704 - see there
             "behaviours": [behaviour_row(b) for b in summary.ordered(report.behaviour.new)[: room.rows]],
@@ -104,7 +105,7 @@ class MarkdownReporter:
             "new_count": len(report.behaviour.new),
             "gone_count": len(report.behaviour.gone),
             "unchanged": report.behaviour.unchanged_count,
-            "files": self._files(ranked[: room.findings], ranked, room),
+            "files": self._files(ranked[: room.findings], ranked, room, report),
             "finding_count": f"{len(ranked):,}",
             "findings_more": max(0, len(ranked) - room.findings),
             "because": report.reasons[0] if report.reasons else "",
@@ -140,7 +141,7 @@ class MarkdownReporter:
         }
 
     def _files(
-        self, shown: Sequence[Finding], ranked: Sequence[Finding], room: RowLimits
+        self, shown: Sequence[Finding], ranked: Sequence[Finding], room: RowLimits, report: Report
     ) -> list[dict[str, object]]:
         groups: dict[str, list[Finding]] = {}
         for finding in shown:
@@ -151,13 +152,13 @@ class MarkdownReporter:
         return [
             {
                 "link": self._link(path, None, display_path(path)),
-                "findings": [self._finding(f, room) for f in found],
+                "findings": [self._finding(f, room, report) for f in found],
                 "more": totals[path] - len(found),
             }
             for path, found in groups.items()
         ]
 
-    def _finding(self, finding: Finding, room: RowLimits) -> dict[str, object]:
+    def _finding(self, finding: Finding, room: RowLimits, report: Report) -> dict[str, object]:
         path, line = summary.location_parts(finding)
         number = finding.primary.line
         return {
@@ -165,7 +166,7 @@ class MarkdownReporter:
             "message": markdown_text(finding.message, 300),
             "where": self._link(path, number, display_path(path, 100) + line),
             "line": self._link(path, number, "line " + line[1:], code=False) if line else "",
-            "rule": rule_id(finding.rule_id),
+            "rule": rule_link(finding.rule_id, report.rules if self.blob_url is not None else ()),
             "confidence": finding.confidence.value,
             "seen": finding.stage.value == "behaviour",
             "hard_block": finding.hard_block,
@@ -181,6 +182,12 @@ class MarkdownReporter:
         target = quote_from_bytes(os.fsencode(path), safe="/")
         anchor = f"#L{line}" if line else ""
         return Markup(f"[{shown}]({self.blob_url}/{target}{anchor})")  # noqa: S704 - percent-encoded
+
+
+def rule_link(name: str, rules: Container[str]) -> Markup:
+    """The rule's id as code, with a link to its page where it is one of these rules and has one."""
+    shown, url = markdown_code(rule_id(name)), page_url(name, rules)
+    return Markup(f"[{shown}]({url})" if url else shown)  # noqa: S704 - ids and addresses are plain
 
 
 def markdown_text(text: str, limit: int) -> Markup:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from gate.model.report import Report
-from gate.report import html, json_v1, markdown, sarif, terminal
+from gate.report import gitlab, html, json_v1, junit, markdown, sarif, terminal
 
 
 class Reporter(Protocol):
-    """One format, one file: terminal, markdown, json_v1, sarif, html."""
+    """One format, one file: terminal, markdown, json_v1, sarif, html ..."""
 
     name: str
 
@@ -24,4 +24,7 @@ REPORTERS: Final[dict[str, Reporter]] = {
     "markdown": markdown.REPORTER,
     "sarif": sarif.REPORTER,
     "html": html.REPORTER,
+    "codequality": gitlab.CODE_QUALITY,
+    "sast": gitlab.SAST,
+    "junit": junit.REPORTER,
 }

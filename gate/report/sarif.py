@@ -21,6 +21,7 @@ from gate.report.exercised import properties
 from gate.report.incidents import incidents, plain
 from gate.report.json_v1 import ascii_json
 from gate.report.published import rule_id
+from gate.report.rule_pages import page_url
 from gate.report.summary import stays_inside
 
 JsonObject = dict[str, Any]
@@ -90,6 +91,8 @@ def _rule(name: str, meta: RuleMeta | None, example: Finding) -> JsonObject:
     }
     if meta:
         made["fullDescription"] = {"text": _text(meta.help)}
+        if url := page_url(meta.id, {meta.id}):
+            made["helpUri"] = url
         made["help"] = {"text": _text(f"{meta.help} What to do: {meta.remediation}")}
     return made
 

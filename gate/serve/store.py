@@ -8,10 +8,13 @@ the log's pages into the database (checkpoint) costs more syncs: another thread 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
+import os
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -40,6 +43,12 @@ CREATE TABLE IF NOT EXISTS delivery (
 CREATE INDEX IF NOT EXISTS by_due ON delivery (state, due);
 CREATE INDEX IF NOT EXISTS by_sha ON delivery (sha) WHERE sha IS NOT NULL;
 """
+_NOT_WOKEN: Final = 9e15
+"""When a delivery that is being worked on is due: never, until something happens to its commit."""
+_RELEASE: Final = (
+    "UPDATE delivery SET state = 'waiting', attempts = attempts + 1, due = min(due, ?)"
+    " WHERE state = 'working'"
+)
 Accepted = Literal["new", "again"]
 
 
@@ -58,10 +67,19 @@ class StoreClosedError(Exception):
     """No more deliveries are taken."""
 
 
+class DatabaseBusyError(sqlite3.OperationalError):
+    """Another program works these deliveries off."""
+
+
 class Store:
-    """``path``: the database. Thread-safe; every change is one job of the writing thread."""
+    """``path``: the database. Thread-safe; every change is one job of the writing thread.
+
+    One program at a time has it (DatabaseBusyError). So whatever is marked as worked on when it is opened was
+    cut off, and is due again.
+    """
 
     def __init__(self, path: Path) -> None:
+        self._held = _only_holder(path)
         self._jobs: queue.SimpleQueue[tuple[Callable[[sqlite3.Connection], object], Future[Any]] | None] = (
             queue.SimpleQueue()
         )
@@ -71,6 +89,7 @@ class Store:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute(f"PRAGMA wal_autocheckpoint = {_LAST_RESORT_PAGES}")
         self._db.executescript(_SCHEMA)
+        self._db.execute(_RELEASE, (time.time(),))
         self._log = path.with_name(path.name + "-wal")
         self._second = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.0)
         self._mover = threading.Thread(target=self._checkpoints, name="gate-store-log", daemon=True)
@@ -103,15 +122,19 @@ class Store:
 
         return self._put(job)
 
-    def due(self, now: float, most: int = 8) -> list[Delivery]:
-        """What is to be worked on, oldest first."""
+    def claim(self, now: float, most: int = 8) -> list[Delivery]:
+        """What is to be worked on, oldest first. It is the caller's, until ``done``, ``failed``, ``later`` or
+        ``release``, or until the program ends in whatever way.
+        """
 
         def job(db: sqlite3.Connection) -> list[Delivery]:
             rows = db.execute(
                 "SELECT id, event, body, received, attempts FROM delivery"
                 " WHERE state = 'waiting' AND due <= ? ORDER BY due LIMIT ?",
                 (now, most),
-            )
+            ).fetchall()
+            mark = "UPDATE delivery SET state = 'working', due = ? WHERE id = ?"
+            db.executemany(mark, [(_NOT_WOKEN, row[0]) for row in rows])
             return [Delivery(id=r[0], event=r[1], body=r[2], received=r[3], attempts=r[4]) for r in rows]
 
         return self._put(job).result()
@@ -127,11 +150,18 @@ class Store:
         self._set("UPDATE delivery SET state = 'failed', note = ?, due = ? WHERE id = ?", note, now, name)
 
     def later(self, name: str, note: str, due: float, sha: str | None = None) -> None:
-        """Once more at ``due``, or when something happens to the commit ``sha``."""
+        """Once more at ``due``, or when something happens to the commit ``sha``: at once where that happened
+        while it was worked on.
+        """
         self._set(
-            "UPDATE delivery SET attempts = attempts + 1, note = ?, due = ?, sha = ? WHERE id = ?",
+            "UPDATE delivery SET state = 'waiting', attempts = attempts + 1, note = ?, due = min(due, ?),"
+            " sha = ? WHERE id = ?",
             note, due, sha, name,
         )  # fmt: skip
+
+    def release(self, name: str, now: float) -> None:
+        """Nothing came of it, it is due again."""
+        self._set(f"{_RELEASE} AND id = ?", now, name)
 
     def wake(self, commits: Sequence[str], now: float) -> int:
         """Something happened to these commits: what waits for them is due now."""
@@ -139,7 +169,8 @@ class Store:
         def job(db: sqlite3.Connection) -> int:
             return sum(
                 db.execute(
-                    "UPDATE delivery SET due = ? WHERE sha = ? AND state = 'waiting' AND due > ?",
+                    "UPDATE delivery SET due = ?"
+                    " WHERE sha = ? AND state IN ('waiting', 'working') AND due > ?",
                     (now, sha, now),
                 ).rowcount
                 for sha in commits
@@ -151,7 +182,8 @@ class Store:
         """Drop what was done before then; returns how many."""
 
         def job(db: sqlite3.Connection) -> int:
-            return db.execute("DELETE FROM delivery WHERE state <> 'waiting' AND due < ?", (before,)).rowcount
+            ended = "DELETE FROM delivery WHERE state IN ('done', 'failed') AND due < ?"
+            return db.execute(ended, (before,)).rowcount
 
         return self._put(job).result()
 
@@ -170,6 +202,7 @@ class Store:
             self._mover.join()
             self._second.close()
             self._db.close()
+            os.close(self._held)
 
     def _set(self, statement: str, *values: object) -> None:
         self._put(lambda db: db.execute(statement, values).rowcount).result()
@@ -217,6 +250,20 @@ class Store:
             return
         for (_, future), result in zip(batch, results, strict=True):
             future.set_result(result)
+
+
+def _only_holder(path: Path) -> int:
+    """A lock that the kernel frees when this program ends, however it does. Raises DatabaseBusyError."""
+    try:
+        held = os.open(path.with_name(path.name + "-lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise sqlite3.OperationalError(f"cannot be locked: {error.strerror}") from error
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(held)
+        raise DatabaseBusyError("another gate serve has it open") from error
+    return held
 
 
 def backoff(attempt: int, *, first: float = 2.0, most: float = 600.0) -> float:

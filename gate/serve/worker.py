@@ -40,7 +40,9 @@ class Later:
 
 
 Handle = Callable[[Delivery], Done | Later]
-"""Must be idempotent: after a crash a delivery is handled again from the start."""
+"""Must be idempotent: what is in hand when the program is killed is handled again from the start, and nothing
+else is.
+"""
 
 
 class Worker:
@@ -50,6 +52,7 @@ class Worker:
         self._store, self._handle, self._meters, self._threads = store, handle, meters, threads
         self._bell, self._stop = threading.Event(), threading.Event()
         self._busy: set[str] = set()
+        self._unsaved: set[str] = set()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gate-work")
         self._thread = threading.Thread(target=self._run, name="gate-worker", daemon=True)
@@ -90,10 +93,14 @@ class Worker:
                 self._meters.work("store-error")
 
     def _dispatch(self) -> None:
-        for delivery in self._store.due(time.time(), self._threads * 8):
+        with self._lock:
+            free, unsaved = self._threads - len(self._busy), list(self._unsaved)
+        for name in unsaved:
+            self._store.release(name, time.time())
             with self._lock:
-                if delivery.id in self._busy or len(self._busy) >= self._threads or self._stop.is_set():
-                    continue
+                self._unsaved.discard(name)
+        for delivery in self._store.claim(time.time(), free) if free > 0 else ():
+            with self._lock:
                 self._busy.add(delivery.id)
             self._pool.submit(self._work, delivery)
 
@@ -102,6 +109,8 @@ class Worker:
             self._meters.work(self._attempt(delivery))
         except Exception:  # noqa: BLE001 - not written down: it is handled again, which must be harmless
             self._meters.work("store-error")
+            with self._lock:
+                self._unsaved.add(delivery.id)
         finally:
             with self._lock:
                 self._busy.discard(delivery.id)

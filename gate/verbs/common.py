@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gate.stages.progress import Watch
 
 _STDOUT = "-"
-FORMATS = {"json": "json", "markdown": "markdown", "sarif": "sarif", "html": "html"}
+FORMATS = {name: name for name in ("json", "markdown", "sarif", "html", "codequality", "sast", "junit")}
 
 
 class CannotWriteError(UsageError):

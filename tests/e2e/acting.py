@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
+from tests.e2e.image_step import named_images
 from tests.e2e.pulls import Pull, build, git
 from tests.e2e.runner import Runner
 from tests.forge.standin.server import StandIn
@@ -165,6 +166,7 @@ class Bench:
             "--container-options", self.runner.options(self.artifacts), "--action-offline-mode",
             "--secret", f"GITHUB_TOKEN={token}", "--no-cache-server", "--json",
             "--env", f"GITHUB_API_URL={self.github.url}", "--env", f"GITHUB_REPOSITORY={OWNER}/{REPO}",
+            *(word for name, image in named_images().items() for word in ("--env", f"{name}={image}")),
             *(f"--local-repository={name}={path}" for name, path in self._local.items()),
         ]  # fmt: skip
         env = {

@@ -50,11 +50,18 @@ def action_image() -> Iterator[dict[str, Any]]:
     assert made.returncode == 0, made.stderr
     with closing(engine.connect(timeout=600.0)) as client:
         try:
-            for target in engine_images.TARGETS:  # as on a machine that has been used: not what is tried here
-                engine_images.ensure(client, target)
             yield {**client.api.inspect_image(IMAGE), "said": made.stdout}
         finally:
             client.api.remove_image(IMAGE)
+
+
+def named_images() -> dict[str, str]:
+    """The variables that name our images by their ids: a fresh container has no record of what gate built."""
+    with closing(engine.connect(timeout=600.0)) as client:
+        return {
+            f"GATE_IMAGE_{target.upper()}": engine_images.ensure(client, target)
+            for target in engine_images.TARGETS
+        }
 
 
 def owner() -> int:
@@ -87,6 +94,7 @@ def step(repo: Path, inputs: Mapping[str, str], *, payload: Mapping[str, Any] | 
         "GITHUB_WORKSPACE": "/github/workspace",
         "GITHUB_OUTPUT": "/github/file_commands/set_output",
         "GITHUB_STEP_SUMMARY": "/github/file_commands/step_summary",
+        **named_images(),
     }
     mounts = {
         SOCKET: SOCKET,

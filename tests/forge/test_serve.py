@@ -91,6 +91,28 @@ def test_faults_of_github_are_outlived(shop: Shop, github: StandIn, server: Serv
 
 
 @pytest.mark.slow
+def test_killed_between_what_it_said_and_its_note_it_is_said_once(
+    shop: Shop, github: StandIn, tmp_path: Path
+) -> None:
+    shop.judge(HEAD)
+    key, public = keys(tmp_path)
+    shop.world.apps[APP] = public
+    hang = Fault(how="hang", after=True, seconds=60.0, path=".*deployment_protection_rule")
+    shop.world.faults.append(hang)
+    with served(tmp_path, key, github.url) as server:
+        assert server.send("deployment_protection_rule", asked(HEAD, github.url), GUID)[0] == 202
+        until(lambda: shop.world.reviews)
+        server.child.kill()
+        server.child.wait()
+    assert notes(tmp_path)[GUID][0] == "working"
+    with served(tmp_path, key, github.url) as server:
+        until(lambda: notes(tmp_path)[GUID][0] == "done")
+        assert server.send("deployment_protection_rule", asked(HEAD, github.url), GUID) == (202, "again")
+    assert "nobody waits" in notes(tmp_path)[GUID][1]
+    assert [review["state"] for review in shop.world.reviews] == ["approved"]
+
+
+@pytest.mark.slow
 def test_what_is_not_github_is_turned_away(server: Served, github: StandIn, tmp_path: Path) -> None:
     body = payload(action="completed", check_suite={"head_sha": HEAD})
     assert server.send("check_suite", body, GUID, secret="x" * 20)[0] == 401

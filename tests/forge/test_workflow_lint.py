@@ -109,3 +109,31 @@ def test_every_input_reaches_the_program_and_every_output_leaves_it() -> None:
     docs = (REPOSITORY / "docs/github.md").read_text()
     for name in [*action["inputs"], *action["outputs"]]:
         assert f"`{name}`" in docs, name
+
+
+def _on(file: Path) -> dict[str, object]:
+    told = yaml.safe_load(file.read_text())
+    found = told.get("on", told.get(True))  # YAML 1.1 reads `on` as true
+    assert isinstance(found, dict)
+    return found
+
+
+def test_whatever_looks_at_pull_requests_looks_at_merge_queues_and_entries_do_not_cancel_each_other() -> None:
+    looking = [file for file in WORKFLOWS if "pull_request" in _on(file) and file.name.startswith("gate")]
+    assert len(looking) >= 5
+    for file in looking:
+        assert "merge_group" in _on(file), file
+        told = yaml.safe_load(file.read_text())["concurrency"]
+        assert "github.event.pull_request.number || github.ref" in told["group"], file
+        assert told["cancel-in-progress"] == "${{ github.event_name == 'pull_request' }}", file
+
+
+def test_the_organisations_workflow_can_be_called_and_required_and_no_caller_waits_for_itself() -> None:
+    folder = REPOSITORY / "examples/workflows"
+    shared, caller = folder / "gate-organisation.yml", folder / "gate-caller.yml"
+    assert {"workflow_call", "pull_request", "merge_group"} <= set(_on(shared))
+    one, other = (yaml.safe_load(file.read_text()) for file in (shared, caller))
+    assert one["concurrency"]["group"] != other["concurrency"]["group"]
+    assert other["jobs"]["gate"]["permissions"] == one["jobs"]["gate"]["permissions"]
+    settings = one["jobs"]["gate"]["steps"][1]["with"]["config"]
+    assert re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}:gate\.toml", settings)

@@ -12,7 +12,16 @@ from tests.golden import sample
 from tests.paths import TESTS
 
 HERE = TESTS / "golden"
-ENDINGS = {"terminal": "txt", "json": "json", "markdown": "md", "sarif": "sarif", "html": "html"}
+ENDINGS = {
+    "terminal": "txt",
+    "json": "json",
+    "markdown": "md",
+    "sarif": "sarif",
+    "html": "html",
+    "codequality": "codequality.json",
+    "sast": "sast.json",
+    "junit": "junit.xml",
+}
 CASES = {"hostile": sample.hostile(), "harmless": sample.harmless(), "blind": sample.blind()}
 
 

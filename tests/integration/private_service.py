@@ -11,7 +11,7 @@ from typing import ClassVar
 from docker import DockerClient
 
 from gate.sandbox.backends.container.engine import ANY_API, API_ERRORS, Engine, connect
-from gate.sandbox.images import engine_images
+from gate.sandbox.images import engine_images, known_images
 
 
 def mounts_below(folder: Path) -> list[str]:
@@ -72,6 +72,9 @@ class PrivateService:
                 if engine_images.present(target, name):
                     continue
                 target.api.load_image(source.api.get_image(engine_images.tag(name)))
+                known_images.remember(
+                    engine_images.tag(name), known_images.image_id(target, engine_images.tag(name))
+                )
 
     def mounts(self) -> list[str]:
         """What is mounted below its folder."""

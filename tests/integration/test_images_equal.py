@@ -10,14 +10,16 @@ import re
 import subprocess
 import sys
 import tarfile
+import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from gate.errors import InconclusiveError
 from gate.sandbox.backends.container import engine
-from gate.sandbox.images import engine_images
+from gate.sandbox.images import engine_images, known_images
 from tests.paths import REPOSITORY
 
 SCRIPTS = REPOSITORY / "scripts"
@@ -125,12 +127,12 @@ def test_a_build_leaves_its_image_and_nothing_else() -> None:
             told = client.api.images(all=True, filters={"dangling": True})
             return {image["Id"] for image in told}
 
-        engine_images.build(client, "observer", base, "gate-compared:kept", cached=False)
+        engine_images.build(client, "observer", base, "gate-compared:kept")
         try:
             log = [line["Id"] for line in client.api.history("gate-compared:kept") if "sha256" in line["Id"]]
             assert len(log) >= 2, "the steps of an image are there"
             before = unnamed()
-            engine_images.build(client, "observer", base, "gate-compared:again", cached=False)
+            engine_images.build(client, "observer", base, "gate-compared:again")
             client.api.remove_image("gate-compared:again")
             assert unnamed() <= before
             engine_images.clear_stages(client, [f" ---> {step.partition(':')[2]}\n" for step in log])
@@ -150,3 +152,23 @@ def test_settings_that_differ_are_seen(script: ModuleType) -> None:
     root = said | {"Config": {"User": "0", "Hostname": "b", "Env": ["A=1"]}}
     one, other = script.settings_of(said), script.settings_of(root)
     assert {name for name in one if one[name] != other[name]} == {"Config.User"}
+
+
+def test_a_tag_that_somebody_moves_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack on a real engine: another image under the name that gate looks for."""
+    monkeypatch.setattr(known_images, "_OF_ALL", tmp_path / "all")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with contextlib.closing(engine.connect(timeout=300.0)) as client:
+        ours, other = (known_images.image_id(client, engine_images.tag(t)) for t in engine_images.TARGETS)
+        if not (ours and other):
+            pytest.skip("the sandbox images are not built here")
+        name = f"gate-compared:moved-{uuid.uuid4().hex}"
+        repository, _, tag = name.partition(":")
+        try:
+            client.api.tag(other, repository, tag)
+            assert known_images.find(client, name) is None, "nobody noted it"
+            known_images.remember(name, ours)
+            assert known_images.find(client, name) == ours
+            assert known_images.image_id(client, name) == ours, "the tag is put back"
+        finally:
+            client.api.remove_image(name, noprune=True)

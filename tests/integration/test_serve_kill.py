@@ -1,4 +1,4 @@
-"""Nothing that was acknowledged is lost, whenever the server is killed."""
+"""Nothing that was acknowledged is lost or worked off twice, whenever the server is killed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import signal
 import sqlite3
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from gate.serve.store import Store
-from tests.forge.serving import payload, served
+from tests.forge import serving
+from tests.forge.serving import SECRET, payload, served
 
 KILLS = 50
 
@@ -67,6 +69,62 @@ def test_fifty_kills_lose_nothing_acknowledged(tmp_path: Path) -> None:
             time.sleep(0.1)
 
 
+_NOTING = """
+import os, sys, time
+from pathlib import Path
+from gate.serve.run import serve
+from gate.serve.worker import Done
+log = os.open("published", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+def handle(delivery):
+    time.sleep(0.02)  # killed before
+    os.write(log, (delivery.id + "\\n").encode())
+    time.sleep(0.02)  # killed between what is published and what is noted
+    return Done(note="")
+serve(Path("gate.db"), [b"%s"], lambda store: handle, host="127.0.0.1", port=0)
+"""
+"""The server with a handler that notes what it published."""
+
+
+def _states(path: Path) -> dict[str, str]:
+    with sqlite3.connect(path) as db:
+        found = dict(db.execute("SELECT id, state FROM delivery"))
+    db.close()
+    return found
+
+
+@pytest.mark.slow
+def test_fifty_kills_amid_the_work_publish_all_and_repeat_only_what_was_in_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """200 deliveries: each is published; twice only what a kill cut off while it was being worked on."""
+    monkeypatch.setattr(serving, "BARE", _NOTING % SECRET)
+    chance = random.Random(16)
+    names = [f"load-{number:04}" for number in range(200)]
+    unsent = list(names)
+    cut_off: Counter[str] = Counter()
+    for _ in range(KILLS):
+        with served(tmp_path, None, "") as server:
+            for name in unsent[:4]:
+                body = payload(action="completed", check_suite={"head_sha": name})
+                assert server.send("check_suite", body, name)[0] == 202
+            del unsent[:4]
+            time.sleep(chance.uniform(0.0, 0.08))
+            server.child.send_signal(signal.SIGKILL)
+            server.child.wait()
+        cut_off.update(name for name, state in _states(tmp_path / "gate.db").items() if state == "working")
+    assert not unsent
+    with served(tmp_path, None, "") as server:
+        end = time.monotonic() + 60
+        while set(_states(tmp_path / "gate.db").values()) != {"done"}:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+    published = Counter((tmp_path / "published").read_text().split())
+    assert sorted(published) == names, "one was lost"
+    repeated = {name: times for name, times in published.items() if times > 1}
+    assert all(times <= 1 + cut_off[name] for name, times in repeated.items()), repeated
+    assert sum(cut_off.values()) >= 5, "no kill came amid the work"
+
+
 def test_a_full_disk_acknowledges_nothing(tmp_path: Path) -> None:
     """When it cannot be kept, nobody is told that it was; afterwards it works again."""
     store = Store(tmp_path / "gate.db")
@@ -80,8 +138,9 @@ def test_a_full_disk_acknowledges_nothing(tmp_path: Path) -> None:
         assert store.accept("too-large", "check_suite", b"x" * 200_000, 2.0).result() == "new"
     finally:
         store.close()
-    with Store(tmp_path / "gate.db")._db as db:
-        assert db.execute("SELECT count(*) FROM delivery").fetchone() == (2,)
+    store = Store(tmp_path / "gate.db")
+    assert store.count() == {"waiting": 2}
+    store.close()
 
 
 def test_settings_of_the_database(tmp_path: Path) -> None:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from docker import DockerClient
-from docker.errors import ImageNotFound
 
 from gate.errors import InconclusiveError
 from gate.model.run import SandboxSpec
 from gate.sandbox.backends.container.engine import API_ERRORS
 from gate.sandbox.dependencies import layers
+from gate.sandbox.images import engine_images, known_images
 
 _NAME: Final = "gate-deps"
 _BUILD_SECONDS: Final = 300
@@ -39,10 +39,9 @@ def ensure(client: DockerClient, image: str, spec: SandboxSpec) -> str:
     if not wanted:
         return image
     name = f"{_NAME}:{_tag(image, wanted)}"
-    try:
-        return str(client.api.inspect_image(name)["Id"])
-    except ImageNotFound:
-        pass
+    if known := known_images.find(client, name):
+        return known
+    log: list[engine_images.JsonObject] = []
     with tempfile.TemporaryFile() as context:
         with tarfile.open(fileobj=context, mode="w") as tar:
             recipe = [f"FROM {image}"]
@@ -58,12 +57,14 @@ def ensure(client: DockerClient, image: str, spec: SandboxSpec) -> str:
                 tag=name,
                 labels={"gate": "image"},
                 network_mode="none",
+                nocache=True,
                 rm=True,
                 forcerm=True,
                 decode=True,
                 timeout=_BUILD_SECONDS,
             )
             for line in lines:
+                log.append(line)
                 if "error" in line:
                     raise InconclusiveError(
                         f"cannot make an image of the dependencies: {_line(line['error'])}", advice=_ADVICE
@@ -73,7 +74,9 @@ def ensure(client: DockerClient, image: str, spec: SandboxSpec) -> str:
                 f"cannot make an image of the dependencies: {_line(error)}", advice=_ADVICE
             ) from error
     _prune(client)
-    return str(client.api.inspect_image(name)["Id"])
+    built = engine_images.built_id(client, log)
+    known_images.remember(name, built)
+    return built
 
 
 def _prune(client: DockerClient) -> None:

@@ -1,6 +1,7 @@
 """Builds the images on first use.
 
-A tag carries a digest of the files that went in, so a changed launcher rebuilds.
+A tag carries a digest of the files that went in, so a changed launcher rebuilds. An image is believed for its
+id alone (known_images.py).
 No registry can be assumed: the public base is used where it is or can be had, else a base of
 Debian packages is made with mmdebstrap (24 s once, measured on two cores).
 """
@@ -17,78 +18,57 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, Literal
 
 from docker import DockerClient
-from docker.errors import APIError, ImageNotFound
+from docker.errors import APIError
 from requests.exceptions import RequestException
 
 from gate import process
 from gate.errors import InconclusiveError
-from gate.resources import inside_dir
 from gate.sandbox.backends.container.engine import API_ERRORS
+from gate.sandbox.images import known_images, recipe
 
 Target = Literal["sandbox", "observer"]
 TARGETS: Final[tuple[Target, ...]] = ("sandbox", "observer")
-PUBLIC_BASE: Final = "python:3.12-slim"
+PUBLIC_BASE: Final = "python@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea"
+"""3.12.14-slim-trixie, as in .github/workflows/release.yml."""
 LABEL: Final = "gate"
 _PACKAGES: Final = (
     "python3,python3-pytest,python3-requests,ca-certificates,curl,wget,netcat-openbsd,git,make,procps,libfaketime,"
     "python3-h11,python3-cryptography"
 )
 """The Dockerfile's tools, by their Debian names: what payloads reach for, and what the observer needs."""
-_OWN_BASE: Final = "gate-base:"
 _STEP: Final = re.compile(r"^ ---> ([0-9a-f]{12,64})$", re.MULTILINE)
+_BUILT: Final = re.compile(r"Successfully built ([0-9a-f]{12,64})\b")
+_ANY_ID: Final = re.compile(r"\b(?:sha256:)?([0-9a-f]{64})\b")
 _LOOKUP_SECONDS: Final = 8
 _BUILD_SECONDS: Final = 300
 _DAY: Final = 24 * 3600
 _OLD_SECONDS: Final = 7 * _DAY
 ProgressCallback = Callable[[str], None]
+JsonObject = dict[str, Any]
 
 
 def _quiet(_: str) -> None:
     """Progress nobody wants to see."""
 
 
-@cache
-def _sources() -> dict[str, Path]:
-    """Every file that goes into the images: path in the build context -> path on the host."""
-    inside = inside_dir()
-    package = inside.parent
-    places = (package / "_image" / "Dockerfile", package.parent / "Dockerfile")
-    recipe = next((path for path in places if path.is_file()), None)
-    if recipe is None:
-        raise InconclusiveError("the image recipe (Dockerfile) is missing", advice="Reinstall gate.")
-    found = {"Dockerfile": recipe}
-    for folder in ("driver", "launcher", "observer", "runtimes", "sinkhole"):
-        for path in sorted((inside / folder).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                found[f"gate/{path.relative_to(package).as_posix()}"] = path
-    return found
-
-
-def digest() -> str:
-    """16 hex digits that change when any file of the images does."""
-    total = hashlib.sha256()
-    for name, path in _sources().items():
-        content = path.read_bytes()
-        total.update(f"{name}\0{len(content)}\0".encode() + content)
-    return total.hexdigest()[:16]
+digest = recipe.digest
 
 
 def tag(target: Target) -> str:
-    """The local name of the image that belongs to this very version of the files."""
+    """The local name of the image that belongs to this very version of the files. Believed is only its id."""
     return f"gate-{target}:{digest()}"
 
 
 def present(client: DockerClient, target: Target) -> str | None:
-    """The id (``sha256:...``) of the image where it is already built."""
-    try:
-        return str(client.api.inspect_image(tag(target))["Id"])
-    except ImageNotFound:
-        return None
+    """The id (``sha256:...``) of the image where it is already there: named by digest, or built by gate.
+
+    Raises what known_images.named raises.
+    """
+    return known_images.named(client, target) or known_images.find(client, tag(target))
 
 
 def ensure(
@@ -119,41 +99,61 @@ def ensure(
 
 def _build(client: DockerClient, target: Target, base: str) -> str:
     """Build one target from the package's own files; the tag appears only when all went well."""
-    build(client, target, base, tag(target))
+    built = build(client, target, base, tag(target))
+    known_images.remember(tag(target), built)
     _prune(client)
-    built = present(client, target)
-    if built is None:
-        raise InconclusiveError(f"the engine built no {target} image")
     return built
 
 
-def build(client: DockerClient, target: Target, base: str, name: str, *, cached: bool = True) -> None:
-    """Build ``target`` on ``base`` as ``name``; without ``cached`` every step anew. Raises
-    InconclusiveError.
+def build(client: DockerClient, target: Target, base: str, name: str) -> str:
+    """Build ``target`` on ``base`` as ``name``, every step anew: who reaches the engine can put a step of his
+    own into its cache. Returns the image's id. Raises InconclusiveError.
     """
-    log: list[str] = []
+    log: list[JsonObject] = []
     lines: Iterator[dict[str, Any]] = client.api.build(
-        fileobj=packed({path: file.read_bytes() for path, file in _sources().items()}),
+        fileobj=packed({path: file.read_bytes() for path, file in recipe.sources().items()}),
         custom_context=True,
         target=target,
         tag=name,
         buildargs={"BASE": base},
-        labels={LABEL: "image", "gate.base": base},
-        network_mode="none" if base.startswith(_OWN_BASE) else None,  # ours has all it needs
-        nocache=not cached,
+        labels={LABEL: "image", "gate.base": base, known_images.FILES_LABEL: digest()},
+        network_mode="none" if base == known_images.find(client, own_base()) else None,  # it has all it needs
+        nocache=True,
         rm=True,
         forcerm=True,
         decode=True,
         timeout=_BUILD_SECONDS,
     )
     for line in lines:
-        log.append(str(line.get("stream") or line.get("error") or ""))
+        log.append(line)
         if "error" in line:
             raise InconclusiveError(
                 f"cannot build the {target} image on {base}: {_line(line['error'])}",
-                advice="Last lines of the build:\n" + "".join(log[-15:]),
+                advice="Last lines of the build:\n" + "".join(_texts(log[-15:])),
             )
-    clear_stages(client, log)
+    clear_stages(client, _texts(log))
+    return built_id(client, log)
+
+
+def built_id(client: DockerClient, log: Iterable[JsonObject]) -> str:
+    """The id of the image that a build with this log made: its tag may be another's by now.
+
+    Raises InconclusiveError, API_ERRORS.
+    """
+    ids = [""]
+    for line in log:
+        aux = line.get("aux")
+        if isinstance(aux, dict) and "ID" in aux:
+            ids.append(str(aux["ID"]))
+        elif match := _BUILT.match(str(line.get("stream") or "")):
+            ids.append(match[1])
+    if not ids[-1]:
+        raise InconclusiveError("the engine does not say which image it built")
+    return str(client.api.inspect_image(ids[-1])["Id"])
+
+
+def _texts(log: Iterable[JsonObject]) -> list[str]:
+    return [str(line.get("stream") or line.get("error") or "") for line in log]
 
 
 def clear_stages(client: DockerClient, log: Iterable[str]) -> None:
@@ -199,13 +199,23 @@ def _prune(client: DockerClient) -> None:
                 client.api.remove_image(image["Id"])
 
 
+def own_base() -> str:
+    """The name of the base that gate makes of Debian packages."""
+    return f"gate-base:{codename()}-{hashlib.sha256(_PACKAGES.encode()).hexdigest()[:8]}"
+
+
 def base_image(client: DockerClient, say: ProgressCallback = _quiet) -> str:
-    """A base image that is on this engine in the end: the public one, or ours of Debian packages."""
-    if _has(client, PUBLIC_BASE):
-        return PUBLIC_BASE
-    own = f"{_OWN_BASE}{codename()}-{hashlib.sha256(_PACKAGES.encode()).hexdigest()[:8]}"
-    if _has(client, own):
-        return own
+    """The id of a base image that is on this engine in the end: the one named by digest, the public one, or
+    ours of Debian packages.
+    """
+    own = own_base()
+    found = (
+        known_images.named(client, "base")
+        or known_images.image_id(client, PUBLIC_BASE)
+        or known_images.find(client, own)
+    )
+    if found:
+        return found
     say(f"asking the registry for {PUBLIC_BASE}")
     if _registry_answers(client):
         say(f"pulling {PUBLIC_BASE}")
@@ -214,18 +224,9 @@ def base_image(client: DockerClient, say: ProgressCallback = _quiet) -> str:
         except APIError as error:
             say(f"pulling failed: {_line(error)}")
         else:
-            return PUBLIC_BASE
+            return str(client.api.inspect_image(PUBLIC_BASE)["Id"])
     say(f"no registry: making {own} from Debian packages with mmdebstrap (about half a minute)")
-    bootstrap(client, own, _PACKAGES)
-    return own
-
-
-def _has(client: DockerClient, name: str) -> bool:
-    try:
-        client.api.inspect_image(name)
-    except ImageNotFound:
-        return False
-    return True
+    return bootstrap(client, own, _PACKAGES)
 
 
 def _registry_answers(client: DockerClient) -> bool:
@@ -255,8 +256,9 @@ def codename() -> str:
     return "bookworm"
 
 
-def bootstrap(client: DockerClient, name: str, packages: str) -> None:
-    """Make a small root file system of distribution packages (comma-separated) and import it as ``name``.
+def bootstrap(client: DockerClient, name: str, packages: str) -> str:
+    """Make a small root file system of distribution packages (comma-separated) and import it as ``name``;
+    returns the image's id.
 
     Raises InconclusiveError when mmdebstrap cannot.
     """
@@ -282,10 +284,21 @@ def bootstrap(client: DockerClient, name: str, packages: str) -> None:
             tail = made.stderr.decode(errors="replace").strip().splitlines()[-3:]
             raise InconclusiveError(
                 f"cannot make a base image: mmdebstrap ended with {made.code}: {' / '.join(tail)}",
-                advice=f"Load {PUBLIC_BASE} into the engine by hand (`docker load`), then try again.",
+                advice="Load python:3.12-slim by hand (`docker load`) and set GATE_IMAGE_BASE to its id.",
             )
         # name and version together: podman takes no notice of the latter by itself
-        client.api.import_image_from_file(str(archive), repository=name)
+        said = client.api.import_image_from_file(str(archive), repository=name)
+    image = _imported(client, str(said))
+    known_images.remember(name, image)
+    return image
+
+
+def _imported(client: DockerClient, said: str) -> str:
+    """The id in what the engine says of an import. Raises InconclusiveError, API_ERRORS."""
+    ids: list[str] = _ANY_ID.findall(said)
+    if not ids:
+        raise InconclusiveError(f"the engine does not say which image it imported: {_line(said)}")
+    return str(client.api.inspect_image(ids[-1])["Id"])
 
 
 def _cache() -> Path:

@@ -6,7 +6,6 @@ runtime is the program that the host has (runtimes.py).
 
 from __future__ import annotations
 
-import contextlib
 import io
 import re
 import tarfile
@@ -15,10 +14,9 @@ from pathlib import Path
 from typing import Final
 
 from docker import DockerClient
-from docker.errors import ImageNotFound
 
 from gate.errors import InconclusiveError
-from gate.sandbox.images import engine_images, runtimes
+from gate.sandbox.images import engine_images, known_images, runtimes
 
 _BUILD_SECONDS: Final = 300
 _UNSAFE: Final = re.compile(r"[^a-z0-9.-]+")
@@ -34,8 +32,9 @@ def ensure(client: DockerClient, image: str, wanted: tuple[str, ...]) -> str:
         return image
     versions = "-".join(dict.fromkeys(_UNSAFE.sub("-", Path(s).name.lower()) for s, _ in shown))
     name = f"gate-sandbox-javascript:{versions}-{image.removeprefix('sha256:')[:12]}-{engine_images.digest()}"
-    with contextlib.suppress(ImageNotFound):
-        return str(client.api.inspect_image(name)["Id"])
+    if known := known_images.find(client, name):
+        return known
+    log: list[engine_images.JsonObject] = []
     with tempfile.TemporaryFile() as context:
         with tarfile.open(fileobj=context, mode="w") as tar:
             first: dict[str, str] = {}
@@ -63,15 +62,19 @@ def ensure(client: DockerClient, image: str, wanted: tuple[str, ...]) -> str:
             tag=name,
             labels={engine_images.LABEL: "image"},
             network_mode="none",
+            nocache=True,
             rm=True,
             forcerm=True,
             decode=True,
             timeout=_BUILD_SECONDS,
         ):
+            log.append(line)
             if "error" in line:
                 said = " ".join(str(line["error"]).split())[:300]
                 raise InconclusiveError(
                     f"cannot make an image with a JavaScript runtime: {said}",
                     advice="Is the disk full? `docker system df` and `gate doctor` tell.",
                 )
-    return str(client.api.inspect_image(name)["Id"])
+    built = engine_images.built_id(client, log)
+    known_images.remember(name, built)
+    return built

@@ -75,5 +75,9 @@ def _pulls_of(call: Call) -> tuple[int, Any]:
 
 @route("POST", f"{R}/actions/runs/{{run_id}}/deployment_protection_rule", "deployments", "write")
 def _review(call: Call) -> tuple[int, Any]:
-    call.world.reviews.append({"run": int(call.params["run_id"]), **call.body})
+    review = {"run": int(call.params["run_id"]), **call.body}
+    one = {"run", "environment_name"}
+    if any(all(old[key] == review[key] for key in one) for old in call.world.reviews):
+        raise Refusal(422, "No pending deployment")
+    call.world.reviews.append(review)
     return 204, None

@@ -17,9 +17,12 @@ from gate.model.score import Verdict
 from gate.report.annotations import annotate, step_summary
 from gate.report.markdown import MOST_CHARACTERS, REPORTER, MarkdownReporter, behaviour_row
 from gate.report.rendering import markdown_environment
+from gate.report.rule_pages import page_url
+from gate.stages.rule_index import rulebook
 from tests.golden import sample
 from tests.golden.nasty import NASTY, nasty
 from tests.golden.rendered import REFERENCES, html_of, look_at
+from tests.paths import REPOSITORY
 from tests.unit.test_escape import HOSTILE, is_command
 
 
@@ -107,7 +110,24 @@ def test_permalinks_lead_to_our_blob_url_only(path: str) -> None:
     }
     targets = re.findall(r'href="([^"]*)"', html_of(made))
     assert len(targets) == seen.tags["a"]
-    assert all(t.startswith(base + "/") for t in targets)
+    pages = re.compile(r"https://github\.com/gate-ci/gate/blob/v[0-9.]+/docs/rules/[\w.-]+\.md")
+    assert all(t.startswith(base + "/") or pages.fullmatch(t) for t in targets)
+
+
+def test_rules_lead_to_their_pages_on_a_forge_and_a_scanners_have_none() -> None:
+    made = MarkdownReporter(blob_url="https://github.com/o/r/blob/" + sample.HEAD).render(sample.hostile())
+    named = set(re.findall(r"docs/rules/([\w.-]+\.md)\)", made))
+    assert {"py.env-harvest.md", "py.install-hook.md"} <= named
+    assert "bandit" not in "".join(named)
+    assert "docs/rules" not in REPORTER.render(sample.hostile())
+
+
+def test_every_rule_of_ours_has_the_page_that_is_linked() -> None:
+    for meta in rulebook().all():
+        url = page_url(meta.id, {meta.id})
+        assert bool(url) == (meta.origin != "bandit"), meta.id
+        assert not url or (REPOSITORY / "docs/rules" / url.rpartition("/")[2]).is_file(), meta.id
+    assert page_url("semgrep-somebodys", ()) == ""
 
 
 @pytest.mark.parametrize("path", ["../../x", "a/./b", "/x", ".."])

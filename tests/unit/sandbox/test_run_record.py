@@ -28,7 +28,7 @@ from gate.model.run import (
 from gate.sandbox import reaper
 from gate.sandbox.backends.container import docker
 from gate.sandbox.backends.registry import choose
-from gate.sandbox.images import engine_images
+from gate.sandbox.images import engine_images, recipe
 from gate.sandbox.protocol import End, Receiver, Tracing
 from gate.sandbox.run_record import RunObservation, never_started, to_record
 from gate.sandbox.tree_archive import TreeArchive, job_for, with_tree
@@ -45,8 +45,8 @@ def test_a_tag_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert before.startswith("gate-sandbox:")
     changed = tmp_path / "Dockerfile"
     changed.write_text("FROM scratch")
-    sources = dict(engine_images._sources())
-    monkeypatch.setattr(engine_images, "_sources", lambda: sources | {"Dockerfile": changed})
+    sources = dict(recipe.sources())
+    monkeypatch.setattr(recipe, "sources", lambda: sources | {"Dockerfile": changed})
     assert engine_images.tag("sandbox") != before
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from gate.serve import store as module
-from gate.serve.store import Store, StoreClosedError
+from gate.serve.meters import Meters
+from gate.serve.store import DatabaseBusyError, Delivery, Store, StoreClosedError
+from gate.serve.worker import Done, Worker
 
 BODY = b"x" * 8_000
 
@@ -60,4 +62,94 @@ def test_every_commit_is_synced_before_it_is_told(tmp_path: Path) -> None:
             assert other.execute("SELECT count(*) FROM delivery").fetchone() == (5,)
         other.close()
     finally:
+        store.close()
+
+
+def _ids(found: list[Delivery]) -> list[str]:
+    return [one.id for one in found]
+
+
+def test_what_is_claimed_is_nobody_elses(tmp_path: Path) -> None:
+    """A list of what is due that was read before one of them ended once had it worked off twice."""
+    store = Store(tmp_path / "gate.db")
+    try:
+        _fill(store, 0, 3)
+        assert len(store.claim(2.0, 2)) == 2
+        assert _ids(store.claim(2.0)) == ["id-00000002"]
+        assert store.claim(2.0) == []
+        store.done("id-00000000", "", 3.0)
+        store.later("id-00000001", "", 5.0)
+        store.release("id-00000000", 4.0)  # nothing is taken back that is done
+        store.release("id-00000002", 4.0)
+        assert [(one.id, one.attempts) for one in store.claim(4.0)] == [("id-00000002", 1)]
+        assert _ids(store.claim(6.0)) == ["id-00000001"]
+    finally:
+        store.close()
+
+
+def test_what_was_in_hand_when_the_program_ended_is_due_again_and_nothing_else(tmp_path: Path) -> None:
+    store = Store(tmp_path / "gate.db")
+    _fill(store, 0, 3)
+    store.claim(2.0, 2)
+    store.done("id-00000000", "", 3.0)
+    assert store.forget(2.5) == 0
+    store.close()  # as a kill leaves it: one done, one worked on, one waiting
+    store = Store(tmp_path / "gate.db")
+    try:
+        assert store.count() == {"done": 1, "waiting": 2}
+        assert sorted(_ids(store.claim(time.time()))) == ["id-00000001", "id-00000002"]
+    finally:
+        store.close()
+
+
+def test_what_happens_to_a_commit_while_its_delivery_is_worked_on_is_not_missed(tmp_path: Path) -> None:
+    store = Store(tmp_path / "gate.db")
+    try:
+        _fill(store, 0, 1)
+        store.claim(2.0)
+        store.later("id-00000000", "no verdict yet", 10.0, "a" * 40)
+        assert len(store.claim(10.0)) == 1
+        assert store.wake(["a" * 40], 11.0) == 1
+        store.later("id-00000000", "no verdict yet", 30.0, "a" * 40)
+        assert len(store.claim(11.0)) == 1
+    finally:
+        store.close()
+
+
+def test_two_programs_do_not_work_off_one_database(tmp_path: Path) -> None:
+    store = Store(tmp_path / "gate.db")
+    with pytest.raises(DatabaseBusyError, match="another gate serve"):
+        Store(tmp_path / "gate.db")
+    store.close()
+    Store(tmp_path / "gate.db").close()
+
+
+def test_a_full_disk_after_the_work_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was done but could not be noted is not left lying until the next start."""
+    store = Store(tmp_path / "gate.db")
+    handled: list[str] = []
+    real, full = store.done, [True]
+
+    def done(name: str, note: str, now: float) -> None:
+        if full.pop() if full else False:
+            raise sqlite3.OperationalError("database or disk is full")
+        real(name, note, now)
+
+    def handle(delivery: Delivery) -> Done:
+        handled.append(delivery.id)
+        return Done(note="")
+
+    monkeypatch.setattr(store, "done", done)
+    worker = Worker(store, handle, Meters())
+    try:
+        _fill(store, 0, 1)
+        worker.start()
+        worker.wake()
+        until = time.monotonic() + 30
+        while store.count() != {"done": 1} and time.monotonic() < until:
+            time.sleep(0.02)
+        assert store.count() == {"done": 1}
+        assert handled == ["id-00000000"] * 2
+    finally:
+        worker.stop()
         store.close()

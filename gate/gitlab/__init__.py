@@ -1,0 +1,1 @@
+"""A report on a GitLab merge request: one note, and the commit's status (docs/gitlab.md)."""
