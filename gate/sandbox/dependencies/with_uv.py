@@ -11,10 +11,11 @@ import datetime
 import json
 import tarfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -22,7 +23,7 @@ from gate.errors import InconclusiveError
 from gate.model.change import Side
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.contract import Backend, InstallTransfer
-from gate.sandbox.dependencies import installer_files, result_archive
+from gate.sandbox.dependencies import installer_files, layers, result_archive
 from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import (
     OUT,
@@ -37,14 +38,17 @@ from gate.sandbox.dependencies.install import (
     roomy,
     run_installer,
 )
-from gate.sandbox.dependencies.layer_store import Layer, Store
+from gate.sandbox.dependencies.layer_store import Layer, Replaced, Store
 from gate.sandbox.dependencies.needs import Needs
-from gate.sandbox.dependencies.reasons import NO_WHEEL, reason
+from gate.sandbox.dependencies.reasons import NO_WHEEL, reason, transient
 from gate.sandbox.egress.proxy import NOT_PUBLIC, Proxy
 from gate.sandbox.tree_archive import TREE
 from gate.supply.python.requirements import names_of
 
-_SCRIPT: Final = Path(__file__).with_name("installer.py")
+_SCRIPTS: Final = ("installer.py", "installer_text.py", "runner_check.py")
+_INSIDE: Final = "installing"
+"""The package of the scripts inside."""
+_START: Final = f"import sys; from {_INSIDE}.installer import main; sys.exit(main())\n"
 _UV_CONFIGURATION: Final = "uv.toml"
 _MARGIN: Final = 10.0
 """Seconds that the installer inside ends before the host's deadline, to tell how far it came."""
@@ -62,6 +66,9 @@ class _Result(msgspec.Struct, frozen=True):
     failed: list[tuple[_Text, _Text]]
     given_up: list[int]
     unreachable: _Text
+    replaced: list[tuple[_Text, _Text, _Text]] = []
+    built: bool = False
+    steps: list[_Text] = []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +118,18 @@ def install(
     store: Store,
     traces: Path,
     alone: bool,
+    swaps: Sequence[Replaced] = (),
+    fresh: bool = False,
 ) -> Installed:
     """One layer, from the store where it is there. ``alone``: no other side is compared with it, so that a
-    layer that was built may be kept. ``path``, ``traces``: as in install.install.
+    layer that was built may be kept. ``path``, ``traces``: as in install.install. ``swaps``: what base has in
+    other versions. ``fresh``: what a run built, or tried to, is not taken from the store.
 
     Raises InconclusiveError where no sandbox can be put up, or the disk is full.
     """
     uv_version, _ = installer_files.uv()
     own = needs.own(target.minor)
-    plan = _plan(needs, target, means, builds=False)
+    plan = _plan(needs, target, means, swaps=swaps, runner=alone or side == "base")
     key = key_of(
         backend,
         means,
@@ -128,26 +138,59 @@ def install(
         *(f"{name}\0{content.hex()}" for name, content in sorted(own.items())),
     )
     probe = _probe(path, needs, means)
-    found = store.find(key)
-    if found is not None and (alone or not found.built):
-        return Installed(record=cached_run(probe, side, found), layer=found)
-    lasting = needs.merged.locked or bool(target.newest)
     if not needs.merged:
-        layer = _own_only(own, store, key)
+        layer = store.find(key) or _own_only(own, store, key)
         return Installed(record=None, layer=layer)
-    once = _Once(backend, spec, probe, side, means, store, traces, own, target)
+    lasting = needs.merged.locked or bool(target.newest)
+    once = _Once(backend, spec, probe, side, means, store, traces, own, target, lasting)
     begun = time.monotonic()
-    done = once.run(plan, key, lasting=lasting, builds=False)
-    without = [line for line, why in done.layer.failed if why == NO_WHEEL] if done.layer else []
-    if not without or not means.builds:
+    found = store.find(key)
+    if found is not None:
+        done = Installed(record=cached_run(probe, side, found), layer=found)
+    else:
+        done = once.run(plan, key)
+    trial = _worth_building(done.layer)
+    if not trial or not means.builds or done.layer is None:
         return done
+    key_built = layers.name_of(f"built\n{key}")
+    found = store.find(key_built)
+    if found is not None and not fresh and (alone or not found.built):
+        return Installed(record=cached_run(probe, side, found), layer=found)
     means = within(means, time.monotonic() - begun)
     once = replace(once, means=means, probe=replace(probe, deadline=means.deadline))
-    built = once.run(
-        _plan(needs, target, means, builds=True), key if alone else None, lasting=lasting, builds=True
-    )
-    good = built.layer is not None and len(built.layer.failed) < len(done.layer.failed if done.layer else ())
-    return built if good else done
+    plan = _building(_plan(needs, target, means, builds=True), trial, done.layer)
+    built = once.run(plan, key_built, before=done.layer, keep=alone)
+    return built if built.layer is not None else done
+
+
+def _worth_building(layer: Layer | None) -> list[str]:
+    """Lines whose packages have no wheel: those left out, and those replaced by a version far from it."""
+    if layer is None:
+        return []
+    lines = [line for line, why in layer.failed if why == NO_WHEEL]
+    far = [r.line for r in layer.replaced if r.why == NO_WHEEL and not is_near(r.pinned, r.version)]
+    return [*lines, *far]
+
+
+def is_near(pinned: str, version: str) -> bool:
+    """Would a project that wants the one version be content with the other (semantic versioning)?"""
+    one, other = pinned.split("."), version.split(".")
+    return one[:1] == other[:1] and (one[0] != "0" or one[:2] == other[:2])
+
+
+def _building(plan: dict[str, Any], trial: list[str], before: Layer) -> dict[str, Any]:
+    """The plan of a second run, which builds what the first found no wheel of."""
+    gone = {line for line, why in before.failed if why != NO_WHEEL}
+    tiers = [[line for line in tier if _shown(line) not in gone] for tier in plan["tiers"]]
+    full = {_shown(line): line for tier in tiers for line in tier}
+    swaps = [(full[_shown(r.line)], r.version, r.why) for r in before.replaced if _shown(r.line) in full]
+    wanted = [full[line] for line in map(_shown, trial) if line in full]
+    return plan | {"tiers": tiers, "trial": wanted, "swaps": swaps}
+
+
+def _shown(line: str) -> str:
+    """As the installer tells of a line."""
+    return line.split(" --hash", maxsplit=1)[0][:300]
 
 
 def _own_only(own: dict[str, bytes], store: Store, key: str) -> Layer:
@@ -174,9 +217,14 @@ class _Once:
     traces: Path
     own: dict[str, bytes]
     target: Target
+    lasting: bool
 
-    def run(self, plan: dict[str, object], key: str | None, *, lasting: bool, builds: bool) -> Installed:
-        """Run the plan once. A record that is no whole look is not believed."""
+    def run(
+        self, plan: dict[str, Any], key: str, *, before: Layer | None = None, keep: bool = True
+    ) -> Installed:
+        """Run the plan once. A record that is no whole look is not believed. ``before``: the layer without
+        what this run builds; ``keep``: whether a layer that was built is kept.
+        """
         means = self.means
         with (
             self.store.scratch() as room,
@@ -194,9 +242,9 @@ class _Once:
                     sent = (self.probe, self.side, transfer, self.traces)
                     record = run_installer(self.backend, spec, given, *sent)
                 record = replace(record, refused=tuple(proxy.refusals))
-                if (
-                    not builds and installer_files.uv()[0]
-                ):  # then uv itself started the other Python, to ask for its version
+                if before is None and installer_files.uv()[0]:
+                    # then uv itself started the other Python, to ask for its version, or we did, for the
+                    # runner of base's tests
                     record = replace(record, trace=None, completeness=Completeness())
                 problem = limit_passed(record, proxy, arriving, means)
                 result = _result(record.stdout)
@@ -206,31 +254,49 @@ class _Once:
                     problem = Problem(text=_unreachable(proxy, result.unreachable), ours=True)
                 if problem is not None or result is None:
                     return Installed(record=record, problem=problem)
-                return Installed(
-                    record=record,
-                    layer=self._layer(room, record, result, key, lasting=lasting, builds=builds),
+                told = self._told(room, record, result, before)
+                again = not any(transient(why, proxy.failures) for _, why in result.failed) and not any(
+                    transient(why, proxy.failures) for _, _, why in result.replaced
                 )
+                kept = key if again and (keep or not told.built) else None
+                if before is not None and not result.built:  # the layer stays as it was; its reasons do not
+                    if kept is not None:
+                        self.store.add_again(told, kept)
+                    return Installed(record=record, layer=told)
+                own = dict(self.own)
+                if not told.failed and not result.given_up:
+                    own[f"lib/python{self.target.minor}/site-packages/{COMPLETE}"] = b""
+                distributions = result_archive.clean(room / "raw.tar", room / "clean.tar", own)
+                layer = replace(told, distributions=distributions)
+                return Installed(record=record, layer=self.store.add(room / "clean.tar", layer, kept))
             except OSError as error:
                 raise _no_room(error) from error
 
-    def _layer(
-        self, room: Path, record: RunRecord, result: _Result, key: str | None, *, lasting: bool, builds: bool
-    ) -> Layer:
-        failed = tuple((line, reason(why, self.target.version)) for line, why in result.failed)
-        own = dict(self.own)
-        if not failed and not result.given_up:
-            own[f"lib/python{self.target.minor}/site-packages/{COMPLETE}"] = b""
-        distributions = result_archive.clean(room / "raw.tar", room / "clean.tar", own)
-        ended = all("sandbox.setup_deadline" not in why for _, why in failed)
-        layer = Layer(
-            tar=room,
-            distributions=distributions,
+    def _told(self, room: Path, record: RunRecord, result: _Result, before: Layer | None) -> Layer:
+        """The layer as the installer tells of it."""
+        version = self.target.version
+        failed = {line: reason(why, version) for line, why in result.failed}
+        replaced = [
+            Replaced(line=_shown(line), version=taken, why=reason(why, version))
+            for line, taken, why in result.replaced
+        ]
+        if before is None:
+            first = Layer(tar=room, refused=record.refused)
+        else:
+            asked = {r.line for r in replaced} | failed.keys()
+            first = replace(before, refused=record.refused) if not result.built else Layer(tar=room)
+            failed = {
+                line: why for line, why in before.failed if line not in asked and why != NO_WHEEL
+            } | failed
+        return replace(
+            first,
             refused=record.refused,
-            failed=failed,
-            built=builds,
-            lasting=lasting and not failed,
+            failed=tuple(failed.items()),
+            replaced=tuple(replaced),
+            built=result.built,
+            lasting=self.lasting and not failed and not replaced,
+            cached=False,
         )
-        return self.store.add(room / "clean.tar", layer, key if ended else None)
 
 
 def _no_room(error: OSError) -> InconclusiveError:
@@ -265,7 +331,15 @@ def _tail_of(text: str) -> str:
     return " ".join(text.split())[-200:] or "it said nothing"
 
 
-def _plan(needs: Needs, target: Target, means: Means, *, builds: bool) -> dict[str, object]:
+def _plan(
+    needs: Needs,
+    target: Target,
+    means: Means,
+    *,
+    builds: bool = False,
+    swaps: Sequence[Replaced] = (),
+    runner: bool = False,
+) -> dict[str, Any]:
     """What installer.py is told; without anything secret in it."""
     of = needs.merged
     with_uv = bool(installer_files.uv()[0])
@@ -274,23 +348,39 @@ def _plan(needs: Needs, target: Target, means: Means, *, builds: bool) -> dict[s
         attempts = [["--exclude-newer", target.newest], []]
     program = _uv_words(target, builds=builds) if with_uv else _pip_words(means, builds=builds)
     has_pytest = "pytest" in names_of((*of.tests, *of.lines))
+    # a lock's packages go together; else tests' needs are looked at first, since they name more
+    tiers = [[*of.tests, *of.lines], list(of.extras)]
+    there = {_shown(line): line for line in tiers[0] if "--hash" not in line}
     return {
         "program": [*program, *(["--no-deps"] if of.locked else [])],
         "plain": program,
+        "out": OUT,
+        "into": ["--prefix", OUT] if with_uv else [],
+        "aside": ["--prefix", "/work/trial"] if with_uv else [],
+        "resolver": _resolver_words(target) if with_uv else [],
         "also": [] if has_pytest else ["pytest"],
         "attempts": attempts,
-        # a lock's packages go together; else tests' needs are looked at first, since they name more
-        "tiers": [[*of.tests, *of.lines], list(of.extras)],
+        "tiers": tiers,
         "needed": 1,
+        "swaps": [(there[r.line], r.version, r.why) for r in swaps if r.line in there],
+        "trial": [],
+        "runner": runner and with_uv,
+        "python": target.command,
         "constraints": list(of.constraints),
         "seconds": max(5.0, means.deadline - _MARGIN),
     }
 
 
 def _uv_words(target: Target, *, builds: bool) -> list[str]:
-    words = [f"{TREE}/uv", "pip", "install", "--quiet", "--prefix", OUT, "--python", target.command]
+    words = [f"{TREE}/uv", "pip", "install", "--quiet", "--python", target.command]
     words += ["--no-progress", "--color", "never", "--link-mode", "hardlink", "--cache-dir", "/work/cache"]
     return [*words, *([] if builds else ["--no-build"])]
+
+
+def _resolver_words(target: Target) -> list[str]:
+    words = [f"{TREE}/uv", "pip", "compile", "--quiet", "--python", target.command, "--no-header"]
+    words += ["--no-progress", "--color", "never", "--cache-dir", "/work/cache", "--no-annotate"]
+    return [*words, "--no-build", "--no-deps"]
 
 
 def _pip_words(means: Means, *, builds: bool) -> list[str]:
@@ -309,10 +399,12 @@ def uv_configuration(index: Index) -> bytes:
     return (f"allow-insecure-host = {json.dumps(plain)}\n" + "\n".join(lines) + "\n").encode()
 
 
-def _kit(plan: dict[str, object], means: Means) -> installer_files.InstallerFiles:
+def _kit(plan: dict[str, Any], means: Means) -> installer_files.InstallerFiles:
     files = {
-        "installer.py": _SCRIPT.read_bytes(),
-        "plan.json": json.dumps(plan).encode(),
+        "start.py": _START.encode(),
+        f"{_INSIDE}/__init__.py": b"",
+        f"{_INSIDE}/plan.json": json.dumps(plan).encode(),
+        **{f"{_INSIDE}/{name}": Path(__file__).with_name(name).read_bytes() for name in _SCRIPTS},
         installer_files.CONFIGURATION: configuration(means.index),
         _UV_CONFIGURATION: uv_configuration(means.index),
     }
@@ -331,7 +423,7 @@ def _probe(path: str, needs: Needs, means: Means) -> Probe:
         phase="install",
         target=f"install {', '.join(needs.merged.paths)[:300]}",
         path=path,
-        argv=("python3", f"{TREE}/installer.py"),
+        argv=("python3", f"{TREE}/start.py"),
         env={
             "PYTHONUSERBASE": OUT,
             "PIP_CONFIG_FILE": f"{TREE}/{installer_files.CONFIGURATION}",
