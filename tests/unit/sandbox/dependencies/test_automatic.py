@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.sandbox.dependencies import installer
+from gate.sandbox.dependencies import installer_text
 from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import Means
 from gate.sandbox.dependencies.layer_store import Layer, Store
@@ -91,9 +91,9 @@ def test_every_reason_is_one_short_line(said: str) -> None:
 
 def test_the_installer_blames_one_line() -> None:
     said = "  x No solution found:\n  -> Because mk-autodoc==0.2.0 has no usable wheels and you require six"
-    assert installer._blames(said, "mk_autodoc==0.2.0 --hash=sha256:00")
-    assert not installer._blames(said, "six")
-    assert not installer._blames("", "six")
+    assert installer_text.blames(said, "mk_autodoc==0.2.0 --hash=sha256:00")
+    assert not installer_text.blames(said, "six")
+    assert not installer_text.blames("", "six")
 
 
 def test_projects_locks_are_one_list() -> None:
