@@ -349,6 +349,7 @@ def test_a_runner_that_does_not_start_gives_way_to_a_newer_one(quick: Room, inde
     index.add("pytest", "6.0", {"pytest.py": "import py\n"}, ("py>=1",))
     index.add("py", "1.0", {"py.py": "raise AttributeError('__spec__')\n"})
     index.add("py", "1.1", {"py.py": ""})
+    index.add("pytest", "6.1", {"pytest.py": ""})
     base = {"requirements.txt": "plumbline==1.0\n", "requirements-dev.txt": "pytest==6.0\npy==1.0\n"}
     done = quick.set_up(base)
     record = quick.run(done, "import pytest, plumbline, importlib.metadata as m; print(m.version('pytest'))")

@@ -23,7 +23,8 @@ from gate.sandbox.dependencies.layer_store import Store
 from gate.sandbox.dependencies.needs import Needs, read_needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL
 from gate.sandbox.dependencies.setup import SetUp, for_head, probes_of_new, summary
-from gate.sandbox.dependencies.with_uv import Target, install, newest_for, within
+from gate.sandbox.dependencies.uv_plan import Target
+from gate.sandbox.dependencies.with_uv import install, newest_for, within
 from gate.sandbox.tree_archive import NoTree
 from gate.supply.python.interpreter import fits
 from gate.supply.python.requirements import names_of

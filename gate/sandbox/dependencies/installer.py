@@ -1,6 +1,6 @@
 """Runs inside the installing sandbox: installs requirement lines with uv (else pip), as many as can be had.
 
-Reads plan.json beside it (with_uv.py makes it). All of it at once where that works; else one look tells which
+Reads plan.json beside it (uv_plan.py makes it). All of it at once where that works; else one look tells which
 exact versions have no wheel, and the nearest newer ones take their places; what the installer blames goes,
 and last come halves, so that what cannot be had is told apart. Then each of ``also`` that can be had, and a
 look whether ``runner`` starts. Writes one JSON object: ``failed`` ([line without its hashes, what the

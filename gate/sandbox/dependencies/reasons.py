@@ -9,6 +9,7 @@ from typing import Final
 from gate.escape import shorten
 
 NO_WHEEL: Final = "there is no wheel of it for this Python and machine"
+CONTRADICTS: Final = "it contradicts another requirement"
 UNFETCHED: Final = "it could not be fetched"
 _MOST: Final = 240
 _PYTHON: Final = re.compile(
@@ -42,7 +43,7 @@ _SAID: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"are incompatible|is incompatible|unsatisfiable|ResolutionImpossible",
-        "it contradicts another requirement",
+        CONTRADICTS,
     ),
 )
 

@@ -23,11 +23,14 @@ _SITE = "lib/python*/site-packages"
 
 
 def see_to(installer: Installer) -> None:
-    """Start the runner; where it fails, try its newer versions: of the same major one, then any."""
+    """Start the runner; where it fails, try newer versions: of the package that failed, of the runner with
+    all that belongs to it within its major version, then of any.
+    """
     out = str(installer.plan["out"])
-    said = fault(out)
-    if not said:
+    text = fault(out)
+    if not text:
         return
+    said = text.splitlines()[-1][:200]
     before = installed(out)
     lines = installer.asked()
     freed = {"pytest", *needs(out, "pytest"), *(name for name in before if name.startswith("pytest-"))}
@@ -35,32 +38,42 @@ def see_to(installer: Installer) -> None:
     if any(text_of.has_hash(line) for line in pinned):
         installer.failed.append(("pytest", f"it does not start: {said}"))
         return
-    for line in pinned:
-        installer.swaps.pop(line, None)
-    others = [line for line in installer.swapped(lines) if text_of.name_of(line) not in freed]
+    replaced = {line: installer.swaps.pop(line, None) for line in pinned}
     major = int(before["pytest"].partition(".")[0]) if before["pytest"][:1].isdecimal() else 0
-    loose = [text_of.at_least(line) for line in pinned]
-    rest = [line for line in lines if text_of.name_of(line) in freed and line not in pinned]
-    upgrade = [word for name in sorted(freed) for word in ("--upgrade-package", name)]
-    first = f"pytest<{major + 1}"
-    for more in ([*rest, *loose, first], [*rest, *loose, "pytest"], None):
-        if more is None:
-            failed = installer.run(["pytest"], ["--upgrade"], "plain")
-        else:
-            failed = installer.run([*others, *more], upgrade, "plain")
-        if not failed and not fault(out):
+    tries = [(freed & {failing(text)}, ""), (freed, f"pytest<{major + 1}"), (freed, "pytest")]
+    for names, more in tries:
+        if names and not _try(installer, lines, names, more) and not fault(out):
             break
     else:
-        installer.failed.append(("pytest", f"it does not start: {fault(out) or said}"))
+        if installer.run(["pytest"], ["--upgrade"], "plain") or fault(out):
+            installer.failed.append(("pytest", f"it does not start: {said}"))
     now = installed(out)
-    for line in pinned:
+    for line, swap in replaced.items():
         found = now.get(text_of.name_of(line), "")
-        if found and not text_of.same_version(found, text_of.pin_of(line)):
+        if swap is not None and swap[0] == found:
+            installer.swaps[line] = swap
+        elif found and not text_of.same_version(found, text_of.pin_of(line)):
             installer.swaps[line] = (found, f"pytest did not start: {said}")
 
 
+def _try(installer: Installer, lines: list[str], names: set[str], more: str) -> str:
+    """Install the lines, those of ``names`` in any newer version; empty when that went well."""
+    loose = [
+        text_of.at_least(line) if text_of.name_of(line) in names and text_of.pin_of(line) else line
+        for line in installer.swapped(lines)
+    ]
+    upgrade = [word for name in sorted(names) for word in ("--upgrade-package", name)]
+    return installer.run([*loose, *([more] if more else [])], upgrade, "plain")
+
+
+def failing(text: str) -> str:
+    """The installed package in which a traceback ends; empty where it ends in none."""
+    found = re.findall(r"site-packages/([A-Za-z0-9_]+)[/.]", text)
+    return text_of.plain(found[-1]) if found else ""
+
+
 def fault(out: str) -> str:
-    """The last line of what the runner says when it does not start; empty where it does, or is not there."""
+    """What the runner says when it does not start; empty where it does, or is not there."""
     if "pytest" not in installed(out):
         return ""
     kept = {name: value for name, value in os.environ.items() if not name.upper().endswith("_PROXY")}
@@ -77,7 +90,7 @@ def fault(out: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     text = done.stderr.decode("utf-8", "replace").strip()
-    return "" if done.returncode == 0 else (text.splitlines() or ["it said nothing"])[-1][:200]
+    return "" if done.returncode == 0 else text or "it said nothing"
 
 
 def installed(out: str) -> dict[str, str]:

@@ -24,7 +24,6 @@ from gate.model.change import Side
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.contract import Backend, InstallTransfer
 from gate.sandbox.dependencies import installer_files, layers, result_archive
-from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import (
     OUT,
     PORT,
@@ -32,7 +31,6 @@ from gate.sandbox.dependencies.install import (
     Means,
     Problem,
     cached_run,
-    configuration,
     key_of,
     limit_passed,
     roomy,
@@ -41,17 +39,19 @@ from gate.sandbox.dependencies.install import (
 from gate.sandbox.dependencies.layer_store import Layer, Replaced, Store
 from gate.sandbox.dependencies.needs import Needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL, reason, transient
+from gate.sandbox.dependencies.uv_plan import (
+    TRIED_AGAIN,
+    UV_CONFIGURATION,
+    Target,
+    building_plan,
+    installation_plan,
+    installer_kit,
+    is_near,
+    shown,
+)
 from gate.sandbox.egress.proxy import NOT_PUBLIC, Proxy
 from gate.sandbox.tree_archive import TREE
-from gate.supply.python.requirements import names_of
 
-_SCRIPTS: Final = ("installer.py", "installer_text.py", "runner_check.py")
-_INSIDE: Final = "installing"
-"""The package of the scripts inside."""
-_START: Final = f"import sys; from {_INSIDE}.installer import main; sys.exit(main())\n"
-_UV_CONFIGURATION: Final = "uv.toml"
-_MARGIN: Final = 10.0
-"""Seconds that the installer inside ends before the host's deadline, to tell how far it came."""
 _LEAST: Final = 30.0
 """Seconds that an installation gets however late it is begun."""
 _WEEK: Final = 7
@@ -69,22 +69,6 @@ class _Result(msgspec.Struct, frozen=True):
     replaced: list[tuple[_Text, _Text, _Text]] = []
     built: bool = False
     steps: list[_Text] = []
-
-
-@dataclass(frozen=True, kw_only=True)
-class Target:
-    """What is installed for: the interpreter's version (``3.11.2``) and its command inside. ``newest``: no
-    later release counts (UTC, ISO 8601), empty for all.
-    """
-
-    version: str = "3.11.2"
-    command: str = "python3"
-    newest: str = ""
-
-    @property
-    def minor(self) -> str:
-        """As ``3.11``."""
-        return ".".join(self.version.split(".")[:2])
 
 
 def within(means: Means, spent: float) -> Means:
@@ -129,7 +113,7 @@ def install(
     """
     uv_version, _ = installer_files.uv()
     own = needs.own(target.minor)
-    plan = _plan(needs, target, means, swaps=swaps, runner=alone or side == "base")
+    plan = installation_plan(needs, target, means, swaps=swaps, runner=alone or side == "base")
     key = key_of(
         backend,
         means,
@@ -158,7 +142,7 @@ def install(
         return Installed(record=cached_run(probe, side, found), layer=found)
     means = within(means, time.monotonic() - begun)
     once = replace(once, means=means, probe=replace(probe, deadline=means.deadline))
-    plan = _building(_plan(needs, target, means, builds=True), trial, done.layer)
+    plan = building_plan(installation_plan(needs, target, means, builds=True), trial, done.layer)
     built = once.run(plan, key_built, before=done.layer, keep=alone)
     return built if built.layer is not None else done
 
@@ -170,27 +154,6 @@ def _worth_building(layer: Layer | None) -> list[str]:
     lines = [line for line, why in layer.failed if why == NO_WHEEL]
     far = [r.line for r in layer.replaced if r.why == NO_WHEEL and not is_near(r.pinned, r.version)]
     return [*lines, *far]
-
-
-def is_near(pinned: str, version: str) -> bool:
-    """Would a project that wants the one version be content with the other (semantic versioning)?"""
-    one, other = pinned.split("."), version.split(".")
-    return one[:1] == other[:1] and (one[0] != "0" or one[:2] == other[:2])
-
-
-def _building(plan: dict[str, Any], trial: list[str], before: Layer) -> dict[str, Any]:
-    """The plan of a second run, which builds what the first found no wheel of."""
-    gone = {line for line, why in before.failed if why != NO_WHEEL}
-    tiers = [[line for line in tier if _shown(line) not in gone] for tier in plan["tiers"]]
-    full = {_shown(line): line for tier in tiers for line in tier}
-    swaps = [(full[_shown(r.line)], r.version, r.why) for r in before.replaced if _shown(r.line) in full]
-    wanted = [full[line] for line in map(_shown, trial) if line in full]
-    return plan | {"tiers": tiers, "trial": wanted, "swaps": swaps}
-
-
-def _shown(line: str) -> str:
-    """As the installer tells of a line."""
-    return line.split(" --hash", maxsplit=1)[0][:300]
 
 
 def _own_only(own: dict[str, bytes], store: Store, key: str) -> Layer:
@@ -237,7 +200,7 @@ class _Once:
                     transfer = InstallTransfer(
                         port=PORT, dial=proxy.dial, collect=OUT, most=means.most, keep=arriving.keep
                     )
-                    given = _kit(plan, means)
+                    given = installer_kit(plan, means)
                     spec = roomy(self.spec, means)
                     sent = (self.probe, self.side, transfer, self.traces)
                     record = run_installer(self.backend, spec, given, *sent)
@@ -277,7 +240,7 @@ class _Once:
         version = self.target.version
         failed = {line: reason(why, version) for line, why in result.failed}
         replaced = [
-            Replaced(line=_shown(line), version=taken, why=reason(why, version))
+            Replaced(line=shown(line), version=taken, why=reason(why, version))
             for line, taken, why in result.replaced
         ]
         if before is None:
@@ -285,9 +248,8 @@ class _Once:
         else:
             asked = {r.line for r in replaced} | failed.keys()
             first = replace(before, refused=record.refused) if not result.built else Layer(tar=room)
-            failed = {
-                line: why for line, why in before.failed if line not in asked and why != NO_WHEEL
-            } | failed
+            settled = TRIED_AGAIN if result.built else (NO_WHEEL,)
+            failed |= {line: why for line, why in before.failed if line not in asked and why not in settled}
         return replace(
             first,
             refused=record.refused,
@@ -331,88 +293,6 @@ def _tail_of(text: str) -> str:
     return " ".join(text.split())[-200:] or "it said nothing"
 
 
-def _plan(
-    needs: Needs,
-    target: Target,
-    means: Means,
-    *,
-    builds: bool = False,
-    swaps: Sequence[Replaced] = (),
-    runner: bool = False,
-) -> dict[str, Any]:
-    """What installer.py is told; without anything secret in it."""
-    of = needs.merged
-    with_uv = bool(installer_files.uv()[0])
-    attempts: list[list[str]] = [[]]
-    if with_uv and target.newest and not of.locked:
-        attempts = [["--exclude-newer", target.newest], []]
-    program = _uv_words(target, builds=builds) if with_uv else _pip_words(means, builds=builds)
-    has_pytest = "pytest" in names_of((*of.tests, *of.lines))
-    # a lock's packages go together; else tests' needs are looked at first, since they name more
-    tiers = [[*of.tests, *of.lines], list(of.extras)]
-    there = {_shown(line): line for line in tiers[0] if "--hash" not in line}
-    return {
-        "program": [*program, *(["--no-deps"] if of.locked else [])],
-        "plain": program,
-        "out": OUT,
-        "into": ["--prefix", OUT] if with_uv else [],
-        "aside": ["--prefix", "/work/trial"] if with_uv else [],
-        "resolver": _resolver_words(target) if with_uv else [],
-        "also": [] if has_pytest else ["pytest"],
-        "attempts": attempts,
-        "tiers": tiers,
-        "needed": 1,
-        "swaps": [(there[r.line], r.version, r.why) for r in swaps if r.line in there],
-        "trial": [],
-        "runner": runner and with_uv,
-        "python": target.command,
-        "constraints": list(of.constraints),
-        "seconds": max(5.0, means.deadline - _MARGIN),
-    }
-
-
-def _uv_words(target: Target, *, builds: bool) -> list[str]:
-    words = [f"{TREE}/uv", "pip", "install", "--quiet", "--python", target.command]
-    words += ["--no-progress", "--color", "never", "--link-mode", "hardlink", "--cache-dir", "/work/cache"]
-    return [*words, *([] if builds else ["--no-build"])]
-
-
-def _resolver_words(target: Target) -> list[str]:
-    words = [f"{TREE}/uv", "pip", "compile", "--quiet", "--python", target.command, "--no-header"]
-    words += ["--no-progress", "--color", "never", "--cache-dir", "/work/cache", "--no-annotate"]
-    return [*words, "--no-build", "--no-deps"]
-
-
-def _pip_words(means: Means, *, builds: bool) -> list[str]:
-    words = ["python3", f"{TREE}/pip", "install", "--isolated", "--disable-pip-version-check", "--no-input"]
-    words += ["--no-cache-dir", "--no-compile", "--user", "--break-system-packages", "--quiet"]
-    words += ["--no-warn-script-location", "--progress-bar", "off", "--retries", "1", "--timeout", "15"]
-    words += ["--proxy", f"http://127.0.0.1:{PORT}", *([] if builds else ["--only-binary", ":all:"])]
-    return words + (["--cert", f"{TREE}/{installer_files.CERTIFICATES}"] if means.index.certificates else [])
-
-
-def uv_configuration(index: Index) -> bytes:
-    """For uv (uv.toml): the machine's index first. Addresses may hold a password, so they stand in a file."""
-    lines = [f"[[index]]\nurl = {json.dumps(address)}" for address in index.more]
-    lines.append(f"[[index]]\nurl = {json.dumps(index.url)}\ndefault = true")
-    plain = [f"{place.host}:{place.port}" for place in index.hosts() if place.plain]
-    return (f"allow-insecure-host = {json.dumps(plain)}\n" + "\n".join(lines) + "\n").encode()
-
-
-def _kit(plan: dict[str, Any], means: Means) -> installer_files.InstallerFiles:
-    files = {
-        "start.py": _START.encode(),
-        f"{_INSIDE}/__init__.py": b"",
-        f"{_INSIDE}/plan.json": json.dumps(plan).encode(),
-        **{f"{_INSIDE}/{name}": Path(__file__).with_name(name).read_bytes() for name in _SCRIPTS},
-        installer_files.CONFIGURATION: configuration(means.index),
-        _UV_CONFIGURATION: uv_configuration(means.index),
-    }
-    if means.index.certificates:
-        files[installer_files.CERTIFICATES] = means.index.certificates
-    return installer_files.InstallerFiles(files, uv=installer_files.uv()[1])
-
-
 def _probe(path: str, needs: Needs, means: Means) -> Probe:
     proxy = f"http://127.0.0.1:{PORT}"
     certificates = (
@@ -427,7 +307,7 @@ def _probe(path: str, needs: Needs, means: Means) -> Probe:
         env={
             "PYTHONUSERBASE": OUT,
             "PIP_CONFIG_FILE": f"{TREE}/{installer_files.CONFIGURATION}",
-            "UV_CONFIG_FILE": f"{TREE}/{_UV_CONFIGURATION}",
+            "UV_CONFIG_FILE": f"{TREE}/{UV_CONFIGURATION}",
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_HTTP_TIMEOUT": "30",
             "UV_CONCURRENT_DOWNLOADS": "8",

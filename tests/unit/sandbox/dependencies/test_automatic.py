@@ -20,7 +20,8 @@ from gate.sandbox.dependencies.install import Means
 from gate.sandbox.dependencies.layer_store import FRESH_INCOMPLETE, Layer, Replaced, Store
 from gate.sandbox.dependencies.needs import merge, read_needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL, reason, transient
-from gate.sandbox.dependencies.with_uv import is_near, newest_for, within
+from gate.sandbox.dependencies.uv_plan import is_near
+from gate.sandbox.dependencies.with_uv import newest_for, within
 from gate.sandbox.egress.rules import Allowed
 from gate.sandbox.egress.upstream import Upstreams
 from gate.supply.python.requirements import Requirements
