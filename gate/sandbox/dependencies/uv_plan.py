@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from gate.sandbox.dependencies import installer_files
+from gate.sandbox.dependencies import installer_files, layers
 from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import OUT, PORT, Means, configuration
 from gate.sandbox.dependencies.layer_store import Layer, Replaced
@@ -134,6 +135,12 @@ def uv_configuration(index: Index) -> bytes:
     lines.append(f"[[index]]\nurl = {json.dumps(index.url)}\ndefault = true")
     plain = [f"{place.host}:{place.port}" for place in index.hosts() if place.plain]
     return (f"allow-insecure-host = {json.dumps(plain)}\n" + "\n".join(lines) + "\n").encode()
+
+
+@cache
+def scripts_version() -> str:
+    """A digest of the scripts: another installer makes other layers."""
+    return layers.name_of("\n".join(Path(__file__).with_name(name).read_text("utf-8") for name in _SCRIPTS))
 
 
 def installer_kit(plan: dict[str, Any], means: Means) -> installer_files.InstallerFiles:

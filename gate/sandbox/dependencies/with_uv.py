@@ -47,6 +47,7 @@ from gate.sandbox.dependencies.uv_plan import (
     installation_plan,
     installer_kit,
     is_near,
+    scripts_version,
     shown,
 )
 from gate.sandbox.egress.proxy import NOT_PUBLIC, Proxy
@@ -118,6 +119,7 @@ def install(
         backend,
         means,
         uv_version or installer_files.pip_version(),
+        scripts_version(),
         json.dumps({name: part for name, part in plan.items() if name != "seconds"}, sort_keys=True),
         *(f"{name}\0{content.hex()}" for name, content in sorted(own.items())),
     )
