@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.sandbox.dependencies import installer_text
+from gate.sandbox.dependencies import installer, installer_text
 from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import Means
 from gate.sandbox.dependencies.layer_store import FRESH_INCOMPLETE, Layer, Replaced, Store
@@ -139,6 +139,21 @@ def test_a_failed_network_is_no_lasting_reason() -> None:
     assert not transient(said, [])  # not allowed: the same tomorrow
     assert not transient("six==1.0 has no usable wheels", ["files.example:443: timed out"])
     assert transient("no time was left", [])
+
+
+def test_a_build_that_takes_too_long_is_told_once_where_another_version_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = ["mortar==1.0", "plumb==2.0"]
+    plan = {"seconds": 60, "trial": lines, "swaps": [(line, "9", "no wheel") for line in lines]}
+    doing = installer.Installer(plan)
+    monkeypatch.setattr(doing, "run", lambda *_, **__: installer.NO_TIME)
+    doing.try_to_build()
+    assert not doing.built
+    assert {line: (version, reason(why, "3.11.2")) for line, (version, why) in doing.swaps.items()} == (
+        dict.fromkeys(lines, ("9", "it could not be built"))
+    )
+    assert not any(transient(why, []) for _, why in doing.swaps.values())
 
 
 def test_an_incomplete_layer_is_looked_at_again_after_a_day(tmp_path: Path) -> None:
