@@ -42,6 +42,7 @@ MOST_DEEP: Final = 120
 _NAMES: Final = 200
 TIMES: Final = {"test": 2.0}
 """How many times the deadline of a probe: tests come with fixtures, and reach more than anything else."""
+MOST_TIMES: Final = 2.0
 TESTS_LIGHT: Final = 16
 TESTS_DEEP: Final = 60
 RUNNER_PATIENCE: Final = 3.0
@@ -274,7 +275,17 @@ def _probes(wanted: Iterable[DriverItem], deadline: float, acts: Mapping[str, As
         groups += [items[n : n + size] for n in range(0, len(items), size)]
     groups += [[item] for item in ordered if not item.groupable]
     groups.sort(key=lambda g: (-g[0].rank[0], -g[0].rank[1], g[0].file.path, g[0].target))
-    return [probe_of(group, deadline * _patience(group[0]), acts=acts) for group in groups]
+    return [
+        probe_of(group, deadline * _patience(group[0]) * _times_for(len(group)), acts=acts)
+        for group in groups
+    ]
+
+
+def _times_for(items: int) -> float:
+    """How many times as long a group may take as one item: each imports its application anew, which takes
+    seconds for a large one. Never more than MOST_TIMES, which an endless import uses up.
+    """
+    return min(MOST_TIMES, 1 + (items - 1) / 4)
 
 
 def _patience(item: DriverItem) -> float:

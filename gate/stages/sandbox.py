@@ -29,6 +29,7 @@ from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_beha
 from gate.stages.clock_comparisons import compares_clock
 from gate.stages.context import CheckContext, Ending, SandboxResult
 from gate.stages.pace import paced
+from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
 from gate.stages.setup import SetUp, affects_installation, laid_out, prepare, with_dependencies
 
@@ -106,6 +107,8 @@ class _Execution:
             ready = self._set_up(backend, capability, spec)
             plan = with_dependencies(plan, ready, self.wanted.deadline)
             spec = replace(spec, layers=ready.layers, modules=ready.modules)
+            if ready.layers:
+                spec = replace(spec, limits=replace(spec.limits, memory=with_room(spec.limits.memory)))
         base, head = laid_out(opened.base, ready, "base"), laid_out(opened.head, ready, "head")
         with backend.open(spec, base, head) as session:
             context.stages.extend(missing_observers(capability, self.wanted.network, spec.network))

@@ -297,6 +297,67 @@ def test_a_built_layer_is_made_anew_for_a_comparison(quick: Room, index: Package
     assert [run.trace is not None for run in differs.runs] == [True, True], _said(differs)
 
 
+FAILING = "def build_wheel(folder, config_settings=None, metadata_directory=None):\n    raise OSError\n"
+
+
+def test_a_version_without_a_wheel_gives_way_to_the_nearest_newer_one(
+    quick: Room, index: PackageIndex
+) -> None:
+    index.files["mortar-1.0.tar.gz"] = _sdist("mortar", FAILING)
+    index.add("mortar", "1.1", {"mortar.py": "VERSION = 1.1\n"})
+    index.add("mortar", "2.0", {"mortar.py": "VERSION = 2.0\n"})
+    done = quick.set_up({"requirements.txt": "plumbline\nmortar==1.0\n"}, builds=True)
+    record = quick.run(done, "import mortar, plumbline; print(mortar.VERSION)")
+    assert record.stdout == b"1.1\n", _said(done)
+    (told,) = done.not_exercised
+    assert told.reason.startswith("mortar 1.1 instead of 1.0: there is no wheel"), _said(done)
+    assert not [run for run in done.runs if run.trace is not None]  # nothing was built
+    index.asked.clear()
+    again = quick.set_up({"requirements.txt": "plumbline\nmortar==1.0\n"}, builds=True)
+    assert (again.layers, again.not_exercised) == (done.layers, done.not_exercised)
+    assert not index.asked
+
+
+def test_what_cannot_be_built_is_not_tried_again(quick: Room, index: PackageIndex) -> None:
+    index.files["mortar-1.0.tar.gz"] = _sdist("mortar", FAILING)
+    index.add("mortar", "2.0", {"mortar.py": "VERSION = 2.0\n"})
+    base = {"requirements.txt": "plumbline\nmortar==1.0\n"}
+    done = quick.set_up(base, builds=True)
+    assert quick.run(done, "import mortar; print(mortar.VERSION)").stdout == b"2.0\n", _said(done)
+    (told,) = done.not_exercised
+    assert told.reason == "mortar 2.0 instead of 1.0: it could not be built", _said(done)
+    assert [run for run in done.runs if run.trace is not None]
+    index.asked.clear()
+    again = quick.set_up(base, builds=True)
+    assert (again.layers, again.not_exercised) == (done.layers, done.not_exercised)
+    assert not index.asked
+
+
+def test_a_version_with_a_hash_is_never_replaced(quick: Room, index: PackageIndex) -> None:
+    good = index.add("plumbline", "1.0", {"plumbline.py": "LEVEL = 1\n"})
+    index.files["mortar-1.0.tar.gz"] = _sdist("mortar", FAILING)
+    index.add("mortar", "1.1", {"mortar.py": ""})
+    lock = _lock(("plumbline", "1.0", good), ("mortar", "1.0", "0" * 64))
+    done = quick.set_up({"pyproject.toml": PROJECT, "uv.lock": lock})
+    (told,) = done.not_exercised
+    assert told.reason.startswith("dependency missing: mortar==1.0: there is no wheel"), _said(done)
+    record = quick.run(done, "import plumbline\ntry: import mortar\nexcept ImportError: print('without')")
+    assert record.stdout == b"without\n", _said(done)
+
+
+def test_a_runner_that_does_not_start_gives_way_to_a_newer_one(quick: Room, index: PackageIndex) -> None:
+    index.add("pytest", "6.0", {"pytest.py": "import py\n"}, ("py>=1",))
+    index.add("py", "1.0", {"py.py": "raise AttributeError('__spec__')\n"})
+    index.add("py", "1.1", {"py.py": ""})
+    index.add("pytest", "6.1", {"pytest.py": ""})
+    base = {"requirements.txt": "plumbline==1.0\n", "requirements-dev.txt": "pytest==6.0\npy==1.0\n"}
+    done = quick.set_up(base)
+    record = quick.run(done, "import pytest, plumbline, importlib.metadata as m; print(m.version('pytest'))")
+    assert record.stdout == b"6.0\n", (record.stderr, _said(done))
+    (told,) = done.not_exercised
+    assert told.reason == "py 1.1 instead of 1.0: pytest did not start: AttributeError: __spec__", _said(done)
+
+
 def test_nothing_but_metadata_needs_no_run(quick: Room, index: PackageIndex) -> None:
     done = quick.set_up({"pyproject.toml": PROJECT})
     assert not done.runs

@@ -23,7 +23,8 @@ from gate.sandbox.dependencies.layer_store import Store
 from gate.sandbox.dependencies.needs import Needs, read_needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL
 from gate.sandbox.dependencies.setup import SetUp, for_head, probes_of_new, summary
-from gate.sandbox.dependencies.with_uv import Target, install, newest_for, within
+from gate.sandbox.dependencies.uv_plan import Target
+from gate.sandbox.dependencies.with_uv import install, newest_for, within
 from gate.sandbox.tree_archive import NoTree
 from gate.supply.python.interpreter import fits
 from gate.supply.python.requirements import names_of
@@ -75,14 +76,22 @@ def set_up_automatically(
     done: dict[Side, Installed] = {}
     sides: list[Side] = ["base"] if same or not request.head else ["base", "head"]
     begun = time.monotonic()
+
+    def add(side: Side, *, fresh: bool = False) -> None:
+        in_time = within(means, time.monotonic() - begun)
+        may_build = replace(in_time, builds=means.builds and _is_known(needs, side))
+        before = done["base"].layer if side == "head" and "base" in done else None
+        done[side] = install(
+            backend, spec, needs[side], side,
+            target=target, path=path, means=may_build, store=store, traces=traces, alone=same,
+            swaps=before.replaced if before is not None else (), fresh=fresh,
+        )  # fmt: skip
+
     for side in sides:
         if needs[side].counts:
-            in_time = within(means, time.monotonic() - begun)
-            may_build = replace(in_time, builds=means.builds and _is_known(needs, side))
-            done[side] = install(
-                backend, spec, needs[side], side,
-                target=target, path=path, means=may_build, store=store, traces=traces, alone=same,
-            )  # fmt: skip
+            add(side)
+    if len(done) > 1 and _traced(done["head"]) and not _traced(done["base"]):
+        add("base", fresh=True)  # what head's build does is compared with base's
     if same and "base" in done:
         done["head"] = for_head(done["base"])
     laid: dict[Side, Path] = {side: d.layer.tar for side, d in done.items() if d.layer is not None}
@@ -128,6 +137,10 @@ def _is_known(needs: dict[Side, Needs], side: Side) -> bool:
     return after <= before
 
 
+def _traced(of: Installed) -> bool:
+    return of.record is not None and of.record.trace is not None
+
+
 def _is_whole(record: RunRecord) -> bool:
     """A run that did not come to its end is told as a reason, and is no run of the change."""
     return record.outcome is Outcome.COMPLETED and record.fault is None and record.completeness.whole
@@ -159,6 +172,8 @@ def _left(done: dict[Side, Installed], needs: dict[Side, Needs], path: str) -> I
     for line, why in what.layer.failed if what.layer is not None else ():
         helps = " (sandbox.setup_builds = true builds it)" if why == NO_WHEEL else ""
         yield NotExercised(path=path, target=_WHAT, reason=f"dependency missing: {line}: {why}{helps}")
+    for replaced in what.layer.replaced if what.layer is not None else ():
+        yield NotExercised(path=path, target=_WHAT, reason=f"{replaced}: {replaced.why}")
     if what.problem is not None:
         yield NotExercised(path=path, target="dependencies", reason=f"not installed: {what.problem.text}")
 

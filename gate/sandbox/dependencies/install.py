@@ -33,7 +33,7 @@ from gate.tracing.events import Event, Process
 PORT: Final = 8118
 """Of the sandbox's own loopback, where pip finds the proxy."""
 OUT: Final = "/work/out"
-_VERSION: Final = "3"
+_VERSION: Final = "4"
 """Part of every key: bump it when a layer's form changes."""
 _TEXT: Final = 300
 

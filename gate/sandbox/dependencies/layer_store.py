@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -24,22 +25,43 @@ from gate.sandbox.images.runtimes import cache
 
 FRESH: Final = 7 * 24 * 3600
 """Seconds after which an index is asked again: names without a version may have moved on."""
+FRESH_INCOMPLETE: Final = 24 * 3600
+"""The same for a layer that something is missing in, or stands in another version: a wheel may be there."""
 _UNUSED: Final = 30 * 24 * 3600
 _Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Replaced:
+    """A requirement of one exact version that is there in another ``version``, and why."""
+
+    line: str
+    version: str
+    why: str
+
+    @property
+    def pinned(self) -> str:
+        """The version that was asked for."""
+        return re.split(r"[\s;]", self.line.partition("==")[2].strip(), maxsplit=1)[0]
+
+    def __str__(self) -> str:
+        name = re.split(r"[\s\[=]", self.line, maxsplit=1)[0]
+        return f"{name} {self.version} instead of {self.pinned}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
     """An installed set of packages: a clean tar, what is in it, and what its installation was refused.
 
-    ``failed``: requirements that are not in it, and why. ``built``: code was run to make it. ``lasting``: a
-    lock or a date says what is in it, so that it does not age.
+    ``failed``: requirements that are not in it, and why; ``replaced``: those in another version. ``built``:
+    code was run to make it. ``lasting``: a lock or a date says what is in it, so that it does not age.
     """
 
     tar: Path
     distributions: tuple[Distribution, ...] = ()
     refused: tuple[Refused, ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
+    replaced: tuple[Replaced, ...] = ()
     built: bool = False
     lasting: bool = False
     cached: bool = False
@@ -52,6 +74,7 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     distributions: tuple[Distribution, ...]
     refused: tuple[Refused, ...]
     failed: tuple[tuple[str, str], ...] = ()
+    replaced: tuple[Replaced, ...] = ()
     built: bool = False
     lasting: bool = False
 
@@ -71,7 +94,8 @@ class Store:
             entry = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Entry)
             tar = self._folder / f"{entry.tar}.tar"
             age = time.time() - entry.made
-            fresh = entry.version == _VERSION and age >= 0 and (entry.lasting or age < FRESH)
+            most = FRESH_INCOMPLETE if entry.failed or entry.replaced else FRESH
+            fresh = entry.version == _VERSION and age >= 0 and (entry.lasting or age < most)
             if not fresh or self._digest(tar) != entry.tar:
                 return None
             self._used(key, entry.tar)
@@ -82,6 +106,7 @@ class Store:
             distributions=entry.distributions,
             refused=entry.refused,
             failed=entry.failed,
+            replaced=entry.replaced,
             built=entry.built,
             lasting=entry.lasting,
             cached=True,
@@ -139,22 +164,26 @@ class Store:
         made.chmod(0o600)
         made.replace(tar)
         _write(tar.with_suffix(".checked"), f"{_signature(tar)}\n{digest}".encode())
+        layer = replace(layer, tar=tar)
         if key is not None:
-            entry = _Entry(
-                version=_VERSION,
-                made=time.time(),
-                tar=digest,
-                distributions=layer.distributions,
-                refused=layer.refused,
-                failed=layer.failed,
-                built=layer.built,
-                lasting=layer.lasting,
-            )
-            part = made.with_suffix(".json")
-            part.write_bytes(msgspec.json.encode(entry))
-            part.replace(self._folder / f"{key}.json")
-            self._used(key, digest)
-        return replace(layer, tar=tar)
+            self.add_again(layer, key)
+        return layer
+
+    def add_again(self, layer: Layer, key: str) -> None:
+        """A layer whose tar is here already can be found under a further key. Raises OSError."""
+        entry = _Entry(
+            version=_VERSION,
+            made=time.time(),
+            tar=layer.tar.stem,
+            distributions=layer.distributions,
+            refused=layer.refused,
+            failed=layer.failed,
+            replaced=layer.replaced,
+            built=layer.built,
+            lasting=layer.lasting,
+        )
+        _write(self._folder / f"{key}.json", msgspec.json.encode(entry))
+        self._used(key, layer.tar.stem)
 
     def sweep(self, most: int | None = None) -> None:
         """Drop what nobody used for a month and, while there are more than ``most`` bytes of layers, those

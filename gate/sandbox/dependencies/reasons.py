@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from gate.escape import shorten
 
 NO_WHEEL: Final = "there is no wheel of it for this Python and machine"
+CONTRADICTS: Final = "it contradicts another requirement"
+UNFETCHED: Final = "it could not be fetched"
 _MOST: Final = 240
 _PYTHON: Final = re.compile(
     r"(?:depends on|requires) (?:a different )?Python(?: )?(?P<what>[<>=!~][^\s,;]*(?:,[<>=!~][^\s,;]*)*)"
 )
 _PIP_PYTHON: Final = re.compile(r"Requires-Python (?P<what>[<>=!~][^\s;]*)")
+_NETWORK: Final = (
+    r"[Ff]ailed to fetch|error sending request|Could not connect|tunnel error|operation timed out"
+    r"|Max retries exceeded|ProxyError|NewConnectionError|Request failed after"
+)
 _SAID: Final[tuple[tuple[str, str], ...]] = (
     (r"Hash mismatch|DO NOT MATCH THE HASHES", "what the index gives is not what its hash names"),
     (r"No space left on device|Disk quota exceeded", "there is no room for it (sandbox.setup_mb)"),
@@ -25,6 +32,7 @@ _SAID: Final[tuple[tuple[str, str], ...]] = (
         ),
         NO_WHEEL,
     ),
+    (_NETWORK, UNFETCHED),
     (
         r"Failed to build|build backend|Failed building wheel|subprocess-exited-with-error",
         "it could not be built",
@@ -35,7 +43,7 @@ _SAID: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         r"are incompatible|is incompatible|unsatisfiable|ResolutionImpossible",
-        "it contradicts another requirement",
+        CONTRADICTS,
     ),
 )
 
@@ -53,3 +61,10 @@ def reason(said: str, python: str) -> str:
         if re.search(pattern, text):
             return words
     return shorten(text, _MOST) or "the installer did not say why"
+
+
+def transient(said: str, failures: Sequence[str]) -> bool:
+    """Might it go well a minute later? No time, or a network that failed (``failures``: the proxy's), but not
+    what is not allowed.
+    """
+    return "no time was left" in said or bool(failures and re.search(_NETWORK, said))

@@ -11,10 +11,11 @@ import datetime
 import json
 import tarfile
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -22,8 +23,7 @@ from gate.errors import InconclusiveError
 from gate.model.change import Side
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.contract import Backend, InstallTransfer
-from gate.sandbox.dependencies import installer_files, result_archive
-from gate.sandbox.dependencies.index import Index
+from gate.sandbox.dependencies import installer_files, layers, result_archive
 from gate.sandbox.dependencies.install import (
     OUT,
     PORT,
@@ -31,23 +31,28 @@ from gate.sandbox.dependencies.install import (
     Means,
     Problem,
     cached_run,
-    configuration,
     key_of,
     limit_passed,
     roomy,
     run_installer,
 )
-from gate.sandbox.dependencies.layer_store import Layer, Store
+from gate.sandbox.dependencies.layer_store import Layer, Replaced, Store
 from gate.sandbox.dependencies.needs import Needs
-from gate.sandbox.dependencies.reasons import NO_WHEEL, reason
+from gate.sandbox.dependencies.reasons import NO_WHEEL, reason, transient
+from gate.sandbox.dependencies.uv_plan import (
+    TRIED_AGAIN,
+    UV_CONFIGURATION,
+    Target,
+    building_plan,
+    installation_plan,
+    installer_kit,
+    is_near,
+    scripts_version,
+    shown,
+)
 from gate.sandbox.egress.proxy import NOT_PUBLIC, Proxy
 from gate.sandbox.tree_archive import TREE
-from gate.supply.python.requirements import names_of
 
-_SCRIPT: Final = Path(__file__).with_name("installer.py")
-_UV_CONFIGURATION: Final = "uv.toml"
-_MARGIN: Final = 10.0
-"""Seconds that the installer inside ends before the host's deadline, to tell how far it came."""
 _LEAST: Final = 30.0
 """Seconds that an installation gets however late it is begun."""
 _WEEK: Final = 7
@@ -62,22 +67,9 @@ class _Result(msgspec.Struct, frozen=True):
     failed: list[tuple[_Text, _Text]]
     given_up: list[int]
     unreachable: _Text
-
-
-@dataclass(frozen=True, kw_only=True)
-class Target:
-    """What is installed for: the interpreter's version (``3.11.2``) and its command inside. ``newest``: no
-    later release counts (UTC, ISO 8601), empty for all.
-    """
-
-    version: str = "3.11.2"
-    command: str = "python3"
-    newest: str = ""
-
-    @property
-    def minor(self) -> str:
-        """As ``3.11``."""
-        return ".".join(self.version.split(".")[:2])
+    replaced: list[tuple[_Text, _Text, _Text]] = []
+    built: bool = False
+    steps: list[_Text] = []
 
 
 def within(means: Means, spent: float) -> Means:
@@ -111,43 +103,59 @@ def install(
     store: Store,
     traces: Path,
     alone: bool,
+    swaps: Sequence[Replaced] = (),
+    fresh: bool = False,
 ) -> Installed:
     """One layer, from the store where it is there. ``alone``: no other side is compared with it, so that a
-    layer that was built may be kept. ``path``, ``traces``: as in install.install.
+    layer that was built may be kept. ``path``, ``traces``: as in install.install. ``swaps``: what base has in
+    other versions. ``fresh``: what a run built, or tried to, is not taken from the store.
 
     Raises InconclusiveError where no sandbox can be put up, or the disk is full.
     """
     uv_version, _ = installer_files.uv()
     own = needs.own(target.minor)
-    plan = _plan(needs, target, means, builds=False)
+    plan = installation_plan(needs, target, means, swaps=swaps, runner=alone or side == "base")
     key = key_of(
         backend,
         means,
         uv_version or installer_files.pip_version(),
+        scripts_version(),
         json.dumps({name: part for name, part in plan.items() if name != "seconds"}, sort_keys=True),
         *(f"{name}\0{content.hex()}" for name, content in sorted(own.items())),
     )
     probe = _probe(path, needs, means)
-    found = store.find(key)
-    if found is not None and (alone or not found.built):
-        return Installed(record=cached_run(probe, side, found), layer=found)
-    lasting = needs.merged.locked or bool(target.newest)
     if not needs.merged:
-        layer = _own_only(own, store, key)
+        layer = store.find(key) or _own_only(own, store, key)
         return Installed(record=None, layer=layer)
-    once = _Once(backend, spec, probe, side, means, store, traces, own, target)
+    lasting = needs.merged.locked or bool(target.newest)
+    once = _Once(backend, spec, probe, side, means, store, traces, own, target, lasting)
     begun = time.monotonic()
-    done = once.run(plan, key, lasting=lasting, builds=False)
-    without = [line for line, why in done.layer.failed if why == NO_WHEEL] if done.layer else []
-    if not without or not means.builds:
+    found = store.find(key)
+    if found is not None:
+        done = Installed(record=cached_run(probe, side, found), layer=found)
+    else:
+        done = once.run(plan, key)
+    trial = _worth_building(done.layer)
+    if not trial or not means.builds or done.layer is None:
         return done
+    key_built = layers.name_of(f"built\n{key}")
+    found = store.find(key_built)
+    if found is not None and not fresh and (alone or not found.built):
+        return Installed(record=cached_run(probe, side, found), layer=found)
     means = within(means, time.monotonic() - begun)
     once = replace(once, means=means, probe=replace(probe, deadline=means.deadline))
-    built = once.run(
-        _plan(needs, target, means, builds=True), key if alone else None, lasting=lasting, builds=True
-    )
-    good = built.layer is not None and len(built.layer.failed) < len(done.layer.failed if done.layer else ())
-    return built if good else done
+    plan = building_plan(installation_plan(needs, target, means, builds=True), trial, done.layer)
+    built = once.run(plan, key_built, before=done.layer, keep=alone)
+    return built if built.layer is not None else done
+
+
+def _worth_building(layer: Layer | None) -> list[str]:
+    """Lines whose packages have no wheel: those left out, and those replaced by a version far from it."""
+    if layer is None:
+        return []
+    lines = [line for line, why in layer.failed if why == NO_WHEEL]
+    far = [r.line for r in layer.replaced if r.why == NO_WHEEL and not is_near(r.pinned, r.version)]
+    return [*lines, *far]
 
 
 def _own_only(own: dict[str, bytes], store: Store, key: str) -> Layer:
@@ -174,9 +182,14 @@ class _Once:
     traces: Path
     own: dict[str, bytes]
     target: Target
+    lasting: bool
 
-    def run(self, plan: dict[str, object], key: str | None, *, lasting: bool, builds: bool) -> Installed:
-        """Run the plan once. A record that is no whole look is not believed."""
+    def run(
+        self, plan: dict[str, Any], key: str, *, before: Layer | None = None, keep: bool = True
+    ) -> Installed:
+        """Run the plan once. A record that is no whole look is not believed. ``before``: the layer without
+        what this run builds; ``keep``: whether a layer that was built is kept.
+        """
         means = self.means
         with (
             self.store.scratch() as room,
@@ -189,14 +202,14 @@ class _Once:
                     transfer = InstallTransfer(
                         port=PORT, dial=proxy.dial, collect=OUT, most=means.most, keep=arriving.keep
                     )
-                    given = _kit(plan, means)
+                    given = installer_kit(plan, means)
                     spec = roomy(self.spec, means)
                     sent = (self.probe, self.side, transfer, self.traces)
                     record = run_installer(self.backend, spec, given, *sent)
                 record = replace(record, refused=tuple(proxy.refusals))
-                if (
-                    not builds and installer_files.uv()[0]
-                ):  # then uv itself started the other Python, to ask for its version
+                if before is None and installer_files.uv()[0]:
+                    # then uv itself started the other Python, to ask for its version, or we did, for the
+                    # runner of base's tests
                     record = replace(record, trace=None, completeness=Completeness())
                 problem = limit_passed(record, proxy, arriving, means)
                 result = _result(record.stdout)
@@ -206,31 +219,48 @@ class _Once:
                     problem = Problem(text=_unreachable(proxy, result.unreachable), ours=True)
                 if problem is not None or result is None:
                     return Installed(record=record, problem=problem)
-                return Installed(
-                    record=record,
-                    layer=self._layer(room, record, result, key, lasting=lasting, builds=builds),
+                told = self._told(room, record, result, before)
+                again = not any(transient(why, proxy.failures) for _, why in result.failed) and not any(
+                    transient(why, proxy.failures) for _, _, why in result.replaced
                 )
+                kept = key if again and (keep or not told.built) else None
+                if before is not None and not result.built:  # the layer stays as it was; its reasons do not
+                    if kept is not None:
+                        self.store.add_again(told, kept)
+                    return Installed(record=record, layer=told)
+                own = dict(self.own)
+                if not told.failed and not result.given_up:
+                    own[f"lib/python{self.target.minor}/site-packages/{COMPLETE}"] = b""
+                distributions = result_archive.clean(room / "raw.tar", room / "clean.tar", own)
+                layer = replace(told, distributions=distributions)
+                return Installed(record=record, layer=self.store.add(room / "clean.tar", layer, kept))
             except OSError as error:
                 raise _no_room(error) from error
 
-    def _layer(
-        self, room: Path, record: RunRecord, result: _Result, key: str | None, *, lasting: bool, builds: bool
-    ) -> Layer:
-        failed = tuple((line, reason(why, self.target.version)) for line, why in result.failed)
-        own = dict(self.own)
-        if not failed and not result.given_up:
-            own[f"lib/python{self.target.minor}/site-packages/{COMPLETE}"] = b""
-        distributions = result_archive.clean(room / "raw.tar", room / "clean.tar", own)
-        ended = all("sandbox.setup_deadline" not in why for _, why in failed)
-        layer = Layer(
-            tar=room,
-            distributions=distributions,
+    def _told(self, room: Path, record: RunRecord, result: _Result, before: Layer | None) -> Layer:
+        """The layer as the installer tells of it."""
+        version = self.target.version
+        failed = {line: reason(why, version) for line, why in result.failed}
+        replaced = [
+            Replaced(line=shown(line), version=taken, why=reason(why, version))
+            for line, taken, why in result.replaced
+        ]
+        if before is None:
+            first = Layer(tar=room, refused=record.refused)
+        else:
+            asked = {r.line for r in replaced} | failed.keys()
+            first = replace(before, refused=record.refused) if not result.built else Layer(tar=room)
+            settled = TRIED_AGAIN if result.built else (NO_WHEEL,)
+            failed |= {line: why for line, why in before.failed if line not in asked and why not in settled}
+        return replace(
+            first,
             refused=record.refused,
-            failed=failed,
-            built=builds,
-            lasting=lasting and not failed,
+            failed=tuple(failed.items()),
+            replaced=tuple(replaced),
+            built=result.built,
+            lasting=self.lasting and not failed and not replaced,
+            cached=False,
         )
-        return self.store.add(room / "clean.tar", layer, key if ended else None)
 
 
 def _no_room(error: OSError) -> InconclusiveError:
@@ -265,62 +295,6 @@ def _tail_of(text: str) -> str:
     return " ".join(text.split())[-200:] or "it said nothing"
 
 
-def _plan(needs: Needs, target: Target, means: Means, *, builds: bool) -> dict[str, object]:
-    """What installer.py is told; without anything secret in it."""
-    of = needs.merged
-    with_uv = bool(installer_files.uv()[0])
-    attempts: list[list[str]] = [[]]
-    if with_uv and target.newest and not of.locked:
-        attempts = [["--exclude-newer", target.newest], []]
-    program = _uv_words(target, builds=builds) if with_uv else _pip_words(means, builds=builds)
-    has_pytest = "pytest" in names_of((*of.tests, *of.lines))
-    return {
-        "program": [*program, *(["--no-deps"] if of.locked else [])],
-        "plain": program,
-        "also": [] if has_pytest else ["pytest"],
-        "attempts": attempts,
-        # a lock's packages go together; else tests' needs are looked at first, since they name more
-        "tiers": [[*of.tests, *of.lines], list(of.extras)],
-        "needed": 1,
-        "constraints": list(of.constraints),
-        "seconds": max(5.0, means.deadline - _MARGIN),
-    }
-
-
-def _uv_words(target: Target, *, builds: bool) -> list[str]:
-    words = [f"{TREE}/uv", "pip", "install", "--quiet", "--prefix", OUT, "--python", target.command]
-    words += ["--no-progress", "--color", "never", "--link-mode", "hardlink", "--cache-dir", "/work/cache"]
-    return [*words, *([] if builds else ["--no-build"])]
-
-
-def _pip_words(means: Means, *, builds: bool) -> list[str]:
-    words = ["python3", f"{TREE}/pip", "install", "--isolated", "--disable-pip-version-check", "--no-input"]
-    words += ["--no-cache-dir", "--no-compile", "--user", "--break-system-packages", "--quiet"]
-    words += ["--no-warn-script-location", "--progress-bar", "off", "--retries", "1", "--timeout", "15"]
-    words += ["--proxy", f"http://127.0.0.1:{PORT}", *([] if builds else ["--only-binary", ":all:"])]
-    return words + (["--cert", f"{TREE}/{installer_files.CERTIFICATES}"] if means.index.certificates else [])
-
-
-def uv_configuration(index: Index) -> bytes:
-    """For uv (uv.toml): the machine's index first. Addresses may hold a password, so they stand in a file."""
-    lines = [f"[[index]]\nurl = {json.dumps(address)}" for address in index.more]
-    lines.append(f"[[index]]\nurl = {json.dumps(index.url)}\ndefault = true")
-    plain = [f"{place.host}:{place.port}" for place in index.hosts() if place.plain]
-    return (f"allow-insecure-host = {json.dumps(plain)}\n" + "\n".join(lines) + "\n").encode()
-
-
-def _kit(plan: dict[str, object], means: Means) -> installer_files.InstallerFiles:
-    files = {
-        "installer.py": _SCRIPT.read_bytes(),
-        "plan.json": json.dumps(plan).encode(),
-        installer_files.CONFIGURATION: configuration(means.index),
-        _UV_CONFIGURATION: uv_configuration(means.index),
-    }
-    if means.index.certificates:
-        files[installer_files.CERTIFICATES] = means.index.certificates
-    return installer_files.InstallerFiles(files, uv=installer_files.uv()[1])
-
-
 def _probe(path: str, needs: Needs, means: Means) -> Probe:
     proxy = f"http://127.0.0.1:{PORT}"
     certificates = (
@@ -331,11 +305,11 @@ def _probe(path: str, needs: Needs, means: Means) -> Probe:
         phase="install",
         target=f"install {', '.join(needs.merged.paths)[:300]}",
         path=path,
-        argv=("python3", f"{TREE}/installer.py"),
+        argv=("python3", f"{TREE}/start.py"),
         env={
             "PYTHONUSERBASE": OUT,
             "PIP_CONFIG_FILE": f"{TREE}/{installer_files.CONFIGURATION}",
-            "UV_CONFIG_FILE": f"{TREE}/{_UV_CONFIGURATION}",
+            "UV_CONFIG_FILE": f"{TREE}/{UV_CONFIGURATION}",
             "UV_PYTHON_DOWNLOADS": "never",
             "UV_HTTP_TIMEOUT": "30",
             "UV_CONCURRENT_DOWNLOADS": "8",

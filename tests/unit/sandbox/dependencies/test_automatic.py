@@ -5,18 +5,22 @@ from __future__ import annotations
 import datetime
 import os
 import tarfile
+import time
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.sandbox.dependencies import installer
+from gate.sandbox.dependencies import installer, installer_text
 from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import Means
-from gate.sandbox.dependencies.layer_store import Layer, Store
+from gate.sandbox.dependencies.layer_store import FRESH_INCOMPLETE, Layer, Replaced, Store
 from gate.sandbox.dependencies.needs import merge, read_needs
-from gate.sandbox.dependencies.reasons import NO_WHEEL, reason
+from gate.sandbox.dependencies.reasons import NO_WHEEL, reason, transient
+from gate.sandbox.dependencies.uv_plan import is_near
 from gate.sandbox.dependencies.with_uv import newest_for, within
 from gate.sandbox.egress.rules import Allowed
 from gate.sandbox.egress.upstream import Upstreams
@@ -91,9 +95,81 @@ def test_every_reason_is_one_short_line(said: str) -> None:
 
 def test_the_installer_blames_one_line() -> None:
     said = "  x No solution found:\n  -> Because mk-autodoc==0.2.0 has no usable wheels and you require six"
-    assert installer._blames(said, "mk_autodoc==0.2.0 --hash=sha256:00")
-    assert not installer._blames(said, "six")
-    assert not installer._blames("", "six")
+    assert installer_text.blames(said, "mk_autodoc==0.2.0 --hash=sha256:00")
+    assert not installer_text.blames(said, "six")
+    assert not installer_text.blames("", "six")
+
+
+def test_of_two_lines_for_a_package_the_exact_one_is_blamed() -> None:
+    said = "Because markupsafe==2.0.1 has no usable wheels and you require markupsafe==2.0.1"
+    lines = ["markupsafe>=2", "MarkupSafe==2.0.1", "six==1.16.0"]
+    assert installer_text.blamed(said, lines) == ["MarkupSafe==2.0.1"]
+    assert installer_text.blamed(said, ["markupsafe>=2"]) == ["markupsafe>=2"]
+    assert installer_text.blamed("", lines) == []
+
+
+def test_a_line_with_another_version() -> None:
+    line = 'Mark_up[extra]==2.0 ; python_version > "3" --hash=sha256:00'
+    assert installer_text.pin_of(line) == "2.0"
+    assert installer_text.at_least(line) == 'Mark_up[extra]>=2.0 ; python_version > "3"'
+    assert installer_text.with_version("six==1.16.0", "==1.17") == "six==1.17"
+    assert [installer_text.pin_of(other) for other in ("six", "six>=1", "six==1.*", "")] == [""] * 4
+    assert installer_text.versions("a-b==1.0\n# no\nC_d==2\n") == {"a-b": "1.0", "c-d": "2"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [("6.0", "6", True), ("2021.05.30", "2021.5.30", True), ("1.1", "1.10", False), ("1.0b1", "1.0", False)],
+)
+def test_versions_are_compared_however_written(one: str, other: str, same: bool) -> None:
+    assert installer_text.same_version(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("pinned", "version", "near"),
+    [("2.0.1", "2.1.2", True), ("5.4.1", "6.0", False), ("0.17.3", "0.19.1", False), ("0.4", "0.4.2", True)],
+)
+def test_a_near_version_is_one_of_the_same_promise(pinned: str, version: str, near: bool) -> None:
+    assert is_near(pinned, version) is near
+
+
+def test_a_failed_network_is_no_lasting_reason() -> None:
+    said = "error: Failed to fetch: `https://files.example/six.whl`"
+    assert transient(said, ["files.example:443: timed out"])
+    assert not transient(said, [])  # not allowed: the same tomorrow
+    assert not transient("six==1.0 has no usable wheels", ["files.example:443: timed out"])
+    assert transient("no time was left", [])
+
+
+def test_a_build_that_takes_too_long_is_told_once_where_another_version_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = ["mortar==1.0", "plumb==2.0"]
+    plan = {"seconds": 60, "trial": lines, "swaps": [(line, "9", "no wheel") for line in lines]}
+    doing = installer.Installer(plan)
+    monkeypatch.setattr(doing, "run", lambda *_, **__: installer.NO_TIME)
+    doing.try_to_build()
+    assert not doing.built
+    assert {line: (version, reason(why, "3.11.2")) for line, (version, why) in doing.swaps.items()} == (
+        dict.fromkeys(lines, ("9", "it could not be built"))
+    )
+    assert not any(transient(why, []) for _, why in doing.swaps.values())
+
+
+def test_an_incomplete_layer_is_looked_at_again_after_a_day(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    replaced = Replaced(line="pyyaml==5.4.1 ; x", version="6.0", why="no wheel")
+    assert str(replaced) == "pyyaml 6.0 instead of 5.4.1"
+    layer = replace(store.find("whole") or Layer(tar=_layer(store, "whole", 9)), replaced=(replaced,))
+    store.add_again(layer, "incomplete")
+    found = store.find("incomplete")
+    assert found is not None
+    assert (found.tar, found.replaced) == (layer.tar, (replaced,))
+    entry = tmp_path / "incomplete.json"
+    old = msgspec.json.decode(entry.read_bytes()) | {"made": time.time() - FRESH_INCOMPLETE - 1}
+    entry.write_bytes(msgspec.json.encode(old))
+    assert store.find("incomplete") is None
+    assert store.find("whole") is not None
 
 
 def test_projects_locks_are_one_list() -> None:
