@@ -152,11 +152,14 @@ PAGER = (
     "import contextlib, subprocess\n\n\n@contextlib.contextmanager\ndef pipe(command):\n"
     "    with subprocess.Popen(command) as child:\n        yield child\n\n\n"
     "def chosen(command):\n    return pipe(command)\n\n\n"
+    "short = lambda command: subprocess.run(command)\n\n\n"
     "def either(command):\n    subprocess.run(command)\n    return pipe(command)\n"
 )
 
 
-@pytest.mark.parametrize(("name", "way"), [("pipe", "make"), ("chosen", "make"), ("either", "call")])
+@pytest.mark.parametrize(
+    ("name", "way"), [("pipe", "make"), ("chosen", "make"), ("either", "call"), ("short", "call")]
+)
 def test_a_generator_runs_when_it_is_gone_through(name: str, way: str, tmp_path: Path) -> None:
     """That it was called is all that its own line can show: its process starts at another one."""
     head: FileMap = {"src/shop/cart.py": f"from shop.pager import {name}\n{CART}\nx = {name}(['less'])\n"}

@@ -24,7 +24,7 @@ OWN: Final = "."
 
 def own_name(meaning: Meaning) -> str:
     """How a function that is called is named to the import graph; empty for what is none of a project."""
-    if meaning[0] == "def" and len(meaning) == 2 and not meaning[1].startswith("<"):
+    if meaning[0] == "def" and len(meaning) == 2:
         return f"{OWN}{meaning[1]}"
     if meaning[0] == "class" and len(meaning) == 2:
         return f"{OWN}{meaning[1]}.__init__"
@@ -35,7 +35,8 @@ def own_name(meaning: Meaning) -> str:
 
 def _is_generator(function: ast.AST) -> bool:
     """Is there a ``yield`` in its own body?"""
-    todo: list[ast.AST] = list(getattr(function, "body", ()))
+    body: list[ast.AST] | ast.AST = getattr(function, "body", [])
+    todo = list(body) if isinstance(body, list) else [body]  # a lambda's is one expression
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Yield | ast.YieldFrom):
