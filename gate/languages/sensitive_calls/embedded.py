@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.languages.identity import extension
 from gate.languages.sensitive_calls import executed_files
 from gate.languages.sensitive_calls.grammar import Parsed, blank
+from gate.languages.sensitive_calls.lexical import Scanned
 from gate.languages.sensitive_calls.table import Language, languages
 
 _SCRIPTS: Final = "[(script_element) (attribute)] @it"
@@ -33,12 +35,19 @@ _HEREDOC: Final = re.compile(rb"<<-?\s*[\"']?(\w+)[\"']?")
 _RECIPE: Final = re.compile(rb"(?P<lead>\t[ \t]*[@+-]*[ \t]*)(?P<rest>[^\n]*)")
 _INDENTED: Final = re.compile(rb"(?P<lead>[ \t]+[@-]*[ \t]*)(?P<rest>[^\n]*)")
 _INLINE: Final = re.compile(rb"[^\s#:=][^#:=\n]*:(?!=)[^#=;\n]*;(?P<rest>[^\n]*)")
+_BACKTICKS: Final = re.compile(rb"^[\w-]+[ \t]*:=[ \t]*`(?P<text>[^`\n]*)`", re.MULTILINE)
+_SHEBANG: Final = re.compile(rb"^[ \t]+#![^\n]*python[^\n]*\n(?P<text>(?:[ \t]+[^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE)
 _MADE: Final = re.compile(rb"\$\(shell[ \t](?P<rest>[^\n]*?)\)[ \t]*$|!=[ \t]*(?P<set>[^\n]*)", re.MULTILINE)
 _STEP: Final = re.compile(
     rb"\bsh\b\s*\(?\s*(?:\w+\s*:\s*\w+\s*,\s*)?(?:script\s*:\s*)?"
     rb"(?P<quote>\"\"\"|'''|\"|')(?P<text>.{0,20000}?)(?P=quote)",
     re.DOTALL,
 )
+_ESCAPE: Final = re.compile(rb"\\[n\"']|(?:&amp;){1,2}|&(?:quot|apos|lt|gt|#10|#xA);", re.IGNORECASE)
+_MEANT: Final[Mapping[bytes, bytes]] = {
+    b"n": b";", b'"': b'"', b"'": b"'", b"quot": b'"', b"apos": b"'", b"amp": b"&", b"amp;&amp": b"&&", b"lt": b"<", b"gt": b">",
+    b"#10": b";", b"#xa": b";",
+}  # fmt: skip
 _VARIABLE: Final = re.compile(rb"\$\((\w+)\)")
 
 
@@ -57,7 +66,42 @@ def parts(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     reader = _READERS.get(language.id)
     if reader is not None:
         return reader(language, path, text)
-    return (Part(language=language, grammar=language.grammar(path), text=text),)
+    whole = Part(language=language, grammar=language.grammar(path), text=text)
+    return (whole, _given_to_a_shell(language, text)) if language.syntax.run else (whole,)
+
+
+def _given_to_a_shell(language: Language, text: bytes) -> Part:
+    """The texts in settings of builds that a shell runs, their quotes and entities read."""
+    shown = Scanned(language, text).lines
+    spans: list[tuple[int, int]] = []
+    for pattern in language.syntax.run:
+        spans += (match.span("text") for match in re.finditer(pattern.encode(), bytes(shown), re.DOTALL))
+    kept, at = bytearray(_kept(text, [])), 0
+    for start, end in sorted(spans):
+        if start >= at:
+            kept[start:end] = _ESCAPE.sub(_unescaped, text[start:end])
+            at = end
+    return _of("shell", "a.sh", bytes(kept))
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    """One escaped character as it is meant, as long as it was written; the end of a line ends a command."""
+    meant = _MEANT.get(found[0][1:].rstrip(b";").lower(), b" ")
+    return meant.ljust(len(found[0]))
+
+
+_CODE: Final = re.compile(rb"<%(?!--|[%@]|(?:def|block|page|include|inherit|namespace|call|doc|text)\b)[=\-!]?(?P<text>.{0,20000}?)-?%>", re.DOTALL)
+_TEMPLATED: Final[Mapping[str, str]] = {
+    "erb": "ruby", "rhtml": "ruby", "ejs": "javascript", "mako": "python", "eex": "elixir", "leex": "elixir",
+    "heex": "elixir", "aspx": "csharp", "ascx": "csharp", "asp": "visualbasic", "gsp": "groovy",
+}  # fmt: skip
+
+
+def inserted(path: str, text: bytes) -> tuple[Part, ...]:
+    """The code between ``<%`` and ``%>`` of a template, in the language that its ending says."""
+    name = _TEMPLATED.get(extension(path), "")
+    spans = [match.span("text") for match in _CODE.finditer(text)] if name else []
+    return (_of(name, "", _kept(text, spans)),) if spans else ()
 
 
 def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:
@@ -186,7 +230,7 @@ _LISTED: Final = bytes.maketrans(b'[]"', b"   ")
 
 def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     just = path.lower().endswith("justfile")
-    spans = []
+    spans = [match.span("text") for match in _BACKTICKS.finditer(text)] if just else []
     for match in re.finditer(rb"^[^\n]*$", text, re.MULTILINE):
         inline = _INLINE.match(text, match.start(), match.end())
         if inline:
@@ -199,8 +243,19 @@ def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         for made in _MADE.finditer(text, match.start(), match.end()):
             group = "rest" if made["rest"] is not None else "set"
             spans.append(made.span(group))
-    shell = _VARIABLE.sub(rb"${\1}", _kept(text, spans)).replace(b"$$", b" $")
-    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", shell))
+    shell = _VARIABLE.sub(rb"${\1}", _kept(text, sorted(spans))).replace(b"$$", b" $")
+    scripts = [_of("python", "a.py", _dedented(text, *match.span("text"))) for match in _SHEBANG.finditer(text)]
+    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", shell), *scripts)
+
+
+def _dedented(text: bytes, start: int, end: int) -> bytes:
+    """A recipe that is a program of its own, its lines moved to the margin but at their place in the file."""
+    lines = text[start:end].split(b"\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    moved = b"\n".join(line[margin:] + b" " * min(margin, len(line)) for line in lines)
+    kept = bytearray(_kept(text, []))
+    kept[start:end] = moved
+    return bytes(kept)
 
 
 def _groovy(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
@@ -213,13 +268,21 @@ def _groovy(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     )
 
 
+_STARTER: Final = re.compile(r"\A\s*(?:(?:RUN|CMD|ENTRYPOINT)(?=\s)|@(?=(?:php|composer)\s))")
+"""What stands before a command in an inlined Dockerfile and in Composer's scripts."""
+
+
+def _command(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
 def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     """The commands of settings, each at the line where it stands; nothing of what is only a setting."""
     del language
     found = executed_files.commands(executed_files.untemplated(path), text)
     if found is None:
         return ()
-    lines = [(line, one) for line, said in found for one in said.split("\n")]
+    lines = [(line, _STARTER.sub(_command, one)) for line, said in found for one in said.split("\n")]
     shell = _of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
     return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)),)
 
