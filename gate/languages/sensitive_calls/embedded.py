@@ -22,6 +22,8 @@ _KINDS: Final = {
     "tsx": "typescript",
     "typescript": "typescript",
     "text/typescript": "typescript",
+    "vbscript": "visualbasic",
+    "text/vbscript": "visualbasic",
 }
 _JAVASCRIPT: Final = frozenset(
     {"", "module", "js", "jsx", "javascript", "text/javascript", "application/javascript", "text/babel"}
@@ -136,13 +138,14 @@ def _html(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         if raw is None:
             continue
         tag = whole[: raw.start_byte - node.start_byte]
-        said = re.search(rb"\b(?:lang|type)\s*=\s*[\"']?([\w/]+)", tag)
+        said = re.search(rb"\b(?:lang|type|language)\s*=\s*[\"']?([\w/]+)", tag)
         kind = said[1].decode().lower() if said else ""
         name = _KINDS.get(kind) or ("javascript" if kind in _JAVASCRIPT else "")
         if name:
             spans.setdefault(name, []).append((raw.start_byte, raw.end_byte))
+    endings = {"typescript": "tsx", "visualbasic": "vbs"}
     scripts = [
-        _of(name, f"a.{'tsx' if name == 'typescript' else 'js'}", _kept(text, found))
+        _of(name, f"a.{endings.get(name, 'js')}", _kept(text, found))
         for name, found in spans.items()
     ]
     return (Part(language=language, grammar=language.grammar(path), text=text), *scripts)
@@ -272,6 +275,12 @@ _STARTER: Final = re.compile(r"\A\s*(?:(?:RUN|CMD|ENTRYPOINT)(?=\s)|@(?=(?:php|c
 """What stands before a command in an inlined Dockerfile and in Composer's scripts."""
 
 
+_SETTINGS: Final = re.compile(
+    r"(?:^|/)\.(?:vscode|cursor|zed|theia|devcontainer)/|\.?devcontainer\.json$|\.code-workspace$|\.pre-commit-config\.ya?ml$"
+)
+"""Files with commands that have settings beside them which start something, too."""
+
+
 def _command(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
@@ -284,7 +293,8 @@ def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         return ()
     lines = [(line, _STARTER.sub(_command, one)) for line, said in found for one in said.split("\n")]
     shell = _of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
-    return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)),)
+    own = (_of("settings", "", text),) if _SETTINGS.search(path.lower()) else ()
+    return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)), *own)
 
 
 _READERS: Final[Mapping[str, Callable[[Language, str, bytes], tuple[Part, ...]]]] = {
