@@ -39,6 +39,10 @@ _INDENTED: Final = re.compile(rb"(?P<lead>[ \t]+[@-]*[ \t]*)(?P<rest>[^\n]*)")
 _INLINE: Final = re.compile(rb"[^\s#:=][^#:=\n]*:(?!=)[^#=;\n]*;(?P<rest>[^\n]*)")
 _BACKTICKS: Final = re.compile(rb"^[\w-]+[ \t]*:=[ \t]*`(?P<text>[^`\n]*)`", re.MULTILINE)
 _SHEBANG: Final = re.compile(rb"^[ \t]+#![^\n]*python[^\n]*\n(?P<text>(?:[ \t]+[^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE)
+_DEFINED: Final = re.compile(
+    rb"^define[ \t]+(?P<name>\w+)[ \t]*=?[ \t]*\n(?P<text>.{0,20000}?)^endef\b", re.MULTILINE | re.DOTALL
+)
+_USED: Final = re.compile(rb"^[ \t]*[@+-]*[ \t]*\$\((?P<name>\w+)\)[ \t]*$", re.MULTILINE)
 _MADE: Final = re.compile(rb"\$\(shell[ \t](?P<rest>[^\n]*?)\)[ \t]*$|!=[ \t]*(?P<set>[^\n]*)", re.MULTILINE)
 _STEP: Final = re.compile(
     rb"\bsh\b\s*\(?\s*(?:\w+\s*:\s*\w+\s*,\s*)?(?:script\s*:\s*)?"
@@ -246,9 +250,18 @@ def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         for made in _MADE.finditer(text, match.start(), match.end()):
             group = "rest" if made["rest"] is not None else "set"
             spans.append(made.span(group))
-    shell = _VARIABLE.sub(rb"${\1}", _kept(text, sorted(spans))).replace(b"$$", b" $")
+    used = set(_USED.findall(_kept(text, sorted(spans))))
+    spans += [match.span("text") for match in _DEFINED.finditer(text) if match["name"] in used]
+    kept = _USED.sub(lambda use: _noop(use, text), _kept(text, sorted(spans)))
+    shell = _VARIABLE.sub(rb"${\1}", kept).replace(b"$$", b" $")
     scripts = [_of("python", "a.py", _dedented(text, *match.span("text"))) for match in _SHEBANG.finditer(text)]
     return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", shell), *scripts)
+
+
+def _noop(use: re.Match[bytes], text: bytes) -> bytes:
+    """A variable that is a recipe's whole line and defined here as lines, which are read where they stand."""
+    defined = any(match["name"] == use["name"] for match in _DEFINED.finditer(text))
+    return use[0].replace(b"$(" + use["name"] + b")", b":".ljust(len(use["name"]) + 3)) if defined else use[0]
 
 
 def _dedented(text: bytes, start: int, end: int) -> bytes:
