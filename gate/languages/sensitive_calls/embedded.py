@@ -97,17 +97,38 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
 
 
 _CODE: Final = re.compile(rb"<%(?!--|[%@]|(?:def|block|page|include|inherit|namespace|call|doc|text)\b)[=\-!]?(?P<text>.{0,20000}?)-?%>", re.DOTALL)
-_TEMPLATED: Final[Mapping[str, str]] = {
-    "erb": "ruby", "rhtml": "ruby", "ejs": "javascript", "mako": "python", "eex": "elixir", "leex": "elixir",
-    "heex": "elixir", "aspx": "csharp", "ascx": "csharp", "asp": "visualbasic", "gsp": "groovy",
-}  # fmt: skip
+_BLADE: Final = re.compile(
+    rb"@php\b(?P<php>.{0,20000}?)@endphp|\{\{(?!--)(?P<shown>.{0,2000}?)\}\}|\{!!(?P<raw>.{0,2000}?)!!\}", re.DOTALL
+)
+_DASHED: Final = re.compile(rb"^[ \t]*(?:[\w.#%-]*)(?:-|!?=)[ \t]+(?P<text>[^\n]+)", re.MULTILINE)
+_FRONT: Final = re.compile(rb"\A---[ \t]*\n(?P<text>.{0,50000}?)^---", re.MULTILINE | re.DOTALL)
+_MDX: Final = re.compile(rb"^(?P<line>(?:import|export)[ ][^\n]*)|\{(?P<text>[^{}\n]*)\}", re.MULTILINE)
+_TEMPLATED: Final[Mapping[str, tuple[str, re.Pattern[bytes]]]] = {
+    **dict.fromkeys(("erb", "rhtml"), ("ruby", _CODE)),
+    **dict.fromkeys(("eex", "leex", "heex"), ("elixir", _CODE)),
+    **dict.fromkeys(("aspx", "ascx"), ("csharp", _CODE)),
+    **dict.fromkeys(("pug", "jade"), ("javascript", _DASHED)),
+    **dict.fromkeys(("haml", "slim"), ("ruby", _DASHED)),
+    "ejs": ("javascript", _CODE),
+    "mako": ("python", _CODE),
+    "asp": ("visualbasic", _CODE),
+    "gsp": ("groovy", _CODE),
+    "astro": ("typescript", _FRONT),
+    "mdx": ("javascript", _MDX),
+}
 
 
 def inserted(path: str, text: bytes) -> tuple[Part, ...]:
     """The code between ``<%`` and ``%>`` of a template, in the language that its ending says."""
-    name = _TEMPLATED.get(extension(path), "")
-    spans = [match.span("text") for match in _CODE.finditer(text)] if name else []
-    return (_of(name, "", _kept(text, spans)),) if spans else ()
+    blade = path.lower().endswith(".blade.php")
+    name, pattern = ("php", _BLADE) if blade else _TEMPLATED.get(extension(path), ("", _CODE))
+    spans = [match.span(match.lastgroup or 0) for match in pattern.finditer(text)] if name else []
+    marks = executed_files.untemplated(path) != path
+    found = [_of("template", "", text)] if marks else []
+    if spans:
+        part = _of(name, "", _kept(text, spans))
+        found.append(replace(part, grammar="tree_sitter_php:language_php_only") if blade else part)
+    return tuple(found)
 
 
 def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:

@@ -258,15 +258,24 @@ def _program_and_words(rule: Executed, node: yaml.MappingNode) -> Iterator[tuple
             continue
         if isinstance(rest, yaml.SequenceNode) and all(isinstance(n, yaml.ScalarNode) for n in rest.value):
             yield first.start_mark.line + 1, _joined_words([str(first.value), *(n.value for n in rest.value)])
-    shell, run = named.get("shell"), named.get("run")
-    if isinstance(shell, yaml.ScalarNode) and isinstance(run, yaml.ScalarNode):
-        script = _SCRIPTED.match(shell.value)
-        if script:
-            option = "-e" if script[1] in ("node", "perl", "ruby") else "-c"
-            text = run.value.replace("'", '"')
-            lines = f"{script[1]} {option} '{text}'".split("\n")
-            for number, line in enumerate(lines, run.start_mark.line + (2 if run.style in ("|", ">") else 1)):
-                yield number, line
+    shell, run, uses = named.get("shell"), named.get("run"), named.get("uses")
+    if isinstance(shell, yaml.ScalarNode) and (script := _SCRIPTED.match(shell.value)):
+        yield from _with_interpreter(script[1], run)
+    if isinstance(uses, yaml.ScalarNode) and uses.value.startswith("actions/github-script"):
+        given = named.get("with")
+        pairs = given.value if isinstance(given, yaml.MappingNode) else ()
+        for key, value in pairs:
+            if isinstance(key, yaml.ScalarNode) and key.value == "script":
+                yield from _with_interpreter("node", value)
+
+
+def _with_interpreter(program: str, text: yaml.Node | None) -> Iterator[tuple[int, str]]:
+    """A text and what runs it, as the command that does the same."""
+    if not isinstance(text, yaml.ScalarNode):
+        return
+    option = "-e" if program in ("node", "perl", "ruby") else "-c"
+    lines = "{} {} '{}'".format(program, option, text.value.replace("'", '"')).split("\n")
+    yield from enumerate(lines, text.start_mark.line + (2 if text.style in ("|", ">") else 1))
 
 
 def _by_indent(rule: Executed, said: str) -> Iterator[tuple[int, str]]:

@@ -19,6 +19,7 @@ _COMPILED: Final = frozenset(
     {"pyc", "pyo", "pyd", "so", "dll", "exe", "dylib", "class", "jar", "wasm", "o", "a"}
 )
 _PHP_OR_SHELL: Final = frozenset({"inc", "module"})
+_MARKED: Final = re.compile(rb"<%|\{\{|\{%|<#|\$\{")
 _DATA_NAMES: Final = frozenset({"", "txt", "dat", "cfg"})
 _JAVASCRIPT: Final = re.compile(
     rb"\brequire\s{0,9}\(\s{0,9}['\"][\w@/.:-]{1,80}['\"]\s{0,9}\)|^module\.exports\b|^import\s[^\n]{1,80}\sfrom\s+['\"]",
@@ -155,7 +156,7 @@ def table_of(path: str, text: bytes) -> str | None:
         return run_by.whole or "commands"
     if is_dockerfile_variant(path):
         return "dockerfile"
-    if path != written and b"<%" in text:
+    if path != written and _MARKED.search(text):
         return "template"
     if suffix not in _DATA_NAMES:
         return None
