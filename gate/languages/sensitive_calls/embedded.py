@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gate.languages.identity import extension
 from gate.languages.sensitive_calls import executed_files
 from gate.languages.sensitive_calls.grammar import Parsed, blank
 from gate.languages.sensitive_calls.lexical import Scanned
@@ -38,7 +37,9 @@ _RECIPE: Final = re.compile(rb"(?P<lead>\t[ \t]*[@+-]*[ \t]*)(?P<rest>[^\n]*)")
 _INDENTED: Final = re.compile(rb"(?P<lead>[ \t]+[@-]*[ \t]*)(?P<rest>[^\n]*)")
 _INLINE: Final = re.compile(rb"[^\s#:=][^#:=\n]*:(?!=)[^#=;\n]*;(?P<rest>[^\n]*)")
 _BACKTICKS: Final = re.compile(rb"^[\w-]+[ \t]*:=[ \t]*`(?P<text>[^`\n]*)`", re.MULTILINE)
-_SHEBANG: Final = re.compile(rb"^[ \t]+#![^\n]*python[^\n]*\n(?P<text>(?:[ \t]+[^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE)
+_SHEBANG: Final = re.compile(
+    rb"^[ \t]+#![^\n]*python[^\n]*\n(?P<text>(?:[ \t]+[^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE
+)
 _DEFINED: Final = re.compile(
     rb"^define[ \t]+(?P<name>\w+)[ \t]*=?[ \t]*\n(?P<text>.{0,20000}?)^endef\b", re.MULTILINE | re.DOTALL
 )
@@ -51,8 +52,8 @@ _STEP: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(rb"\\[n\"']|(?:&amp;){1,2}|&(?:quot|apos|lt|gt|#10|#xA);", re.IGNORECASE)
 _MEANT: Final[Mapping[bytes, bytes]] = {
-    b"n": b";", b'"': b'"', b"'": b"'", b"quot": b'"', b"apos": b"'", b"amp": b"&", b"amp;&amp": b"&&", b"lt": b"<", b"gt": b">",
-    b"#10": b";", b"#xa": b";",
+    b"n": b";", b'"': b'"', b"'": b"'", b"quot": b'"', b"apos": b"'", b"amp": b"&", b"amp;&amp": b"&&",
+    b"lt": b"<", b"gt": b">", b"#10": b";", b"#xa": b";",
 }  # fmt: skip
 _VARIABLE: Final = re.compile(rb"\$\((\w+)\)")
 
@@ -82,12 +83,12 @@ def _given_to_a_shell(language: Language, text: bytes) -> Part:
     spans: list[tuple[int, int]] = []
     for pattern in language.syntax.run:
         spans += (match.span("text") for match in re.finditer(pattern.encode(), bytes(shown), re.DOTALL))
-    kept, at = bytearray(_kept(text, [])), 0
+    kept, at = bytearray(only(text, [])), 0
     for start, end in sorted(spans):
         if start >= at:
             kept[start:end] = _ESCAPE.sub(_unescaped, text[start:end])
             at = end
-    return _of("shell", "a.sh", bytes(kept))
+    return of("shell", "a.sh", bytes(kept))
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
@@ -96,42 +97,8 @@ def _unescaped(found: re.Match[bytes]) -> bytes:
     return meant.ljust(len(found[0]))
 
 
-_CODE: Final = re.compile(rb"<%(?!--|[%@]|(?:def|block|page|include|inherit|namespace|call|doc|text)\b)[=\-!]?(?P<text>.{0,20000}?)-?%>", re.DOTALL)
-_BLADE: Final = re.compile(
-    rb"@php\b(?P<php>.{0,20000}?)@endphp|\{\{(?!--)(?P<shown>.{0,2000}?)\}\}|\{!!(?P<raw>.{0,2000}?)!!\}", re.DOTALL
-)
-_DASHED: Final = re.compile(rb"^[ \t]*(?:[\w.#%-]*)(?:-|!?=)[ \t]+(?P<text>[^\n]+)", re.MULTILINE)
-_FRONT: Final = re.compile(rb"\A---[ \t]*\n(?P<text>.{0,50000}?)^---", re.MULTILINE | re.DOTALL)
-_MDX: Final = re.compile(rb"^(?P<line>(?:import|export)[ ][^\n]*)|\{(?P<text>[^{}\n]*)\}", re.MULTILINE)
-_TEMPLATED: Final[Mapping[str, tuple[str, re.Pattern[bytes]]]] = {
-    **dict.fromkeys(("erb", "rhtml"), ("ruby", _CODE)),
-    **dict.fromkeys(("eex", "leex", "heex"), ("elixir", _CODE)),
-    **dict.fromkeys(("aspx", "ascx"), ("csharp", _CODE)),
-    **dict.fromkeys(("pug", "jade"), ("javascript", _DASHED)),
-    **dict.fromkeys(("haml", "slim"), ("ruby", _DASHED)),
-    "ejs": ("javascript", _CODE),
-    "mako": ("python", _CODE),
-    "asp": ("visualbasic", _CODE),
-    "gsp": ("groovy", _CODE),
-    "astro": ("typescript", _FRONT),
-    "mdx": ("javascript", _MDX),
-}
-
-
-def inserted(path: str, text: bytes) -> tuple[Part, ...]:
-    """The code between ``<%`` and ``%>`` of a template, in the language that its ending says."""
-    blade = path.lower().endswith(".blade.php")
-    name, pattern = ("php", _BLADE) if blade else _TEMPLATED.get(extension(path), ("", _CODE))
-    spans = [match.span(match.lastgroup or 0) for match in pattern.finditer(text)] if name else []
-    marks = executed_files.untemplated(path) != path
-    found = [_of("template", "", text)] if marks else []
-    if spans:
-        part = _of(name, "", _kept(text, spans))
-        found.append(replace(part, grammar="tree_sitter_php:language_php_only") if blade else part)
-    return tuple(found)
-
-
-def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:
+def only(text: bytes, spans: list[tuple[int, int]]) -> bytes:
+    """The text with all but these bytes blanked, line ends kept."""
     kept = bytearray(text)
     at = 0
     for start, end in spans:
@@ -141,7 +108,8 @@ def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:
     return bytes(kept)
 
 
-def _of(name: str, path: str, text: bytes) -> Part:
+def of(name: str, path: str, text: bytes) -> Part:
+    """A part in the language of this id."""
     language = languages()[name]
     return Part(language=language, grammar=language.grammar(path), text=text)
 
@@ -169,10 +137,7 @@ def _html(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         if name:
             spans.setdefault(name, []).append((raw.start_byte, raw.end_byte))
     endings = {"typescript": "tsx", "visualbasic": "vbs"}
-    scripts = [
-        _of(name, f"a.{endings.get(name, 'js')}", _kept(text, found))
-        for name, found in spans.items()
-    ]
+    scripts = [of(name, f"a.{endings.get(name, 'js')}", only(text, found)) for name, found in spans.items()]
     return (Part(language=language, grammar=language.grammar(path), text=text), *scripts)
 
 
@@ -205,7 +170,7 @@ def _dockerfile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
             _as_shell(shell, text, match.end(), end)
         at = end
     blank(shell, at, len(shell))
-    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", bytes(shell)))
+    return (Part(language=language, grammar="", text=text), of("shell", "a.sh", bytes(shell)))
 
 
 def _instructions(text: bytes) -> list[tuple[int, int]]:
@@ -271,12 +236,13 @@ def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         for made in _MADE.finditer(text, match.start(), match.end()):
             group = "rest" if made["rest"] is not None else "set"
             spans.append(made.span(group))
-    used = set(_USED.findall(_kept(text, sorted(spans))))
+    used = set(_USED.findall(only(text, sorted(spans))))
     spans += [match.span("text") for match in _DEFINED.finditer(text) if match["name"] in used]
-    kept = _USED.sub(lambda use: _noop(use, text), _kept(text, sorted(spans)))
+    kept = _USED.sub(lambda use: _noop(use, text), only(text, sorted(spans)))
     shell = _VARIABLE.sub(rb"${\1}", kept).replace(b"$$", b" $")
-    scripts = [_of("python", "a.py", _dedented(text, *match.span("text"))) for match in _SHEBANG.finditer(text)]
-    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", shell), *scripts)
+    bodies = (_dedented(text, *match.span("text")) for match in _SHEBANG.finditer(text))
+    scripts = [of("python", "a.py", body) for body in bodies]
+    return (Part(language=language, grammar="", text=text), of("shell", "a.sh", shell), *scripts)
 
 
 def _noop(use: re.Match[bytes], text: bytes) -> bytes:
@@ -290,7 +256,7 @@ def _dedented(text: bytes, start: int, end: int) -> bytes:
     lines = text[start:end].split(b"\n")
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     moved = b"\n".join(line[margin:] + b" " * min(margin, len(line)) for line in lines)
-    kept = bytearray(_kept(text, []))
+    kept = bytearray(only(text, []))
     kept[start:end] = moved
     return bytes(kept)
 
@@ -301,7 +267,7 @@ def _groovy(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     spans = [match.span("text") for match in _STEP.finditer(text)]
     return (
         Part(language=language, grammar="", text=text),
-        _of("shell", "a.sh", _kept(text, spans)),
+        of("shell", "a.sh", only(text, spans)),
     )
 
 
@@ -310,7 +276,8 @@ _STARTER: Final = re.compile(r"\A\s*(?:(?:RUN|CMD|ENTRYPOINT)(?=\s)|@(?=(?:php|c
 
 
 _SETTINGS: Final = re.compile(
-    r"(?:^|/)\.(?:vscode|cursor|zed|theia|devcontainer)/|\.?devcontainer\.json$|\.code-workspace$|\.pre-commit-config\.ya?ml$"
+    r"(?:^|/)\.(?:vscode|cursor|zed|theia|devcontainer)/|\.?devcontainer\.json$|\.code-workspace$"
+    r"|\.pre-commit-config\.ya?ml$"
 )
 """Files with commands that have settings beside them which start something, too."""
 
@@ -326,8 +293,8 @@ def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     if found is None:
         return ()
     lines = [(line, _STARTER.sub(_command, one)) for line, said in found for one in said.split("\n")]
-    shell = _of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
-    own = (_of("settings", "", text),) if _SETTINGS.search(path.lower()) else ()
+    shell = of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
+    own = (of("settings", "", text),) if _SETTINGS.search(path.lower()) else ()
     return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)), *own)
 
 

@@ -10,7 +10,14 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from gate.languages.sensitive_calls import embedded, executed_files, javascript_calls, matching, shell
+from gate.languages.sensitive_calls import (
+    embedded,
+    executed_files,
+    javascript_calls,
+    matching,
+    shell,
+    templates,
+)
 from gate.languages.sensitive_calls.grammar import Parsed
 from gate.languages.sensitive_calls.lexical import Scanned
 from gate.languages.sensitive_calls.matching import Hit
@@ -66,7 +73,7 @@ def read_one(path: str, data: bytes, options: Mapping[str, Any]) -> SourceReadin
     plain = _LONE.sub(b"\n", text)
     text = executed_files.filled(path, text)
     parts = embedded.parts(known, path, _LONE.sub(b"\n", text))
-    parts += embedded.inserted(path, plain)
+    parts += templates.inserted(path, plain)
     if not parts:
         return SourceReading(language=language, readable=False, reason="does not parse")
     starts = [0, *accumulate(len(line) + 1 for line in text.split(b"\n"))]
