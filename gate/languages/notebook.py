@@ -70,6 +70,13 @@ def _language(book: dict[str, Any]) -> str:
     return {"javascript": "javascript", "typescript": "typescript", "bash": "shell"}.get(str(name), "python")
 
 
+_SHOWS: Final = re.compile(
+    r"\s*%(?:matplotlib|pylab|autoreload|config|precision|(?:re)?load_ext\s+(?:autoreload|tensorboard|line_profiler|memory_profiler)"
+    r"|who|whos|pwd|lsmagic|reset)\b[\w\s=.'\"{},+-]*\Z"
+)
+"""Magics that only say how results are shown."""
+
+
 def _joined(source: object) -> list[str]:
     return "".join(part for part in _list(source) if isinstance(part, str)).splitlines()
 
@@ -86,6 +93,8 @@ def _as_python(line: str, *, shell: bool) -> str:
     if not _MAGIC.match(line):
         return line
     indent = line[: len(line) - len(line.lstrip())]
+    if _SHOWS.match(line):
+        return f"{indent}pass"
     return f"{indent}get_ipython().system({line.strip().lstrip('!%')!r})"
 
 

@@ -22,6 +22,7 @@ BINARIES = {
     "x.whl": b"PK\x03\x04abc\0",
     "x.jar": b"PK\x03\x04",
     "m.pickle": b"\x80\x04\x95\x10\0\0",
+    "text.pkl": b"cos\nsystem\n(S'id'\ntR.\n",
     "m.dat": b"\x80\x04\x95\x10\0\0",
     "x.node": b"MZ\x90\0\0\0",
     "x.so": b"\x7fELF\0",

@@ -12,6 +12,7 @@ from typing import Final
 
 from gate.languages.sensitive_calls import executed_files
 from gate.languages.sensitive_calls.grammar import Parsed, blank
+from gate.languages.sensitive_calls.lexical import Scanned
 from gate.languages.sensitive_calls.table import Language, languages
 
 _SCRIPTS: Final = "[(script_element) (attribute)] @it"
@@ -20,6 +21,8 @@ _KINDS: Final = {
     "tsx": "typescript",
     "typescript": "typescript",
     "text/typescript": "typescript",
+    "vbscript": "visualbasic",
+    "text/vbscript": "visualbasic",
 }
 _JAVASCRIPT: Final = frozenset(
     {"", "module", "js", "jsx", "javascript", "text/javascript", "application/javascript", "text/babel"}
@@ -33,12 +36,25 @@ _HEREDOC: Final = re.compile(rb"<<-?\s*[\"']?(\w+)[\"']?")
 _RECIPE: Final = re.compile(rb"(?P<lead>\t[ \t]*[@+-]*[ \t]*)(?P<rest>[^\n]*)")
 _INDENTED: Final = re.compile(rb"(?P<lead>[ \t]+[@-]*[ \t]*)(?P<rest>[^\n]*)")
 _INLINE: Final = re.compile(rb"[^\s#:=][^#:=\n]*:(?!=)[^#=;\n]*;(?P<rest>[^\n]*)")
+_BACKTICKS: Final = re.compile(rb"^[\w-]+[ \t]*:=[ \t]*`(?P<text>[^`\n]*)`", re.MULTILINE)
+_SHEBANG: Final = re.compile(
+    rb"^[ \t]+#![^\n]*python[^\n]*\n(?P<text>(?:[ \t]+[^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE
+)
+_DEFINED: Final = re.compile(
+    rb"^define[ \t]+(?P<name>\w+)[ \t]*=?[ \t]*\n(?P<text>.{0,20000}?)^endef\b", re.MULTILINE | re.DOTALL
+)
+_USED: Final = re.compile(rb"^[ \t]*[@+-]*[ \t]*\$\((?P<name>\w+)\)[ \t]*$", re.MULTILINE)
 _MADE: Final = re.compile(rb"\$\(shell[ \t](?P<rest>[^\n]*?)\)[ \t]*$|!=[ \t]*(?P<set>[^\n]*)", re.MULTILINE)
 _STEP: Final = re.compile(
     rb"\bsh\b\s*\(?\s*(?:\w+\s*:\s*\w+\s*,\s*)?(?:script\s*:\s*)?"
     rb"(?P<quote>\"\"\"|'''|\"|')(?P<text>.{0,20000}?)(?P=quote)",
     re.DOTALL,
 )
+_ESCAPE: Final = re.compile(rb"\\[n\"']|(?:&amp;){1,2}|&(?:quot|apos|lt|gt|#10|#xA);", re.IGNORECASE)
+_MEANT: Final[Mapping[bytes, bytes]] = {
+    b"n": b";", b'"': b'"', b"'": b"'", b"quot": b'"', b"apos": b"'", b"amp": b"&", b"amp;&amp": b"&&",
+    b"lt": b"<", b"gt": b">", b"#10": b";", b"#xa": b";",
+}  # fmt: skip
 _VARIABLE: Final = re.compile(rb"\$\((\w+)\)")
 
 
@@ -57,10 +73,32 @@ def parts(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     reader = _READERS.get(language.id)
     if reader is not None:
         return reader(language, path, text)
-    return (Part(language=language, grammar=language.grammar(path), text=text),)
+    whole = Part(language=language, grammar=language.grammar(path), text=text)
+    return (whole, _given_to_a_shell(language, text)) if language.syntax.run else (whole,)
 
 
-def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:
+def _given_to_a_shell(language: Language, text: bytes) -> Part:
+    """The texts in settings of builds that a shell runs, their quotes and entities read."""
+    shown = Scanned(language, text).lines
+    spans: list[tuple[int, int]] = []
+    for pattern in language.syntax.run:
+        spans += (match.span("text") for match in re.finditer(pattern.encode(), bytes(shown), re.DOTALL))
+    kept, at = bytearray(only(text, [])), 0
+    for start, end in sorted(spans):
+        if start >= at:
+            kept[start:end] = _ESCAPE.sub(_unescaped, text[start:end])
+            at = end
+    return of("shell", "a.sh", bytes(kept))
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    """One escaped character as it is meant, as long as it was written; the end of a line ends a command."""
+    meant = _MEANT.get(found[0][1:].rstrip(b";").lower(), b" ")
+    return meant.ljust(len(found[0]))
+
+
+def only(text: bytes, spans: list[tuple[int, int]]) -> bytes:
+    """The text with all but these bytes blanked, line ends kept."""
     kept = bytearray(text)
     at = 0
     for start, end in spans:
@@ -70,7 +108,8 @@ def _kept(text: bytes, spans: list[tuple[int, int]]) -> bytes:
     return bytes(kept)
 
 
-def _of(name: str, path: str, text: bytes) -> Part:
+def of(name: str, path: str, text: bytes) -> Part:
+    """A part in the language of this id."""
     language = languages()[name]
     return Part(language=language, grammar=language.grammar(path), text=text)
 
@@ -92,15 +131,13 @@ def _html(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         if raw is None:
             continue
         tag = whole[: raw.start_byte - node.start_byte]
-        said = re.search(rb"\b(?:lang|type)\s*=\s*[\"']?([\w/]+)", tag)
+        said = re.search(rb"\b(?:lang|type|language)\s*=\s*[\"']?([\w/]+)", tag)
         kind = said[1].decode().lower() if said else ""
         name = _KINDS.get(kind) or ("javascript" if kind in _JAVASCRIPT else "")
         if name:
             spans.setdefault(name, []).append((raw.start_byte, raw.end_byte))
-    scripts = [
-        _of(name, f"a.{'tsx' if name == 'typescript' else 'js'}", _kept(text, found))
-        for name, found in spans.items()
-    ]
+    endings = {"typescript": "tsx", "visualbasic": "vbs"}
+    scripts = [of(name, f"a.{endings.get(name, 'js')}", only(text, found)) for name, found in spans.items()]
     return (Part(language=language, grammar=language.grammar(path), text=text), *scripts)
 
 
@@ -133,7 +170,7 @@ def _dockerfile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
             _as_shell(shell, text, match.end(), end)
         at = end
     blank(shell, at, len(shell))
-    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", bytes(shell)))
+    return (Part(language=language, grammar="", text=text), of("shell", "a.sh", bytes(shell)))
 
 
 def _instructions(text: bytes) -> list[tuple[int, int]]:
@@ -186,7 +223,7 @@ _LISTED: Final = bytes.maketrans(b'[]"', b"   ")
 
 def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     just = path.lower().endswith("justfile")
-    spans = []
+    spans = [match.span("text") for match in _BACKTICKS.finditer(text)] if just else []
     for match in re.finditer(rb"^[^\n]*$", text, re.MULTILINE):
         inline = _INLINE.match(text, match.start(), match.end())
         if inline:
@@ -199,8 +236,29 @@ def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         for made in _MADE.finditer(text, match.start(), match.end()):
             group = "rest" if made["rest"] is not None else "set"
             spans.append(made.span(group))
-    shell = _VARIABLE.sub(rb"${\1}", _kept(text, spans)).replace(b"$$", b" $")
-    return (Part(language=language, grammar="", text=text), _of("shell", "a.sh", shell))
+    used = set(_USED.findall(only(text, sorted(spans))))
+    spans += [match.span("text") for match in _DEFINED.finditer(text) if match["name"] in used]
+    kept = _USED.sub(lambda use: _noop(use, text), only(text, sorted(spans)))
+    shell = _VARIABLE.sub(rb"${\1}", kept).replace(b"$$", b" $")
+    bodies = (_dedented(text, *match.span("text")) for match in _SHEBANG.finditer(text))
+    scripts = [of("python", "a.py", body) for body in bodies]
+    return (Part(language=language, grammar="", text=text), of("shell", "a.sh", shell), *scripts)
+
+
+def _noop(use: re.Match[bytes], text: bytes) -> bytes:
+    """A variable that is a recipe's whole line and defined here as lines, which are read where they stand."""
+    defined = any(match["name"] == use["name"] for match in _DEFINED.finditer(text))
+    return use[0].replace(b"$(" + use["name"] + b")", b":".ljust(len(use["name"]) + 3)) if defined else use[0]
+
+
+def _dedented(text: bytes, start: int, end: int) -> bytes:
+    """A recipe that is a program of its own, its lines moved to the margin but at their place in the file."""
+    lines = text[start:end].split(b"\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    moved = b"\n".join(line[margin:] + b" " * min(margin, len(line)) for line in lines)
+    kept = bytearray(only(text, []))
+    kept[start:end] = moved
+    return bytes(kept)
 
 
 def _groovy(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
@@ -209,8 +267,23 @@ def _groovy(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     spans = [match.span("text") for match in _STEP.finditer(text)]
     return (
         Part(language=language, grammar="", text=text),
-        _of("shell", "a.sh", _kept(text, spans)),
+        of("shell", "a.sh", only(text, spans)),
     )
+
+
+_STARTER: Final = re.compile(r"\A\s*(?:(?:RUN|CMD|ENTRYPOINT)(?=\s)|@(?=(?:php|composer)\s))")
+"""What stands before a command in an inlined Dockerfile and in Composer's scripts."""
+
+
+_SETTINGS: Final = re.compile(
+    r"(?:^|/)\.(?:vscode|cursor|zed|theia|devcontainer)/|\.?devcontainer\.json$|\.code-workspace$"
+    r"|\.pre-commit-config\.ya?ml$"
+)
+"""Files with commands that have settings beside them which start something, too."""
+
+
+def _command(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
@@ -219,9 +292,10 @@ def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     found = executed_files.commands(executed_files.untemplated(path), text)
     if found is None:
         return ()
-    lines = [(line, one) for line, said in found for one in said.split("\n")]
-    shell = _of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
-    return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)),)
+    lines = [(line, _STARTER.sub(_command, one)) for line, said in found for one in said.split("\n")]
+    shell = of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
+    own = (of("settings", "", text),) if _SETTINGS.search(path.lower()) else ()
+    return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)), *own)
 
 
 _READERS: Final[Mapping[str, Callable[[Language, str, bytes], tuple[Part, ...]]]] = {

@@ -26,11 +26,18 @@ _MOST: Final = 20_000
 _ZIPPED: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _PACKED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!")
 _PICKLED: Final = re.compile(rb"\A\x80[\x02-\x05](?=[\x95\x63\x7d\x5d\x28\x58\x8a\x4a\x4b])")
+_PICKLED_TEXT: Final = re.compile(rb"\A[(\]}]{0,3}(?:[ld]?p?\d*\n)?c[\w.]+\n[\w.]+\n")
+"""Protocol 0: a module and a name of it, a line each."""
 _JSON_COMMENT: Final = re.compile(
     r'(?P<string>"(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*)*[\]}])', re.DOTALL
 )
 _INSERTED: Final = re.compile(rb"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<%.*?%>|@[A-Z][A-Z0-9_]+@", re.DOTALL)
 _PLAIN: Final = re.compile(r"[\w./:=@%+,$-]+")
+_PAIRS: Final = (
+    ("command", "args"), ("program", "args"), ("runtimeexecutable", "runtimeargs"), ("cmd", "args"),
+    ("pipeprogram", "pipeargs"), ("entrypoint", "command"), ("entrypoint", "args"), ("execute", "arguments"),
+)  # fmt: skip
+_SCRIPTED: Final = re.compile(r"\s*(python3?|node|perl|ruby)\b")
 _TESTS: Final = re.compile(
     r"(?:^|/)(?:tests?|__tests__|fixtures|testdata|test_data|spec|samples?|docs?|data)/"
 )
@@ -113,7 +120,8 @@ def loaded_binary(path: str, text: bytes) -> bool:
         return True
     if ending in _listed("binary", "documents"):
         return False
-    if _PICKLED.match(text) or (ending in _listed("binary", "models") and _is_binary(text)):
+    model = ending in _listed("binary", "models")
+    if _PICKLED.match(text) or (model and (_is_binary(text) or _PICKLED_TEXT.match(text))):
         return True
     if not text.startswith((*_ZIPPED, *_PACKED)):
         return False
@@ -227,6 +235,7 @@ def _by_keys(rule: Executed, root: yaml.Node) -> Iterator[tuple[int, str]]:
             else:
                 todo += [(child, taken, depth + 1) for child in reversed(node.value)]
         elif isinstance(node, yaml.MappingNode):
+            yield from _program_and_words(rule, node)
             for key, value in reversed(node.value):
                 name = key.value.lower() if isinstance(key, yaml.ScalarNode) else ""
                 inner = _is_key(name, rule.within)
@@ -238,6 +247,35 @@ def _by_keys(rule: Executed, root: yaml.Node) -> Iterator[tuple[int, str]]:
                         depth + 1,
                     )
                 )
+
+
+def _program_and_words(rule: Executed, node: yaml.MappingNode) -> Iterator[tuple[int, str]]:
+    """What stands under two keys: a program and its words, a text and the interpreter that runs it."""
+    named = {key.value.lower(): value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+    for program, words in _PAIRS:
+        first, rest = named.get(program), named.get(words)
+        if not (_is_key(program, rule.keys) and isinstance(first, yaml.ScalarNode)):
+            continue
+        if isinstance(rest, yaml.SequenceNode) and all(isinstance(n, yaml.ScalarNode) for n in rest.value):
+            yield first.start_mark.line + 1, _joined_words([str(first.value), *(n.value for n in rest.value)])
+    shell, run, uses = named.get("shell"), named.get("run"), named.get("uses")
+    if isinstance(shell, yaml.ScalarNode) and (script := _SCRIPTED.match(shell.value)):
+        yield from _with_interpreter(script[1], run)
+    if isinstance(uses, yaml.ScalarNode) and uses.value.startswith("actions/github-script"):
+        given = named.get("with")
+        pairs = given.value if isinstance(given, yaml.MappingNode) else ()
+        for key, value in pairs:
+            if isinstance(key, yaml.ScalarNode) and key.value == "script":
+                yield from _with_interpreter("node", value)
+
+
+def _with_interpreter(program: str, text: yaml.Node | None) -> Iterator[tuple[int, str]]:
+    """A text and what runs it, as the command that does the same."""
+    if not isinstance(text, yaml.ScalarNode):
+        return
+    option = "-e" if program in ("node", "perl", "ruby") else "-c"
+    lines = "{} {} '{}'".format(program, option, text.value.replace("'", '"')).split("\n")
+    yield from enumerate(lines, text.start_mark.line + (2 if text.style in ("|", ">") else 1))
 
 
 def _by_indent(rule: Executed, said: str) -> Iterator[tuple[int, str]]:
@@ -278,7 +316,10 @@ def _is_words(node: yaml.SequenceNode) -> bool:
 
 
 def _joined(node: yaml.SequenceNode) -> str:
-    words = [str(child.value) for child in node.value]
+    return _joined_words([str(child.value) for child in node.value])
+
+
+def _joined_words(words: list[str]) -> str:
     if words[0] == "-c":  # the shell stands under another key
         words = ["sh", *words]
     plain = (word if _PLAIN.fullmatch(word) else "'" + word.replace("'", "") + "'" for word in words)

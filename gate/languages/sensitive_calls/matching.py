@@ -135,8 +135,11 @@ def _hit(
         for length in range(1, len(parts) + 1):
             head = tuple(part.lstrip("$@") if part[:1] in "$@" else part for part in parts[:length])
             ends = length == len(parts)
+            made = parts[length:] in (("new",), ("init",))
             for pattern in (*by_last.get(head[-1], ()), *by_last.get("*", ())):
-                if _fits(pattern, head) and _used(language, pattern, texts, chain, ends=ends):
+                if _fits(pattern, head) and (
+                    (made and pattern.use == "calls") or _used(language, pattern, texts, chain, ends=ends)
+                ):
                     return Hit(start=chain.start, end=_end(code, chain.end), kind=pattern.kind, call=written)
     secret = next((part for part in chain.parts if part.lstrip("$") in shared()[0]), None)
     if secret is not None and not language.syntax.fold:
@@ -244,6 +247,23 @@ def phrased(language: Language, code: bytes) -> Iterator[Hit]:
     """Every sensitive phrase in the code."""
     for kind, pattern in _phrases(language):
         for match in pattern.finditer(code):
+            call = " ".join(match[0].decode("utf-8", "replace").split())
+            yield Hit(start=match.start(), end=match.end(), kind=kind, call=call[:80])
+
+
+@cache
+def _patterned(language: Language) -> tuple[tuple[SensitiveKind, re.Pattern[bytes]], ...]:
+    return tuple(
+        (entry.kind, re.compile(written.encode(), re.MULTILINE))
+        for entry in language.entries
+        for written in entry.patterns
+    )
+
+
+def patterned(language: Language, lines: bytes) -> Iterator[Hit]:
+    """What the entries' regular expressions find in the text without its comments."""
+    for kind, pattern in _patterned(language):
+        for match in pattern.finditer(lines):
             call = " ".join(match[0].decode("utf-8", "replace").split())
             yield Hit(start=match.start(), end=match.end(), kind=kind, call=call[:80])
 

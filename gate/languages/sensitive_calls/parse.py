@@ -10,7 +10,14 @@ from functools import cache
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
-from gate.languages.sensitive_calls import embedded, executed_files, javascript_calls, matching, shell
+from gate.languages.sensitive_calls import (
+    embedded,
+    executed_files,
+    javascript_calls,
+    matching,
+    shell,
+    templates,
+)
 from gate.languages.sensitive_calls.grammar import Parsed
 from gate.languages.sensitive_calls.lexical import Scanned
 from gate.languages.sensitive_calls.matching import Hit
@@ -21,7 +28,7 @@ from gate.languages.sensitive_calls.table import Language, languages, shared, ta
 from gate.languages.sensitive_calls.unreadable import minified, utf8
 from gate.model.sensitive import FunctionReading, Reference, SensitiveCall, SensitiveKind, SourceReading
 
-_SCRIPTED: Final = frozenset({"html", "notebook"})
+_SCRIPTED: Final = frozenset({"html", "notebook", "template"})
 """Files whose own lines are no code: only their parts are."""
 _BROKEN: Final = 0.5
 _MOST: Final = 5_000
@@ -34,6 +41,9 @@ _ESCAPED: Final = re.compile(rb"\\u+[0-9a-fA-F{]")
 _ESCAPED_BREAK: Final = re.compile(rb"\\u+000[aAdD]")
 _SPLICED: Final = re.compile(rb"\w\\[ \t]*\r?\n\w")
 _QUOTES: Final = re.compile(rb"\A[\w$@#%]{0,4}(['\"`]{1,3})(.*?)\1#*\Z", re.DOTALL)
+_PLUS: Final = re.compile(rb"\s{0,20}(?:\+|\.{1,2}|<>|~|&)?\s{0,20}")
+"""Between constant texts that are put together."""
+_SEAM: Final = re.compile(r"""(["'`])\s*(?:\+|\.{1,2}|<>|~|&)\s*\1""")
 _LONGEST_PATH: Final = 300
 _NEAR: Final = 80
 _READS: Final = re.compile(
@@ -60,8 +70,10 @@ def read_one(path: str, data: bytes, options: Mapping[str, Any]) -> SourceReadin
     if language == "binary" or language not in languages() or text is None:
         return SourceReading(language=language, readable=False, reason="compiled or unknown")
     known = languages()[language]
+    plain = _LONE.sub(b"\n", text)
     text = executed_files.filled(path, text)
     parts = embedded.parts(known, path, _LONE.sub(b"\n", text))
+    parts += templates.inserted(path, plain)
     if not parts:
         return SourceReading(language=language, readable=False, reason="does not parse")
     starts = [0, *accumulate(len(line) + 1 for line in text.split(b"\n"))]
@@ -155,6 +167,7 @@ def _hits(language: Language, parsed: Parsed | Scanned) -> Iterator[Hit]:
         named = javascript_calls.javascript_hits(parsed, language, list(named))
     yield from named
     yield from matching.phrased(language, code)
+    yield from matching.patterned(language, bytes(parsed.lines))
     yield from parsed.constructs()
     yield from _paths(parsed, parsed.strings)
 
@@ -165,16 +178,29 @@ def _paths(
     told: Callable[[str], SensitiveKind | None] | None = None,
 ) -> Iterator[Hit]:
     """Strings that are, as a whole, the path or the variable of a credential, or a file that is run later."""
-    for start, end in strings:
+    for start, end in _joined(parsed.text, strings):
         if end - start > _LONGEST_PATH:
             continue
         quoted = _QUOTES.match(parsed.text[start:end])
         content = (quoted[2] if quoted else parsed.text[start:end]).decode("utf-8", "replace")
+        content = _SEAM.sub("", content)
         found = (told or _sensitive_text)(content)
         if found and content in shared()[0] and not _is_asked_for(parsed, start):
             continue
         if found:
             yield Hit(start=start, end=end, kind=found, call=content[:80], way="read")
+
+
+def _joined(text: bytes, strings: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+    """Each string, and each row of them that is put together where it stands."""
+    row: tuple[int, int] | None = None
+    for start, end in sorted(strings):
+        yield start, end
+        if row is not None and _PLUS.fullmatch(text, row[1], start):
+            row = (row[0], end)
+            yield row
+        else:
+            row = (start, end)
 
 
 def _is_asked_for(parsed: Parsed | Scanned, start: int) -> bool:

@@ -26,6 +26,7 @@ _INNER: Final = dict.fromkeys(
     "ruby": "ruby",
     "php": "php",
 }
+_WITHOUT_TAG: Final = "tree_sitter_php:language_php_only"
 _MOST_INNER: Final = 20
 _DEEPEST: Final = 2
 _COMMANDS: Final = "(command) @it"
@@ -95,7 +96,8 @@ def _inside(text: bytes, name: str, shell: Language, depth: int) -> Iterator[Hit
         yield from commands(Parsed(shell, shell.grammar(""), text), shell, depth)
         return
     language = languages()[name]
-    inner = Parsed(language, language.grammar(""), text) if language.grammar("") else Scanned(language, text)
+    grammar = _WITHOUT_TAG if name == "php" else language.grammar("")
+    inner = Parsed(language, grammar, text) if grammar else Scanned(language, text)
     yield from matching.named(language, text, bytes(inner.code), inner.bindings(), inner.declares)
     yield from inner.constructs()
 

@@ -19,6 +19,12 @@ _COMPILED: Final = frozenset(
     {"pyc", "pyo", "pyd", "so", "dll", "exe", "dylib", "class", "jar", "wasm", "o", "a"}
 )
 _PHP_OR_SHELL: Final = frozenset({"inc", "module"})
+_MARKED: Final = re.compile(rb"<%|\{\{|\{%|<#|\$\{")
+_DATA_NAMES: Final = frozenset({"", "txt", "dat", "cfg"})
+_JAVASCRIPT: Final = re.compile(
+    rb"\brequire\s{0,9}\(\s{0,9}['\"][\w@/.:-]{1,80}['\"]\s{0,9}\)|^module\.exports\b|^import\s[^\n]{1,80}\sfrom\s+['\"]",
+    re.MULTILINE,
+)
 _PYTHON: Final = re.compile(rb"^(?:import [A-Za-z_][\w.]*|from [A-Za-z_.][\w.]* import [\w(*])", re.MULTILINE)
 
 
@@ -35,6 +41,8 @@ class Entry:
     modules: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    """Regular expressions on the text without its comments, for what is no name."""
     query: str = ""
     but: tuple[str, ...] = ()
     """Names that are none, of those that ``calls`` matches by a star. Python only."""
@@ -78,6 +86,8 @@ class Syntax:
     """A backslash at a line's end joins lines, names too."""
     command_quotes: tuple[str, ...] = ()
     """What begins a text that is run as a command."""
+    run: tuple[str, ...] = ()
+    """Patterns of texts that are given to a shell: the group ``text``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -131,7 +141,7 @@ def table_of(path: str, text: bytes) -> str | None:
     """
     if text.startswith(_BINARIES) or extension(path) in _COMPILED or loaded_binary(path, text):
         return "binary"
-    path = untemplated(path)
+    written, path = path, untemplated(path)
     suffix = extension(path)
     extensions, names, interpreters = _lookups()
     named = extensions.get(suffix)
@@ -146,8 +156,13 @@ def table_of(path: str, text: bytes) -> str | None:
         return run_by.whole or "commands"
     if is_dockerfile_variant(path):
         return "dockerfile"
-    as_python = suffix in ("", "txt", "dat", "cfg") and len(_PYTHON.findall(text[:SNIFF])) >= 2
-    return "python" if as_python else None
+    if path != written and _MARKED.search(text):
+        return "template"
+    if suffix not in _DATA_NAMES:
+        return None
+    if len(_PYTHON.findall(text[:SNIFF])) >= 2:
+        return "python"
+    return "javascript" if len(_JAVASCRIPT.findall(text[:SNIFF])) >= 2 else None
 
 
 @cache

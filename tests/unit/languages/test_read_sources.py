@@ -73,7 +73,8 @@ def test_a_text_nobody_can_read_says_why(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "extension", sorted(each.extensions[0] for each in languages().values() if each.entries)
+    "extension",
+    sorted(each.extensions[0] for each in languages().values() if each.entries and each.extensions),
 )
 @pytest.mark.parametrize("bracket", [b"f({[", b"<a>", b'"${'])
 def test_deep_nesting_ends_in_time(extension: str, bracket: bytes) -> None:
