@@ -133,6 +133,9 @@ def test_executable_lines_hold_code() -> None:
     assert read_one("a.go", text, {}).executable == (6, 7)
     text = b"interface A {\n  b: string;\n}\n\nexport const x = 1;\n"
     assert read_one("a.ts", text, {}).executable == (5,)
+    text = b"export type A<B> =\n  // b\n  B extends C\n    ? D\n    : never\nexport interface E {}\n"
+    text += b"export function f(a: string): void;\nexport function f(a) {\n  g(a);\n}\nexport type { Q };\n"
+    assert read_one("a.ts", text, {}).executable == (8, 9)
 
 
 def test_what_a_grammar_does_not_know_is_read_by_its_words() -> None:
