@@ -311,6 +311,26 @@ def test_without_a_lock_npm_chooses_the_versions(quick: Room, registry: NpmRegis
     assert len(registry.asked) == before
 
 
+@needs_node
+@pytest.mark.skipif(not resolve_manifest._npm(), reason="no npm on this machine")
+def test_what_the_registry_lacks_gives_way(quick: Room, registry: NpmRegistry) -> None:
+    """A mirror is behind: the newest that it has is taken, and the rest is installed all the same."""
+    registry.add("sink", "1.0.0", {"index.js": "exports.level = 1;"})
+    registry.add(
+        "pipe", "1.0.0", {"index.js": "exports.level = require('sink').level;"}, dependencies={"sink": "^2"}
+    )
+    wants = {"pipe": "^1.0.0", "sink": "^3.0.0", "never-made": "^1.0.0"}
+    done = quick.set_up({"package.json": json.dumps({"dependencies": wants}), MAIN: ""})
+    assert done.summary == "2 modules for base", done.not_exercised
+    assert quick.run(done, "console.log(req('pipe').level)").stdout == b"1\n"
+    said = sorted(each.reason for each in done.not_exercised)
+    assert said == [
+        "not installed: never-made ^1.0.0: the registry lacks it",
+        "not installed: sink ^2: the registry lacks it, its newest was taken",
+        "not installed: sink ^3.0.0: the registry lacks it, its newest was taken",
+    ]
+
+
 def test_a_node_modules_of_the_tree_itself_stays_as_it_is(quick: Room, registry: NpmRegistry) -> None:
     entry = registry.add("one", "1.0.0", {"index.js": ""})
     tree = {

