@@ -79,11 +79,12 @@ class NpmRegistry:
         name, _, version = unquote(path).lstrip("/").rpartition("/")
         if version in self.packages.get(name, {}):
             return json.dumps(self.packages[name][version]).encode()
-        versions = self.packages.get(unquote(path).lstrip("/"))
+        name = unquote(path).lstrip("/")
+        versions = self.packages.get(name)
         if not versions:
             return None
         latest = max(versions)
-        return json.dumps({"versions": versions, "dist-tags": {"latest": latest}}).encode()
+        return json.dumps({"name": name, "versions": versions, "dist-tags": {"latest": latest}}).encode()
 
 
 @contextlib.contextmanager

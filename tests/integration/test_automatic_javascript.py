@@ -319,15 +319,16 @@ def test_what_the_registry_lacks_gives_way(quick: Room, registry: NpmRegistry) -
     registry.add(
         "pipe", "1.0.0", {"index.js": "exports.level = require('sink').level;"}, dependencies={"sink": "^2"}
     )
-    wants = {"pipe": "^1.0.0", "sink": "^3.0.0", "never-made": "^1.0.0"}
+    registry.add("tap", "1.0.0", {"index.js": ""})
+    wants = {"pipe": "^1.0.0", "tap": "^3.0.0", "never-made": "^1.0.0"}
     done = quick.set_up({"package.json": json.dumps({"dependencies": wants}), MAIN: ""})
-    assert done.summary == "2 modules for base", done.not_exercised
+    assert done.summary == "3 modules for base", done.not_exercised
     assert quick.run(done, "console.log(req('pipe').level)").stdout == b"1\n"
     said = sorted(each.reason for each in done.not_exercised)
     assert said == [
         "not installed: never-made ^1.0.0: the registry lacks it",
         "not installed: sink ^2: the registry lacks it, its newest was taken",
-        "not installed: sink ^3.0.0: the registry lacks it, its newest was taken",
+        "not installed: tap ^3.0.0: the registry lacks it, its newest was taken",
     ]
 
 

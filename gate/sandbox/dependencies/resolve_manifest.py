@@ -76,13 +76,12 @@ class _Asked:
     def gives_way(self, why: str) -> bool:
         """Ask for what npm missed in another way. False where there is none."""
         found = _NO_VERSION.search(why)
-        if found and found[1] not in self._overrides:
-            name = found[1]
-            if self._dependencies.get(name, _ANY) != _ANY:
-                self._dependencies[name] = _ANY
-            else:
-                self._overrides[name] = f"${name}" if name in self._dependencies else _ANY
-            self.instead.append(f"{name} {found[2][:60]}: the registry lacks it, its newest was taken")
+        if found:
+            where = self._dependencies if found[1] in self._dependencies else self._overrides
+            if where.get(found[1]) == _ANY:
+                return False
+            where[found[1]] = _ANY
+            self.instead.append(f"{found[1]} {found[2][:60]}: the registry lacks it, its newest was taken")
             return True
         found = _NO_PACKAGE.search(why)
         if found and self._dependencies.pop(found[1], None) is not None:
