@@ -25,11 +25,12 @@ _MARKS = {
     "node:test": ("node:test", "test"),
 }
 _PROGRAMS = {
-    "vitest": ("vitest/vitest.mjs", "vite-plus/bin/vp"),
-    "jest": ("jest/bin/jest.js", "jest-cli/bin/jest.js"),
-    "mocha": ("mocha/bin/mocha.js", "mocha/bin/_mocha"),
-    "ava": ("ava/entrypoints/cli.mjs",),
+    "vitest": (("vitest", "vitest"), ("vite-plus", "vp")),
+    "jest": (("jest", "jest"), ("jest-cli", "jest")),
+    "mocha": (("mocha", "mocha"),),
+    "ava": (("ava", "ava"),),
 }
+"""Package, and the name of the program in its ``bin``."""
 _SETTINGS = {
     "vitest": ("vitest.config.", "vitest.workspace.", "vite.config."),
     "jest": ("jest.config.",),
@@ -131,10 +132,13 @@ def _above(path: str) -> list[str]:
 
 
 def _program(runner: str, folder: str) -> str | None:
-    """The runner's own script, as Node would find it from there."""
+    """The runner's own script, by what its package says, as Node would find it from there."""
     for above in (*([folder] if folder != "." else []), *_above(folder)):
-        for name in _PROGRAMS.get(runner, ()):
-            path = os.path.join(above, "node_modules", name)
+        for package, name in _PROGRAMS.get(runner, ()):
+            place = os.path.join(above, "node_modules", package)
+            said = _manifest(place).get("bin")
+            script = said if isinstance(said, str) else _table(said).get(name)
+            path = os.path.join(place, script) if isinstance(script, str) else ""
             if os.path.isfile(path):
                 return os.path.realpath(path)
     return None
