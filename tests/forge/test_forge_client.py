@@ -148,7 +148,7 @@ def test_reading_is_repeated(github: StandIn, world: World, clock: Clock, fault:
     else:
         assert [note.body for note in api.pages(COMMENTS, Note)] == ["hello"]
         assert len(clock.slept) == 1
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 30
 
 
 def _again(fault: Fault) -> Fault:

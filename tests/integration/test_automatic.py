@@ -167,7 +167,7 @@ def test_a_locked_project_is_there_with_its_metadata(room: Room, index: PackageI
     start = time.monotonic()
     again = room.set_up(files)
     assert (again.layers, index.asked) == (done.layers, [])
-    assert time.monotonic() - start < 5  # 0.3 s on a machine that does nothing else
+    assert time.monotonic() - start < 30  # 0.3 s on a machine that does nothing else
 
 
 def test_a_package_that_is_not_what_its_hash_names_is_left_out(quick: Room, index: PackageIndex) -> None:

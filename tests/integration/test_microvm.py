@@ -209,7 +209,7 @@ def test_a_machine_killed_by_somebody_else_is_no_clean_look(backend: MicrovmBack
         os.kill(box.pid, signal.SIGKILL)
         start = time.monotonic()
         record = run.result(timeout=20)
-        assert time.monotonic() - start < 5
+        assert time.monotonic() - start < 15
         after = session.run(probe("python3", "-c", "print('hi')", deadline=LONG), "head")
     assert record.fault is not None
     assert not record.completed

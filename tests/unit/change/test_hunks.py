@@ -56,4 +56,4 @@ def test_readers_of_changed_lines_are_quick_where_every_second_line_changed() ->
     began = time.process_time()
     changed_words(file, ":\n" * 2 * count)
     changed_targets(file, ":\n" * 2 * count)
-    assert time.process_time() - began < 10  # it was an hour
+    assert time.process_time() - began < 30  # it was an hour

@@ -28,7 +28,7 @@ def test_a_file_that_kills_the_process_is_named_and_the_rest_goes_on() -> None:
     results = scan_isolated(f"{HERE}:behave", files, str, per_file=0.3)
     assert [r.outcome for r in results] == ["done", "crashed", "timed-out", "crashed", "done"]
     assert "SIGSEGV" in results[1].reason
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
 
 
 def test_what_the_deadline_left_no_time_for_is_said() -> None:

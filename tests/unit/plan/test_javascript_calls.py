@@ -178,7 +178,7 @@ def test_bounded() -> None:
 def test_texts_made_to_be_slow(text: str) -> None:
     start = time.process_time()
     read_bare_acts("a.js", text.encode(), {})
-    assert time.process_time() - start < 20  # a tenth of that on a quiet machine
+    assert time.process_time() - start < 30  # a tenth of that on a quiet machine
 
 
 # What hides the rest of the text from a reader who takes it for something else.

@@ -20,4 +20,4 @@ def test_a_long_line_is_read_in_linear_time(filler: str) -> None:
     )  # fmt: skip
     began = time.process_time()
     assert changed_targets(file, text) == (["all"], [])
-    assert time.process_time() - began < 5  # a line of blanks took an hour
+    assert time.process_time() - began < 30  # a line of blanks took an hour

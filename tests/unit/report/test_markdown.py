@@ -141,7 +141,7 @@ def test_thirty_thousand_cheap_findings_do_not_bury_the_critical_one() -> None:
     report = sample.buried()
     started = time.process_time()
     text = REPORTER.render(report)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 10
     assert len(text) < 65_536
     assert "leaks planted secret" in text.splitlines()[3]
     assert "critical" in text.splitlines()[4]

@@ -119,7 +119,7 @@ def test_a_bomb_costs_at_most_itself(tmp_path: Path, name: str) -> None:
     after = "import pickle\npickle.loads(x)\n"
     started = time.monotonic()
     result = scan(tmp_path, {"a_bomb.py": BOMBS[name], "b.py": after})
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 60
     assert [f.primary.path for f in result.findings if f.rule_id == "py.unsafe-deserialisation"] == ["b.py"]
     if "a_bomb.py" in {f.primary.path for f in result.findings if f.rule_id == "unscanned-file"}:
         assert result.stages[0].outcome is StageOutcome.DEGRADED

@@ -157,7 +157,7 @@ def test_one_endless_line_costs_no_more_than_its_length() -> None:
     text = "x = [" + ("1," + " " * 90) * 200_000 + "]\n"
     start = time.process_time()
     assert {f.rule_id for f in found(text)} <= {"hidden.far-right"}
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 30
 
 
 def test_a_text_that_cannot_be_got_through_in_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -159,4 +159,4 @@ def test_xor_by_any_byte_with_anything_around(before: bytes, after: bytes, key: 
 def test_bounded(data: bytes) -> None:
     start = time.process_time()
     MATCHER.find(data[: 8 * LAYER_BYTES])
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 30
