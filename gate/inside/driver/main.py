@@ -33,12 +33,12 @@ import time
 from typing import Any
 
 if __package__:
-    from . import clock_preload, item_process, verbs
+    from . import clock_preload, item_process, orphans, verbs
 else:  # started as a script: a package of a name that no code under test has, and nothing new on sys.path
     _package = type(sys)("gate_driver")
     _package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
     sys.modules["gate_driver"] = _package
-    from gate_driver import clock_preload, item_process, verbs  # type: ignore[no-redef]
+    from gate_driver import clock_preload, item_process, orphans, verbs  # type: ignore[no-redef]
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -72,7 +72,7 @@ def main(argv: list[str]) -> int:
         limit = min(until, time.monotonic() + max(0.5, 3.0 * share))
         results.append(run_item(item, job, limit))
         stuck = stuck or results[-1]["outcome"] == "timed-out"
-        if not stuck and _orphans_left(min(until, time.monotonic() + float(job.get("grace", 1.0)))):
+        if not stuck and orphans.left(float(job.get("grace", 1.0)), until):
             results[-1]["left_running"] = True
     if job.get("clock") and not stuck and not any(result.get("left_running") for result in results):
         clock_preload.remove_shared_clock()
@@ -247,19 +247,6 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
     except (ImportError, OSError, AttributeError):
         return
-
-
-def _orphans_left(until: float) -> bool:
-    """Wait for the processes that an item left behind. True when some are still there."""
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return False
-        if pid == 0:
-            if time.monotonic() >= until:
-                return True
-            time.sleep(0.01)
 
 
 def _exit_code(status: int) -> int:
