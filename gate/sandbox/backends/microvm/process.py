@@ -28,9 +28,11 @@ from gate.sandbox.backends.microvm.image import INSTALL_HINT, Bootable
 _NOBODY: Final = 65532
 _MOST_SAID: Final = 1 << 16
 _LAST_WORDS: Final = 0.3
-_ENDS_WITH_US: Final = ("setpriv", "--pdeathsig", "KILL", "--")
+_ENDS_WITH_US: Final = (
+    "setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"',
+)  # fmt: skip
 """util-linux. While it boots, nothing in a guest listens: without this, one whose gate was killed waits until
-the next gate finds it (reap.py)."""
+the next gate finds it (reap.py). The shell asks whether the gate was killed before the kernel knew of it."""
 
 
 @cache
@@ -88,7 +90,7 @@ class Machine:
                 replace(boot, **seen), shape, ports, incoming=incoming, monitor=monitor, called=called
             )
             if shutil.which(_ENDS_WITH_US[0]):
-                words = [*_ENDS_WITH_US, *words]
+                words = [*_ENDS_WITH_US, str(os.getpid()), *words]
             root = os.geteuid() == 0 and shape.accelerator == "tcg"
             starting = _starter(os.getpid()).submit(
                 subprocess.Popen,
