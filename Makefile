@@ -27,7 +27,9 @@ test: setup ## every test that this machine can run; says which it could not and
 	$(PYTEST) $(SIDE_BY_SIDE) --dist worksteal -m "not sandboxed" --cov --cov-report= || failed=1; \
 	$(BIN)/python scripts/coverage_floor.py || failed=1; \
 	echo "test 2/2: what starts sandboxes, side by side"; \
-	$(PYTEST) $(SIDE_BY_SIDE) --dist loadgroup --no-loadscope-reorder -m sandboxed || failed=1; \
+	$(PYTEST) $(SIDE_BY_SIDE) --dist loadgroup --no-loadscope-reorder -m sandboxed || { \
+	    echo "test: UNSTABLE OR BROKEN is what failed above. Once more, each test alone; passing now, it is a bug to find"; \
+	    $(PYTEST) -n 0 --last-failed --last-failed-no-failures none -m sandboxed || failed=1; }; \
 	exit $$failed
 
 check: lint quick ## the inner loop (goal: two minutes): lint and the tests that are quick and start no sandbox
