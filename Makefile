@@ -23,13 +23,15 @@ demo: venv ## run the gate on a made-up hostile pull request
 
 test: setup ## every test that this machine can run; says which it could not and why
 	@failed=0; \
+	alone() { \
+	    echo "test: UNSTABLE OR BROKEN is what failed above. Once more, each alone: what passes now is a bug to find"; \
+	    $(PYTEST) -n 0 --last-failed --last-failed-no-failures none -m "$$1"; \
+	}; \
 	echo "test 1/2: what starts no sandbox, side by side, with coverage"; \
-	$(PYTEST) $(SIDE_BY_SIDE) --dist worksteal -m "not sandboxed" --cov --cov-report= || failed=1; \
+	$(PYTEST) $(SIDE_BY_SIDE) --dist worksteal -m "not sandboxed" --cov --cov-report= || alone "not sandboxed" || failed=1; \
 	$(BIN)/python scripts/coverage_floor.py || failed=1; \
 	echo "test 2/2: what starts sandboxes, side by side"; \
-	$(PYTEST) $(SIDE_BY_SIDE) --dist loadgroup --no-loadscope-reorder -m sandboxed || { \
-	    echo "test: UNSTABLE OR BROKEN is what failed above. Once more, each test alone; passing now, it is a bug to find"; \
-	    $(PYTEST) -n 0 --last-failed --last-failed-no-failures none -m sandboxed || failed=1; }; \
+	$(PYTEST) $(SIDE_BY_SIDE) --dist loadgroup --no-loadscope-reorder -m sandboxed || alone sandboxed || failed=1; \
 	exit $$failed
 
 check: lint quick ## the inner loop (goal: two minutes): lint and the tests that are quick and start no sandbox
