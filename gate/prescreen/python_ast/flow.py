@@ -1,8 +1,8 @@
 """Where a value comes from: follows an expression back through names, calls and strings to its sources.
 
-One function at a time (attributes of ``self`` within their class too), without running anything. It answers
-"may text of this kind reach this place", so it over-approximates through unknown calls and stops at the
-cleaning functions a rule names.
+Within a function, through attributes of ``self``, and from a parameter to the calls of its function in the
+same file that pass on what outsiders decide. Nothing is run. It answers "may text of this kind reach this
+place", so it over-approximates through unknown calls and stops at the cleaning functions a rule names.
 """
 
 from __future__ import annotations
@@ -11,77 +11,39 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
+from gate.prescreen.python_ast.call_sites import CallSites, argument_for, call_sites
 from gate.prescreen.python_ast.module import Module
-from gate.prescreen.python_ast.routes import is_django_view, is_route
-from gate.prescreen.python_ast.scope import Binding, start_of
-
-REQUEST: Final = "request"
-"""Sent by a client of a web application: anybody."""
-INPUT: Final = "input"
-"""Typed by, or given on the command line by, whoever runs the program."""
-NETWORK: Final = "network"
-"""An answer or message of another machine."""
-FILE: Final = "file"
-"""Content of a file."""
-ENVIRONMENT: Final = "environment"
-"""An environment variable."""
-PARAMETER: Final = "parameter"
-"""A parameter of the function: whatever the caller passes."""
-
-_REQUEST_STEMS = (
-    "flask.request", "quart.request", "bottle.request", "sanic.request", "flask_restful.request",
-    "cgi.FieldStorage()", "fastapi.Request()", "starlette.requests.Request()",
-    "django.http.HttpRequest()", "aiohttp.web.Request()", "flask.globals.request",
-)  # fmt: skip
-_REQUEST_PARTS = frozenset({
-    "args", "form", "values", "json", "data", "files", "headers", "cookies", "get_json", "get_data",
-    "query_string", "GET", "POST", "COOKIES", "FILES", "META", "body", "query_params", "params",
-    "query", "path_params", "match_info", "url", "full_path", "path", "rel_url", "stream", "referrer",
-    "user_agent", "raw_post_data", "read", "post", "text",
-})  # fmt: skip
-_REQUEST_METHODS = frozenset(
-    {"get_argument", "get_arguments", "get_query_argument", "get_body_argument", "get_cookie"}
+from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool
+from gate.prescreen.python_ast.scope import Binding, FunctionNode, start_of
+from gate.prescreen.python_ast.sources import (
+    CALL_SOURCES,
+    ENVIRONMENT,
+    FILE,
+    GIVEN,
+    HANDLER_PARTS,
+    HARMLESS_CALLS,
+    INJECTED,
+    INPUT,
+    MODEL,
+    MODEL_STEMS,
+    MODEL_VERBS,
+    NETWORK,
+    NETWORK_STEMS,
+    NUMBERS,
+    OUTSIDERS,
+    PARAMETER,
+    REQUEST,
+    REQUEST_METHODS,
+    REQUEST_PARTS,
+    REQUEST_STEMS,
+    VERBS,
 )
-_HANDLER_PARTS = frozenset({"path", "headers", "rfile", "requestline"})
-_GIVEN = frozenset({
-    "request", "form", "obj", "instance", "user", "response", "queryset", "exception", "view", "view_func",
-    "template", "template_name", "messages", "serializer", "context", "model",
-})  # fmt: skip
-"""Parameters of a view that the program's own code gives, not the address."""
-_INJECTED = frozenset({"Depends", "Security", "BackgroundTasks"})
-_CALL_SOURCES: dict[str, str] = {
-    "input": INPUT,
-    "raw_input": INPUT,
-    "sys.stdin.read": INPUT,
-    "sys.stdin.readline": INPUT,
-    "os.getenv": ENVIRONMENT,
-    "os.environ.get": ENVIRONMENT,
-    "open().read": FILE,
-    "open().readlines": FILE,
-    "open().readline": FILE,
-    "urllib.request.urlopen": NETWORK,
-    "urllib.request.urlretrieve": NETWORK,
-    "urllib.urlopen": NETWORK,
-    "socket.socket().recv": NETWORK,
-    "socket.socket().recvfrom": NETWORK,
-    "socket.create_connection().recv": NETWORK,
-    "http.client.HTTPSConnection().getresponse": NETWORK,
-    "http.client.HTTPConnection().getresponse": NETWORK,
-}
-_NETWORK_STEMS = ("requests.", "httpx.", "aiohttp.", "urllib3.")
-_VERBS = frozenset({"get", "post", "put", "request", "patch", "delete", "urlopen", "send"})
-HARMLESS_CALLS: Final = frozenset({
-    "int", "float", "bool", "len", "hash", "id", "isinstance", "hasattr", "abs", "round", "ord", "any",
-    "all", "sum", "uuid.UUID", "datetime.datetime.now", "datetime.date.today", "time.time",
-    "get_object_or_404", "django.shortcuts.get_object_or_404", ".get_or_404", ".first_or_404",
-    "os.path.exists", "os.path.isfile", "os.path.isdir", "type", "range", "issubclass", "callable",
-})  # fmt: skip
-"""Calls whose result carries no text of their arguments."""
-_NUMBERS = frozenset({"int", "float", "bool", "uuid.UUID", "datetime.datetime", "datetime.date"})
+
 _ESCAPES = re.compile(r"escap|quote|sanitiz|sanitis|bleach|placeholder", re.IGNORECASE)
 _LIMIT = 600
+_DEEPEST = 4
+"""Functions that a value is followed through, from the callee to its callers."""
 _WEAK_TESTS = frozenset(
     {"exists", "isfile", "isdir", "isinstance", "hasattr", "len", "access", "lexists", "get"}
 )
@@ -104,6 +66,7 @@ class Flow:
         self._module = module
         self._clean = HARMLESS_CALLS | clean
         self._known: dict[ast.AST, Traced] = {}
+        self._asked: set[Binding] = set()
 
     def kinds(self, expr: ast.AST | None) -> frozenset[str]:
         """The kinds of sources an expression may carry text of."""
@@ -169,6 +132,8 @@ class Flow:
                 kind = self._parameter(binding)
                 if kind:
                     kinds.add(kind)
+                if kind == PARAMETER:
+                    kinds |= self._passed(binding)
             elif binding.kind == "import":
                 self._known_source(node, kinds)
             elif binding.value is not None:
@@ -180,7 +145,7 @@ class Flow:
         if name in ("self", "cls", "mcs"):
             return None
         annotation = set(module.names_of(getattr(node, "annotation", None)))
-        if annotation & _NUMBERS:
+        if annotation & NUMBERS:
             return None
         function = next(
             (up for up in module.above(node) if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef)), None
@@ -190,20 +155,44 @@ class Flow:
         if is_route(module, function):
             default = binding.value
             injected = isinstance(default, ast.Call) and any(
-                n.rpartition(".")[2] in _INJECTED for n in module.names_of(default.func)
+                n.rpartition(".")[2] in INJECTED for n in module.names_of(default.func)
             )
             plain = name not in ("request", "req", "db", "session", "response", "user", "current_user")
             return REQUEST if plain and not injected else None
         arguments = [arg.arg for arg in function.args.args]
-        if is_django_view(module, function) and name not in _GIVEN:
+        if is_django_view(module, function) and name not in GIVEN:
             return REQUEST
         if name == "event" and arguments[:2] == ["event", "context"]:
             return REQUEST
-        return PARAMETER
+        return MODEL if is_tool(module, function) else PARAMETER
+
+    def _passed(self, binding: Binding) -> frozenset[str]:
+        """What outsiders decide of a parameter: calls in this file pass it on, untested."""
+        function = self._module.function_of(binding.node)
+        if function is None or binding in self._asked or len(self._asked) >= _DEEPEST:
+            return frozenset()
+        self._asked.add(binding)
+        try:
+            return frozenset(self._outsiders(function, getattr(binding.node, "arg", "")))
+        finally:
+            self._asked.discard(binding)
+
+    def _outsiders(self, function: FunctionNode, name: str) -> Iterator[str]:
+        for call in self._sites.get(function, ()):
+            given = argument_for(self._module, function, name, call)
+            if given is None or self._module.function_of(call) is function:
+                continue
+            kinds = self.kinds(given) & OUTSIDERS
+            if kinds and not self.tested(call, given):
+                yield from kinds
+
+    @property
+    def _sites(self) -> CallSites:
+        return self._module.kept("call sites", call_sites)
 
     def _known_source(self, node: ast.AST, kinds: set[str]) -> bool:
         for name in self._module.names_of(node):
-            if name.startswith(_REQUEST_STEMS):
+            if name.startswith(REQUEST_STEMS):
                 kinds.add(REQUEST)
                 return True
             if name.startswith(("sys.argv", "argparse.ArgumentParser().parse_args()")):
@@ -219,11 +208,11 @@ class Flow:
             return
         base = node.value
         owner = base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
-        if owner in ("request", "req") and node.attr in _REQUEST_PARTS and self._is_free(base):
+        if owner in ("request", "req") and node.attr in REQUEST_PARTS and self._is_free(base):
             kinds.add(REQUEST)
             return
         if isinstance(base, ast.Name) and base.id == "self":
-            if node.attr in _HANDLER_PARTS and self._in_http_handler(node):
+            if node.attr in HANDLER_PARTS and self._in_http_handler(node):
                 kinds.add(REQUEST)
                 return
             names.add(f"self.{node.attr}")
@@ -260,24 +249,26 @@ class Flow:
             calls.add(f".{last}")
         if self._cleans(node.func, found, last):
             return
-        if last in _REQUEST_METHODS and isinstance(node.func, ast.Attribute):
+        if last in REQUEST_METHODS and isinstance(node.func, ast.Attribute):
             owner = node.func.value
             if isinstance(owner, ast.Name) and owner.id == "self":
                 kinds.add(REQUEST)
                 return
         for name in found:
-            kind = _CALL_SOURCES.get(name)
-            if kind is None and name.startswith(_NETWORK_STEMS) and name.rpartition(".")[2] in _VERBS:
+            kind = CALL_SOURCES.get(name)
+            if kind is None and name.startswith(NETWORK_STEMS) and name.rpartition(".")[2] in VERBS:
                 kind = NETWORK
             if kind is None and name.endswith((".read_text", ".read_bytes")):
                 kind = FILE
+            if kind is None and name.startswith(MODEL_STEMS) and name.rpartition(".")[2] in MODEL_VERBS:
+                kind = MODEL
             if kind:
                 kinds.add(kind)
                 return
         if isinstance(node.func, ast.Attribute):
             owner = node.func.value
             asked = isinstance(owner, ast.Name) and owner.id in ("request", "req")
-            yield node.func if asked and last in _REQUEST_PARTS else owner
+            yield node.func if asked and last in REQUEST_PARTS else owner
         elif isinstance(node.func, ast.Name):
             self._known_source(node.func, kinds)
             yield from self._returned(node.func)

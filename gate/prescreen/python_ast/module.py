@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import TypeVar, cast
 
 from gate.prescreen.python_ast.constants import NOT_CONST, Folder
 from gate.prescreen.python_ast.index import Index
 from gate.prescreen.python_ast.scope import Binding, start_of
 
+T = TypeVar("T")
 DEPTH = 24
 """How many steps a name or a constant is followed before it counts as unknown."""
 NAMES = 6
@@ -50,7 +52,14 @@ class Module(Index):
         self._names: dict[ast.AST, tuple[str, ...]] = {}
         self._busy: set[ast.AST] = set()
         self._calls: dict[str, list[ast.Call]] | None = None
+        self._kept: dict[str, object] = {}
         self._fold = Folder(self._constant_bindings, self.names_of)
+
+    def kept(self, name: str, make: Callable[[Module], T]) -> T:
+        """What ``make`` says of this file: made once, however many checks ask for it under ``name``."""
+        if name not in self._kept:
+            self._kept[name] = make(self)
+        return cast("T", self._kept[name])
 
     # --- names --------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.scope import FunctionNode
+from gate.prescreen.python_ast.sources import TOOL_LIBRARIES, TOOL_MARKS
 
 _ROUTES = frozenset({
     "route", "get", "post", "put", "delete", "patch", "api_route", "websocket", "view_config",
@@ -48,3 +49,15 @@ def is_django_view(module: Module, function: FunctionNode) -> bool:
         return names[:1] == ["request"]
     verb = getattr(function, "name", "") in ("get", "post", "put", "patch", "delete")
     return verb and names[:2] == ["self", "request"]
+
+
+def is_tool(module: Module, function: FunctionNode) -> bool:
+    """True when a decorator offers the function to a language model (``@mcp.tool()``)."""
+    if not module.imports_any(*TOOL_LIBRARIES):
+        return False
+    for decorator in getattr(function, "decorator_list", ()):
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name in TOOL_MARKS:
+            return True
+    return False

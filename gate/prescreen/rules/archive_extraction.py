@@ -14,6 +14,7 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 
 _LISTS = frozenset({"namelist", "infolist", "getmembers", "getnames"})
 _OPENERS = ("tarfile.open().", "tarfile.TarFile().", "tarfile.TarFile.open().")
@@ -42,14 +43,11 @@ def check(module: Module) -> Iterator[Hit]:
             continue
         if _filter_set(module) or _names_tested(module, call):
             continue
-        known = module.text_of(
-            next((n.args[0] for n in flow.trace(call.func).nodes if isinstance(n, ast.Call) and n.args), None)
-        )
-        yield Hit(
-            node=call,
-            message="A tar file is unpacked without a filter.",
-            severity=Severity.LOW if known else None,
-        )
+        trace = flow.trace(call.func)
+        opened = next((n.args[0] for n in trace.nodes if isinstance(n, ast.Call) and n.args), None)
+        known = module.text_of(opened)
+        level = Severity.HIGH if REQUEST in trace.kinds else Severity.LOW if known else None
+        yield Hit(node=call, message="A tar file is unpacked without a filter.", severity=level)
     for call, _ in module.calls("open", "io.open", "shutil.copyfileobj"):
         mode = module.text_of(module.arg(call, 1, "mode")) or ""
         if not call.args or "w" not in mode or not module.imports_any("zipfile", "tarfile"):

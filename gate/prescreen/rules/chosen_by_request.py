@@ -10,15 +10,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 
 
 @rule(
     "py.chosen-by-request",
     "Code chosen by a request",
-    severity="medium",
+    severity="high",
     confidence="high",
     topic="exec",
     cwe=(470, 913),

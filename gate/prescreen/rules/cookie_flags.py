@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 
 _NAMES = re.compile(r"sess|auth|token|jwt|login|user|remember|csrf|sid\b|id$|secret", re.IGNORECASE)
 _SETTINGS = frozenset({"SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_SECURE"})

@@ -11,9 +11,10 @@ import ast
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 
 _HEADER = "access-control-allow-origin"
 

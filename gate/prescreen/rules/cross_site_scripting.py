@@ -11,11 +11,13 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
-from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import response_functions
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import PARAMETER, REQUEST
 
 _CLEAN = frozenset({
     "html.escape", "markupsafe.escape", "flask.escape", "flask.jsonify", "json.dumps", "cgi.escape",
@@ -32,6 +34,7 @@ _RESPONSES = frozenset({
     "flask.Markup", "django.utils.safestring.mark_safe", "bottle.HTTPResponse", "aiohttp.web.Response",
     "werkzeug.Response", "werkzeug.wrappers.Response",
 })  # fmt: skip
+_UNESCAPED = "Text of a request is sent back unescaped."
 _PLAIN = re.compile(r"json|text/plain|octet|csv|image/|xml")
 
 
@@ -53,7 +56,7 @@ def check(module: Module) -> Iterator[Hit]:
         if body is None or _plain(module, call) or not _textual(module, flow, body):
             continue
         if REQUEST in flow.kinds(body):
-            yield Hit(node=call, message="Text of a request is sent back unescaped.")
+            yield Hit(node=call, message=_UNESCAPED, severity=Severity.HIGH)
         elif (
             name.endswith(("Markup", "mark_safe"))
             and PARAMETER in flow.kinds(body)
@@ -68,7 +71,7 @@ def check(module: Module) -> Iterator[Hit]:
             body = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
             pieces = built_from(module, body)
             if pieces and any(REQUEST in flow.kinds(piece) for piece in pieces):
-                yield Hit(node=value, message="Text of a request is sent back unescaped.")
+                yield Hit(node=value, message=_UNESCAPED, severity=Severity.HIGH)
     yield from _autoescape(module)
 
 

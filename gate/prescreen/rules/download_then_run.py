@@ -11,10 +11,11 @@ import ast
 from collections.abc import Iterator
 
 from gate.languages.commands.fetched import worst_fetch
-from gate.prescreen.python_ast.flow import NETWORK, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import PROCESS_CALLS, SHELL_CALLS, all_commands
+from gate.prescreen.python_ast.sources import NETWORK
 
 _FETCHES = ("urllib.request.urlretrieve", "wget.download", "urllib.urlretrieve")
 _WRITES = ("write", "write_bytes", "write_text")

@@ -12,17 +12,10 @@ import ast
 from collections.abc import Iterator
 
 from gate.model.rule import Confidence, Severity
-from gate.prescreen.python_ast.flow import (
-    ENVIRONMENT,
-    FILE,
-    INPUT,
-    NETWORK,
-    PARAMETER,
-    REQUEST,
-    Flow,
-)
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import ENVIRONMENT, FILE, INPUT, PARAMETER, REMOTE
 
 _SINKS = (
     "eval", "exec", "execfile", "code.InteractiveInterpreter().runsource",
@@ -43,7 +36,7 @@ _SINKS = (
 )
 def check(module: Module) -> Iterator[Hit]:
     """Calls of eval, exec and their like with anything but a plain constant; both handed on as functions."""
-    flow = Flow(module, frozenset({"ast.literal_eval", "json.loads", "ast.Expression"}))
+    flow = Flow(module, frozenset({"ast.literal_eval", "ast.Expression"}))
     for call, name in module.calls(*_SINKS):
         source = module.arg(call, 0, "source", "object", "expr", "stmt")
         if source is None:
@@ -52,8 +45,9 @@ def check(module: Module) -> Iterator[Hit]:
         if module.text_of(source) is not None:
             if name in ("eval", "exec"):
                 yield Hit(node=call, message="A constant text is run as code.", severity=Severity.LOW)
-        elif kinds & {REQUEST, NETWORK}:
-            yield Hit(node=call, message="Text from the network is run as code.", severity=Severity.HIGH)
+        elif kinds & REMOTE:
+            message = "Text that an outsider decides is run as code."
+            yield Hit(node=call, message=message, severity=Severity.HIGH)
         elif kinds & {INPUT, ENVIRONMENT, FILE}:
             yield Hit(node=call, message="Text from outside the program is run as code.")
         elif kinds & {PARAMETER} and flow.tested(call, source, calls_only=True):

@@ -11,9 +11,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 
 _CLEAN = frozenset({
     "urllib.parse.quote", "urllib.parse.quote_plus", ".replace", ".splitlines", "re.sub", "uuid.UUID",

@@ -17,7 +17,7 @@ from gate.prescreen.python_ast.rule import Hit, rule
 @rule(
     "py.jwt-unverified",
     "Token accepted without its signature",
-    severity="medium",
+    severity="high",
     confidence="high",
     topic="auth",
     cwe=(347, 345),

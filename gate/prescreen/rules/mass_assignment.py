@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 
 _LOADERS = frozenset(
     {

@@ -12,9 +12,10 @@ import ast
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
-from gate.prescreen.python_ast.flow import NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import NETWORK, REQUEST
 
 _TEMPORARY = ("/tmp/", "/dev/shm/", "/var/tmp/")  # noqa: S108 - looked for, not used
 _LOADERS = (

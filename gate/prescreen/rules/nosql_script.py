@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import OUTSIDERS, REQUEST
 
 _KEYS = ("$where", "$function", "$accumulator", "mapReduce")
 
@@ -34,16 +36,19 @@ def check(module: Module) -> Iterator[Hit]:
     for table in module.all(ast.Dict):
         for key, value in zip(table.keys, table.values, strict=True):
             if module.text_of(key) in _KEYS and built_from(module, value):
-                yield Hit(node=value, message="A value becomes part of a script that the database runs.")
+                message = "A value becomes part of a script that the database runs."
+                level = Severity.HIGH if flow.kinds(value) & OUTSIDERS else None
+                yield Hit(node=value, message=message, severity=level)
     if module.imports_any("pymongo", "flask_pymongo", "motor", "mongoengine"):
         for call in module.methods(
             "find", "find_one", "delete_many", "delete_one", "update_one", "update_many"
         ):
             query = call.args[0] if call.args else None
             if query is not None and not isinstance(query, ast.Dict) and REQUEST in flow.kinds(query):
-                yield Hit(node=call, message="A request is a whole database query.")
+                yield Hit(node=call, message="A request is a whole database query.", severity=Severity.HIGH)
             elif isinstance(query, ast.Dict) and any(_any_json(module, flow, v) for v in query.values):
-                yield Hit(node=call, message="A field is compared with whatever JSON a request holds.")
+                message = "A field is compared with whatever JSON a request holds."
+                yield Hit(node=call, message=message, severity=Severity.HIGH)
 
 
 def _any_json(module: Module, flow: Flow, value: ast.expr) -> bool:

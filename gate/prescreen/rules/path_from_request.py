@@ -12,10 +12,11 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from gate.model.rule import Confidence
-from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.model.rule import Confidence, Severity
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import PARAMETER, REQUEST
 
 _SINKS = (
     "open", "io.open", "os.open", "os.remove", "os.unlink", "os.rmdir", "os.mkdir", "os.makedirs",
@@ -61,7 +62,7 @@ def check(module: Module) -> Iterator[Hit]:
             pass
         for path in paths:
             if REQUEST in flow.kinds(path) and not flow.tested(call, path):
-                yield Hit(node=call, message="A request decides which file is used.")
+                yield Hit(node=call, message="A request decides which file is used.", severity=Severity.HIGH)
                 break
     yield from _joined(module)
 

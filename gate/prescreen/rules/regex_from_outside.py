@@ -11,10 +11,11 @@ import ast
 from collections.abc import Iterator
 
 from gate.model.rule import Confidence
-from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.patterns import FUNCTIONS
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import PARAMETER, REQUEST
 
 
 @rule(

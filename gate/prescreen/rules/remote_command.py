@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
-from gate.prescreen.python_ast.flow import PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import OUTSIDERS, PARAMETER
 
 _METHODS = ("exec_command", "exec_run", "run_command", "sudo", "invoke_shell", "send_command", "sendline")
 
@@ -39,9 +40,9 @@ def check(module: Module) -> Iterator[Hit]:
         command = module.arg(call, 0, "command", "cmd")
         if command is None:
             continue
-        if REQUEST in flow.kinds(command):
+        if flow.kinds(command) & OUTSIDERS:
             yield Hit(
-                node=call, message="A request decides what another machine runs.", severity=Severity.HIGH
+                node=call, message="An outsider decides what another machine runs.", severity=Severity.HIGH
             )
         elif built_from(module, command) and PARAMETER in flow.kinds(command):
             yield Hit(node=call, message="A value becomes part of a remote command.", severity=Severity.LOW)

@@ -7,12 +7,16 @@ Take the host from a list of allowed ones; check the resolved address; do not fo
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.model.rule import Severity
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import HTTP_CALLS
+from gate.prescreen.python_ast.sources import REQUEST
 
 _CLEAN = frozenset({
     "urllib.parse.quote", "urllib.parse.quote_plus", "urllib.parse.urlencode", "flask.url_for",
@@ -36,4 +40,37 @@ def check(module: Module) -> Iterator[Hit]:
         position = 1 if name.endswith((".request", ".stream")) and not name.startswith("http.") else 0
         url = module.arg(call, position, "url", "fullurl")
         if url is not None and REQUEST in flow.kinds(url) and not flow.tested(call, url):
-            yield Hit(node=call, message="A request decides which address the server fetches.")
+            level = None if _fixed_host(module, url) else Severity.HIGH
+            yield Hit(
+                node=call, message="A request decides which address the server fetches.", severity=level
+            )
+
+
+_HOST = re.compile(r"https?://[^/\s{}%]+/")
+
+
+def _fixed_host(module: Module, url: ast.expr) -> bool:
+    """The address begins with a constant scheme and host; the request is only what comes behind."""
+    first = url
+    for _ in range(8):
+        text = module.text_of(first)
+        if text is not None:
+            return bool(_HOST.match(text))
+        if isinstance(first, ast.JoinedStr) and first.values:
+            first = first.values[0]
+        elif isinstance(first, ast.FormattedValue):
+            first = first.value
+        elif isinstance(first, ast.BinOp):
+            first = first.left
+        elif isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute):
+            first = (
+                first.func.value if first.func.attr == "format" else first.args[0] if first.args else first
+            )
+        elif isinstance(first, ast.Name):
+            values = [b.value for b in module.bindings_of(first) if b.value is not None]
+            if len(values) != 1:
+                return False
+            first = values[0]
+        else:
+            return False
+    return False

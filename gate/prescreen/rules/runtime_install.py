@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
-from gate.prescreen.python_ast.flow import INPUT, NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import all_commands
+from gate.prescreen.python_ast.sources import INPUT, NETWORK, REQUEST
 
 
 @rule(

@@ -12,10 +12,11 @@ import ast
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
-from gate.prescreen.python_ast.flow import NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import PROCESS_CALLS, shell_commands
+from gate.prescreen.python_ast.sources import OUTSIDERS, REMOTE
 
 _QUOTES = frozenset({"shlex.quote", "pipes.quote", "shlex.join", "subprocess.list2cmdline"})
 
@@ -38,8 +39,9 @@ def check(module: Module) -> Iterator[Hit]:
         if module.text_of(command) is not None:
             continue
         kinds = flow.kinds(command)
-        if kinds & {REQUEST, NETWORK}:
-            yield Hit(node=call, message="Text from the network is run by a shell.", severity=Severity.HIGH)
+        if kinds & REMOTE:
+            message = "Text that an outsider decides is run by a shell."
+            yield Hit(node=call, message=message, severity=Severity.HIGH)
         elif kinds:
             yield Hit(node=call, message="A value from outside becomes part of a shell command.")
         elif not _quoted(flow, command):
@@ -50,7 +52,7 @@ def check(module: Module) -> Iterator[Hit]:
         if first is None or module.is_true(module.arg(call, None, "shell")):
             continue
         program = first.elts[0] if isinstance(first, ast.List | ast.Tuple) and first.elts else first
-        if flow.kinds(program) & {REQUEST}:
+        if flow.kinds(program) & OUTSIDERS:
             yield Hit(node=call, message="A request chooses the program that is run.", severity=Severity.HIGH)
 
 

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
-from gate.prescreen.python_ast.flow import INPUT, NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import INPUT, OUTSIDERS, REMOTE
 
 _METHODS = (
     "execute",
@@ -65,9 +66,9 @@ def check(module: Module) -> Iterator[Hit]:
             continue
         moving = [p for p in pieces if not _placeholders(module, flow, p) and not flow.escaped(p)]
         kinds = frozenset(kind for piece in moving for kind in flow.kinds(piece))
-        if kinds & {REQUEST, NETWORK, INPUT}:
+        if kinds & (REMOTE | {INPUT}):
             message = "A value from outside becomes part of a query."
-            yield Hit(node=call, message=message, severity=Severity.HIGH if REQUEST in kinds else None)
+            yield Hit(node=call, message=message, severity=Severity.HIGH if kinds & OUTSIDERS else None)
         elif kinds and any(_in_quotes(module, query) or _value_like(p) for p in moving):
             yield Hit(node=call, message="A value becomes part of a query.")
         elif kinds:

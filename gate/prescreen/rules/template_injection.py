@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
-from gate.prescreen.python_ast.flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import INPUT, NETWORK, OUTSIDERS, PARAMETER
 
 _SINKS = (
     "flask.render_template_string", "jinja2.Template", "jinja2.Environment().from_string",
@@ -41,7 +42,11 @@ def check(module: Module) -> Iterator[Hit]:
         source = module.arg(call, 0, "source", "template_string", "text")
         if source is None or module.text_of(source) is not None:
             continue
-        if flow.kinds(source) & {REQUEST}:
-            yield Hit(node=call, message="A request becomes part of a template.", severity=Severity.HIGH)
+        if flow.kinds(source) & OUTSIDERS:
+            yield Hit(
+                node=call,
+                message="Text that an outsider decides becomes part of a template.",
+                severity=Severity.HIGH,
+            )
         elif built_from(module, source) and flow.kinds(source) & {NETWORK, INPUT, PARAMETER}:
             yield Hit(node=call, message="A value becomes part of a template's text.")

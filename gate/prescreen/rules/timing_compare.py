@@ -11,10 +11,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gate.prescreen.python_ast.flow import REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
+from gate.prescreen.python_ast.sources import REQUEST
 
 _DIGESTS = frozenset(
     {

@@ -13,9 +13,10 @@ import ast
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
-from gate.prescreen.python_ast.flow import NETWORK, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REMOTE
 
 _LOADS = (
     "pickle.load", "pickle.loads", "pickle.Unpickler", "marshal.load", "marshal.loads", "dill.load",
@@ -51,15 +52,17 @@ def check(module: Module) -> Iterator[Hit]:
         trace = flow.trace(module.arg(call, 0, "file", "data", "f", "filename", "buf", "stream"))
         if any(c.endswith((".dumps", ".dump")) for c in trace.calls):
             continue
-        if trace.kinds & {REQUEST, NETWORK}:
-            yield Hit(node=call, message=f"{name} loads data from the network.", severity=Severity.HIGH)
+        if trace.kinds & REMOTE:
+            yield Hit(
+                node=call, message=f"{name} loads data that an outsider decides.", severity=Severity.HIGH
+            )
         else:
             yield Hit(node=call, message=f"{name} runs code that the data brings along.")
     for call, _ in module.calls("yaml.load", "yaml.load_all"):
         loader = module.arg(call, 1, "Loader")
         names = module.names_of(loader)
         if loader is None or any(n.rpartition(".")[2] in _UNSAFE_LOADERS for n in names):
-            network = flow.kinds(module.arg(call, 0, "stream")) & {REQUEST, NETWORK}
+            network = flow.kinds(module.arg(call, 0, "stream")) & REMOTE
             level = Severity.HIGH if network else None
             yield Hit(node=call, message="yaml.load makes any object the text asks for.", severity=level)
 

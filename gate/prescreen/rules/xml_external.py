@@ -11,10 +11,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from gate.model.rule import Confidence
-from gate.prescreen.python_ast.flow import FILE, INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.model.rule import Confidence, Severity
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import FILE, INPUT, NETWORK, PARAMETER, REQUEST
 
 _LXML = (
     "lxml.etree.parse",
@@ -53,7 +54,11 @@ def check(module: Module) -> Iterator[Hit]:
         if parser is not None and _hardened(module, flow, parser):
             continue
         if kinds & {REQUEST, NETWORK}:
-            yield Hit(node=call, message="XML from outside is parsed with entities expanded.")
+            message = "XML from outside is parsed with entities expanded."
+            reads = name in _LXML or name.startswith("xml.sax")
+            yield Hit(
+                node=call, message=message, severity=Severity.HIGH if reads and REQUEST in kinds else None
+            )
         elif (
             parser is not None and _default_parser(flow, module, parser) and kinds & {PARAMETER, FILE, INPUT}
         ):

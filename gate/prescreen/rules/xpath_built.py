@@ -13,9 +13,10 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
-from gate.prescreen.python_ast.flow import INPUT, NETWORK, PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import INPUT, NETWORK, PARAMETER, REQUEST
 
 _QUOTED = re.compile(r"\[[^\]]*=\s*['\"]?$|=\s*['\"]|['\"]%s|\[@?[\w-]+\s*=|//|/text\(\)")
 

@@ -8,7 +8,7 @@ app = Flask(__name__)
 @app.route("/a")
 def a():
     name = request.args.get("name")
-    return make_response("Hello " + name)  # HIT[medium]
+    return make_response("Hello " + name)  # HIT[high]
 
 
 @app.route("/b")

@@ -2,7 +2,7 @@ import jwt
 
 
 def read(token, key):
-    jwt.decode(token, key, options={"verify_signature": False})  # HIT[medium]
+    jwt.decode(token, key, options={"verify_signature": False})  # HIT[high]
     jwt.decode(token, verify=False)  # HIT
     jwt.decode(token, key, algorithms=["none"])  # HIT
 

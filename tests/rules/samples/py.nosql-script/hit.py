@@ -13,4 +13,4 @@ def view(db):
 
 def login(db):
     body = request.get_json()
-    return db.users.find_one({"user": body["user"], "password": body["password"]})  # HIT[medium]
+    return db.users.find_one({"user": body["user"], "password": body["password"]})  # HIT[high]

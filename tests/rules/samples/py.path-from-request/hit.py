@@ -10,7 +10,7 @@ app = Flask(__name__)
 def a():
     path = request.args.get("path")
     if os.path.exists(path):
-        os.remove(path)  # HIT[medium]
+        os.remove(path)  # HIT[high]
     open(os.path.join("static", path))  # HIT
     Path("static", request.args["p"]).read_text()  # HIT
     return send_file("./static/%s" % path)  # HIT

@@ -8,7 +8,7 @@ app = Flask(__name__)
 
 @app.route("/a")
 def a():
-    requests.get(request.args["url"])  # HIT[medium]
+    requests.get(request.args["url"])  # HIT[high]
     name = request.args.get("name")
     requests.get("https://api.example/users/%s" % name)  # HIT
     urlopen("http://" + name)  # HIT

@@ -4,5 +4,5 @@ from lxml import etree
 
 def view(tree):
     sheet = etree.XML(request.args["xslt"])
-    tree.xslt(sheet)  # HIT[medium]
+    tree.xslt(sheet)  # HIT[high]
     return etree.XSLT(sheet)  # HIT

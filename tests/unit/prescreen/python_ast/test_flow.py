@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from gate.prescreen.python_ast.built_text import built_from
 from gate.prescreen.python_ast.constants import NOT_CONST
-from gate.prescreen.python_ast.flow import FILE, PARAMETER, REQUEST, Flow
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.patterns import slow
+from gate.prescreen.python_ast.sources import FILE, PARAMETER, REQUEST
 
 
 def module(text: str, path: str = "app/x.py") -> Module:

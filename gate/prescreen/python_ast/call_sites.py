@@ -1,0 +1,63 @@
+"""Who calls a function of the same file, and with which expression for a parameter.
+
+Names are resolved as Python would: a function by its name, a method through ``self`` or ``cls``, or by a name
+that only one class of the file has. A call with ``*args`` before the parameter says nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from gate.prescreen.python_ast.index import Index
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.scope import FunctionNode
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_MOST: Final = 20
+"""Calls of one function that are looked at."""
+CallSites = dict[ast.AST, list[ast.Call]]
+
+
+def call_sites(module: Module) -> CallSites:
+    """Every call of a function that the file itself defines, by the function."""
+    methods = _methods(module)
+    found: CallSites = {}
+    for call in module.all(ast.Call):
+        for function in _called(module, call.func, methods):
+            sites = found.setdefault(function, [])
+            if len(sites) < _MOST:
+                sites.append(call)
+    return found
+
+
+def _called(module: Module, callee: ast.expr, methods: dict[str, list[ast.AST]]) -> Iterator[ast.AST]:
+    if isinstance(callee, ast.Name):
+        yield from (b.node for b in module.bindings_of(callee) if b.kind == "def")
+    elif isinstance(callee, ast.Attribute):
+        named = methods.get(callee.attr, [])
+        if isinstance(callee.value, ast.Name) and callee.value.id in ("self", "cls"):
+            own = module.class_of(callee)
+            yield from (m for m in named if module.parents.get(m) is own)
+        elif len(named) == 1 and not module.names_of(callee):
+            yield named[0]
+
+
+def _methods(index: Index) -> dict[str, list[ast.AST]]:
+    found: dict[str, list[ast.AST]] = {}
+    for function in index.all(*_FUNCTIONS):
+        if isinstance(index.parents.get(function), ast.ClassDef):
+            found.setdefault(function.name, []).append(function)
+    return found
+
+
+def argument_for(module: Module, function: FunctionNode, name: str, call: ast.Call) -> ast.expr | None:
+    """What ``call`` gives the function for its parameter ``name``; None where it does not say."""
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    if name not in names:
+        return module.arg(call, None, name)
+    bound = isinstance(module.parents.get(function), ast.ClassDef) and isinstance(call.func, ast.Attribute)
+    static = any("staticmethod" in module.names_of(d) for d in getattr(function, "decorator_list", ()))
+    position = names.index(name) - (1 if bound and not static else 0)
+    return module.arg(call, position if position >= 0 else None, name)
