@@ -22,7 +22,7 @@ CallSites = dict[ast.AST, list[ast.Call]]
 
 def call_sites(module: Module) -> CallSites:
     """Every call of a function that the file itself defines, by the function."""
-    methods = _methods(module)
+    methods = module.kept("methods", _methods)
     found: CallSites = {}
     for call in module.all(ast.Call):
         for function in _called(module, call.func, methods):
@@ -30,6 +30,17 @@ def call_sites(module: Module) -> CallSites:
             if len(sites) < _MOST:
                 sites.append(call)
     return found
+
+
+def called_function(module: Module, call: ast.Call) -> FunctionNode | None:
+    """The one plain function of this file that a call runs: no decorator changes it. None where unknown."""
+    found = list(_called(module, call.func, module.kept("methods", _methods)))
+    if len(found) != 1 or not isinstance(found[0], _FUNCTIONS):
+        return None
+    plain = {"staticmethod", "classmethod"}
+    if any(not plain & set(module.names_of(d)) for d in found[0].decorator_list):
+        return None
+    return found[0]
 
 
 def _called(module: Module, callee: ast.expr, methods: dict[str, list[ast.AST]]) -> Iterator[ast.AST]:

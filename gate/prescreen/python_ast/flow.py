@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gate.prescreen.python_ast.call_sites import CallSites, argument_for, call_sites
+from gate.prescreen.python_ast.call_sites import CallSites, argument_for, call_sites, called_function
+from gate.prescreen.python_ast.containers import added, constant_key, held
+from gate.prescreen.python_ast.dead_code import is_dead, truth
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool
 from gate.prescreen.python_ast.scope import Binding, FunctionNode, start_of
@@ -67,6 +69,7 @@ class Flow:
         self._clean = HARMLESS_CALLS | clean
         self._known: dict[ast.AST, Traced] = {}
         self._asked: set[Binding] = set()
+        self._inside: set[ast.AST] = set()
 
     def kinds(self, expr: ast.AST | None) -> frozenset[str]:
         """The kinds of sources an expression may carry text of."""
@@ -109,11 +112,13 @@ class Flow:
                 yield from self._call(node, kinds, calls)
             case ast.Subscript():
                 self._known_source(node, kinds)
-                yield node.value
+                yield from self._item(node, names)
             case ast.Dict():
                 yield from (item for item in (*node.keys, *node.values) if item is not None)
             case ast.IfExp():
-                yield from (node.body, node.orelse)
+                taken = truth(self._module, node.test)
+                yield from (node.body,) if taken is not False else ()
+                yield from (node.orelse,) if taken is not True else ()
             case ast.BinOp():
                 yield from (node.left, node.right)
             case ast.UnaryOp():
@@ -126,8 +131,28 @@ class Flow:
             case ast.expr() | ast.keyword():
                 yield from (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
 
+    def _item(self, node: ast.Subscript, names: set[str]) -> Iterator[ast.AST]:
+        """What stands under a constant key, where the container's stores are known; else all it holds."""
+        owner = node.value
+        if not isinstance(owner, ast.Name):
+            made = owner.elts if isinstance(owner, ast.List | ast.Tuple) else None
+            index = self._module.const(node.slice)
+            known = made is not None and isinstance(index, int) and -len(made) <= index < len(made)
+            yield made[index] if known and made is not None and isinstance(index, int) else owner
+            return
+        key = constant_key(self._module, [node.slice])
+        values = held(self._module, owner, key) if key is not None else None
+        if values is None:
+            yield owner
+        else:
+            names.add(owner.id)
+            yield from values
+
     def _name(self, node: ast.Name, kinds: set[str]) -> Iterator[ast.AST]:
+        yield from added(self._module, node)
         for binding in self._module.bindings_of(node):
+            if binding.kind != "param" and is_dead(self._module, binding.node):
+                continue
             if binding.kind == "param":
                 kind = self._parameter(binding)
                 if kind:
@@ -219,7 +244,8 @@ class Flow:
             cls = self._module.class_of(node)
             yield from self._module.attribute_values(cls, node.attr)
             return
-        yield base
+        values = held(self._module, base, (".", node.attr)) if isinstance(base, ast.Name) else None
+        yield from values or (base,)
 
     def _is_free(self, base: ast.AST) -> bool:
         """True when ``request`` is a parameter, an attribute or something imported, not a local value."""
@@ -241,7 +267,9 @@ class Flow:
         bases = [name for base in cls.bases for name in self._module.names_of(base)] if cls else []
         return any(base.endswith("HTTPRequestHandler") for base in bases)
 
-    def _call(self, node: ast.Call, kinds: set[str], calls: set[str]) -> Iterator[ast.AST]:
+    def _call(  # noqa: C901 - one case a kind of callee
+        self, node: ast.Call, kinds: set[str], calls: set[str]
+    ) -> Iterator[ast.AST]:
         found = self._module.names_of(node.func)
         last = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         calls.update(found or ({node.func.id} if isinstance(node.func, ast.Name) else ()))
@@ -267,6 +295,10 @@ class Flow:
                 return
         if isinstance(node.func, ast.Attribute):
             owner = node.func.value
+            got = self._got(node, owner) if last in ("get", "pop") else None
+            if got is not None:
+                yield from got
+                return
             asked = isinstance(owner, ast.Name) and owner.id in ("request", "req")
             yield node.func if asked and last in REQUEST_PARTS else owner
         elif isinstance(node.func, ast.Name):
@@ -274,8 +306,41 @@ class Flow:
             yield from self._returned(node.func)
         else:
             self._known_source(node.func, kinds)
-        yield from node.args
-        yield from (keyword.value for keyword in node.keywords)
+        yield from self._handed_back(node)
+
+    def _got(self, call: ast.Call, owner: ast.expr) -> list[ast.expr] | None:
+        """What ``d.get("key", default)`` or a configuration's ``get(section, key)`` gives of a local one."""
+        if not isinstance(owner, ast.Name) or not call.args:
+            return None
+        key = constant_key(self._module, call.args[:1])
+        values = held(self._module, owner, key) if key is not None else None
+        default = call.args[1:]
+        if len(call.args) > 1 and not values:
+            pair = constant_key(self._module, call.args[:2])
+            of_pair = held(self._module, owner, pair) if pair is not None else None
+            values, default = (of_pair, []) if of_pair else (values, default)
+        return None if values is None else [*values, *default]
+
+    def _handed_back(self, call: ast.Call) -> Iterator[ast.AST]:
+        """The arguments that what a call gives back may hold: of a function of this file those it returns."""
+        function = called_function(self._module, call)
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        plain = function is not None and not isinstance(function, ast.AsyncFunctionDef | ast.Lambda)
+        if function is None or not plain or function in self._inside or len(self._inside) >= _DEEPEST:
+            yield from given
+            return
+        self._inside.add(function)
+        try:
+            ends = [end for end in self._module.returns_of(function) if not is_dead(self._module, end)]
+            names = frozenset(name for end in ends for name in self.trace(end).names)
+        finally:
+            self._inside.discard(function)
+        if isinstance(call.func, ast.Attribute):
+            yield from ends
+        passed = {name: argument_for(self._module, function, name, call) for name in _parameters(function)}
+        unmatched = [item for item in given if item not in passed.values()]
+        yield from (item for name, item in passed.items() if item is not None and name in names)
+        yield from unmatched
 
     def _cleans(self, function: ast.expr, found: tuple[str, ...], last: str) -> bool:
         """True for a call whose result carries no text of its arguments."""
@@ -290,7 +355,8 @@ class Flow:
         """What a function of this file gives back."""
         for binding in self._module.bindings_of(name):
             if binding.kind == "def":
-                yield from self._module.returns_of(binding.node)
+                ends = self._module.returns_of(binding.node)
+                yield from (end for end in ends if not is_dead(self._module, end))
 
     def escaped(self, expr: ast.AST | None) -> bool:
         """True when some call on the way says by its name that it quotes or escapes."""
@@ -348,3 +414,8 @@ class Flow:
             if any(self.trace(part).names & wanted for part in parts):
                 return True
         return False
+
+
+def _parameters(function: FunctionNode) -> list[str]:
+    args = function.args
+    return [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]

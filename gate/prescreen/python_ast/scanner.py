@@ -22,6 +22,7 @@ from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
+from gate.prescreen.python_ast.dead_code import is_dead
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules
 from gate.prescreen.scope import only_new
@@ -65,7 +66,9 @@ def hits(module: Module, rules: Iterable[AstRule] | None = None) -> list[tuple[A
         worst: dict[int, Hit] = {}
         for hit in rule.check(module):
             line = getattr(hit.node, "lineno", 0)
-            if line and (line not in worst or _rank(rule, hit) > _rank(rule, worst[line])):
+            if not line or (rule.weakness and is_dead(module, hit.node)):
+                continue
+            if line not in worst or _rank(rule, hit) > _rank(rule, worst[line]):
                 worst[line] = hit
         out.extend((rule, worst[line]) for line in sorted(worst))
     return out
