@@ -7,3 +7,5 @@ fetch(u);
 fetch("https://api.example/users/" + encodeURIComponent(req.query.name));
 // ok: js-request-forgery
 axios.post("https://api.example", req.body);
+// ok: js-request-forgery
+fetch(`https://api.example/users/${req.params.id}`);
