@@ -72,3 +72,17 @@ def argument_for(module: Module, function: FunctionNode, name: str, call: ast.Ca
     static = any("staticmethod" in module.names_of(d) for d in getattr(function, "decorator_list", ()))
     position = names.index(name) - (1 if bound and not static else 0)
     return module.arg(call, position if position >= 0 else None, name)
+
+
+def passed_from_outside(module: Module, function: FunctionNode, name: str) -> Iterator[str]:
+    """The kinds that other files pass to the function for its parameter ``name`` (outside_calls.py)."""
+    if not module.outside or isinstance(function, ast.Lambda):
+        return
+    owner = module.parents.get(function)
+    bound = isinstance(owner, ast.ClassDef)
+    called = f"{owner.name}.{function.name}" if isinstance(owner, ast.ClassDef) else function.name
+    given = module.outside.get(called, {})
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    yield from given.get(name, ())
+    if name in names:
+        yield from given.get(str(names.index(name) - (1 if bound else 0)), ())

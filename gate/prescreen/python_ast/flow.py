@@ -1,8 +1,9 @@
 """Where a value comes from: follows an expression back through names, calls and strings to its sources.
 
-Within a function, through attributes of ``self``, and from a parameter to the calls of its function in the
-same file that pass on what outsiders decide. Nothing is run. It answers "may text of this kind reach this
-place", so it over-approximates through unknown calls and stops at the cleaning functions a rule names.
+Within a function, through attributes of ``self``, and from a parameter to the calls of its function, in the
+same file and as far as ``Module.outside`` tells in others, that pass on what outsiders decide. Nothing is
+run. It answers "may text of this kind reach this place", so it over-approximates through unknown calls and
+stops at the cleaning functions a rule names.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gate.prescreen.python_ast.call_sites import CallSites, argument_for, call_sites, called_function
+from gate.prescreen.python_ast.call_sites import (
+    CallSites,
+    argument_for,
+    call_sites,
+    called_function,
+    passed_from_outside,
+)
 from gate.prescreen.python_ast.containers import added, constant_key, held
 from gate.prescreen.python_ast.dead_code import is_dead, truth
 from gate.prescreen.python_ast.module import Module
@@ -210,6 +217,7 @@ class Flow:
             kinds = self.kinds(given) & OUTSIDERS
             if kinds and not self.tested(call, given):
                 yield from kinds
+        yield from passed_from_outside(self._module, function, name)
 
     @property
     def _sites(self) -> CallSites:

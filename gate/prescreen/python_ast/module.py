@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -52,6 +52,8 @@ class Module(Index):
         self._names: dict[ast.AST, tuple[str, ...]] = {}
         self._busy: set[ast.AST] = set()
         self._calls: dict[str, list[ast.Call]] | None = None
+        self.outside: Mapping[str, Mapping[str, Sequence[str]]] = {}
+        """What other files pass to this file's functions (outside_calls.Passed)."""
         self._kept: dict[str, object] = {}
         self._fold = Folder(self._constant_bindings, self.names_of)
 

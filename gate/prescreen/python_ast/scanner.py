@@ -24,6 +24,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.python_ast.dead_code import is_dead
 from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
@@ -90,9 +91,10 @@ def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> list[Rul
 
     Raises SyntaxError where Python would; memory and stack are the child's business.
     """
-    del options
     gc.set_threshold(100_000, 20, 100)  # a tree is millions of small objects and no cycles
     module = parse(path, data)
+    given = options.get("outside")
+    module.outside = given.get(path, {}) if isinstance(given, dict) else {}
     return [_found(module, rule, hit) for rule, hit in hits(module)]
 
 
@@ -127,6 +129,7 @@ class PyAst:
         views = make_views(request)
         heads = views.of(("python",), "head")
         found, unlooked = _look(heads, request.deadline)
+        found = _with_callers(found, heads, request)
         found = _without_own(found, request.head)
         noisy = {id(view.source) for view, _ in found}
         olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
@@ -135,6 +138,27 @@ class PyAst:
         return ended(self.name, new, unlooked)
 
 
+def _with_callers(found: _ByView, heads: Sequence[View], request: PrescreenRequest) -> _ByView:
+    """The same, and what is worse because other files pass on what outsiders decide: looked at once more."""
+    weak = {view.path for view, items in found if any(_depends_on_caller(item) for item in items)}
+    changed = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in heads]
+    sinks = [path for path, text in changed if path not in weak and any(word in text for word in SINK_WORDS)]
+    passed = callers_of(sorted(weak), candidates(weak, request.head)) if weak else {}
+    passed = {**passed, **callers_of(sinks, may_call(sinks, changed))}
+    again = [view for view in heads if view.path in passed]
+    if not again:
+        return found
+    better, _ = _look(again, request.deadline, {"outside": passed})
+    seen = {id(view) for view in again}
+    return [*((view, items) for view, items in found if id(view) not in seen), *better]
+
+
+def _depends_on_caller(item: RuleHit) -> bool:
+    return item.severity is Severity.MEDIUM and _TOPICS.get(item.rule) in _BY_CALLER
+
+
+_BY_CALLER = ("injection", "exec", "network", "file")
+_TOPICS = {rule.meta.id: rule.meta.topic for rule in ast_rules() if rule.weakness}
 _MANIFEST = re.compile(
     r"(?:^|/)(?:pyproject\.toml|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml|[^/]*requirements[^/]*\.(?:txt|in))$"
 )
@@ -160,11 +184,18 @@ def _without_own(found: _ByView, head: Tree) -> _ByView:
     ]
 
 
-def _look(views: Sequence[View], deadline: float) -> tuple[_ByView, list[tuple[str, str]]]:
+def _look(
+    views: Sequence[View], deadline: float, options: Mapping[str, object] | None = None
+) -> tuple[_ByView, list[tuple[str, str]]]:
     """What was found in each view that has anything, and the files that could not be parsed."""
     files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
     results = scan_isolated(
-        "gate.prescreen.python_ast.scanner:scan_text", files, list[RuleHit], deadline=deadline, parses=True
+        "gate.prescreen.python_ast.scanner:scan_text",
+        files,
+        list[RuleHit],
+        options=options,
+        deadline=deadline,
+        parses=True,
     )
     found: _ByView = []
     unlooked: list[tuple[str, str]] = []

@@ -1,0 +1,103 @@
+"""A weakness in one file, the request in another."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.prescreen.python_ast.outside_calls import candidates
+from gate.prescreen.python_ast.scanner import PyAst
+from tests.prescreen_support import DictTree, make_request
+
+DB = """import sqlite3
+
+
+def find(name):
+    return sqlite3.connect("x").execute("SELECT * FROM users WHERE name = '" + name + "'").fetchall()
+
+
+class Repository:
+    def sorted_by(self, key, order):
+        return sqlite3.connect("x").execute(f"SELECT * FROM t WHERE k = '{order}'").fetchall()
+"""
+FILES = """import os
+
+
+def read(name):
+    return open(os.path.join("/srv/files", name)).read()
+"""
+ROUTES = """from flask import Flask, request
+{imports}
+
+app = Flask(__name__)
+
+
+@app.route("/u")
+def route():
+    {body}
+    return "done"
+"""
+
+
+def levels(files: dict[str, str], base: dict[str, str] | None = None) -> dict[str, str]:
+    """Rule and line to severity, of what the scanner says."""
+    found = PyAst().scan(make_request(files, base or {})).findings
+    return {f"{f.rule_id} {f.primary.path}:{f.primary.line}": f.severity.value for f in found}
+
+
+@pytest.mark.parametrize(
+    ("imports", "body", "line"),
+    [
+        ("from app.db import find", 'find(request.args["n"])', 5),
+        ("from .db import find as look", 'look(name=request.args["n"])', 5),
+        ("from . import db", 'db.find(request.form.get("n"))', 5),
+        ("import app.db", 'n = request.args["n"]\n    app.db.find(n.strip())', 5),
+        ("from app.db import Repository", 'Repository().sorted_by("a", request.args["o"])', 10),
+        ("from app.db import Repository", 'Repository().sorted_by("a", order=request.args["o"])', 10),
+    ],
+)
+def test_a_request_that_another_file_passes_makes_it_high(imports: str, body: str, line: int) -> None:
+    found = levels({"app/db.py": DB, "app/routes.py": ROUTES.format(imports=imports, body=body)})
+    assert found[f"py.sql-built app/db.py:{line}"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("imports", "body"),
+    [
+        ("from app.db import find", 'find("fixed")'),
+        ("from app.db import find", 'n = request.args["n"]\n    if n in NAMES:\n        find(n)'),
+        ("from app.db import find", 'find(int(request.args["n"]))'),
+        ("from other.db import find", 'find(request.args["n"])'),
+        ("from app.db import Repository", 'Repository().sorted_by(request.args["k"], "asc")'),
+    ],
+)
+def test_what_nobody_passes_stays_as_it_was(imports: str, body: str) -> None:
+    found = levels({"app/db.py": DB, "app/routes.py": ROUTES.format(imports=imports, body=body)})
+    assert {level for place, level in found.items() if "app/db.py" in place} == {"medium"}
+
+
+def test_the_caller_need_not_be_in_the_change() -> None:
+    routes = ROUTES.format(imports="from app.db import find", body='find(request.args["n"])')
+    before = DB.replace('''"SELECT * FROM users WHERE name = '" + name + "'"''', '"SELECT 1"')
+    found = levels({"app/db.py": DB, "app/routes.py": routes}, {"app/db.py": before, "app/routes.py": routes})
+    assert found == {"py.sql-built app/db.py:5": "high"}
+
+
+def test_a_call_that_only_the_request_makes_a_weakness() -> None:
+    body = 'return read(request.args["f"])'
+    routes = ROUTES.format(imports="from app.files import read", body=body)
+    found = levels({"app/files.py": FILES, "app/routes.py": routes})
+    assert found["py.path-from-request app/files.py:5"] == "high"
+    assert levels({"app/files.py": FILES}) == {}
+
+
+def test_only_files_that_name_the_module_and_know_of_requests_are_read() -> None:
+    tree = DictTree(
+        {
+            "a.py": "from db import x  # request",
+            "b.py": "import db",
+            "c.py": "request",
+            "d.txt": "db request",
+            "e.py": "db request" + " " * (1 << 19),
+        }
+    )
+    assert [path for path, _ in candidates(["app/db.py"], tree)] == ["a.py"]
