@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, TextIO
 from gate.errors import VERDICT_EXIT, Exit, UsageError
 
 if TYPE_CHECKING:
-    from gate.model.change import Tree
+    from gate.api import Chosen
     from gate.model.report import Report
     from gate.replay import Bundle
-    from gate.settings import Settings
     from gate.stages.progress import Watch
 
 _STDOUT = "-"
@@ -230,8 +229,8 @@ def _cannot_write(path: Path, why: str) -> CannotWriteError:
     )
 
 
-def load_settings(arguments: argparse.Namespace, base: Tree | None) -> Settings:
-    """Settings of a verb that looks. ``base`` is the base commit's tree, if any."""
-    from gate.settings import load
+def chosen_settings(arguments: argparse.Namespace) -> Chosen:
+    """What the command line chooses over the settings at base."""
+    from gate.api import Chosen
 
-    return load(base=base, file=arguments.config, flags=settings_flags(arguments))
+    return Chosen(flags=settings_flags(arguments), file=arguments.config)
