@@ -61,6 +61,8 @@ class SandboxSettings(Struct, frozen=True):
     pids: Annotated[int, msgspec.Meta(ge=8, le=4096)] = 128
     cpus: Annotated[float, msgspec.Meta(gt=0, le=64)] = 1.0
     deep: bool = False
+    fast: bool = False
+    """The static look and imports only, behind the quickest backend, with what is installed already."""
     network: Literal["sinkhole", "none"] = "sinkhole"
     """``sinkhole``: a simulated network that answers everything and leads nowhere."""
     setup: Literal["auto", "none", "requirements", "pyproject"] = "auto"
@@ -177,7 +179,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         warn = policy.warn
         if is_ai and policy.warn_ai is not None:
             warn = min(warn, policy.warn_ai)
-        return Thresholds(warn=warn, fail=policy.fail, unrun=policy.unrun)
+        # What a fast look chose not to run is no fault of the change.
+        unrun = "warn" if self.config.sandbox.fast and policy.unrun == "fail" else policy.unrun
+        return Thresholds(warn=warn, fail=policy.fail, unrun=unrun)
 
 
 def load(
@@ -222,6 +226,10 @@ def load(
         raise UsageError(
             f"policy.warn ({config.policy.warn}) is above policy.fail ({config.policy.fail})",
             advice="A score must reach warn before it can reach fail; lower policy.warn.",
+        )
+    if config.sandbox.fast and config.sandbox.deep:
+        raise UsageError(
+            "sandbox.fast and sandbox.deep exclude each other", advice="Leave one of --fast and --deep out."
         )
     return Settings(config=config, origin=origin)
 

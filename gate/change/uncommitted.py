@@ -23,7 +23,7 @@ from gate.change.git_command import GitRepository, oid_of
 from gate.change.git_range import resolve
 from gate.change.interface import OpenChange
 from gate.change.objects import BlobCache, GitTree
-from gate.errors import InconclusiveError, UsageError
+from gate.errors import InconclusiveError, NothingToJudgeError, UsageError
 from gate.model.change import Change
 
 Part = Literal["staged", "worktree"]
@@ -46,7 +46,7 @@ class _Workplace:
             os.fsencode(self.door.common_dir / "objects") + b"\n"
         )
         self.index = self.folder / "index"
-        real = self.door.git_dir / "index"
+        real = _index(self.door)
         if real.exists():
             shutil.copyfile(real, self.index)
 
@@ -60,6 +60,20 @@ class _Workplace:
         """Remove what was made. May be called twice."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.door.close()
+
+
+def _index(door: GitRepository) -> Path:
+    """The index that is about to be committed. In a hook of `git commit -a` or `git commit PATH` that is one
+    that git made for this commit (GIT_INDEX_FILE), and the repository's own says less. One that lies in
+    another repository is not meant for this one.
+    """
+    usual = door.git_dir / "index"
+    named = os.environ.get("GIT_INDEX_FILE", "")
+    if not named:
+        return usual
+    found = Path(os.path.abspath(named))  # noqa: PTH100 - resolve() follows the link that a file may be
+    inside = found.parent.resolve() == door.git_dir.resolve()
+    return found if inside and found.is_file() else usual
 
 
 def open_uncommitted(repo: Path, part: Part) -> OpenChange:
@@ -88,7 +102,7 @@ def _open(place: _Workplace, repo: Path, part: Part) -> OpenChange:
     before = oid_of(door.run("rev-parse", "--verify", "--quiet", f"{base}^{{tree}}"))
     if tree == before:
         what = "staged" if part == "staged" else "changed in the work tree"
-        raise UsageError(f"nothing is {what}", advice="`git status` shows what is not committed.")
+        raise NothingToJudgeError(f"nothing is {what}", advice="`git status` shows what is not committed.")
     cache = BlobCache()
     trees = {oid: GitTree(door, oid, cache) for oid in (before, tree)}
     trees[tree].entries()  # refuses a tree that no checkout could hold, before anything reads it

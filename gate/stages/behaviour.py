@@ -47,7 +47,8 @@ class BehaviourComparison:
 class LookRequest:
     """How to look. ``budget`` is seconds for everything, ``endless`` those for what only head does not end;
     ``deep`` is a reason for every probe; ``suspects`` waits for the static look and names the files that it
-    gives a reason for; ``settled`` says that these findings block already; ``note`` takes signs of life.
+    gives a reason for; ``settled`` says that these findings block already; ``note`` takes signs of life;
+    ``again`` allows a second look.
     """
 
     budget: float
@@ -56,6 +57,7 @@ class LookRequest:
     suspects: Callable[[], set[str]]
     settled: Callable[[tuple[Finding, ...]], bool]
     note: Callable[[str], None]
+    again: bool = True
 
 
 def compare_behaviour(
@@ -83,7 +85,7 @@ def compare_behaviour(
     diff = next((seen for of, seen in compared if _same(of, runs)), None) or compare(runs, planted)
     findings = signals(SignalContext(change=change, diff=diff, runs=runs))
     left = plan.not_exercised
-    if not request.settled(findings):
+    if request.again and not request.settled(findings):
         reasons = _reasons(plan, patience, diff, findings, request.suspects(), deep=request.deep)
         if reasons and patience.left >= _LEAST:
             known = {b.key for b in diff.new}

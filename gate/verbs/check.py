@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gate.errors import GateError, UsageError
+from gate.errors import Exit, GateError, NothingToJudgeError, UsageError
 from gate.verbs.common import (
     CannotWriteError,
     add_bundle,
@@ -40,6 +40,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--worktree", action="store_true", help="everything not committed, new files too, against HEAD"
     )
     which.add_argument(
+        "--allow-empty",
+        action="store_true",
+        help="with --staged or --worktree: nothing to judge ends in 0 (for hooks)",
+    )
+    which.add_argument(
         "--event",
         type=Path,
         metavar="FILE",
@@ -59,6 +64,12 @@ def _run(arguments: argparse.Namespace) -> int:
         report = _judged(arguments)
     except CannotWriteError:
         raise
+    except NothingToJudgeError as error:
+        if not arguments.allow_empty:
+            write_unusable(error, arguments)
+            raise
+        print(f"gate: {error.message}; nothing was judged", file=sys.stderr)
+        return Exit.OK
     except GateError as error:
         write_unusable(error, arguments)
         raise
@@ -131,6 +142,7 @@ VERB: Final = Verb(
 examples:
   gate check                                        this branch against the default branch
   gate check --worktree                             what is not committed yet, before you commit it
+  gate check --staged --fast                        what is about to be committed, in seconds
   gate check --base origin/main --head HEAD --json report.json
   gate check --base v1.0 --head v1.1 --json - | jq .verdict
 exit codes: 0 pass or warn | 1 blocked | 2 wrong usage (the report then says why) | 3 inconclusive""",

@@ -43,6 +43,12 @@ def add_looking(parser: argparse.ArgumentParser) -> None:
         "--no-sandbox", action="store_true", help="do not run anything (the verdict is then never 'pass')"
     )
     look.add_argument(
+        "--fast",
+        action="store_true",
+        default=None,
+        help="the static look and imports only, for hooks (what the full look would run is told)",
+    )
+    look.add_argument(
         "--deep", action="store_true", default=None, help="run the deep probes whatever is found"
     )
     look.add_argument(
@@ -107,6 +113,7 @@ def settings_flags(arguments: argparse.Namespace) -> dict[str, tuple[object, str
     return {
         "sandbox.enabled": (False if arguments.no_sandbox else None, "--no-sandbox"),
         "sandbox.backend": (arguments.backend, "--backend"),
+        "sandbox.fast": (arguments.fast, "--fast"),
         "sandbox.deep": (arguments.deep, "--deep"),
         "sandbox.egress_allow": (arguments.egress_allow, "--egress-allow"),
     }
