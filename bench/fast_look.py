@@ -1,8 +1,8 @@
 """`gate check --fast` on one small changed Python file behind bubblewrap, beside the full look.
 
-Prints one JSON object: wall seconds (median of RUNS, and all of them) of a whole process each, of the same look
-in a process that is warm (a server's), of the interpreter alone and of the interpreter with gate's imports; the
-goal is 1 s beyond the interpreter's start. Ends in 1 when it is missed. Usage: bench/fast_look.py [RUNS]
+Prints one JSON object: wall seconds (median of RUNS, and all of them) of a whole process each, of the same
+look in a process that is warm (a server's), of the interpreter alone and with gate's imports. The goal is 1 s
+beyond the interpreter's start; ends in 1 when it is missed. Usage: bench/fast_look.py [RUNS]
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ PULL = Pull(
     verdicts=("warn",),
     head={
         "src/pricing/tax.py": (
-            '"""Value added tax by country."""\n\nRATES = {"DE": 0.19, "FR": 0.20, "NL": 0.21, "BE": 0.21}\n\n\n'
+            '"""Value added tax by country."""\n\n'
+            'RATES = {"DE": 0.19, "FR": 0.20, "NL": 0.21, "BE": 0.21}\n\n\n'
             "def with_tax(net: float, country: str) -> float:\n"
             '    """Net plus tax; unknown countries pay none."""\n'
             "    return net * (1 + RATES.get(country, 0.0))\n"

@@ -14,6 +14,7 @@ from gate.verbs import (
     doctor,
     explain,
     isolation,
+    mcp,
     note,
     publish,
     replay,
@@ -42,5 +43,6 @@ VERBS: Final[tuple[Verb, ...]] = (
     verify.VERB,
     deploy.VERB,
     serve.VERB,
+    mcp.VERB,
     completion.VERB,
 )

@@ -86,7 +86,9 @@ def test_a_commit_goes_on_and_an_attack_is_stopped_also_with_commit_all(repo: Pa
 
 
 def test_a_fast_look_says_what_it_left_and_has_the_fingerprints_of_the_full_one(repo: Path) -> None:
-    (repo / "src" / "pricing" / "two.py").write_text(f"{HOSTILE}\n\ndef run() -> None:\n    os.system('id')\n")
+    (repo / "src" / "pricing" / "two.py").write_text(
+        f"{HOSTILE}\n\ndef run() -> None:\n    os.system('id')\n"
+    )
     git(repo, "add", "-A")
     box = {"sandbox.backend": "bubblewrap"}
     fast = api.check_uncommitted(repo, "staged", box | {"sandbox.fast": True})
