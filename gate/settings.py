@@ -298,13 +298,20 @@ def _decode(table: Mapping[str, object], source: str, origin: Mapping[str, str] 
 
 
 def _valid_values(key: str) -> tuple[str, ...]:
-    """The values of a setting that takes one of a few words, or the keys of a table; else nothing."""
+    """The words, bounds or keys that a setting or table takes; nothing where that would be no help."""
     kind: object = Config
     for part in key.split("."):
         if isinstance(kind, type) and issubclass(kind, Struct):
-            kind = get_type_hints(kind).get(part) if part else kind
+            kind = get_type_hints(kind, include_extras=True).get(part) if part else kind
+    if kind is bool:
+        return ("true", "false")
     if get_origin(kind) is Literal:
         return tuple(map(str, get_args(kind)))
+    if get_origin(kind) is Annotated:
+        base, meta, *_ = get_args(kind)
+        least = f"{meta.ge} or more" if meta.ge is not None else f"more than {meta.gt}"
+        if base in (int, float) and meta.le is not None:
+            return (f"{'whole numbers' if base is int else 'numbers'} {least}", f"{meta.le} or less")
     return kind.__struct_fields__ if isinstance(kind, type) and issubclass(kind, Struct) else ()
 
 

@@ -13,6 +13,7 @@ from gate.verbs import (
     deploy,
     doctor,
     explain,
+    init,
     isolation,
     mcp,
     note,
@@ -29,6 +30,7 @@ from gate.verbs.interface import Verb
 VERBS: Final[tuple[Verb, ...]] = (
     check.VERB,
     run.VERB,
+    init.VERB,
     publish.VERB,
     note.VERB,
     attribute.VERB,

@@ -58,6 +58,9 @@ def test_the_settings_know_every_backend() -> None:
         ('[override]\nrole = "king"\n', "maintain"),
         ("[sandbox]\nbackened = 1\n", "backend"),
         ("[sandboxes]\n", "sandbox"),
+        ("[policy]\nwarn = 0\n", "whole numbers 1 or more, 100 or less"),
+        ('[sandbox]\ndeadline = "long"\n', "numbers more than 0, 3600 or less"),
+        ('[sandbox]\ndeep = "yes"\n', "true, false"),
     ],
 )
 def test_bad_words_in_a_file_are_answered_with_the_good_ones(tmp_path: Path, text: str, valid: str) -> None:
