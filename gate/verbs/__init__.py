@@ -15,6 +15,7 @@ from gate.verbs import (
     explain,
     init,
     isolation,
+    lsp,
     mcp,
     note,
     publish,
@@ -48,5 +49,6 @@ VERBS: Final[tuple[Verb, ...]] = (
     deploy.VERB,
     serve.VERB,
     mcp.VERB,
+    lsp.VERB,
     completion.VERB,
 )
