@@ -25,7 +25,7 @@ VERB: Final = Verb(
     name="lsp",
     summary="serve an editor: findings while typing, a file run in the sandbox (LSP, on stdin and stdout)",
     description="A Language Server on standard input and output. An open file is read while you type, "
-    "against HEAD's version; it runs only when you ask for it, and only in a sandbox. Set-up: docs/editors.md.",
+    "against HEAD's version; it runs only when you ask for it, and in a sandbox. Set-up: docs/editors.md.",
     epilog="example (Neovim): vim.lsp.config('gate', {cmd = {'gate', 'lsp'}}); vim.lsp.enable('gate')",
     arguments=add_looking,
     run=_run,
