@@ -61,7 +61,7 @@ def run(context: CheckContext, ending: Ending) -> None:
             opened.head,
             deadline=wanted.deadline,
             deep=deep,
-            readings=_readings(context),
+            readings=partial(_readings, context),
         )
     installs = not plan.probes and affects_installation(opened, wanted)
     if wanted.fast:
