@@ -318,3 +318,14 @@ def test_help_teaches_the_obvious_range(capsys: pytest.CaptureFixture[str]) -> N
     out = capsys.readouterr().out
     for word in ("--staged", "--worktree", "default branch", "--json -", *BACKENDS):
         assert word in out
+
+
+def test_a_bundle_beside_the_work_tree_is_no_part_of_the_change(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "new.md").write_text("# new\n")
+    monkeypatch.chdir(repo)
+    words = ["check", "--worktree", "--no-sandbox", "--bundle", "evidence.zip", "--json", "-"]
+    assert main(words) == 0
+    assert [file["path"] for file in json.loads(capsys.readouterr().out)["files"]] == ["new.md"]
+    assert (repo / "evidence.zip").is_file()
