@@ -38,7 +38,9 @@ class Desk:
     def __init__(self, server: LanguageServer, chosen: api.Chosen) -> None:
         self._server = server
         self._chosen = chosen
-        self._coming: dict[str, asyncio.Task[None]] = {}
+        self._coming: dict[str, asyncio.TimerHandle] = {}
+        self._looks: set[asyncio.Task[None]] = set()
+        self._turn: dict[str, int] = {}
         self._one = asyncio.Lock()
         self.read: dict[str, tuple[Remark, ...]] = {}
         self.ran: dict[str, tuple[Remark, ...]] = {}
@@ -47,12 +49,19 @@ class Desk:
         """Read the file soon. What a run showed was about another text."""
         self.ran.pop(uri, None)
         self.stop(uri)
-        self._coming[uri] = asyncio.get_running_loop().create_task(self._look(uri, after))
+        loop = asyncio.get_running_loop()
+        self._coming[uri] = loop.call_later(after, self._start, uri, self._turn[uri])
 
     def stop(self, uri: str) -> None:
-        """No look is to come."""
-        if task := self._coming.pop(uri, None):
-            task.cancel()
+        """No look is to come. One that has begun ends by itself (it is a thread), and tells nothing."""
+        self._turn[uri] = self._turn.get(uri, 0) + 1
+        if timer := self._coming.pop(uri, None):
+            timer.cancel()
+
+    def _start(self, uri: str, turn: int) -> None:
+        look = asyncio.get_running_loop().create_task(self._look(uri, turn))
+        self._looks.add(look)  # the loop itself keeps no task alive
+        look.add_done_callback(self._looks.discard)
 
     def closed(self, uri: str) -> None:
         """Forget a file."""
@@ -82,12 +91,13 @@ class Desk:
         """What is said of a line (from 1)."""
         return [r for r in self._all(uri) if r.line <= line <= r.end_line]
 
-    async def _look(self, uri: str, after: float) -> None:
-        await asyncio.sleep(after)
+    async def _look(self, uri: str, turn: int) -> None:
         path = to_fs_path(uri)
         if path is None:
             return
         async with self._one:
+            if turn != self._turn[uri]:  # somebody typed while another look went on
+                return
             document = self._server.workspace.get_text_document(uri)
             version, text = document.version, document.source
             try:
@@ -98,7 +108,7 @@ class Desk:
             except Exception as error:  # noqa: BLE001 - a bug of ours must not end the server
                 self._log(f"a bug in gate ({type(error).__name__}): {crash_log.write_log(error)}")
                 return
-        if document.version == version:
+        if turn == self._turn[uri]:
             self.read[uri] = found
             self._publish(uri, version)
 
