@@ -83,6 +83,7 @@ RUN set -eu; \
     rm -f /opt/gate/bin/pip*  # gate runs it as a module: installations in a sandbox (sandbox.setup) are its doing
 COPY gate/ /tmp/src/gate/
 COPY rules/ /tmp/src/gate/_rules/
+COPY examples/ /tmp/src/gate/_examples/
 COPY Dockerfile /tmp/src/gate/_image/Dockerfile
 RUN set -eu; \
     cp -r /tmp/src/gate /opt/gate/lib/python3*/site-packages/; \

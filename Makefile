@@ -51,7 +51,7 @@ format: venv ## let ruff lay out the code
 
 bench: setup ## start-up of each backend, a whole check, what tracing costs, as JSON under bench/results/
 	@mkdir -p bench/results
-	@for name in sandbox_start check trace_overhead; do \
+	@for name in sandbox_start check fast_look trace_overhead; do \
 	    echo "bench: $$name"; \
 	    $(BIN)/python bench/$$name.py >bench/results/$$name.json.part || echo "bench: $$name missed a goal"; \
 	    mv bench/results/$$name.json.part bench/results/$$name.json; \

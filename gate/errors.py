@@ -43,6 +43,10 @@ class UsageError(GateError):
     exit = Exit.USAGE
 
 
+class NothingToJudgeError(UsageError):
+    """The change that was named is empty: nothing is staged, nothing differs."""
+
+
 class InconclusiveError(GateError):
     """Our side failed (engine gone, scanner crashed): the verdict may not be green."""
 

@@ -61,6 +61,9 @@ class Stored:
     evidence: Evidence
 
 
+_Parts = tuple[zipfile.ZipFile, IO[bytes], tempfile.TemporaryDirectory[str]]
+
+
 class Bundle:
     """Writes one bundle while a check goes on, as a EvidenceSink. Use as a context manager: the file
     appears, whole, only when the block ends well and everything was kept.
@@ -71,40 +74,52 @@ class Bundle:
         self._members: dict[str, str] = {}
         self._records: tuple[RunRecord, ...] = ()
         self._whole = False
+        self._parts: _Parts | None = None
 
     def __enter__(self) -> Self:
-        try:
-            self._file: IO[bytes] = tempfile.NamedTemporaryFile(
-                dir=self._path.parent, prefix=".gate-bundle-", delete=False
-            )
-        except OSError as error:
-            raise UsageError(
-                f"cannot write {self._path}: {error.strerror}", advice="Give a path that you may write."
-            ) from error
-        self._spool = tempfile.TemporaryDirectory(prefix="gate-bundle-")
-        self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED, compresslevel=6)
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self._zip.close()
-        self._file.close()
-        self._spool.cleanup()
-        made = Path(self._file.name)
+        if self._parts is None:
+            return
+        archive, file, spool = self._parts
+        archive.close()
+        file.close()
+        spool.cleanup()
+        made = Path(file.name)
         if kind is None and self._whole:
             made.replace(self._path)
         else:
             made.unlink(missing_ok=True)
 
+    def _begun(self) -> _Parts:
+        """The archive, its file and a folder aside. Made when there is something to keep: by then the change
+        is open, and a file of ours beside the bundle cannot become part of it.
+        """
+        if self._parts is None:
+            try:
+                file: IO[bytes] = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed in __exit__
+                    dir=self._path.parent, prefix=".gate-bundle-", delete=False
+                )
+            except OSError as error:
+                raise UsageError(
+                    f"cannot write {self._path}: {error.strerror}", advice="Give a path that you may write."
+                ) from error
+            spool = tempfile.TemporaryDirectory(prefix="gate-bundle-")
+            self._parts = (zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6), file, spool)
+        return self._parts
+
     def runs(self, records: tuple[RunRecord, ...]) -> None:
         """Copy every trace aside; it is stored once it is known which secrets must not be in it."""
         kept = []
+        _, _, spool = self._begun()
         for number, record in enumerate(records):
             paths = {}
             for name, folder in (("trace", "traces"), ("network", "network")):
                 source: Path | None = getattr(record, name)
                 if source is not None and source.is_file():
                     member = f"{folder}/{number}.jsonl"
-                    copy = Path(self._spool.name) / member.replace("/", "-")
+                    copy = Path(spool.name) / member.replace("/", "-")
                     copy.write_bytes(source.read_bytes())
                     paths[name] = Path(member)
             kept.append(replace(record, trace=paths.get("trace"), network=paths.get("network")))
@@ -128,15 +143,16 @@ class Bundle:
             members=dict(sorted(self._members.items())),
             evidence=_without(evidence, secrets),
         )
-        self._zip.writestr(_JSON, _encode(stored))
+        self._begun()[0].writestr(_JSON, _encode(stored))
         self._whole = True
 
     def _add(self, member: str, secrets: tuple[str, ...]) -> None:
-        data = (Path(self._spool.name) / member.replace("/", "-")).read_bytes()
+        archive, _, spool = self._begun()
+        data = (Path(spool.name) / member.replace("/", "-")).read_bytes()
         for secret in secrets:
             data = data.replace(secret.encode("utf-8", "surrogatepass"), REDACTED.encode())
         self._members[member] = hashlib.sha256(data).hexdigest()
-        self._zip.writestr(member, data)
+        archive.writestr(member, data)
 
 
 def replay(path: Path) -> Report:

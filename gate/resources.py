@@ -16,6 +16,13 @@ def rules_dir() -> Path:
     raise FileNotFoundError("gate was installed without its rules folder; reinstall it")
 
 
+def examples_dir() -> Path:
+    """The folder of example workflows, which `gate init` copies."""
+    package = Path(__file__).resolve().parent
+    found = package / "_examples"
+    return found if found.is_dir() else package.parent / "examples"
+
+
 def inside_dir() -> Path:
     """The programs that run inside or beside a sandbox: one folder each, standard library only."""
     return Path(__file__).resolve().parent / "inside"

@@ -61,6 +61,8 @@ class SandboxSettings(Struct, frozen=True):
     pids: Annotated[int, msgspec.Meta(ge=8, le=4096)] = 128
     cpus: Annotated[float, msgspec.Meta(gt=0, le=64)] = 1.0
     deep: bool = False
+    fast: bool = False
+    """The static look and imports only, behind the quickest backend, with what is installed already."""
     network: Literal["sinkhole", "none"] = "sinkhole"
     """``sinkhole``: a simulated network that answers everything and leads nowhere."""
     setup: Literal["auto", "none", "requirements", "pyproject"] = "auto"
@@ -177,7 +179,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         warn = policy.warn
         if is_ai and policy.warn_ai is not None:
             warn = min(warn, policy.warn_ai)
-        return Thresholds(warn=warn, fail=policy.fail, unrun=policy.unrun)
+        # What a fast look chose not to run is no fault of the change.
+        unrun = "warn" if self.config.sandbox.fast and policy.unrun == "fail" else policy.unrun
+        return Thresholds(warn=warn, fail=policy.fail, unrun=unrun)
 
 
 def load(
@@ -222,6 +226,10 @@ def load(
         raise UsageError(
             f"policy.warn ({config.policy.warn}) is above policy.fail ({config.policy.fail})",
             advice="A score must reach warn before it can reach fail; lower policy.warn.",
+        )
+    if config.sandbox.fast and config.sandbox.deep:
+        raise UsageError(
+            "sandbox.fast and sandbox.deep exclude each other", advice="Leave one of --fast and --deep out."
         )
     return Settings(config=config, origin=origin)
 
@@ -290,13 +298,20 @@ def _decode(table: Mapping[str, object], source: str, origin: Mapping[str, str] 
 
 
 def _valid_values(key: str) -> tuple[str, ...]:
-    """The values of a setting that takes one of a few words, or the keys of a table; else nothing."""
+    """The words, bounds or keys that a setting or table takes; nothing where that would be no help."""
     kind: object = Config
     for part in key.split("."):
         if isinstance(kind, type) and issubclass(kind, Struct):
-            kind = get_type_hints(kind).get(part) if part else kind
+            kind = get_type_hints(kind, include_extras=True).get(part) if part else kind
+    if kind is bool:
+        return ("true", "false")
     if get_origin(kind) is Literal:
         return tuple(map(str, get_args(kind)))
+    if get_origin(kind) is Annotated:
+        base, meta, *_ = get_args(kind)
+        least = f"{meta.ge} or more" if meta.ge is not None else f"more than {meta.gt}"
+        if base in (int, float) and meta.le is not None:
+            return (f"{'whole numbers' if base is int else 'numbers'} {least}", f"{meta.le} or less")
     return kind.__struct_fields__ if isinstance(kind, type) and issubclass(kind, Struct) else ()
 
 

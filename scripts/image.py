@@ -29,7 +29,7 @@ from gate.sandbox.images import engine_images, known_images
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-image.txt"
 PACKAGES = "python3,git,ca-certificates"
-FOLDERS = ("gate", "rules")
+FOLDERS = ("gate", "rules", "examples")
 RECIPE = "Dockerfile.gate"
 
 

@@ -22,6 +22,15 @@ _NAMES: Final = (
 """Where the default branch is looked for, in this order: what the remote says, then the usual names."""
 
 
+def default_branch(repo: Path) -> str | None:
+    """The full name of the default branch, None where there is none. Raises UsageError: no repository."""
+    door = GitRepository(repo)
+    try:
+        return _named(door)
+    finally:
+        door.close()
+
+
 def default_base(repo: Path, head: str = "HEAD") -> str:
     """The full name of the default branch (``refs/remotes/origin/main``) that ``head`` is judged against.
 
@@ -31,14 +40,12 @@ def default_base(repo: Path, head: str = "HEAD") -> str:
     door = GitRepository(repo)
     try:
         tip = resolve(door, head)
-        found = [name for name in _NAMES if _exists(door, name)]
-        if not found:
+        name = _named(door)
+        if name is None:
             raise UsageError(
                 "which change? no default branch was found (origin's HEAD, main, master)",
                 advice="Name the range: gate check --base REV [--head REV]; or use --staged or --worktree.",
             )
-        name = door.try_run("symbolic-ref", "--quiet", found[0]).stdout.decode("utf-8", "replace").strip()
-        name = name or found[0]
         if door.try_run("merge-base", "--is-ancestor", tip, resolve(door, name)).code == 0:
             short = name.removeprefix("refs/").removeprefix("heads/").removeprefix("remotes/")
             raise UsageError(
@@ -48,6 +55,14 @@ def default_base(repo: Path, head: str = "HEAD") -> str:
         return name
     finally:
         door.close()
+
+
+def _named(door: GitRepository) -> str | None:
+    found = next((name for name in _NAMES if _exists(door, name)), None)
+    if found is None:
+        return None
+    behind = door.try_run("symbolic-ref", "--quiet", found).stdout.decode("utf-8", "replace").strip()
+    return behind or found
 
 
 def _exists(door: GitRepository, name: str) -> bool:

@@ -23,7 +23,7 @@ from gate.change.git_command import GitRepository, oid_of
 from gate.change.git_range import resolve
 from gate.change.interface import OpenChange
 from gate.change.objects import BlobCache, GitTree
-from gate.errors import InconclusiveError, UsageError
+from gate.errors import InconclusiveError, NothingToJudgeError, UsageError
 from gate.model.change import Change
 
 Part = Literal["staged", "worktree"]
@@ -46,7 +46,7 @@ class _Workplace:
             os.fsencode(self.door.common_dir / "objects") + b"\n"
         )
         self.index = self.folder / "index"
-        real = self.door.git_dir / "index"
+        real = _index(self.door)
         if real.exists():
             shutil.copyfile(real, self.index)
 
@@ -60,6 +60,20 @@ class _Workplace:
         """Remove what was made. May be called twice."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self.door.close()
+
+
+def _index(door: GitRepository) -> Path:
+    """The index that is about to be committed. In a hook of `git commit -a` or `git commit PATH` that is one
+    that git made for this commit (GIT_INDEX_FILE), and the repository's own says less. One that lies in
+    another repository is not meant for this one.
+    """
+    usual = door.git_dir / "index"
+    named = os.environ.get("GIT_INDEX_FILE", "")
+    if not named:
+        return usual
+    found = Path(os.path.abspath(named))  # noqa: PTH100 - resolve() follows the link that a file may be
+    inside = found.parent.resolve() == door.git_dir.resolve()
+    return found if inside and found.is_file() else usual
 
 
 def open_uncommitted(repo: Path, part: Part) -> OpenChange:
@@ -88,24 +102,74 @@ def _open(place: _Workplace, repo: Path, part: Part) -> OpenChange:
     before = oid_of(door.run("rev-parse", "--verify", "--quiet", f"{base}^{{tree}}"))
     if tree == before:
         what = "staged" if part == "staged" else "changed in the work tree"
-        raise UsageError(f"nothing is {what}", advice="`git status` shows what is not committed.")
-    cache = BlobCache()
-    trees = {oid: GitTree(door, oid, cache) for oid in (before, tree)}
+        raise NothingToJudgeError(f"nothing is {what}", advice="`git status` shows what is not committed.")
+    return _as_change(place, repo, base, before, tree, settings=before)
+
+
+def _as_change(
+    place: _Workplace, repo: Path, commit: str, before: str, tree: str, *, settings: str
+) -> OpenChange:
+    """The difference of two trees of the private store; ``settings``: the tree that holds them."""
+    door, cache = place.door, BlobCache()
+    trees = {oid: GitTree(door, oid, cache) for oid in {before, tree, settings}}
     trees[tree].entries()  # refuses a tree that no checkout could hold, before anything reads it
     return OpenChange(
         change=Change(
             repo=str(repo),
-            base=base,
+            base=commit,
             head=None,
-            merge_base=base,
+            merge_base=commit,
             commits=(),
             files=changed_files(door, before, tree),
         ),
         base=trees[before],
         head=trees[tree],
-        config=trees[before],
+        config=trees[settings],
         close=place.close,
     )
+
+
+def open_buffer(file: Path, data: bytes) -> OpenChange:
+    """One file with the text that an editor holds, against HEAD's version of it. All other files are as in
+    the work tree on both sides, so that what it imports is there; settings come from HEAD.
+
+    Raises UsageError (no repository, nothing committed, a file of no work tree; NothingToJudgeError where the
+    text is HEAD's) or InconclusiveError.
+    """
+    place = _Workplace(file.parent)
+    try:
+        return _open_buffer(place, file, data)
+    except BaseException:
+        place.close()
+        raise
+
+
+def _open_buffer(place: _Workplace, file: Path, data: bytes) -> OpenChange:
+    door = place.door
+    root = work_tree(door)
+    try:
+        name = os.fsencode((file.parent.resolve() / file.name).relative_to(root.resolve()).as_posix())
+    except ValueError as error:
+        raise UsageError(f"{file} is in no work tree", advice="Open a file of a repository.") from error
+    commit = resolve(door, "HEAD")
+    settings = oid_of(door.run("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}"))
+    known = place.run("ls-tree", "-z", commit, "--", os.fsdecode(name)).partition(b"\t")[0].split()
+    _take_work_tree(place, root)
+    zero = b"0" * len(door.empty_tree)
+    mode, old = (known[0], known[2]) if len(known) == 3 and known[1] == b"blob" else (b"0", zero)
+    before = _tree_with(place, mode + b" " + old, name)
+    mode = mode if mode in (b"100644", b"100755") else b"100644"
+    tree = _tree_with(place, mode + b" " + _store(place, data), name)
+    door.objects = place.folder
+    if tree == before:
+        raise NothingToJudgeError(f"{file.name} is as at HEAD", advice="Change it.")
+    return _as_change(place, root, commit, before, tree, settings=settings)
+
+
+def _tree_with(place: _Workplace, entry: bytes, name: bytes) -> str:
+    """The index as a tree, with this entry (``MODE OBJECT``; mode 0: none) for a name."""
+    place.run("update-index", "-z", "--index-info", stdin=entry + b"\t" + name + b"\0")
+    return oid_of(place.run("write-tree", "--missing-ok"))
 
 
 def uncommitted_count(repo: Path) -> int:

@@ -15,6 +15,7 @@ class UnrunReason(Enum):
     """
 
     SANDBOX_OFF = "sandbox-off"
+    FAST_LOOK = "fast-look"
     LANGUAGE_NOT_RUN = "language-not-run"
     NO_INTERPRETER = "no-interpreter"
     DEPENDENCY_MISSING = "dependency-missing"
@@ -41,6 +42,10 @@ _REASONS = {
     UnrunReason.SANDBOX_OFF: (
         "nothing was run: there was no sandbox",
         "Run the check with a sandbox (sandbox.enabled; `gate doctor` says what is missing).",
+    ),
+    UnrunReason.FAST_LOOK: (
+        "a fast look only imports",
+        "Run the full look: `gate check` without --fast.",
     ),
     UnrunReason.LANGUAGE_NOT_RUN: (
         "no probe runs this language",

@@ -26,6 +26,7 @@ class SkipReason(Enum):
     BACKEND_FAILED = "backend-failed"
     NO_TRACER = "no-tracer"
     NO_SIMULATED_NETWORK = "no-simulated-network"
+    FAST_LOOK = "fast-look"
 
     def text(self, *details: str) -> str:
         """The reason in words. ``details`` fill its gaps, in order: who switched it off, which backend."""
@@ -42,6 +43,7 @@ _TEXTS = {
     SkipReason.NO_SIMULATED_NETWORK: (
         "{} has no simulated network: connections fail, second stages are not seen"
     ),
+    SkipReason.FAST_LOOK: "a fast look only imports; left to the full look: {}",
 }
 
 

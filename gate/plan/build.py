@@ -6,7 +6,8 @@ not run is said (``NotExercised``), never dropped in silence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from gate.model.change import Change, ChangedFile, Side, Tree
@@ -55,26 +56,33 @@ _FACTS: Final = 400
 
 
 def make_plan(
-    change: Change, base: Tree, head: Tree, *, deadline: float, deep: bool, readings: Readings | None = None
+    change: Change,
+    base: Tree,
+    head: Tree,
+    *,
+    deadline: float,
+    deep: bool,
+    readings: Callable[[], Readings] | None = None,
 ) -> ExecutionPlan:
     """The probes for a change, riskiest first, and what no probe reaches.
 
     ``deadline`` is seconds of wall time for one probe. ``deep`` widens the choice of tests and the
-    number of probes. ``readings``: what was read of the changed files, where that was done already. A change
-    with nothing to run gives an empty plan. Raises nothing for what
-    the trees hold.
+    number of probes. ``readings`` waits for what was read of the changed files, where another thread reads.
+    A change with nothing to run gives an empty plan. Raises nothing for what the trees hold.
     """
     files = [f for f in change.files if f.status != "deleted" and f.new_mode is not None]
     files = as_scripts(files, head)
     behind = acted_on(files, head)
     replaced = {f.path for f in behind}
     files = [f for f in files if f.path not in replaced] + behind
-    around = Surroundings(
-        base=frozenset(e.path for e in base.entries()),
-        head=frozenset(e.path for e in head.entries()) | {f.path for f in behind},
-        facts=_facts(files, head),
-        before=_facts_before(files, base),
-    )
+    with ThreadPoolExecutor(1, thread_name_prefix="facts") as beside:  # each is a child that parses
+        before = beside.submit(_facts_before, files, base)
+        around = Surroundings(
+            base=frozenset(e.path for e in base.entries()),
+            head=frozenset(e.path for e in head.entries()) | {f.path for f in behind},
+            facts=_facts(files, head),
+            before=before.result(),
+        )
     wanted: list[DriverItem] = []
     left: list[NotExercised] = []
     for file in files:
@@ -91,8 +99,8 @@ def make_plan(
     wanted += _tests(files, head, around, deep=deep)
     wanted += javascript_test_items(files, head, around, most=TESTS_DEEP if deep else RUNNER_TESTS)
     wanted += doctest_items(files, head, around)
-    readings = readings if readings is not None else read_python(change.files, base, head)
-    asked = asked_calls(change.files, readings)
+    found = readings() if readings is not None else read_python(change.files, base, head)
+    asked = asked_calls(change.files, found)
     places = {path: [(*call.place, call.way) for call in calls] for path, calls in asked.items()}
     probes = _probes(wanted, deadline, places)
     most = MOST_DEEP if deep else MOST_LIGHT
@@ -102,7 +110,7 @@ def make_plan(
         for p in probes
         if p not in kept
     ]
-    acts, unread = acting(files, readings, head)
+    acts, unread = acting(files, found, head)
     left += unread
     commands, unread = acting_commands(files, head)
     left += unread

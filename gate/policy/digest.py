@@ -41,9 +41,9 @@ def rules_digest() -> str:
 
 @cache
 def gate_digest() -> str:
-    """sha256 (hex) over the program's own files: names and contents, rules aside."""
+    """sha256 (hex) over the program's own files: names and contents, rules and examples aside."""
     root = Path(__file__).resolve().parents[1]
-    ours = (p for p in root.rglob("*") if "_rules" not in p.relative_to(root).parts)
+    ours = (p for p in root.rglob("*") if p.relative_to(root).parts[0] not in ("_rules", "_examples"))
     return _folder(ours, root)
 
 

@@ -104,6 +104,12 @@ class NoSandbox(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     best: Literal["warn", "inconclusive", "fail"]
 
 
+class FastLook(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The best verdict of a check that left something to the full look."""
+
+    best: Literal["pass", "warn", "inconclusive"]
+
+
 class Policy(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """rules/policy.toml, checked: points never fall with severity or confidence, factors never rise."""
 
@@ -117,6 +123,7 @@ class Policy(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     hard_block: HardBlock
     least_verdict: LeastVerdict
     no_sandbox: NoSandbox
+    fast_look: FastLook
 
     def __post_init__(self) -> None:
         Thresholds(warn=self.bands.warn, fail=self.bands.fail)

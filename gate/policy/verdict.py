@@ -66,6 +66,10 @@ def decide(
         best = Verdict(policy.no_sandbox.best)
         verdict = max(verdict, best, key=attrgetter("rank"))
         reasons.append(f"the sandbox was switched off, nobody saw the code run: at best {best.value}")
+    if left := [s.reason for s in stages if s.skip_reason is SkipReason.FAST_LOOK]:
+        best = Verdict(policy.fast_look.best)
+        verdict = max(verdict, best, key=attrgetter("rank"))
+        reasons.append(f"{left[0]}: at best {best.value}")
     return verdict, tuple(reasons)
 
 

@@ -39,6 +39,7 @@ Level = Literal["low", "medium", "high", "critical"]
 Sureness = Literal["low", "medium", "high"]
 Unrun = Literal[
     "sandbox-off",
+    "fast-look",
     "language-not-run",
     "no-interpreter",
     "dependency-missing",
@@ -58,6 +59,7 @@ Skip = Literal[
     "backend-failed",
     "no-tracer",
     "no-simulated-network",
+    "fast-look",
 ]
 Where = Literal["attribution", "prescreen", "behaviour", "policy"]
 Strings = Annotated[dict[Word, Text], Meta(max_length=MAX_EVIDENCE)]

@@ -18,10 +18,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from docker import DockerClient
-from docker.errors import APIError, NotFound
+if TYPE_CHECKING:
+    from docker import DockerClient
+
 
 LABEL: Final = "gate"
 OWNER: Final = "gate.owner"
@@ -141,6 +142,8 @@ def reap(client: DockerClient) -> int:
 
 def remove_container(client: DockerClient, container: str) -> bool:
     """Kill and remove one container; False when it was gone or is being removed by somebody else."""
+    from docker.errors import APIError, NotFound  # half a second's import, for containers only
+
     try:
         client.api.remove_container(container, force=True, v=True)
     except NotFound:
@@ -154,6 +157,8 @@ def remove_container(client: DockerClient, container: str) -> bool:
 
 def remove_volume(client: DockerClient, name: str) -> bool:
     """Remove one volume; False when it was gone or is still in use."""
+    from docker.errors import APIError, NotFound  # half a second's import, for containers only
+
     try:
         client.api.remove_volume(name, force=True)
     except NotFound:

@@ -47,7 +47,8 @@ class BehaviourComparison:
 class LookRequest:
     """How to look. ``budget`` is seconds for everything, ``endless`` those for what only head does not end;
     ``deep`` is a reason for every probe; ``suspects`` waits for the static look and names the files that it
-    gives a reason for; ``settled`` says that these findings block already; ``note`` takes signs of life.
+    gives a reason for; ``settled`` says that these findings block already; ``note`` takes signs of life;
+    ``again`` allows a second look; without it base is run only where head alone shows anything.
     """
 
     budget: float
@@ -56,6 +57,7 @@ class LookRequest:
     suspects: Callable[[], set[str]]
     settled: Callable[[tuple[Finding, ...]], bool]
     note: Callable[[str], None]
+    again: bool = True
 
 
 def compare_behaviour(
@@ -74,6 +76,11 @@ def compare_behaviour(
     patience = Patience(request.budget, request.endless)
     compared: list[tuple[tuple[RunRecord, ...], BehaviourDiff]] = []
 
+    if not request.again:
+        quiet = _head_alone(session, plan, change, planted, patience, request.note, before)
+        if quiet is not None:
+            return quiet
+
     def differs(runs: tuple[RunRecord, ...]) -> set[str]:
         seen = compare(before + runs, planted)
         compared.append((before + runs, seen))
@@ -83,7 +90,7 @@ def compare_behaviour(
     diff = next((seen for of, seen in compared if _same(of, runs)), None) or compare(runs, planted)
     findings = signals(SignalContext(change=change, diff=diff, runs=runs))
     left = plan.not_exercised
-    if not request.settled(findings):
+    if request.again and not request.settled(findings):
         reasons = _reasons(plan, patience, diff, findings, request.suspects(), deep=request.deep)
         if reasons and patience.left >= _LEAST:
             known = {b.key for b in diff.new}
@@ -96,6 +103,33 @@ def compare_behaviour(
     return BehaviourComparison(
         runs=runs, diff=diff, findings=findings, not_exercised=left + unreached(runs, plan)
     )
+
+
+def _head_alone(
+    session: Session,
+    plan: ExecutionPlan,
+    change: Change,
+    planted: tuple[Canary, ...],
+    patience: Patience,
+    note: Callable[[str], None],
+    before: tuple[RunRecord, ...],
+) -> BehaviourComparison | None:
+    """Head's runs without base's, where they show nothing that an idle interpreter does not and came to their
+    end: base could only take away from that. None: base has to be run, too.
+    """
+    heads = tuple(
+        replace(probe, sides=("head",)) if probe.phase != "idle" else probe
+        for probe in plan.probes
+        if probe.phase == "idle" or "head" in probe.sides
+    )
+    runs = before + execute(session, replace(plan, probes=heads), patience=patience, progress=note)
+    diff = compare(runs, planted)
+    findings = signals(SignalContext(change=change, diff=diff, runs=runs))
+    whole = all(run.outcome is Outcome.COMPLETED and run.fault is None and run.completed for run in runs)
+    if diff.new or findings or not whole:
+        return None
+    left = plan.not_exercised + unreached(runs, plan)
+    return BehaviourComparison(runs=runs, diff=diff, findings=findings, not_exercised=left)
 
 
 def _same(some: tuple[RunRecord, ...], others: tuple[RunRecord, ...]) -> bool:

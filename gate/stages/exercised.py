@@ -49,18 +49,26 @@ def run(context: CheckContext, ending: Ending) -> None:
     if not files:
         ending.skipped(SkipReason.NO_CHANGED_FILES)
     context.wait("readings")
-    context.results.exercised = exercised(files, context.results.readings, ran.plan, ran.coverage)
+    fast = context.settings.config.sandbox.fast
+    context.results.exercised = exercised(files, context.results.readings, ran.plan, ran.coverage, fast=fast)
 
 
 def exercised(
-    files: Sequence[ChangedFile], readings: Readings, plan: ExecutionPlan, seen: Coverage | None
+    files: Sequence[ChangedFile],
+    readings: Readings,
+    plan: ExecutionPlan,
+    seen: Coverage | None,
+    *,
+    fast: bool = False,
 ) -> Exercised:
-    """The figure of a check. ``seen`` None: nothing was run at all, for want of a sandbox."""
+    """The figure of a check. ``seen`` None: nothing was run at all, for want of a sandbox. ``fast``: what no
+    probe reached may be reached by the full look.
+    """
     new = new_calls(files, readings)
     by_path = {f.path: f for f in files}
     found = []
     for path, reading in sorted(readings.head.items()):
-        one = _File(by_path[path], reading, readings.texts.get(path, b""), plan, seen)
+        one = _File(by_path[path], reading, readings.texts.get(path, b""), plan, seen, fast=fast)
         counted = one.counted(new.get(path, ()))
         if counted.executable or counted.calls or counted.unreadable:
             found.append(counted)
@@ -77,6 +85,8 @@ class _File:
         text: bytes,
         plan: ExecutionPlan,
         seen: Coverage | None,
+        *,
+        fast: bool,
     ) -> None:
         self._file = file
         self._reading = reading
@@ -84,6 +94,7 @@ class _File:
         self._plan = plan
         self._seen = seen or Coverage()
         self._off = seen is None
+        self._fast = fast
         self._ran = self._seen.ran.get(file.path, frozenset())
 
     def counted(self, new: Sequence[SensitiveCall]) -> FileExercised:
@@ -185,7 +196,10 @@ class _File:
             return UnrunReason.SANDBOX_OFF, ""
         if self._reading.language not in _RUN:
             return UnrunReason.LANGUAGE_NOT_RUN, ""
-        return self._seen.why.get(self._file.path, (UnrunReason.NOT_REACHED, ""))
+        reason, detail = self._seen.why.get(self._file.path, (UnrunReason.NOT_REACHED, ""))
+        if self._fast and reason in (UnrunReason.NOT_REACHED, UnrunReason.LEFT_OUT):
+            return UnrunReason.FAST_LOOK, ""
+        return reason, detail
 
 
 def _spans(lines: Sequence[int]) -> tuple[tuple[int, int], ...]:

@@ -28,6 +28,7 @@ from gate.settings import SandboxSettings, Settings
 from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_behaviour
 from gate.stages.clock_comparisons import compares_clock
 from gate.stages.context import CheckContext, Ending, SandboxResult
+from gate.stages.fast_look import INSTALLATION, imports_only
 from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
@@ -50,7 +51,7 @@ def run(context: CheckContext, ending: Ending) -> None:
         return
     # A trial start costs nothing of its own where nothing waits for it: beside the plan, or the opening.
     defer = wanted.setup in ("none", "auto")
-    pick = partial(choose, wanted.backend, wanted.minimum, wanted.tracer, defer=defer)
+    pick = partial(choose, wanted.backend, wanted.minimum, wanted.tracer, defer=defer, quick=wanted.fast)
     deep = _is_deep(context)
     with ThreadPoolExecutor(1, thread_name_prefix="backend") as pool:
         chosen = pool.submit(pick)
@@ -60,11 +61,18 @@ def run(context: CheckContext, ending: Ending) -> None:
             opened.head,
             deadline=wanted.deadline,
             deep=deep,
-            readings=_readings(context),
+            readings=partial(_readings, context),
         )
+    installs = not plan.probes and affects_installation(opened, wanted)
+    if wanted.fast:
+        plan, left = imports_only(plan)
+        if left or installs:
+            with context.stage("sandbox:rest") as rest:
+                rest.skipped(SkipReason.FAST_LOOK, left or INSTALLATION)
+        installs = False
     planned = SandboxResult(report=SandboxReport(not_exercised=plan.not_exercised), plan=plan)
     context.results.sandbox = planned
-    if not plan.probes and not affects_installation(opened, wanted):
+    if not plan.probes and not installs:
         context.results.sandbox = replace(planned, coverage=Coverage())
         ending.skipped(SkipReason.NOTHING_TO_RUN)
         return
@@ -172,12 +180,15 @@ class _Execution:
             suspects=lambda: _suspects(context),
             settled=lambda findings: _is_settled(findings, context.settings),
             note=lambda text: context.watch.note("sandbox", text),
+            again=not self.wanted.fast,
         )
 
 
 def _is_deep(context: CheckContext) -> bool:
     """True when every probe gets a second look: a setting asks for it, or a commit is by an AI."""
     config = context.settings.config
+    if config.sandbox.fast:
+        return False
     by_ai = config.attribution.deep and any(commit.is_ai for commit in context.results.commits)
     return config.sandbox.deep or by_ai
 

@@ -55,7 +55,7 @@ def prepare(
     """
     if wanted.setup == "none":
         return SetUp()
-    if wanted.setup != "auto":
+    if wanted.setup != "auto" and not wanted.fast:
         return _install(opened, wanted, backend, capability, spec, traces=traces)
     try:
         ready = _install(opened, wanted, backend, capability, spec, traces=traces)
@@ -81,7 +81,7 @@ def _with_modules(
     traces: Path,
 ) -> SetUp:
     """The same with what JavaScript of the change needs. What keeps it from that is told, and no more."""
-    if not capability.layers or not concerns(opened.change):
+    if wanted.fast or not capability.layers or not concerns(opened.change):
         return ready
     try:
         found = registry.read()
@@ -133,7 +133,7 @@ def _install(
         )
     means = _means(wanted)
     traces.mkdir(mode=0o700, exist_ok=True)
-    if wanted.setup == "auto":
+    if wanted.setup == "auto" or wanted.fast:
         return automatic.set_up_automatically(
             backend,
             spec,
@@ -190,6 +190,7 @@ def _means(wanted: SandboxSettings, more: tuple[ConfiguredHost, ...] = ()) -> Me
         deadline=wanted.setup_deadline,
         most=wanted.setup_mb << 20,
         builds=builds,
+        kept_only=wanted.fast,
     )
 
 

@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gate.errors import GateError, UsageError
+from gate.errors import Exit, GateError, NothingToJudgeError, UsageError
 from gate.verbs.common import (
+    CannotWriteError,
     add_bundle,
     add_looking,
     add_telling,
     check_outputs,
+    chosen_settings,
     keeping,
-    load_settings,
     watching,
     write_report,
 )
@@ -22,8 +23,8 @@ from gate.verbs.interface import Verb
 from gate.verbs.unusable import write_unusable
 
 if TYPE_CHECKING:
-    from gate.change.interface import OpenChange
-    from gate.model.change import PullRequest
+    from gate.change.uncommitted import Part
+    from gate.model.report import Report
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +38,11 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--staged", action="store_true", help="what is staged, against HEAD, as the change")
     which.add_argument(
         "--worktree", action="store_true", help="everything not committed, new files too, against HEAD"
+    )
+    which.add_argument(
+        "--allow-empty",
+        action="store_true",
+        help="with --staged or --worktree: nothing to judge ends in 0 (for hooks)",
     )
     which.add_argument(
         "--event",
@@ -53,31 +59,28 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from gate.check import check
-
     check_outputs(arguments)
     try:
-        opened, request = _open(arguments)
+        report = _judged(arguments)
+    except CannotWriteError:
+        raise
+    except NothingToJudgeError as error:
+        if not arguments.allow_empty:
+            write_unusable(error, arguments)
+            raise
+        print(f"gate: {error.message}; nothing was judged", file=sys.stderr)
+        return Exit.OK
     except GateError as error:
         write_unusable(error, arguments)
         raise
-    with opened:
-        try:
-            settings = load_settings(arguments, opened.config)
-        except GateError as error:
-            write_unusable(error, arguments)
-            raise
-        with watching(arguments) as watch, keeping(arguments) as keep:
-            report = check(opened, settings, watch, request=request, keep=keep)
-        return write_report(report, arguments)
+    return write_report(report, arguments)
 
 
-def _open(arguments: argparse.Namespace) -> tuple[OpenChange, PullRequest | None]:
-    """The change that the arguments name, and what the event says of its pull request."""
+def _judged(arguments: argparse.Namespace) -> Report:
+    """The report of the change that the arguments name."""
+    from gate import api
     from gate.change.default_range import default_base
     from gate.change.event import Event, read_event
-    from gate.change.git_range import open_range
-    from gate.change.uncommitted import open_uncommitted
 
     named = [
         f"--{name}" for name in ("base", "head", "event", "staged", "worktree") if getattr(arguments, name)
@@ -88,20 +91,31 @@ def _open(arguments: argparse.Namespace) -> tuple[OpenChange, PullRequest | None
             f"{' and '.join(named)} name different changes",
             advice="Give --staged alone, --worktree alone, or a range of commits: --base REV --head REV.",
         )
+    chosen = chosen_settings(arguments)
     if uncommitted:
-        return open_uncommitted(arguments.repo, "staged" if arguments.staged else "worktree"), None
+        part: Part = "staged" if arguments.staged else "worktree"
+        with watching(arguments) as watch, keeping(arguments) as keep:
+            return api.check_uncommitted(arguments.repo, part, chosen, watch, keep=keep)
     event = read_event(arguments.event) if arguments.event else Event(base=None, head="", branch=None)
-    base, head = arguments.base or event.base, arguments.head or event.head
+    base, head = arguments.base or event.base, arguments.head or event.head or "HEAD"
     if arguments.event and not base:
         raise UsageError(
             "which change? the event names no base", advice="For example: gate check --base origin/main"
         )
-    if not base:
-        base = default_base(arguments.repo, head or "HEAD")
+    base = base or default_base(arguments.repo, head)
     if not named:
         _mention(arguments, base)
-    opened = open_range(arguments.repo, base, head or "HEAD", branch=event.branch)
-    return opened, event.pull_request
+    with watching(arguments) as watch, keeping(arguments) as keep:
+        return api.check(
+            arguments.repo,
+            base,
+            head,
+            chosen,
+            watch,
+            branch=event.branch,
+            request=event.pull_request,
+            keep=keep,
+        )
 
 
 def _mention(arguments: argparse.Namespace, base: str) -> None:
@@ -128,6 +142,7 @@ VERB: Final = Verb(
 examples:
   gate check                                        this branch against the default branch
   gate check --worktree                             what is not committed yet, before you commit it
+  gate check --staged --fast                        what is about to be committed, in seconds
   gate check --base origin/main --head HEAD --json report.json
   gate check --base v1.0 --head v1.1 --json - | jq .verdict
 exit codes: 0 pass or warn | 1 blocked | 2 wrong usage (the report then says why) | 3 inconclusive""",

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, TextIO
 from gate.errors import VERDICT_EXIT, Exit, UsageError
 
 if TYPE_CHECKING:
-    from gate.model.change import Tree
+    from gate.api import Chosen
     from gate.model.report import Report
     from gate.replay import Bundle
-    from gate.settings import Settings
     from gate.stages.progress import Watch
 
 _STDOUT = "-"
@@ -42,6 +41,12 @@ def add_looking(parser: argparse.ArgumentParser) -> None:
     )
     look.add_argument(
         "--no-sandbox", action="store_true", help="do not run anything (the verdict is then never 'pass')"
+    )
+    look.add_argument(
+        "--fast",
+        action="store_true",
+        default=None,
+        help="the static look and imports only, for hooks (what the full look would run is told)",
     )
     look.add_argument(
         "--deep", action="store_true", default=None, help="run the deep probes whatever is found"
@@ -108,6 +113,7 @@ def settings_flags(arguments: argparse.Namespace) -> dict[str, tuple[object, str
     return {
         "sandbox.enabled": (False if arguments.no_sandbox else None, "--no-sandbox"),
         "sandbox.backend": (arguments.backend, "--backend"),
+        "sandbox.fast": (arguments.fast, "--fast"),
         "sandbox.deep": (arguments.deep, "--deep"),
         "sandbox.egress_allow": (arguments.egress_allow, "--egress-allow"),
     }
@@ -230,8 +236,8 @@ def _cannot_write(path: Path, why: str) -> CannotWriteError:
     )
 
 
-def load_settings(arguments: argparse.Namespace, base: Tree | None) -> Settings:
-    """Settings of a verb that looks. ``base`` is the base commit's tree, if any."""
-    from gate.settings import load
+def chosen_settings(arguments: argparse.Namespace) -> Chosen:
+    """What the command line chooses over the settings at base."""
+    from gate.api import Chosen
 
-    return load(base=base, file=arguments.config, flags=settings_flags(arguments))
+    return Chosen(flags=settings_flags(arguments), file=arguments.config)

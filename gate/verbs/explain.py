@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from typing import Final
 
-from gate.errors import UsageError
 from gate.verbs.interface import Verb
 
 
@@ -15,16 +13,10 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from gate.stages.rule_index import rulebook
+    from gate.api import explain
 
-    book = rulebook()
-    meta = book.get(arguments.rule)
-    if meta is None:
-        near = difflib.get_close_matches(arguments.rule, [m.id for m in book.all()], n=3)
-        raise UsageError(
-            f"no rule is called {arguments.rule}",
-            advice=f"Did you mean {', '.join(near)}?" if near else "`gate rules` lists them all.",
-        )
+    found = explain(arguments.rule)
+    meta = found.meta
     print(f"{meta.id}: {meta.title}\n")
     facts = [
         ("stage", meta.stage.value),
@@ -37,10 +29,9 @@ def _run(arguments: argparse.Namespace) -> int:
     for name, value in facts:
         if value:
             print(f"  {name:<10} {value}")
-    page = book.page(meta.id)
     print(f"\nWhy it matters\n  {meta.help}\n\nWhat to do\n  {meta.remediation}")
-    if page:
-        print(f"\n{page}")
+    if found.page:
+        print(f"\n{found.page}")
     return 0
 
 

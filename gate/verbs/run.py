@@ -11,8 +11,8 @@ from gate.verbs.common import (
     add_looking,
     add_telling,
     check_outputs,
+    chosen_settings,
     keeping,
-    load_settings,
     watching,
     write_report,
 )
@@ -27,15 +27,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from gate.change.files import open_paths
-    from gate.check import check
+    from gate.api import check_files
 
     check_outputs(arguments)
-    with open_paths(arguments.paths) as opened:
-        settings = load_settings(arguments, None)
-        with watching(arguments) as watch, keeping(arguments) as keep:
-            report = check(opened, settings, watch, keep=keep)
-        return write_report(report, arguments)
+    with watching(arguments) as watch, keeping(arguments) as keep:
+        report = check_files(arguments.paths, chosen_settings(arguments), watch, keep=keep)
+    return write_report(report, arguments)
 
 
 VERB: Final = Verb(

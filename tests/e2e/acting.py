@@ -76,7 +76,7 @@ def _released() -> Path:
         "requirements-publish.txt",
     ):
         shutil.copy2(REPOSITORY / name, made / name)
-    for name in ("gate", "rules", "scripts"):
+    for name in ("gate", "rules", "examples", "scripts"):
         shutil.copytree(REPOSITORY / name, made / name, ignore=shutil.ignore_patterns("__pycache__"))
     return made
 

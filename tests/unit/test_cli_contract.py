@@ -58,6 +58,9 @@ def test_the_settings_know_every_backend() -> None:
         ('[override]\nrole = "king"\n', "maintain"),
         ("[sandbox]\nbackened = 1\n", "backend"),
         ("[sandboxes]\n", "sandbox"),
+        ("[policy]\nwarn = 0\n", "whole numbers 1 or more, 100 or less"),
+        ('[sandbox]\ndeadline = "long"\n', "numbers more than 0, 3600 or less"),
+        ('[sandbox]\ndeep = "yes"\n', "true, false"),
     ],
 )
 def test_bad_words_in_a_file_are_answered_with_the_good_ones(tmp_path: Path, text: str, valid: str) -> None:
@@ -315,3 +318,14 @@ def test_help_teaches_the_obvious_range(capsys: pytest.CaptureFixture[str]) -> N
     out = capsys.readouterr().out
     for word in ("--staged", "--worktree", "default branch", "--json -", *BACKENDS):
         assert word in out
+
+
+def test_a_bundle_beside_the_work_tree_is_no_part_of_the_change(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "new.md").write_text("# new\n")
+    monkeypatch.chdir(repo)
+    words = ["check", "--worktree", "--no-sandbox", "--bundle", "evidence.zip", "--json", "-"]
+    assert main(words) == 0
+    assert [file["path"] for file in json.loads(capsys.readouterr().out)["files"]] == ["new.md"]
+    assert (repo / "evidence.zip").is_file()

@@ -9,26 +9,62 @@ from typing import Final
 
 from gate.errors import InconclusiveError, UsageError
 from gate.model.run import Capability
-from gate.sandbox.backends.bubblewrap.backend import BubblewrapBackend
-from gate.sandbox.backends.container.docker import DockerBackend
-from gate.sandbox.backends.gvisor.backend import GvisorBackend
-from gate.sandbox.backends.microvm.backend import MicrovmBackend
-from gate.sandbox.backends.script.deno import DenoBackend
-from gate.sandbox.backends.script.restricted import RestrictedBackend
-from gate.sandbox.backends.script.wasm import WasmBackend
 from gate.sandbox.contract import Backend, BackendOptions, TracerChoice
 
+
+def _microvm() -> Backend:
+    from gate.sandbox.backends.microvm.backend import MicrovmBackend
+
+    return MicrovmBackend()
+
+
+def _gvisor() -> Backend:
+    from gate.sandbox.backends.gvisor.backend import GvisorBackend
+
+    return GvisorBackend()
+
+
+def _docker() -> Backend:
+    from gate.sandbox.backends.container.docker import DockerBackend
+
+    return DockerBackend()
+
+
+def _bubblewrap() -> Backend:
+    from gate.sandbox.backends.bubblewrap.backend import BubblewrapBackend
+
+    return BubblewrapBackend()
+
+
+def _wasm() -> Backend:
+    from gate.sandbox.backends.script.wasm import WasmBackend
+
+    return WasmBackend()
+
+
+def _deno() -> Backend:
+    from gate.sandbox.backends.script.deno import DenoBackend
+
+    return DenoBackend()
+
+
+def _restricted() -> Backend:
+    from gate.sandbox.backends.script.restricted import RestrictedBackend
+
+    return RestrictedBackend()
+
+
 BACKENDS: Final[dict[str, Callable[[], Backend]]] = {
-    "microvm": MicrovmBackend,
-    "gvisor": GvisorBackend,
-    "docker": DockerBackend,
-    "bubblewrap": BubblewrapBackend,
+    "microvm": _microvm,
+    "gvisor": _gvisor,
+    "docker": _docker,
+    "bubblewrap": _bubblewrap,
 }
-"""Strongest first. ``auto`` takes one of these."""
+"""Strongest first; what a backend needs is imported when it is made. ``auto`` takes one of these."""
 SCRIPTED: Final[dict[str, Callable[[], Backend]]] = {
-    "wasm": WasmBackend,
-    "deno": DenoBackend,
-    "restricted": RestrictedBackend,
+    "wasm": _wasm,
+    "deno": _deno,
+    "restricted": _restricted,
 }
 """Language runtimes inside bubblewrap: only when asked for by name; they run little, and untraced."""
 
@@ -41,6 +77,7 @@ def choose(
     tracer: TracerChoice = "auto",
     *,
     defer: bool = False,
+    quick: bool = False,
     failed: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Backend, Capability, list[Capability]]:
     """The backend to use, what its trial start found, and what every tried backend's found.
@@ -48,7 +85,8 @@ def choose(
     ``name`` is a backend or ``auto``. ``minimum`` is the weakest isolation accepted (``process``,
     ``container``, ``user-kernel``, ``vm``). ``tracer`` other than ``auto`` (``unotify``, ``strace``):
     only backends that are traced so. ``defer``: a backend may leave its trial start to its ``open``, which
-    raises BackendFailedError; ``failed`` names backends for which that happened, and why.
+    raises BackendFailedError; ``failed`` names backends for which that happened, and why. ``quick``: of those
+    that are strong enough ``auto`` takes the one that starts first, not the strongest.
 
     The rule of ``auto``: the strongest backend that works *well*, that is, one with no ``reserve`` (a machine
     without KVM is slow; gVisor takes about twice a container's time). Where none of those is strong enough,
@@ -65,7 +103,7 @@ def choose(
         raise UsageError(f"unknown isolation {minimum!r}", advice=f"Known: {', '.join(_STRENGTH)}.")
     tried: list[Capability] = []
     second: tuple[Backend, Capability] | None = None
-    for candidate in _order() if name == "auto" else (name,):
+    for candidate in _order(quick=quick) if name == "auto" else (name,):
         backend = known[candidate]()
         backend.options = BackendOptions(tracer=tracer, defer_trial=defer)
         found = _lacking(candidate, failed[candidate]) if candidate in failed else _trial(backend, tracer)
@@ -98,8 +136,10 @@ def _lacking(name: str, reason: str) -> Capability:
     return Capability(backend=name, available=False, isolation="none", tracer="none", reason=reason)
 
 
-def _order() -> list[str]:
-    """Those without a reserve first, each part strongest first."""
+def _order(*, quick: bool = False) -> list[str]:
+    """Those without a reserve first, each part strongest first; ``quick``: the quickest first."""
+    if quick:
+        return list(reversed(BACKENDS))
     return sorted(BACKENDS, key=lambda name: bool(BACKENDS[name]().reason_not_preferred()))
 
 

@@ -48,6 +48,8 @@ class Means:
     deadline: float = 300.0
     most: int = 512 << 20
     builds: bool = False
+    kept_only: bool = False
+    """Use what earlier checks installed, and install nothing."""
     resolver: Resolve = resolve
 
 

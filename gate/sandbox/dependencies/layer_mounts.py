@@ -14,15 +14,16 @@ import tarfile
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Final
-
-from docker import DockerClient
+from typing import TYPE_CHECKING, Any, Final
 
 from gate.errors import InconclusiveError
 from gate.model.run import SandboxSpec
-from gate.sandbox.backends.container.engine import API_ERRORS
 from gate.sandbox.dependencies import layers
-from gate.sandbox.images import engine_images, known_images
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+    from gate.sandbox.images import engine_images
 
 _NAME: Final = "gate-deps"
 _BUILD_SECONDS: Final = 300
@@ -35,6 +36,8 @@ def ensure(client: DockerClient, image: str, spec: SandboxSpec) -> str:
 
     Raises InconclusiveError, API_ERRORS.
     """
+    from gate.sandbox.images import engine_images, known_images
+
     wanted = list(layers.mounts(spec))
     if not wanted:
         return image
@@ -81,6 +84,8 @@ def ensure(client: DockerClient, image: str, spec: SandboxSpec) -> str:
 
 def _prune(client: DockerClient) -> None:
     """Drop such images of more than a week ago; what is in use stays."""
+    from gate.sandbox.backends.container.engine import API_ERRORS
+
     for image in client.api.images(_NAME):
         if time.time() - float(image.get("Created") or time.time()) > _OLD_SECONDS:
             with contextlib.suppress(*API_ERRORS):

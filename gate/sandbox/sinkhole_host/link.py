@@ -7,16 +7,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
-
-from docker import DockerClient
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from gate import process
 from gate.resources import inside_dir
 from gate.sandbox.backends.container import options as container
-from gate.sandbox.backends.container import podman
-from gate.sandbox.backends.container.attach import Attached
 from gate.sandbox.transport import STDOUT
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+    from gate.sandbox.backends.container.attach import Attached
 
 _PROGRAM: Final = inside_dir() / "sinkhole" / "__main__.py"
 _CAPABILITIES: Final = (
@@ -91,6 +92,9 @@ class ContainerSinkholeProcess:
     def __init__(
         self, client: DockerClient, *, image: str, labels: Mapping[str, str], devices: Sequence[str] = ()
     ) -> None:
+        from gate.sandbox.backends.container import podman
+        from gate.sandbox.backends.container.attach import Attached
+
         self._client = client
         self._said = b""
         self._attached: Attached | None = None
@@ -125,6 +129,8 @@ class ContainerSinkholeProcess:
         """End it."""
         if self._attached is not None:
             self._attached.close()
+        from gate.sandbox.backends.container import podman
+
         podman.remove(self._client, self._id, self._volumes)
 
     def stderr_tail(self) -> str:

@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
-
-from docker import DockerClient
+from typing import TYPE_CHECKING, Final
 
 from gate.inside.sinkhole import tls
 from gate.model.run import SandboxSpec
@@ -22,6 +20,9 @@ from gate.sandbox.sinkhole_host.link import ContainerSinkholeProcess, LocalSinkh
 from gate.sandbox.sinkhole_host.sandboxes import ConnectableSandbox, with_sinkhole, with_tunnel
 from gate.sandbox.sinkhole_host.slots import Sinkhole
 from gate.sandbox.tree_archive import HOME
+
+if TYPE_CHECKING:
+    from docker import DockerClient
 
 BUNDLE: Final = f"{HOME}/.cache/ca-bundle.pem"
 """The authority's certificate inside the sandbox: a place that every program may read."""

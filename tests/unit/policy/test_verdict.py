@@ -244,6 +244,26 @@ def test_the_sandbox_stage_can_say_it_too() -> None:
     assert judge(0, stages=[DONE, off])[0] is Verdict.WARN
 
 
+FAST = Stage(
+    name="sandbox:rest",
+    outcome=StageOutcome.SKIPPED,
+    reason="a fast look only imports; left to the full look: 2 call probes",
+    skip_reason=SkipReason.FAST_LOOK,
+)
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0, Verdict.WARN), (50, Verdict.WARN), (70, Verdict.FAIL)])
+def test_a_fast_look_that_left_something_is_at_best_warn(value: int, verdict: Verdict) -> None:
+    told, reasons = judge(value, stages=[DONE, FAST], sandbox=report(run()))
+    assert told is verdict
+    assert reasons[-1] == f"{FAST.reason}: at best warn"
+
+
+def test_a_fast_look_is_no_excuse_for_one_that_could_not_look() -> None:
+    lost = Stage(name="sandbox", outcome=StageOutcome.FAILED, reason="no sandbox works here")
+    assert judge(0, stages=[DONE, FAST, lost])[0] is Verdict.INCONCLUSIVE
+
+
 def test_a_stricter_house_may_refuse_no_sandbox() -> None:
     text = (rules_dir() / "policy.toml").read_text().replace('best = "warn"', 'best = "inconclusive"')
     assert judge(0, no_sandbox=True, policy=parse_policy(text))[0] is Verdict.INCONCLUSIVE

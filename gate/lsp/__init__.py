@@ -1,0 +1,1 @@
+"""`gate lsp`: gate in an editor (Language Server Protocol), on standard input and output."""

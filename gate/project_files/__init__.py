@@ -1,0 +1,1 @@
+"""What `gate init` writes into a repository, and the JSON Schema by which editors complete gate.toml."""
