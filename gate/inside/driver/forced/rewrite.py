@@ -283,10 +283,7 @@ def _part(node: Any, line: int) -> str:
     """The block of a compound statement that holds the line; empty for its head."""
     for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         for inner in getattr(node, name, ()) if not isinstance(node, (ast.Lambda, ast.Expr)) else ():
-            if name == "cases":
-                if any(holds(s, line) for s in inner.body):
-                    return name
-            elif name == "handlers":
+            if name == "cases" or name == "handlers":
                 if any(holds(s, line) for s in inner.body):
                     return name
             elif holds(inner, line):

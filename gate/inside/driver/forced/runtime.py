@@ -39,7 +39,15 @@ class Runtime:
         self.concrete = False
         self.turns = 0
         self._left = tuple(
-            f for f in (os._exit, os.abort, sys.exit, getattr(builtins, "exit", None), getattr(builtins, "quit", None)) if f
+            f
+            for f in (
+                os._exit,
+                os.abort,
+                sys.exit,
+                getattr(builtins, "exit", None),
+                getattr(builtins, "quit", None),
+            )
+            if f
         )
         self._gets = (os.environ.get, os.getenv)
 
@@ -87,7 +95,7 @@ class Runtime:
 
     def _entry(self, value: Any, key: Any) -> Any:
         try:
-            if value is os.environ:
+            if value is os.environ or value is sys.argv:
                 return Mark()
             if isinstance(value, Mapping):
                 return next(iter(value.values()), Mark())
