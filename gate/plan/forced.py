@@ -133,7 +133,7 @@ def conditions_of(
     for target in targets:
         around = [c for c in found.get(target.path, ()) if c.first <= target.line <= c.last]
         around.sort(key=lambda c: (c.last - c.first, c.first))
-        kind = next((c.kind for c in around if c.kind), "")
+        kind: GuardKind = next((c.kind for c in around if c.kind), "")
         texts_of = tuple(dict.fromkeys(c.text for c in sorted(around, key=lambda c: not c.kind)))
         out[target.path, target.line] = (texts_of[:3], kind)
     return out

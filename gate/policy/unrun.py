@@ -110,7 +110,7 @@ def _when_forced(line: ForcedLine | None) -> dict[str, str]:
         return {}
     told = "; ".join(dict.fromkeys(act.text for act in line.acts[:6]))
     if not told and line.told:
-        told = f"{line.told}; nothing was seen that comes from the code alone"
+        told = line.told if "line" in line.told else f"{line.told}; nothing was seen that comes from the code"
     only = "  and  ".join(line.conditions)
     return {name: text[:600] for name, text in (("when forced, it", told), ("only when", only)) if text}
 

@@ -13,7 +13,7 @@ from gate.prescreen.python_ast.scanner import parse
 _MOST: Final = 1_000
 
 
-def read_conditions(path: str, data: bytes, options: Mapping[str, Any]) -> tuple[Condition, ...]:
+def read_conditions(path: str, data: bytes, _: Mapping[str, Any]) -> tuple[Condition, ...]:
     """For gate/languages/limited_child.py. Raises what the parser raises."""
     module = parse(path, data)
     classifier = Classifier(module)
@@ -22,7 +22,9 @@ def read_conditions(path: str, data: bytes, options: Mapping[str, Any]) -> tuple
         lines = [n for n in guard.guarded if isinstance(n, ast.stmt | ast.expr)]
         first = min(n.lineno for n in lines)
         last = max(n.end_lineno or n.lineno for n in lines)
-        found.append(Condition(first=first, last=last, text=told(guard), kind=classifier.kind(guard.test)))
+        found.append(
+            Condition(first=first, last=last, text=told(module, guard), kind=classifier.kind(guard.test))
+        )
         if len(found) >= _MOST:
             break
     return tuple(found)

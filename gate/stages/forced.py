@@ -1,4 +1,4 @@
-"""The look at lines that nothing reached: forced to run, with two sets of made-up values, at head and at base.
+"""The look at lines that nothing reached: forced to run twice, with made-up values, at head and at base.
 
 Nothing here counts as run, and nothing here can end a check: a forced run that hangs, crashes or is not begun
 for want of time says nothing (docs/forced-execution.md).
@@ -38,9 +38,7 @@ _KINDS: Final = frozenset(BehaviourKind) - {
     BehaviourKind.LINK,
 }
 """What counts: what a process is made to end by, or what it reads, is our doing as often as the code's."""
-_NOT: Final = frozenset(
-    {"acts-only-when", "early-exit", "timeout", "process-left-behind", "observation-evasion"}
-)
+_NOT: Final = frozenset({"acts-only-when", "early-exit", "timeout", "process-left-behind"})
 """Rules about how a run went: of a forced one that says nothing."""
 _PROGRAMS: Final = ("true", "false")
 _TEXT: Final = 200
@@ -165,12 +163,13 @@ class Forcing:
         head: Mapping[_Key, RunRecord],
         conditions: Mapping[tuple[str, int], tuple[tuple[str, ...], GuardKind]],
     ) -> list[ForcedLine]:
-        """Each line of a group with the facts that are its own; those of no known line are the first's."""
+        """Each line of a group; the facts stand with one of them, since only together do they say what the
+        function does.
+        """
         told = _told(head[group, SEEDS[0]])
-        by_line: dict[int, list[Behaviour]] = {t.line: [] for t in group}
-        for fact in facts:
-            line = fact.at.line if fact.at is not None and fact.at.line in by_line else group[0].line
-            by_line[line or group[0].line].append(fact)
+        acts = self._acts(facts, head[group, SEEDS[0]].probe)
+        places = [fact.at.line for fact in facts if fact.at is not None]
+        chosen = next((t.line for line in places for t in group if t.line == line), group[0].line)
         out = []
         for target in group:
             text, guard = conditions.get((target.path, target.line), ((), ""))
@@ -178,10 +177,10 @@ class Forcing:
                 ForcedLine(
                     path=target.path,
                     line=target.line,
-                    told=told.get(target.line, ""),
+                    told=_beside(chosen) if acts and target.line != chosen else told.get(target.line, ""),
                     conditions=text,
                     guard=guard,
-                    acts=self._acts(by_line[target.line], head[group, SEEDS[0]].probe),
+                    acts=acts if target.line == chosen else (),
                     in_tests=target.in_tests,
                 )
             )
@@ -255,6 +254,10 @@ def said(behaviour: Behaviour) -> str:
     if behaviour.kind is BehaviourKind.EXEC:
         what = behaviour.detail.get("argv") or what
     return f"{_SAID.get(behaviour.kind, 'does')} {what}"[:_TEXT]
+
+
+def _beside(line: int) -> str:
+    return f"reached, what was seen is told with line {line}"
 
 
 def _told(record: RunRecord) -> dict[int, str]:

@@ -28,7 +28,9 @@ _TAX: Final = '''
 
 def _pull(name: str, extra: str, verdicts: tuple[str, ...], rules: tuple[str, ...]) -> Pull:
     lines = extra.strip("\n").replace("\n", "\n    ")
-    return Pull(name=name, head={"src/pricing/tax.py": _TAX.format(extra=lines)}, verdicts=verdicts, rules=rules)
+    return Pull(
+        name=name, head={"src/pricing/tax.py": _TAX.format(extra=lines)}, verdicts=verdicts, rules=rules
+    )
 
 
 _DIGEST: Final = """

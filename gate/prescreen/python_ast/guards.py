@@ -16,7 +16,7 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 
 _ENDS: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-_TEXT: Final = 160
+_TEXT: Final = 240
 _HOST: Final = ("socket.gethostname", "socket.getfqdn", "platform.node", "os.uname", "uuid.getnode")
 _USER: Final = ("getpass.getuser", "os.getlogin", "pwd.getpwuid")
 _USER_VARIABLES: Final = frozenset({"USER", "USERNAME", "LOGNAME"})
@@ -33,6 +33,7 @@ _CLOCKS: Final = (
     "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today", "datetime.date.today",
     "time.time", "time.localtime", "time.gmtime", "time.strftime", "time.time_ns",
 )  # fmt: skip
+_COMPARING: Final = ("startswith", "endswith", "match", "search", "fullmatch", "compare_digest")
 _DIGESTS: Final = (".hexdigest", ".digest")
 _READERS: Final = ("os.environ.get", "os.getenv")
 
@@ -49,7 +50,7 @@ class Guard:
 
 def guards(module: Module) -> Iterator[Guard]:
     """Every condition of the file with what it guards: a branch, or what follows an early end."""
-    for node in module.all(ast.If, ast.While, ast.IfExp, ast.BoolOp, ast.Assert):
+    for node in (*module.all(ast.If, ast.While, ast.IfExp), *module.all(ast.BoolOp, ast.Assert)):
         if isinstance(node, ast.If | ast.While):
             yield Guard(node.test, True, tuple(node.body))
             if isinstance(node, ast.If) and node.orelse:
@@ -113,8 +114,7 @@ class Classifier:
             elif (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
-                and node.func.attr
-                in ("startswith", "endswith", "match", "search", "fullmatch", "compare_digest")
+                and node.func.attr in _COMPARING
             ) and any(self._is_written(value) for value in node.args):
                 return True
         return False
@@ -166,8 +166,33 @@ def _is(call: str, names: tuple[str, ...]) -> bool:
     return any(call == name or call.startswith(f"{name}(") for name in names)
 
 
-def told(guard: Guard) -> str:
-    """The condition as a text: ``not (a == b)`` where it must not hold."""
-    text = " ".join(ast.unparse(guard.test).split())
-    text = text if guard.value else f"not ({text})"
+_OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+_NAMED: Final = 100
+
+
+def told(module: Module, guard: Guard) -> str:
+    """The condition as a text, turned round where it must not hold, with what its names were made from."""
+    test, value = guard.test, guard.value
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, value = test.operand, not value
+    if not value and isinstance(test, ast.Compare) and len(test.ops) == 1:
+        turned = _OPPOSITE[type(test.ops[0])]()
+        test, value = ast.Compare(left=test.left, ops=[turned], comparators=test.comparators), True
+    text = " ".join(ast.unparse(test).split())
+    text = text if value else f"not ({text})"
+    for node in module.within(guard.test):
+        if isinstance(node, ast.Name) and (made := _made_from(module, node)):
+            text += f", {node.id} = {made}"
     return text if len(text) <= _TEXT else text[:_TEXT] + " ..."
+
+
+def _made_from(module: Module, name: ast.Name) -> str:
+    """The one expression that a name stands for; empty where it is not one, or too long."""
+    bindings = module.bindings_of(name)
+    if len(bindings) != 1 or bindings[0].kind != "assign" or bindings[0].value is None:
+        return ""
+    text = " ".join(ast.unparse(bindings[0].value).split())
+    return text if len(text) <= _NAMED else ""

@@ -12,12 +12,12 @@ the marks of sandboxes that it knows; neither is told twice.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gate.model.forced import GUARDS
 from gate.model.rule import Confidence
-from gate.prescreen.python_ast.guards import Classifier, Guard, guards
+from gate.prescreen.python_ast.guards import Classifier, guards
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import DELETE_CALLS, dangerous_calls
@@ -43,41 +43,33 @@ _ASKS: Final = frozenset({
 )
 def check(module: Module) -> Iterator[Hit]:
     """Conditions on a digest, a host, a user, CI or a trait of a sandbox in front of dangerous calls."""
-    if not any(
-        isinstance(n, ast.Attribute | ast.Name) and _word(n) in _ASKS
-        for n in module.all(ast.Attribute, ast.Name)
-    ):
+    if not any(_word(node) in _ASKS for node in module.all(ast.Attribute, ast.Name)):
         return
     classifier = Classifier(module)
-    said: set[int] = set()
+    said: set[int] | None = None
     told: set[ast.expr] = set()
     for guard in guards(module):
         if guard.refuses or guard.test in told:
             continue
-        kind = classifier.kind(guard.test)
+        calls = {name for _, name in dangerous_calls(module, guard.guarded) if name not in DELETE_CALLS}
+        kind = classifier.kind(guard.test) if calls else ""
         if kind in ("", "date"):
             continue
-        calls = {name for _, name in dangerous_calls(module, guard.guarded) if name not in DELETE_CALLS}
-        if not calls:
-            continue
-        said = said or _lines(dated_action.check(module)) | _lines(sandbox_probe.check(module))
+        if said is None:
+            said = _lines(dated_action.check.check(module)) | _lines(sandbox_probe.check.check(module))
         if guard.test.lineno in said:
             continue
         told.add(guard.test)
         yield Hit(
-            node=_statement(module, guard),
+            node=module.parents.get(guard.test, guard.test),
             message=f"Whether {min(calls)} is called depends on {GUARDS[kind]}.",
             confidence=Confidence.LOW if kind == "ci" else None,
         )
 
 
-def _word(node: ast.Attribute | ast.Name) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id
+def _word(node: ast.AST) -> str:
+    return str(getattr(node, "attr", "") or getattr(node, "id", ""))
 
 
-def _lines(hits: Iterator[Hit]) -> set[int]:
+def _lines(hits: Iterable[Hit]) -> set[int]:
     return {getattr(hit.node, "lineno", 0) for hit in hits}
-
-
-def _statement(module: Module, guard: Guard) -> ast.AST:
-    return module.parents.get(guard.test, guard.test)

@@ -143,7 +143,7 @@ def _awaited(coroutine: Any, runtime: Runtime) -> Any:
 
 
 def execute_text(text: Any, spaces: dict[str, Any], runtime: Runtime) -> None:
-    """What a text given to ``exec`` skips: both sides of its conditions, and the functions that it defines."""
+    """What a text given to ``exec`` skips: both sides of its conditions, and the functions it defines."""
     try:
         tree = ast.parse(text[:_MOST_TEXT])
         functions = [n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]

@@ -23,7 +23,7 @@ class Mark(argument_values.Stand):
 
     seed = 0
 
-    def __new__(cls, name: str = "") -> Mark:
+    def __new__(cls, name: str = "") -> Any:
         return str.__new__(cls, f"{TEXT}{_WORDS[cls.seed]}")
 
     def __add__(self, other: Any) -> Any:
@@ -86,7 +86,7 @@ class Mark(argument_values.Stand):
         return (str, (str.__str__(self),))
 
 
-class FailureMark(Exception):
+class MarkedError(Exception):
     """Stands in for an exception that a handler would have caught."""
 
     def __getattr__(self, name: str) -> Any:
@@ -100,7 +100,7 @@ def choose(seed: int) -> None:
     Mark.seed = seed
     text = str.__str__(Mark())
     argument_values.WORD = text
-    argument_values.Stand = Mark  # type: ignore[misc]
+    argument_values.Stand = Mark  # type: ignore[misc, assignment]
     table = argument_values._BY_WORD
     for word, value in list(table.items()):
         if value == "gate":
@@ -119,7 +119,7 @@ def choose(seed: int) -> None:
 
 def is_marked(value: object, depth: int = 3) -> bool:
     """True where a value came from us, in whole or in part."""
-    if isinstance(value, (Mark, FailureMark)):
+    if isinstance(value, (Mark, MarkedError)):
         return True
     if isinstance(value, str):
         return TEXT in value

@@ -46,7 +46,7 @@ def functions_around(tree: ast.Module, line: int) -> list[Any]:
             found.append(inner)
             body = list(inner.body)
         else:
-            body = [child for child in blocks(inner)]
+            body = list(blocks(inner))
     return found
 
 

@@ -12,12 +12,13 @@ import os
 import sys
 import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Tuple, Type
 
 from .. import argument_values
-from .marks import PORTS, FailureMark, Mark, is_marked
+from .marks import PORTS, Mark, MarkedError, is_marked
 
 NAME = "__gate__"
+Passing = Tuple[Type[BaseException], ...]
 _MOST_TURNS = 5_000
 _NO_MATCH = (TypeError, ValueError, AttributeError, OverflowError, LookupError, AssertionError)
 """Failures of a call for the kind of its arguments: it is tried once more with plain ones."""
@@ -28,27 +29,18 @@ class Pass(BaseException):
 
 
 class Runtime:
-    """One forced run. ``passing``: exceptions that go through; ``constants``: attributes that are missing from
-    an object, by name. ``reached`` and ``concrete``: the line was, with arguments that came from the code.
+    """One forced run. ``passing``: exceptions that go through; ``constants``: attributes that an object
+    lacks, by name. ``reached`` and ``concrete``: the line was, with arguments that came from the code.
     """
 
     def __init__(self, passing: tuple[type[BaseException], ...], constants: dict[str, Any]) -> None:
-        self.passing = (*passing, GeneratorExit, asyncio.CancelledError, Pass)
+        self.passing: Passing = (*passing, GeneratorExit, asyncio.CancelledError, Pass)
         self.constants = constants
         self.reached = False
         self.concrete = False
         self.turns = 0
-        self._left = tuple(
-            f
-            for f in (
-                os._exit,
-                os.abort,
-                sys.exit,
-                getattr(builtins, "exit", None),
-                getattr(builtins, "quit", None),
-            )
-            if f
-        )
+        ends = [getattr(builtins, name, None) for name in ("exit", "quit")]
+        self._left = (os._exit, os.abort, sys.exit, *(end for end in ends if end is not None))
         self._gets = (os.environ.get, os.getenv)
 
     def survive(self) -> None:
@@ -231,7 +223,7 @@ class Runtime:
                 return kind(str.__str__(Mark()))
         except BaseException:
             pass
-        return FailureMark(str.__str__(Mark()))
+        return MarkedError(str.__str__(Mark()))
 
     async def wait(self, value: Any) -> Any:
         """``await value``, for a while."""
@@ -239,7 +231,7 @@ class Runtime:
             return value
         try:
             return await asyncio.wait_for(value, 1.0)
-        except (GeneratorExit, asyncio.CancelledError, *self.passing):
+        except self.passing:
             raise
         except BaseException:
             return Mark()
@@ -257,7 +249,7 @@ class Runtime:
         """The same of ``async with``."""
         try:
             return await type(manager).__aenter__(manager)
-        except (GeneratorExit, asyncio.CancelledError, *self.passing):
+        except self.passing:
             raise
         except BaseException:
             return Mark()

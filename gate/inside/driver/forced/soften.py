@@ -26,7 +26,7 @@ def helper(name: str, *args: ast.expr, keywords: Any = ()) -> ast.Call:
 
 class Softener(ast.NodeTransformer):
     """One statement's expressions. ``line``, ``column``: where the target begins (None: it holds none).
-    ``both``: ternaries take the other way. ``prelude`` collects what has to be evaluated ahead because it was cut out.
+    ``both``: ternaries take the other way. ``prelude`` collects what was cut out and is evaluated ahead.
     """
 
     def __init__(self, line: int | None, column: int | None, *, both: bool = False) -> None:

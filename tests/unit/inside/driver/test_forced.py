@@ -1,4 +1,4 @@
-"""Forced execution inside the driver: what stands behind a condition is reached, and told from what we made up."""
+"""Forced execution in the driver: what stands behind a condition is reached and told from made-up values."""
 
 from __future__ import annotations
 
