@@ -78,7 +78,9 @@ class Forcing:
         head = self._all([(group, "head", seed) for group in groups for seed in SEEDS], until)
         late = [group for group in groups if any((group, seed) not in head for seed in SEEDS)]
         left += tuple(
-            NotExercised(path=t.path, target=f"line {t.line}", reason="no time was left to force it")
+            NotExercised(
+                path=t.path, target=f"line {t.line}", reason="it could not be forced, or no time was left"
+            )
             for group in late
             for t in group
         )
@@ -116,7 +118,7 @@ class Forcing:
             probe = replace(probe, deadline=probe.deadline * self.pace)
             record = self.session.run(probe, side)
             self.note(f"{probe.target} at {side}: {record.outcome.value} in {record.seconds:.1f} s")
-            return record if record.fault is None else None
+            return record if record.fault is None and record.driver_report.get("items") else None
 
         if not wanted:
             return {}
