@@ -104,7 +104,7 @@ class Rewriter:
         if isinstance(node, ast.If):
             return self._if_beside(node, after)
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            tired = ast.If(test=helper("tired"), body=[ast.Break()], orelse=[])
+            tired = ast.If(test=_tired(node), body=[ast.Break()], orelse=[])
             node.body = [tired, *_no_returns(node.body, in_loop=True)]
             node.orelse = _no_returns(node.orelse)
             return [_survived([node])]
@@ -178,7 +178,7 @@ class Rewriter:
             for item in getattr(node, "items", ()):
                 item.context_expr = softener.visit(item.context_expr)
             if not isinstance(node, (ast.With, ast.AsyncWith)):
-                node.body.insert(0, ast.If(test=helper("tired"), body=[ast.Break()], orelse=[]))
+                node.body.insert(0, ast.If(test=_tired(node), body=[ast.Break()], orelse=[]))
             return [*self._prepared(softener), _here(), _survived(_no_returns([node]))]
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)) or hasattr(node, "cases"):
             return [_here(), _survived([node])]
@@ -228,7 +228,7 @@ class Rewriter:
         values = self._soft(node.iter)
         if isinstance(node, ast.AsyncFor):
             values = ast.List(elts=[helper("stand")], ctx=ast.Load())
-        body = [ast.If(test=helper("tired"), body=[ast.Break()], orelse=[]), *self.block(node.body)]
+        body = [ast.If(test=_tired(node), body=[ast.Break()], orelse=[]), *self.block(node.body)]
         made = ast.For(target=node.target, iter=helper("some", values), body=body, orelse=[])
         return [_survived([ast.copy_location(made, node)])]
 
@@ -246,7 +246,9 @@ class Rewriter:
         return out
 
     def _try(self, node: Any, part: str) -> list[Any]:
-        after = [s for each in node.finalbody for s in self.beside(each, after=True)]
+        after: list[Any] = []
+        if part != "finalbody":
+            after = [s for each in node.finalbody for s in self.beside(each, after=True)]
         if part == "body":
             return [*self.block(node.body), *after]
         before = [s for each in node.body for s in self.beside(each)]
@@ -355,6 +357,10 @@ def _no_returns(body: list[Any], in_loop: bool = False) -> list[Any]:
 
 def _expression(value: Any, at: Any) -> ast.Expr:
     return ast.copy_location(ast.Expr(value=value), at)
+
+
+def _tired(node: Any) -> ast.expr:
+    return helper("tired", ast.Constant(value=f"{node.lineno}:{node.col_offset}"))
 
 
 def _here() -> ast.Expr:

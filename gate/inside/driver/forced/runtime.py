@@ -38,7 +38,7 @@ class Runtime:
         self.constants = constants
         self.reached = False
         self.concrete = False
-        self.turns = 0
+        self.turns: dict[str, int] = {}
         ends = [getattr(builtins, name, None) for name in ("exit", "quit")]
         self._left = (os._exit, os.abort, sys.exit, *(end for end in ends if end is not None))
         self._gets = (os.environ.get, os.getenv)
@@ -53,10 +53,10 @@ class Runtime:
         """Something for a name that nobody bound."""
         return Mark()
 
-    def tired(self) -> bool:
-        """True when loops on the way have turned often enough."""
-        self.turns += 1
-        return self.turns > _MOST_TURNS
+    def tired(self, loop: str) -> bool:
+        """True when this loop has turned often enough."""
+        turns = self.turns[loop] = self.turns.get(loop, 0) + 1
+        return turns > _MOST_TURNS
 
     def here(self) -> None:
         """The line is about to run."""

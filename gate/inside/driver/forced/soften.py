@@ -83,7 +83,7 @@ class Softener(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         for at, value in enumerate(node.values):
-            if self._has(value):
+            if at and self._has(value):
                 self.prelude += [self.visit(v) for v in node.values[:at]]
                 return self.visit(value)
         return self.generic_visit(node)
