@@ -84,7 +84,7 @@ class Ceilings(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Forced(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The most points of what was only seen when lines were forced to run, where nothing of it is critical."""
+    """The most points of what was only seen when lines were forced to run, if nothing of it is critical."""
 
     most: Points
 

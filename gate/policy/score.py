@@ -154,9 +154,9 @@ def _add_correlation(parts: dict[str, _Part], findings: Sequence[Finding], polic
 
 
 def _capped(counted: list[tuple[Finding, Fraction]], policy: Policy) -> list[tuple[Finding, Fraction]]:
-    """A topic's findings with their points. What was seen only when lines were forced ends at a ceiling of its
-    own, but for what is critical; it ends there before topics are ranked, so that more of it never counts
-    less.
+    """A topic's findings with their points. What was seen only when lines were forced ends at a ceiling of
+    its own, but for what is critical; it ends there before topics are ranked, so that more of it never
+    counts less.
     """
     forced = [f.severity for f, _ in counted if f.rule_id == FORCED]
     total, most = sum((points for _, points in counted), Fraction(0)), _exact(policy.forced.most)

@@ -217,7 +217,7 @@ def is_ours(behaviour: Behaviour) -> bool:
     texts = (behaviour.subject, *behaviour.detail.values())
     if any(FORCED_MARK in text or HOST in text or SCRATCH in text for text in texts):
         return True
-    return behaviour.kind is BehaviourKind.EXEC and behaviour.subject.rpartition("/")[2] in _PROGRAMS
+    return behaviour.kind is BehaviourKind.EXEC and behaviour.detail.get("program") in _PROGRAMS
 
 
 def _same_but_port(first: Sequence[Behaviour], second: Sequence[Behaviour]) -> list[Behaviour]:

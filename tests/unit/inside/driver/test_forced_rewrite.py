@@ -48,7 +48,10 @@ _AROUND = (
     ("try:\n    pass\nexcept Exception:\n    pass\nelse:", ""),
     ("try:\n    pass\nfinally:", ""),
     (
-        "match x:\n    case 1:\n        return\n    case {'a': b}:\n        pass\n    case _:\n        pass\nif x:",
+        (
+            "match x:\n    case 1:\n        return\n    case {'a': b}:\n        pass\n"
+            "    case _:\n        pass\nif x:"
+        ),
         "",
     ),
     ("def inner(a, *, b=None):", ""),
@@ -180,7 +183,7 @@ def test_the_clock_s_exception_is_never_swallowed() -> None:
     def late() -> None:
         raise TimeUpError
 
-    source = "def pay(x):\n    late()\n    try:\n        late()\n    except BaseException: pass\n    hit()  # HERE\n"
+    source = "def pay(x):\n    late()\n    try:\n        late()\n    except BaseException: pass\n    hit()\n"
     module = types.ModuleType("shop")
     vars(module).update(late=late, hit=lambda: None)
     exec(compile(source, "shop.py", "exec"), vars(module))
