@@ -85,16 +85,25 @@ def grouped(targets: Sequence[ForcedTarget]) -> list[tuple[ForcedTarget, ...]]:
 
 
 def forced_probe(
-    group: Sequence[ForcedTarget], file: ChangedFile, paths: frozenset[str], seed: int, side: Side
+    group: Sequence[ForcedTarget], file: ChangedFile, paths: frozenset[str], seed: int, side: Side, mark: str
 ) -> Probe:
-    """One run of a group with one seed. ``paths``: all files of that side's tree."""
+    """One run of a group with one seed. ``paths``: all files of that side's tree; ``mark``: the text by which
+    made-up values are known.
+    """
     path = (file.old_path or file.path) if side == "base" else file.path
     module = module_of(path, paths)
     targets = [[t.line, t.column] for t in group]
     if side == "base":
         targets = [list(place) for place in dict.fromkeys(p for t in group for p in t.before)]
     items: list[dict[str, Any]] = [
-        {"do": "force", "path": path, "roots": list(module.roots), "targets": [target], "seed": seed}
+        {
+            "do": "force",
+            "path": path,
+            "roots": list(module.roots),
+            "targets": [target],
+            "seed": seed,
+            "mark": mark,
+        }
         | ({"module": module.name} if module.name else {})
         for target in targets[:_TOGETHER]
     ]

@@ -6,10 +6,11 @@ for want of time says nothing (docs/forced-execution.md).
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
@@ -17,7 +18,7 @@ from gate.model.canary import Canary
 from gate.model.change import Change, Side, Tree
 from gate.model.exercised import Exercised
 from gate.model.forced import ForcedAct, ForcedLine, ForcedTarget, GuardKind
-from gate.model.probing import FORCED_MARK, FORCED_PORTS, HOST, SCRATCH
+from gate.model.probing import FORCED_PORTS
 from gate.model.rule import Severity
 from gate.model.run import NotExercised, Probe, RunRecord
 from gate.plan.forced import SEEDS, conditions_of, forced_probe, forced_targets, grouped
@@ -40,8 +41,12 @@ _KINDS: Final = frozenset(BehaviourKind) - {
 """What counts: what a process is made to end by, or what it reads, is our doing as often as the code's."""
 _NOT: Final = frozenset({"acts-only-when", "early-exit", "timeout", "process-left-behind"})
 """Rules about how a run went: of a forced one that says nothing."""
-_PROGRAMS: Final = ("true", "false")
 _TEXT: Final = 200
+
+
+def made_up_word() -> str:
+    """A word that nobody can foresee, of letters alone: digits are folded when runs are compared."""
+    return "g" + "".join(secrets.choice("bdfgklmnprstvz") + secrets.choice("aeiou") for _ in range(4))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +72,8 @@ class Forcing:
     planted: tuple[Canary, ...]
     pace: float
     note: Callable[[str], None]
+    mark: str = field(default_factory=made_up_word)
+    """In the text of all made-up values; the code cannot know it beforehand and name its own things so."""
 
     def look(self, exercised: Exercised) -> ForcedLook:
         """Force what did not run. A change whose sensitive lines all ran, or that has none, costs nothing."""
@@ -114,7 +121,7 @@ class Forcing:
             group, side, seed = turn
             if time.monotonic() >= until:
                 return None
-            probe = forced_probe(group, files[group[0].path], paths[side], seed, side)
+            probe = forced_probe(group, files[group[0].path], paths[side], seed, side, self.mark)
             probe = replace(probe, deadline=probe.deadline * self.pace)
             record = self.session.run(probe, side)
             self.note(f"{probe.target} at {side}: {record.outcome.value} in {record.seconds:.1f} s")
@@ -145,7 +152,9 @@ class Forcing:
         forced = (*head.values(), *base.values())
         new = compare((*self.runs, *forced), self.planted).new
         ours = {record.probe.id for record in forced}
-        alone = [b for b in new if b.kind in _KINDS and ours.issuperset(b.probes) and not is_ours(b)]
+        alone = [
+            b for b in new if b.kind in _KINDS and ours.issuperset(b.probes) and not is_ours(b, self.mark)
+        ]
         facts: dict[_Group, tuple[Behaviour, ...]] = {}
         for group in groups:
             first, second = (head[group, seed].probe.id for seed in SEEDS)
@@ -212,12 +221,10 @@ _Key = tuple[_Group, int]
 _Turn = tuple[_Group, Side, int]
 
 
-def is_ours(behaviour: Behaviour) -> bool:
-    """True for what repeats a value that we made up: its mark, our scratch, our host, our programs."""
+def is_ours(behaviour: Behaviour, mark: str) -> bool:
+    """True for what repeats a value that we made up: hosts, words and paths all hold the mark."""
     texts = (behaviour.subject, *behaviour.detail.values())
-    if any(FORCED_MARK in text or HOST in text or SCRATCH in text for text in texts):
-        return True
-    return behaviour.kind is BehaviourKind.EXEC and behaviour.detail.get("program") in _PROGRAMS
+    return any(mark in text for text in texts)
 
 
 def _same_but_port(first: Sequence[Behaviour], second: Sequence[Behaviour]) -> list[Behaviour]:

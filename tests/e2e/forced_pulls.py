@@ -11,8 +11,10 @@ _TAX: Final = '''
 
     import hashlib
     import os
+    import shutil
     import socket
     import subprocess
+    import urllib.request
 
     RATES = {{"DE": 0.19, "FR": 0.20, "NL": 0.21}}
 
@@ -70,4 +72,20 @@ FORCED_HOSTILE: Final = (
         ("unrun-sensitive", "seen-when-forced", "py.guarded-act"),
     ),
 )
-FORCED_HARMLESS: Final = (_pull("caller-s-command", _CALLER, ("warn",), ("unrun-sensitive",)),)
+_PATHS: Final = """
+def clean(folder: str, dest: str, host: str, port: int, url: str, keep: bool = True) -> int:
+    if len(folder) < 900:
+        return 0
+    shutil.rmtree(folder)
+    os.remove(dest)
+    subprocess.run(["rm", "-rf", folder])
+    subprocess.run("rm -rf " + folder, shell=True)
+    socket.create_connection((host, port))
+    urllib.request.urlopen(url + "/v1")
+    return os.system(f"cp {folder} {dest}")
+"""
+
+FORCED_HARMLESS: Final = (
+    _pull("caller-s-command", _CALLER, ("warn",), ("unrun-sensitive",)),
+    _pull("caller-s-places", _PATHS, ("warn",), ("unrun-sensitive",)),
+)

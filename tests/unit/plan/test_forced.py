@@ -100,12 +100,13 @@ def test_a_probe_is_the_same_but_for_its_seed(tmp_path: Path) -> None:
     with open_range(repo, "main", "head") as opened:
         (file,) = opened.change.files
     group = (ForcedTarget(path=file.path, line=15, column=12, function="Cart.pay"),)
-    first, second = (forced_probe(group, file, frozenset({file.path}), s, "head") for s in SEEDS)
+    first, second = (forced_probe(group, file, frozenset({file.path}), s, "head", "gab12") for s in SEEDS)
     assert first.id != second.id
     assert first.phase == "call"
     (item,) = job_of(first)["items"]
     assert item["targets"] == [[15, 12]]
     assert item["module"] == "pricing.pay"
+    assert item["mark"] == "gab12"
     assert [job_of(p)["items"][0]["seed"] for p in (first, second)] == [0, 1]
 
 

@@ -145,16 +145,14 @@ def test_an_inert_change_runs_nothing(tmp_path: Path) -> None:
     [
         behaviour("dns", "gforceda.example.invalid"),
         behaviour("write", "/home/user/gforcedbq"),
-        behaviour("delete", "/tmp/gate-args/folder"),
+        behaviour("delete", "/tmp/gate-args/gforceda/folder"),
         command("sh -c gforceda"),
-        command("true"),
-        command("false x"),
     ],
 )
 def test_what_repeats_a_made_up_value_is_ours(mine: object) -> None:
-    assert forced.is_ours(mine)  # type: ignore[arg-type]
+    assert forced.is_ours(mine, "gforced")  # type: ignore[arg-type]
 
 
 def test_what_the_code_names_is_not_ours() -> None:
-    assert not forced.is_ours(command("curl http://203.0.113.7/"))
+    assert not forced.is_ours(command("curl http://203.0.113.7/"), "gforced")
     assert forced.said(command("curl http://203.0.113.7/")) == "runs curl http://203.0.113.7/"

@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import argument_values
 
-TEXT = "gforced"
-"""In every mark; gate/model/probing.py has the same."""
+TEXT = ["gforced"]
+"""In every mark. Whoever asks for the run chooses it: code that knew it could put it into its own names."""
 _WORDS = ("a", "bqx")
 """One for each seed, of different lengths: what is only padded or counted differs, too."""
 PORTS = (49157, 49171)
@@ -24,7 +24,7 @@ class Mark(argument_values.Stand):
     seed = 0
 
     def __new__(cls, name: str = "") -> Any:
-        return str.__new__(cls, f"{TEXT}{_WORDS[cls.seed]}")
+        return str.__new__(cls, f"{TEXT[0]}{_WORDS[cls.seed]}")
 
     def __add__(self, other: Any) -> Any:
         return Mark() if not isinstance(other, str) else str.__str__(self) + other
@@ -95,12 +95,16 @@ class MarkedError(Exception):
         return Mark()
 
 
-def choose(seed: int) -> None:
+def choose(seed: int, text: str = "") -> None:
     """From now on, in this process, made-up values carry that seed's mark."""
     Mark.seed = seed
+    TEXT[0] = text or TEXT[0]
     text = str.__str__(Mark())
     argument_values.WORD = text
     argument_values.Stand = Mark  # type: ignore[misc, assignment]
+    scratch = argument_values.SCRATCH
+    for name in ("TEXT_FILE", "JSON_FILE", "FOLDER", "MISSING"):
+        setattr(argument_values, name, getattr(argument_values, name).replace(scratch, f"{scratch}/{text}"))
     table = argument_values._BY_WORD
     for word, value in list(table.items()):
         if value == "gate":
@@ -113,6 +117,8 @@ def choose(seed: int) -> None:
             table[word] = PORTS[seed]
         elif value == ["gate"]:
             table[word] = [text]
+        elif isinstance(value, str) and value.startswith(scratch):
+            table[word] = value.replace(scratch, f"{scratch}/{text}")
         elif isinstance(value, str) and argument_values.HOST in value:
             table[word] = value.replace(argument_values.HOST, f"{text}.{argument_values.HOST}")
 
@@ -122,9 +128,9 @@ def is_marked(value: object, depth: int = 3) -> bool:
     if isinstance(value, (Mark, MarkedError)):
         return True
     if isinstance(value, str):
-        return TEXT in value
+        return TEXT[0] in value
     if isinstance(value, (bytes, bytearray)):
-        return TEXT.encode() in value
+        return TEXT[0].encode() in value
     if depth and isinstance(value, dict):
         return any(is_marked(v, depth - 1) for pair in list(value.items())[:50] for v in pair)
     if depth and isinstance(value, (list, tuple, set, frozenset)):

@@ -1,7 +1,8 @@
-"""The verb ``force``: loads a module as the call probes do and runs lines of it that nothing reached.
+"""The verb ``force``: loads a module as call probes do and runs lines of it that nothing reached.
 
 Item: ``path``, ``module`` and ``roots`` as for an import, ``targets`` ([line, column, ...]), ``seed`` (0 or
-1). What it reports, ``forced`` ([[line, how far it came], ...]), is a hint; the trace is the evidence.
+1), ``mark`` (in the text of what is made up). What it reports, ``forced`` ([[line, how far it came], ...]),
+is a hint; the trace is the evidence.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ EACH = 3.0
 
 def run(item: dict[str, Any], load: Callable[[], types.ModuleType | None]) -> dict[str, Any]:
     """Force every target. ``load`` gives the module, None where it cannot be had."""
-    marks.choose(int(item.get("seed", 0)))
+    marks.choose(int(item.get("seed", 0)), str(item.get("mark", "")))
     argument_values.lay_out()
     with open(item["path"], "rb") as file:
         tree = ast.parse(file.read())
