@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -32,20 +33,25 @@ _WEIGHT: Final = {
     ))
 }  # fmt: skip
 _READING: Final = 10.0
+_Rank = tuple[bool, int, int, str, int]
 
 
 def forced_targets(
     files: Sequence[ChangedFile], readings: Readings, exercised: Exercised
 ) -> tuple[tuple[ForcedTarget, ...], tuple[NotExercised, ...]]:
-    """The lines to force, product code and the gravest kinds first, and those that are left out."""
+    """The lines to force, and those that are left out: product code first, of each function one line before
+    a second of any, the gravest kinds first. Where there are too many, those behind an unusual condition are
+    ahead of all others: a heap of harmless lines must not push the one line out.
+    """
     new = new_calls(files, readings)
-    ranked: list[tuple[tuple[bool, int, str, int], ForcedTarget]] = []
+    ranked: list[tuple[_Rank, ForcedTarget]] = []
     for file in exercised.files:
         if file.language != "python":
             continue
         calls = {(c.first, c.last, c.kind): c for c in new.get(file.path, ())}
         before = readings.base.get(file.path)
-        known = {}
+        known: set[int] = set()
+        counts: Counter[str] = Counter()
         for unrun in file.calls:
             call = calls.get((unrun.first, unrun.last, unrun.kind))
             if call is None or unrun.first in known:
@@ -58,9 +64,14 @@ def forced_targets(
                 in_tests=unrun.in_tests,
                 before=_before(call, before.calls if before is not None else ()),
             )
-            known[unrun.first] = target
-            ranked.append(((unrun.in_tests, _WEIGHT[call.kind], file.path, call.first), target))
+            known.add(unrun.first)
+            rank = (unrun.in_tests, counts[call.function], _WEIGHT[call.kind], file.path, call.first)
+            counts[call.function] += 1
+            ranked.append((rank, target))
     ordered = [target for _, target in sorted(ranked, key=lambda pair: pair[0])]
+    if len(ordered) > MOST:
+        guards = conditions_of(ordered, readings.texts)
+        ordered.sort(key=lambda t: (t.in_tests, not guards[t.path, t.line][1]))
     left = tuple(
         NotExercised(path=t.path, target=f"line {t.line}", reason=f"only {MOST} lines of a change are forced")
         for t in ordered[MOST:]

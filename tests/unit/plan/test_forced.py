@@ -80,6 +80,16 @@ def test_so_many_lines_are_forced_and_the_others_told(tmp_path: Path) -> None:
     assert [entry.reason for entry in left] == ["only 16 lines of a change are forced"] * 3
 
 
+def test_a_guarded_line_is_not_pushed_out_by_a_heap_of_others(tmp_path: Path) -> None:
+    heap = "import os\n\n\n" + "".join(
+        f"def f{n}(x):\n    os.system(x + '{n}')\n\n\n" for n in range(MOST + 3)
+    )
+    last = "import hashlib\nimport os\n\n\ndef z(x):\n    os.system(x)\n"
+    last += "    if hashlib.sha256(x).hexdigest() == 'aa11':\n        os.system(x)\n"
+    found, _ = targets(tmp_path, {"src/pricing/a.py": heap, "src/pricing/z.py": last})
+    assert (found[0].path, found[0].line) == ("src/pricing/z.py", 8)
+
+
 def test_base_is_forced_where_it_has_a_call_of_the_kind(tmp_path: Path) -> None:
     before = "import os\n\n\ndef a(x):\n    os.system('id')\n"
     after = "import os\n\n\ndef a(x):\n    os.system('id')\n    if x == 3:\n        os.system('w')\n"
