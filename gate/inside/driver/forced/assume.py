@@ -7,6 +7,9 @@ from typing import Any
 
 from .soften import helper, private
 
+_VALUES = (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp)
+"""What an equality may bind a name to: evaluating it does nothing."""
+
 
 def assume(test: ast.expr, value: bool, names: set[str], owner: str = "") -> list[ast.stmt]:
     """Assignments after which the condition has this value, as far as it is an easy one. ``names``: the
@@ -25,13 +28,18 @@ def assume(test: ast.expr, value: bool, names: set[str], owner: str = "") -> lis
     left, kind, right = test.left, test.ops[0], test.comparators[0]
     equal = isinstance(kind, (ast.Eq, ast.Is)) if value else isinstance(kind, (ast.NotEq, ast.IsNot))
     if equal:
-        if isinstance(left, ast.Constant):
+        if isinstance(left, ast.Constant) or not _can_bind(left, names):
             left, right = right, left
-        return _bind(left, right, names, owner) if isinstance(right, ast.Constant) else []
+        return _bind(left, right, names, owner) if isinstance(right, _VALUES) else []
     inside = isinstance(kind, ast.In) if value else isinstance(kind, ast.NotIn)
     if inside and isinstance(right, (ast.Tuple, ast.List, ast.Set)) and right.elts:
         return _bind(left, right.elts[0], names, owner) if isinstance(right.elts[0], ast.Constant) else []
     return []
+
+
+def _can_bind(place: ast.expr, names: set[str]) -> bool:
+    place = place.target if isinstance(place, ast.NamedExpr) else place
+    return isinstance(place, ast.Attribute) or (isinstance(place, ast.Name) and place.id in names)
 
 
 def _bind(place: ast.expr, value: ast.expr, names: set[str], owner: str) -> list[ast.stmt]:

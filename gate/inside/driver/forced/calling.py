@@ -39,6 +39,7 @@ def arguments(function: Any, known: dict[str, Any], *, bound: bool) -> tuple[lis
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return [], {}
+    module = getattr(function, "__module__", None)
     hints: dict[str, Any] = {}
     try:
         hints = typing.get_type_hints(function)
@@ -49,7 +50,7 @@ def arguments(function: Any, known: dict[str, Any], *, bound: bool) -> tuple[lis
     for p in parameters[int(bound) :]:
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             continue
-        value = _value(p, hints.get(p.name, p.annotation), known)
+        value = _value(p, hints.get(p.name, p.annotation), known, module)
         if p.kind is p.KEYWORD_ONLY:
             named[p.name] = value
         else:
@@ -57,16 +58,26 @@ def arguments(function: Any, known: dict[str, Any], *, bound: bool) -> tuple[lis
     return positional, named
 
 
-def _value(p: inspect.Parameter, hint: Any, known: dict[str, Any]) -> Any:
+def _value(p: inspect.Parameter, hint: Any, known: dict[str, Any], module: Any) -> Any:
     if p.name in known:
         return known[p.name]
     if p.default is not p.empty and p.default is not None and type(p.default) is not bool:
         return p.default
     if p.name in _PATHS:
         return pathlib.Path(argument_values.FOLDER)
+    if isinstance(hint, type) and hint.__module__ == module and not hasattr(hint, "__members__"):
+        return _made(hint, p.name)  # as a caller in the same file would make it
     if p.name in argument_values.SPECIAL or hint not in (inspect.Parameter.empty, Any):
         return argument_values.by_hint(hint, p.name)
     return argument_values.by_name(p.name)
+
+
+def _made(kind: type, name: str) -> Any:
+    try:
+        made = call_runner._instance(kind)
+    except Exception:
+        made = None
+    return argument_values.by_hint(kind, name) if made is None else made
 
 
 def call_member(owner: Any, name: str, runtime: Runtime, function: Any = None, known: Any = None) -> Any:

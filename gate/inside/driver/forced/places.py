@@ -97,13 +97,34 @@ def attribute_constants(tree: ast.Module, owner: str) -> dict[str, Any]:
     for node in ast.walk(tree):
         if not (isinstance(node, ast.ClassDef) and node.name == owner):
             continue
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Assign) and isinstance(inner.value, ast.Constant):
-                for target in inner.targets:
-                    name = getattr(target, "attr", None) or getattr(target, "id", None)
-                    if name and type(inner.value.value) in _PLAIN:
-                        found.setdefault(name, inner.value.value)
+        for name, value in _assigned(node):
+            found.setdefault(name, value)
     return found
+
+
+def global_constants(tree: ast.Module) -> dict[str, Any]:
+    """Names of the module to which functions assign plain values: what it holds once they were called."""
+    found: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            names = {n for s in ast.walk(node) if isinstance(s, ast.Global) for n in s.names}
+            found.update((n, v) for n, v in _assigned(node) if n in names and n not in found)
+    return found
+
+
+def _assigned(tree: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Names and attributes with the plain values that they are assigned, in pairs also from tuples."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign):
+            continue
+        pairs = [(target, node.value) for target in node.targets]
+        for target, value in list(pairs):
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                pairs += zip(target.elts, value.elts)  # noqa: B905  (3.9 has no strict=)
+        for target, value in pairs:
+            name = getattr(target, "attr", None) or getattr(target, "id", None)
+            if name and isinstance(value, ast.Constant) and type(value.value) in _PLAIN:
+                yield name, value.value
 
 
 def call_constants(tree: ast.Module, function: Any, *, bound: bool) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import argument_values, call_runner
 from . import calling, marks
-from .places import FUNCTIONS, attribute_constants, call_constants, functions_around
+from .places import FUNCTIONS, attribute_constants, call_constants, functions_around, global_constants
 from .rewrite import Rewriter
 from .runtime import NAME, Runtime
 from .soften import OWNER
@@ -99,6 +99,9 @@ class Target:
         spaces = vars(self.module)
         spaces[NAME] = runtime
         spaces[OWNER] = owner
+        for name, value in global_constants(self.tree).items():
+            if spaces.get(name) is None:
+                spaces[name] = value
         held: dict[str, Any] = {}
         code = compile(made, os.path.abspath(self.item["path"]), "exec", dont_inherit=True)
         _supply(code, spaces)

@@ -70,7 +70,7 @@ class Runtime:
             raise
         except BaseException:
             return self.constants.get(name, Mark())
-        if isinstance(found, Mark) and name in self.constants:
+        if (found is None or isinstance(found, Mark)) and name in self.constants:
             return self.constants[name]
         return found
 
@@ -136,9 +136,9 @@ class Runtime:
     def target(self, function: Any, *args: Any, **named: Any) -> Any:
         """The call for whose sake all this happens."""
         self.reached = True
-        self.concrete = self.concrete or not (
-            is_marked(args) or is_marked(named) or isinstance(function, Mark)
-        )
+        given = [*args, *named.values()]
+        ours = is_marked(args) or is_marked(named) or isinstance(function, Mark)
+        self.concrete = self.concrete or (not ours and any(map(_says, given)))
         return self._call(function, args, named)
 
     def _call(self, function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -266,6 +266,11 @@ class Runtime:
         from . import calling
 
         calling.call_member(owner, name, self)
+
+
+def _says(value: Any) -> bool:
+    """False for nothing and for empty texts and containers."""
+    return value is not None and not (isinstance(value, (str, bytes, list, tuple, dict, set)) and not value)
 
 
 def plain(value: Any, name: str = "") -> Any:
