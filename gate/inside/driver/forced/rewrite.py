@@ -13,7 +13,7 @@ from typing import Any
 
 from .assume import assume
 from .places import FUNCTIONS, holds, stored_names
-from .soften import OWNER, Privately, Softener, helper
+from .soften import OWNER, Privately, Softener, helper, width_of
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _COMPOUND = (
@@ -170,7 +170,7 @@ class Rewriter:
         if isinstance(node, ast.If):
             test = softener.visit(node.test)
             branches = [s for each in (*node.body, *node.orelse) for s in self.beside(each)]
-            return [*self._prepared(softener), _survived([_expression(test, node)]), *branches]
+            return [*self._prepared(softener), _here(), _survived([_expression(test, node)]), *branches]
         if isinstance(node, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith)):
             for name in ("iter", "test"):
                 if hasattr(node, name):
@@ -228,8 +228,12 @@ class Rewriter:
         values = self._soft(node.iter)
         if isinstance(node, ast.AsyncFor):
             values = ast.List(elts=[helper("stand")], ctx=ast.Load())
-        body = [ast.If(test=_tired(node), body=[ast.Break()], orelse=[]), *self.block(node.body)]
-        made = ast.For(target=node.target, iter=helper("some", values), body=body, orelse=[])
+        each = f"_gate_each_{node.lineno}_{node.col_offset}"
+        taken = ast.Assign(targets=[node.target], value=_load(each))
+        tired = ast.If(test=_tired(node), body=[ast.Break()], orelse=[])
+        values = helper("some", values, width_of(node.target))
+        body = [tired, _survived([taken]), *self.block(node.body)]
+        made = ast.For(target=_store(each), iter=values, body=body, orelse=[])
         return [_survived([ast.copy_location(made, node)])]
 
     def _entered(self, node: Any) -> list[Any]:

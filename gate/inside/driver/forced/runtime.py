@@ -201,8 +201,8 @@ class Runtime:
         except BaseException:
             return value
 
-    def some(self, values: Any) -> Any:
-        """What a loop goes through: at least one."""
+    def some(self, values: Any, width: int = 0) -> Any:
+        """What a loop goes through: at least one. ``width``: how many names each is taken apart into."""
         found: list[Any] = []
         try:
             for value in values:
@@ -213,7 +213,8 @@ class Runtime:
             raise
         except BaseException:
             pass
-        return found or [Mark()]
+        found = found or [Mark()]
+        return [(Mark(),) * width if width and isinstance(v, Mark) else v for v in found]
 
     def failure(self, kind: Any = None) -> Any:
         """An exception for a handler."""

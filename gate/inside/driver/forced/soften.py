@@ -114,7 +114,7 @@ class Softener(ast.NodeTransformer):
         if any(part.is_async for part in node.generators):
             return self.generic_visit(node)
         for part in node.generators:
-            part.iter = helper("some", self.visit(part.iter))
+            part.iter = helper("some", self.visit(part.iter), width_of(part.target))
             always = []
             for test in part.ifs:  # evaluated, for what it binds; (test, True)[1] is true
                 both: ast.expr = ast.Tuple(elts=[self.visit(test), ast.Constant(value=True)], ctx=ast.Load())
@@ -128,6 +128,12 @@ class Softener(ast.NodeTransformer):
         return node
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+
+def width_of(target: ast.expr) -> ast.expr:
+    """Into how many names a loop's value is taken apart: 0 for one that is not."""
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    return ast.Constant(value=0 if any(isinstance(p, ast.Starred) for p in parts) else len(parts))
 
 
 class Privately(ast.NodeTransformer):
