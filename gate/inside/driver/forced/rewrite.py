@@ -212,7 +212,8 @@ class Rewriter:
             ]  # fmt: skip
             made = inner._function(target)
             made.decorator_list = kinds
-            node.body = [made if s is target else s for s in node.body]
+            beside = Rewriter(self.line, self.column, both=self.both).beside
+            node.body = [each for s in node.body for each in ([made] if s is target else beside(s))]
             call = helper("method", _load(node.name), ast.Constant(value=target.name))
             node.decorator_list = []
             owner = ast.Assign(targets=[_store(OWNER)], value=_load(node.name))

@@ -36,6 +36,7 @@ class Runtime:
     def __init__(self, passing: tuple[type[BaseException], ...], constants: dict[str, Any]) -> None:
         self.passing: Passing = (*passing, GeneratorExit, asyncio.CancelledError, Pass)
         self.constants = constants
+        self.most = _MOST_TURNS
         self.reached = False
         self.concrete = False
         self.turns: dict[str, int] = {}
@@ -56,7 +57,7 @@ class Runtime:
     def tired(self, loop: str) -> bool:
         """True when this loop has turned often enough."""
         turns = self.turns[loop] = self.turns.get(loop, 0) + 1
-        return turns > _MOST_TURNS
+        return turns > self.most
 
     def here(self) -> None:
         """The line is about to run."""
