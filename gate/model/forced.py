@@ -18,6 +18,8 @@ GUARDS: Final = {
     "sandbox": "a trait of a sandbox",
 }
 """The same for people."""
+FORCED_PORTS: Final = (49157, 49171)
+"""The ports that forced execution makes up, one for each seed (gate/inside/driver/forced/marks.py)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

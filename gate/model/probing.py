@@ -16,5 +16,3 @@ SCRATCH: Final = "/tmp/gate-args"  # noqa: S108 - a path inside the sandbox, nev
 WORD: Final = "gate"
 COMMAND: Final = "true"
 PORT: Final = 9
-FORCED_PORTS: Final = (49157, 49171)
-"""The ports that it makes up, one for each seed."""

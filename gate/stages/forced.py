@@ -17,8 +17,7 @@ from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
 from gate.model.canary import Canary
 from gate.model.change import Change, Side, Tree
 from gate.model.exercised import Exercised
-from gate.model.forced import ForcedAct, ForcedLine, ForcedTarget, GuardKind
-from gate.model.probing import FORCED_PORTS
+from gate.model.forced import FORCED_PORTS, ForcedAct, ForcedLine, ForcedTarget, GuardKind
 from gate.model.rule import Severity
 from gate.model.run import NotExercised, Probe, RunRecord
 from gate.plan.forced import SEEDS, conditions_of, forced_probe, forced_targets, grouped

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gate.inside.driver.forced.marks import Mark, is_marked
+from gate.inside.driver.forced.marks import PORTS, Mark, is_marked
 from gate.inside.driver.forced.places import functions_around, stored_names
 from gate.inside.driver.forced.runner import Target
 from gate.inside.driver.forced.runtime import Runtime, plain
 from gate.inside.driver.forced.soften import private
+from gate.model.forced import FORCED_PORTS
 
 _BEFORE = (
     "if x: return 1",
@@ -195,3 +196,7 @@ def test_the_clock_s_exception_is_never_swallowed() -> None:
         Target(ast.parse(source), 6, None, {"path": "shop.py"}, module)._once(
             Runtime((TimeUpError,), {}), False
         )
+
+
+def test_both_sides_name_the_same_ports() -> None:
+    assert PORTS == FORCED_PORTS
