@@ -84,6 +84,7 @@ def check(
         ended=time.time(),
         timings={"total": time.monotonic() - start} | {s.name: s.seconds for s in stages},
         exercised=results.exercised,
+        forced=results.sandbox.forced,
     )
     if keep is not None:
         keep.rest(evidence)

@@ -83,6 +83,12 @@ class Ceilings(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     medium: Points
 
 
+class Forced(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The most points of what was only seen when lines were forced to run, if nothing of it is critical."""
+
+    most: Points
+
+
 class HardBlock(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Rules whose findings always block, and the least score they show."""
 
@@ -120,6 +126,7 @@ class Policy(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     correlation: Correlation
     scrutiny: Scrutiny
     ceilings: Ceilings
+    forced: Forced
     hard_block: HardBlock
     least_verdict: LeastVerdict
     no_sandbox: NoSandbox

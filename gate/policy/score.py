@@ -13,13 +13,15 @@ from fractions import Fraction
 from math import floor
 
 from gate.model.finding import Finding
-from gate.model.rule import FindingStage
+from gate.model.rule import FindingStage, Severity
 from gate.model.score import Contribution, Score
 from gate.policy.policy_file import Policy
 
 CORRELATION = "policy.correlation"
 SCRUTINY = "policy.scrutiny"
 HARD_BLOCK = "policy.hard-block"
+FORCED = "seen-when-forced"
+"""The rule whose findings have a ceiling of their own (gate/signals/forced.py)."""
 _STEP = 10  # points are told in tenths
 
 
@@ -118,6 +120,7 @@ def _add_stage(parts: dict[str, _Part], findings: Sequence[Finding], policy: Pol
         counted = [
             (f, _exact(policy.points_of(f)) * factor) for f, factor in zip(group, repeats, strict=False)
         ]
+        counted = _capped(counted, policy)
         weighed.append((sum((p for _, p in counted), Fraction(0)), topic, counted))
     weighed.sort(key=lambda item: (-item[0], item[1]))
     for rank, (_, _, counted) in enumerate(weighed):
@@ -148,6 +151,18 @@ def _add_correlation(parts: dict[str, _Part], findings: Sequence[Finding], polic
         if static and seen:
             parts[CORRELATION].points += share * min(static, seen)
             parts[CORRELATION].reasons.append(f"{topic}: in the text, and seen when it ran")
+
+
+def _capped(counted: list[tuple[Finding, Fraction]], policy: Policy) -> list[tuple[Finding, Fraction]]:
+    """A topic's findings with their points. What was seen only when lines were forced ends at a ceiling of
+    its own, but for what is critical; it ends there before topics are ranked, so that more of it never
+    counts less.
+    """
+    forced = [f.severity for f, _ in counted if f.rule_id == FORCED]
+    total, most = sum((points for _, points in counted), Fraction(0)), _exact(policy.forced.most)
+    if len(forced) < len(counted) or Severity.CRITICAL in forced or total <= most:
+        return counted
+    return [(f, points * most / total) for f, points in counted]
 
 
 def _cap(parts: dict[str, _Part], total: Fraction, most: Fraction, why: str) -> Fraction:

@@ -6,12 +6,13 @@ base (``policy.unrun``); their points are ordinary ones, so the score says nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
 from gate.model.exercised import Exercised, FileExercised, UnrunCall
 from gate.model.finding import Finding
+from gate.model.forced import ForcedLine
 from gate.model.location import Location
 from gate.model.rule import FindingStage
 from gate.rules_api import RuleKind
@@ -63,22 +64,25 @@ The verdict is at least *warn*. `policy.unrun` at base makes it `"fail"` or `"pa
 RULES: Final = ((SENSITIVE, _SENSITIVE_PAGE), (UNREADABLE, _UNREADABLE_PAGE))
 
 
-def unrun_findings(exercised: Exercised) -> tuple[Finding, ...]:
+def unrun_findings(exercised: Exercised, forced: Iterable[ForcedLine] = ()) -> tuple[Finding, ...]:
     """One finding a line with new sensitive calls that did not run, one a file that nobody can read: at most
-    100, those of product code first.
+    100, those of product code first. ``forced``: what forcing such lines showed, which is named beside.
     """
+    shown = {(line.path, line.line): line for line in forced}
     found: list[tuple[bool, Finding]] = []
     for file in exercised.files:
         if file.unreadable:
             found.append((False, _unreadable(file)))
         by_line = groupby(sorted(file.calls, key=lambda c: (c.first, c.kind.value)), key=lambda c: c.first)
-        found += [(in_tests, finding) for in_tests, finding in _sensitive(file, by_line)]
+        found += [(in_tests, finding) for in_tests, finding in _sensitive(file, by_line, shown)]
     found.sort(key=lambda pair: pair[0])
     return tuple(finding for _, finding in found[:MOST])
 
 
 def _sensitive(
-    file: FileExercised, by_line: Iterator[tuple[int, Iterator[UnrunCall]]]
+    file: FileExercised,
+    by_line: Iterator[tuple[int, Iterator[UnrunCall]]],
+    shown: Mapping[tuple[str, int], ForcedLine],
 ) -> Iterator[tuple[bool, Finding]]:
     for line, group in by_line:
         calls = tuple(group)
@@ -94,9 +98,21 @@ def _sensitive(
                     "call": ", ".join(dict.fromkeys(c.call for c in calls)),
                     "why it did not run": f"{first.reason.text}{f': {first.detail}' if first.detail else ''}",
                     "to have it run": first.reason.advice,
+                    **_when_forced(shown.get((file.path, line))),
                 },
             ),
         )
+
+
+def _when_forced(line: ForcedLine | None) -> dict[str, str]:
+    """What forcing the line showed, and what has to hold for it to run."""
+    if line is None:
+        return {}
+    told = "; ".join(dict.fromkeys(act.text for act in line.acts[:6]))
+    if not told and line.told:
+        told = line.told if "line" in line.told else f"{line.told}; nothing was seen that comes from the code"
+    only = "  and  ".join(line.conditions)
+    return {name: text[:600] for name, text in (("when forced, it", told), ("only when", only)) if text}
 
 
 def _kinds(calls: Sequence[UnrunCall]) -> str:

@@ -16,6 +16,7 @@ from gate.model.canary import Canary
 from gate.model.change import PullRequest
 from gate.model.exercised import Exercised
 from gate.model.finding import Finding
+from gate.model.forced import ForcedLine
 from gate.model.report import SandboxReport
 from gate.model.run import ExecutionPlan, RunRecord
 from gate.model.stage import SkipReason, Stage, StageOutcome
@@ -73,6 +74,7 @@ class SandboxResult:
     report: SandboxReport = field(default_factory=SandboxReport)
     canaries: tuple[Canary, ...] = ()
     plan: ExecutionPlan = field(default_factory=lambda: ExecutionPlan(probes=()))
+    forced: tuple[ForcedLine, ...] = ()
     coverage: Coverage | None = None
     """None: nothing was run for want of a sandbox."""
 

@@ -15,6 +15,7 @@ from gate.model.canary import Canary
 from gate.model.change import Change
 from gate.model.exercised import Exercised
 from gate.model.finding import Finding, fingerprinted, worst_first
+from gate.model.forced import ForcedLine
 from gate.model.override import Override
 from gate.model.report import Report, ReportProvenance, SandboxReport
 from gate.model.stage import Stage
@@ -27,6 +28,7 @@ from gate.policy.verdict import decide
 from gate.redaction import SHORTEST, without
 from gate.report.redaction import redact_report
 from gate.settings import Settings
+from gate.signals.forced import forced_findings
 from gate.stages.rule_index import rulebook
 
 
@@ -52,6 +54,7 @@ class Evidence:
     ended: float
     timings: Mapping[str, float] = field(default_factory=dict)
     exercised: Exercised | None = None
+    forced: tuple[ForcedLine, ...] = ()
 
 
 def requested_overrides(opened: OpenChange) -> tuple[Override, ...]:
@@ -71,8 +74,8 @@ def requested_overrides(opened: OpenChange) -> tuple[Override, ...]:
 def judge(seen: Evidence) -> Report:
     """Score, verdict and report. Equal evidence gives an equal report, under the same rules."""
     policy, settings = load_policy(), seen.settings
-    unrun = unrun_findings(seen.exercised) if seen.exercised else ()
-    every = _shapes(seen.static + seen.behaviour + unrun, seen.secrets)
+    unrun = unrun_findings(seen.exercised, seen.forced) if seen.exercised else ()
+    every = _shapes(seen.static + seen.behaviour + forced_findings(seen.forced) + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
     total = score(findings, policy, ai_attributed=by_ai)

@@ -43,7 +43,8 @@ def rulebook() -> Rulebook:
     from gate.attribution import findings as attribution
     from gate.policy import unrun
     from gate.prescreen.catalogue import catalogue
+    from gate.signals import forced
     from gate.signals.run import RULES
 
     behaviour = [(rule.meta, rule.page) for rule in RULES]
-    return Rulebook([*attribution.RULES, *catalogue(), *behaviour, *unrun.RULES])
+    return Rulebook([*attribution.RULES, *catalogue(), *behaviour, *forced.RULES, *unrun.RULES])

@@ -22,13 +22,15 @@ from gate.policy.policy_file import load_policy
 from gate.policy.score import score
 from gate.sandbox import canaries
 from gate.sandbox.backends.registry import choose
-from gate.sandbox.contract import Backend
+from gate.sandbox.contract import Backend, Session
 from gate.sandbox.decoy_files import decoy_home_files
 from gate.settings import SandboxSettings, Settings
 from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_behaviour
 from gate.stages.clock_comparisons import compares_clock
 from gate.stages.context import CheckContext, Ending, SandboxResult
+from gate.stages.exercised import exercised
 from gate.stages.fast_look import INSTALLATION, imports_only
+from gate.stages.forced import ForcedLook, Forcing
 from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
@@ -124,8 +126,10 @@ class _Execution:
                 session, plan, opened.change, self.planted, request=self._request(), before=ready.runs
             )
             covered = coverage(looked.runs, plan)
+            forced = self._forced(session, looked, covered, plan)
             if context.keep is not None:
                 context.keep.runs(looked.runs)
+        looked = replace(looked, not_exercised=looked.not_exercised + forced.left)
         if lost := lost_runs(looked.runs):
             self.ending.degraded(lost)
         if capability.isolation != "vm":  # a virtual machine's own clock reaches files, too
@@ -138,7 +142,29 @@ class _Execution:
             canaries=self.planted,
             plan=plan,
             coverage=covered,
+            forced=forced.lines,
         )
+
+    def _forced(
+        self, session: Session, looked: BehaviourComparison, covered: Coverage, plan: ExecutionPlan
+    ) -> ForcedLook:
+        """Force what is sensitive and did not run; nothing where the check is decided, or is to be fast."""
+        context, opened = self.context, self.context.opened
+        if self.wanted.fast or _is_settled(looked.findings, context.settings):
+            return ForcedLook()
+        files, readings = opened.change.files, _readings(context)
+        forcing = Forcing(
+            session=session,
+            change=opened.change,
+            base=opened.base,
+            head=opened.head,
+            readings=readings,
+            runs=looked.runs,
+            planted=self.planted,
+            pace=context.pace,
+            note=lambda text: context.watch.note("sandbox", text),
+        )
+        return forcing.look(exercised(files, readings, plan, covered))
 
     def _spec(self, capability: Capability) -> SandboxSpec:
         wanted, planted = self.wanted, self.planted

@@ -18,6 +18,7 @@ Items by ``do``:
   there lifecycle path, hooks                         scripts of a package.json, by sh
   make      path, target                        one target of a Makefile, by make, else its recipe by sh
   entry     name, module, attr, argv [[...]]    a console entry point, as its installed command runs it
+  force     path, module, targets, seed         lines that nothing reached: forced/runner.py
   pickle    path                                a data file, as the code that loads it unpickles it
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
@@ -61,7 +62,7 @@ REPLACED = frozenset({"shell", "program", "javascript_main", "make"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
-CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry"})
+CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry", "force"})
 """Verbs that are tried again with stand-ins for missing packages."""
 _SET_UP_SHARE = 0.4
 """The part of the time for calls within which a web application has to be made."""
@@ -267,12 +268,35 @@ def preload(items: list[Item]) -> None:
     """Import what only some verbs need, while our folder is still on sys.path: most jobs start without."""
     if any(item["do"] == "pickle" for item in items):
         importlib.import_module(__package__ + ".unpickle")
+    if any(item["do"] == "force" for item in items):
+        importlib.import_module(__package__ + ".forced.runner")
 
 
 def _pickle(item: Item, context: Context) -> Report:
     from . import unpickle
 
     return unpickle.run(item, context, describe) if _exists(item) else {"outcome": "absent"}
+
+
+def _force(item: Item, context: Context) -> Report:
+    if not _exists(item):
+        return {"outcome": "absent"}
+    from .forced import runner
+
+    def load() -> types.ModuleType | None:
+        try:
+            if not item.get("module") or _is_taken(item["module"], item.get("path")):
+                return None
+            return _imported(item["module"], item, context)
+        except ModuleNotFoundError as error:
+            if "missing" in describe(error, context.roots) and not item.get("stand_in"):
+                raise
+            return None
+        except (Exception, SystemExit):
+            return None  # the file is forced from its top
+
+    report: Report = runner.run(item, load)
+    return report
 
 
 def _lifecycle(item: Item, context: Context) -> Report:
@@ -310,4 +334,5 @@ VERBS = {
     "make": _make,
     "entry": _entry,
     "pickle": _pickle,
+    "force": _force,
 }

@@ -8,6 +8,8 @@ import pytest
 
 from gate.errors import UsageError
 from gate.model.exercised import Exercised, FileExercised, UnrunCall, UnrunLines, UnrunReason
+from gate.model.forced import ForcedAct, ForcedLine
+from gate.model.rule import Confidence, Severity
 from gate.model.score import Score, Thresholds, Verdict
 from gate.model.sensitive import SensitiveKind
 from gate.model.stage import Stage, StageOutcome
@@ -16,6 +18,7 @@ from gate.policy.score import score
 from gate.policy.unrun import MOST, RULES, unrun_findings
 from gate.policy.verdict import decide
 from gate.resources import rules_dir
+from tests.unit.policy.score_findings import finding
 
 DONE = (Stage(name="sandbox", outcome=StageOutcome.DONE, reason="", seconds=1.0),)
 BLIND = (Stage(name="sandbox", outcome=StageOutcome.FAILED, reason="no backend", seconds=1.0),)
@@ -138,3 +141,35 @@ def test_the_figure() -> None:
 def test_every_reason_has_words_and_advice(reason: UnrunReason) -> None:
     assert reason.text
     assert reason.advice.endswith(".")
+
+
+def test_what_forcing_showed_is_named_beside_and_changes_nothing_else() -> None:
+    act = ForcedAct(
+        rule_id="x", topic="network", severity=Severity.HIGH, confidence=Confidence.HIGH, text="connects to y"
+    )
+    lines = [
+        ForcedLine(path="a.py", line=3, told="reached", conditions=("x == 9",), acts=(act,)),
+        ForcedLine(path="a.py", line=9, told="reached"),
+    ]
+    exercised = Exercised(files=(file("a.py", call(3), call(9), call(12)),))
+    plain, told = unrun_findings(exercised), unrun_findings(exercised, lines)
+    assert [f.severity for f in plain] == [f.severity for f in told]
+    assert [f.shape for f in plain] == [f.shape for f in told]
+    assert told[0].evidence["when forced, it"] == "connects to y"
+    assert told[0].evidence["only when"] == "x == 9"
+    assert told[1].evidence["when forced, it"] == "reached; nothing was seen that comes from the code"
+    assert "when forced, it" not in told[2].evidence
+
+
+def test_what_was_only_seen_when_forced_never_blocks_alone_but_two_strong_facts_behind_a_guard_do() -> None:
+    def of(severity: str, count: int) -> int:
+        found = [
+            finding("behaviour", severity, "medium", rule="seen-when-forced", topic="forced", line=n + 1)
+            for n in range(count)
+        ]
+        unrun = unrun_findings(Exercised(files=(file("a.py", *(call(n) for n in range(1, 9))),)))
+        guards = [finding("prescreen", "medium", "medium", topic="guard", line=n + 1) for n in range(9)]
+        return score([*found, *unrun, *guards], load_policy()).value
+
+    assert of("high", 1) <= of("high", 9) < load_policy().thresholds.fail
+    assert of("critical", 1) >= load_policy().thresholds.fail

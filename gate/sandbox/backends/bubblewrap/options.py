@@ -18,6 +18,7 @@ from gate.sandbox.backends.container.options import LAUNCHER, MASKED, UID, plant
 from gate.sandbox.tree_archive import PATH, WORK
 
 _PROGRAMS: Final = ("driver", "launcher", "runtimes")
+_KINDS: Final = (".py", ".mjs")
 _MERGED: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")
 _ETC: Final = {
@@ -66,9 +67,9 @@ def layouts(program: str, version: tuple[int, ...]) -> list[Layout]:
 
 @cache
 def _launcher() -> tuple[tuple[str, bytes], ...]:
-    folders = [inside_dir() / name for name in _PROGRAMS]
-    files = sorted(path for folder in folders for path in folder.iterdir() if path.suffix in (".py", ".mjs"))
-    return tuple((f"/opt/gate/{path.parent.name}/{path.name}", path.read_bytes()) for path in files)
+    root = inside_dir()
+    files = sorted(path for name in _PROGRAMS for path in (root / name).rglob("*.*") if path.suffix in _KINDS)
+    return tuple((f"/opt/gate/{path.relative_to(root).as_posix()}", path.read_bytes()) for path in files)
 
 
 def contents() -> dict[str, bytes]:

