@@ -19,6 +19,7 @@ Items by ``do``:
   make      path, target                        one target of a Makefile, by make, else its recipe by sh
   entry     name, module, attr, argv [[...]]    a console entry point, as its installed command runs it
   pickle    path                                a data file, as the code that loads it unpickles it
+  exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
@@ -123,6 +124,15 @@ def _is_taken(name: str, path: str | None) -> bool:
 def _file(item: Item, context: Context) -> Report:
     if not _exists(item):
         return {"outcome": "absent"}
+    try:
+        module = _loaded(item)
+    except SystemExit:
+        return {"outcome": "ended", "exception": "SystemExit"}
+    return _call(item, context, module)
+
+
+def _loaded(item: Item) -> types.ModuleType:
+    """The module of a file that has no name as one."""
     path = os.path.abspath(item["path"])
     from importlib.machinery import SourceFileLoader
 
@@ -133,11 +143,8 @@ def _file(item: Item, context: Context) -> Report:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except SystemExit:
-        return {"outcome": "ended", "exception": "SystemExit"}
-    return _call(item, context, module)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _call(item: Item, context: Context, module: types.ModuleType) -> Report:
@@ -267,12 +274,34 @@ def preload(items: list[Item]) -> None:
     """Import what only some verbs need, while our folder is still on sys.path: most jobs start without."""
     if any(item["do"] == "pickle" for item in items):
         importlib.import_module(__package__ + ".unpickle")
+    if any(item["do"] == "exploit" for item in items):
+        importlib.import_module(__package__ + ".exploit.runner")
 
 
 def _pickle(item: Item, context: Context) -> Report:
     from . import unpickle
 
     return unpickle.run(item, context, describe) if _exists(item) else {"outcome": "absent"}
+
+
+def _exploit(item: Item, context: Context) -> Report:
+    from .exploit.runner import Attacker
+
+    if not _exists(item):
+        return {"outcome": "absent"}
+    call_runner.lay_out()
+    attacker = Attacker(item, context)
+    if item.get("module") and not _is_taken(item["module"], item.get("path")):
+        module = _imported(item["module"], item, context)
+    else:
+        module = _loaded(item)
+    project = None
+    if any(framework in sys.modules for framework in _FRAMEWORKS):
+        project = call_runner.bounded(
+            lambda: _web_project(module.__name__, item, context), _SET_UP_SHARE * context.total
+        )
+    attacker.run(module, project)
+    return {"outcome": "completed"}
 
 
 def _lifecycle(item: Item, context: Context) -> Report:
@@ -310,4 +339,5 @@ VERBS = {
     "make": _make,
     "entry": _entry,
     "pickle": _pickle,
+    "exploit": _exploit,
 }
