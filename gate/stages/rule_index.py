@@ -43,7 +43,7 @@ def rulebook() -> Rulebook:
     from gate.attribution import findings as attribution
     from gate.policy import unrun
     from gate.prescreen.catalogue import catalogue
-    from gate.signals.run import RULES
+    from gate.signals.run import PROOF_RULES, RULES
 
-    behaviour = [(rule.meta, rule.page) for rule in RULES]
+    behaviour = [(rule.meta, rule.page) for rule in (*RULES, *PROOF_RULES)]
     return Rulebook([*attribution.RULES, *catalogue(), *behaviour, *unrun.RULES])

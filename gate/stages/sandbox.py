@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from gate.errors import BackendFailedError, InconclusiveError
 from gate.model.canary import Canary
+from gate.model.exploit import Attacks, AttackTarget
 from gate.model.finding import Finding
 from gate.model.report import SandboxReport
 from gate.model.rule import Severity
@@ -22,12 +23,13 @@ from gate.policy.policy_file import load_policy
 from gate.policy.score import score
 from gate.sandbox import canaries
 from gate.sandbox.backends.registry import choose
-from gate.sandbox.contract import Backend
+from gate.sandbox.contract import Backend, Session
 from gate.sandbox.decoy_files import decoy_home_files
 from gate.settings import SandboxSettings, Settings
 from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_behaviour
 from gate.stages.clock_comparisons import compares_clock
 from gate.stages.context import CheckContext, Ending, SandboxResult
+from gate.stages.exploit import attack, summary, targets_of
 from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
@@ -118,6 +120,7 @@ class _Execution:
             covered = coverage(looked.runs, plan)
             if context.keep is not None:
                 context.keep.runs(looked.runs)
+            attacks = self._attack(session)
         if lost := lost_runs(looked.runs):
             self.ending.degraded(lost)
         if capability.isolation != "vm":  # a virtual machine's own clock reaches files, too
@@ -125,12 +128,29 @@ class _Execution:
             looked = replace(looked, not_exercised=looked.not_exercised + unmoved)
         return SandboxResult(
             findings=looked.findings,
+            attacks=attacks,
             diff=looked.diff,
             report=_report(looked, capability),
             canaries=self.planted,
             plan=plan,
             coverage=covered,
         )
+
+    def _attack(self, session: Session) -> Attacks:
+        """Attack what the change touches, as a stage of its own; nothing, and no stage, where no sink is."""
+        context, seconds = self.context, self.wanted.exploit_seconds
+        targets: tuple[AttackTarget, ...] = ()
+        attacks = Attacks()
+        if not self.wanted.exploit:
+            return attacks
+        with suppress(InconclusiveError):  # what cannot be read was said by the plan
+            targets = targets_of(context.opened)
+        if not targets:
+            return attacks
+        with context.stage("exploit") as ending:
+            attacks = attack(session, targets, context.opened, seconds=seconds)
+            ending.reason = summary(attacks)
+        return attacks
 
     def _spec(self, capability: Capability) -> SandboxSpec:
         wanted, planted = self.wanted, self.planted

@@ -19,7 +19,7 @@ Items by ``do``:
   make      path, target                        one target of a Makefile, by make, else its recipe by sh
   entry     name, module, attr, argv [[...]]    a console entry point, as its installed command runs it
   pickle    path                                a data file, as the code that loads it unpickles it
-  exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py
+  exploit   module, path, seed, targets         attacks on entry points: exploit_runner.py
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
@@ -275,7 +275,7 @@ def preload(items: list[Item]) -> None:
     if any(item["do"] == "pickle" for item in items):
         importlib.import_module(__package__ + ".unpickle")
     if any(item["do"] == "exploit" for item in items):
-        importlib.import_module(__package__ + ".exploit.runner")
+        importlib.import_module(__package__ + ".exploit_runner")
 
 
 def _pickle(item: Item, context: Context) -> Report:
@@ -285,7 +285,7 @@ def _pickle(item: Item, context: Context) -> Report:
 
 
 def _exploit(item: Item, context: Context) -> Report:
-    from .exploit.runner import Attacker
+    from .exploit_runner import Attacker
 
     if not _exists(item):
         return {"outcome": "absent"}
