@@ -360,9 +360,9 @@ class MadeV1(_Part):
 
 
 class ProofV1(_Part):
-    """A payload that got through at head. ``entry`` is a route (``GET /search``) or a function, ``repeat`` the
-    command line or the call that shows it again, ``witness`` what was seen. ``before``: whether base was open to
-    the same; ``open`` is no finding of this change.
+    """A payload that got through at head. ``entry`` is a route (``GET /search``) or a function, ``repeat``
+    the command line or the call that shows it again, ``witness`` what was seen. ``before``: whether base
+    was open to the same; ``open`` is no finding of this change.
     """
 
     weakness: Literal[

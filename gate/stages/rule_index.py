@@ -45,5 +45,6 @@ def rulebook() -> Rulebook:
     from gate.prescreen.catalogue import catalogue
     from gate.signals.run import PROOF_RULES, RULES
 
-    behaviour = [(rule.meta, rule.page) for rule in (*RULES, *PROOF_RULES)]
-    return Rulebook([*attribution.RULES, *catalogue(), *behaviour, *unrun.RULES])
+    behaviour = [(rule.meta, rule.page) for rule in RULES]
+    proven = [(rule.meta, rule.page) for rule in PROOF_RULES]
+    return Rulebook([*attribution.RULES, *catalogue(), *behaviour, *proven, *unrun.RULES])

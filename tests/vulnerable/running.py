@@ -1,7 +1,8 @@
 """Attacks pairs of vulnerable and secure changes, each a real git repository in a real sandbox.
 
-A case is a table in ``tests/vulnerable/*.toml``: the files of head (and of base, where it matters), the weakness,
-and whether a proof is right. Frameworks come from this environment, as a layer like the one that set-up makes.
+A case is a table in ``tests/vulnerable/*.toml``: the files of head (and of base, where it matters), the
+weakness, and whether a proof is right. Frameworks come from this environment, as a layer like the one that
+set-up makes.
 """
 
 from __future__ import annotations
@@ -31,15 +32,23 @@ FOLDER = TESTS / "vulnerable"
 PACKAGES = (
     *("flask", "werkzeug", "jinja2", "markupsafe", "itsdangerous", "click", "blinker"),
     *("django", "asgiref", "sqlparse", "starlette", "anyio", "idna", "httpx", "httpcore", "h11", "certifi"),
-    *("typing_extensions", "python-multipart", "pyyaml", "sniffio", "requests", "urllib3", "charset-normalizer"),
+    *(
+        "typing_extensions",
+        "python-multipart",
+        "pyyaml",
+        "sniffio",
+        "requests",
+        "urllib3",
+        "charset-normalizer",
+    ),
 )
 Right = Literal["proven", "secure", "before"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One change. ``right``: a new hole, none, or one that base has as well. ``entry``: the route or function that
-    the proof must name; empty: any.
+    """One change. ``right``: a new hole, none, or one that base has as well. ``entry``: the route or
+    function that the proof must name; empty: any.
     """
 
     weakness: str
@@ -73,7 +82,9 @@ class Result:
 
     @property
     def verdict(self) -> Literal["proven", "not", "wrong"]:
-        """``proven`` and ``not`` say what was found of the case's weakness; ``wrong`` is a proof that is none."""
+        """``proven`` and ``not`` say what was found of the case's weakness; ``wrong`` is a proof that is
+        none.
+        """
         case = self.case
         if case.right == "proven":
             told = {p.entry for p in self.attacks.proofs if p.is_new and p.weakness == case.weakness}

@@ -1,4 +1,6 @@
-"""Vulnerable changes are proven, their secure twins never: real repositories, real frameworks, real sandboxes."""
+"""Vulnerable changes are proven, their secure twins never: real repositories, real frameworks, real
+sandboxes.
+"""
 
 from __future__ import annotations
 

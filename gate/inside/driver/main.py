@@ -314,7 +314,17 @@ def _tell(link: int | None, report: Job, *, done: bool) -> None:
 
 def _fit(report: Job) -> bytes:
     """The report as one line of at most REPORT_BYTES: hints go first, outcomes stay."""
-    for drop in ((), ("sites",), ("code",), ("calls",), ("witnessed",), ("acted",), ("lines",), ("message",), ("attempts",)):
+    for drop in (
+        (),
+        ("sites",),
+        ("code",),
+        ("calls",),
+        ("witnessed",),
+        ("acted",),
+        ("lines",),
+        ("message",),
+        ("attempts",),
+    ):
         for item in report["items"]:
             for key in drop:
                 if item.pop(key, None) is not None:

@@ -1,8 +1,8 @@
 """Proven: an argument of a function becomes part of a command, of code, of SQL or leads out of a folder.
 
-No entry point that could be asked leads to the function, so whether the argument comes from outside is for its
-callers to say. What is proven is that a value is *mixed* with a text or a path of the function's own, unquoted: a
-function that is there to run the command or to open the path that it is given is not told.
+No entry point that could be asked leads to the function, so whether the argument comes from outside is for
+its callers to say. What is proven is that a value is *mixed* with a text or a path of the function's own,
+unquoted: a function that is there to run the command or to open the path that it is given is not told.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """

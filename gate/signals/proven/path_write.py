@@ -1,7 +1,7 @@
 """Proven: input chooses where is written.
 
-A path in the input, the name of an uploaded file for instance, led out of the folder that is meant, and a file
-there was opened for writing.
+A path in the input, the name of an uploaded file for instance, led out of the folder that is meant, and a
+file there was opened for writing.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """

@@ -24,7 +24,7 @@ from gate.signals.proof_kit import ProofContext, proven, rule
     why="Whoever sends the request reads and changes what the database holds.",
     fix=(
         'Pass values as parameters: `execute("... WHERE name = ?", (name,))`; choose names of columns '
-        'from a fixed list.'
+        "from a fixed list."
     ),
 )
 def check(context: ProofContext) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Proven: input is unpickled.
 
-A pickle, or YAML with Python's tags, was sent, and what it names to be called was called: a program was executed.
+A pickle, or YAML with Python's tags, was sent, and what it names to be called was called: a program was
+executed.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
