@@ -138,7 +138,8 @@ class _Execution:
 
     def _attack(self, session: Session) -> Attacks:
         """Attack what the change touches, as a stage of its own; nothing, and no stage, where no sink is."""
-        context, seconds = self.context, self.wanted.exploit_seconds
+        context = self.context
+        seconds = self.wanted.exploit_seconds * context.pace
         targets: tuple[AttackTarget, ...] = ()
         attacks = Attacks()
         if not self.wanted.exploit:
