@@ -6,7 +6,7 @@ PYTEST := $(BIN)/python -m pytest -q --durations=20 --durations-min=1
 SIDE_BY_SIDE := -n auto --maxprocesses 4
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo test check quick lint format bench bench-attribution bench-commits bench-prescreen rule-pages image test-image clean
+.PHONY: help venv setup demo test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-vulnerable rule-pages image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -66,6 +66,9 @@ bench-commits: venv ## whole checks of merged commits of public projects: CLONES
 
 bench-prescreen: venv ## the static look on public corpora and in time, beside Bandit and Semgrep
 	@$(BIN)/python bench/prescreen.py
+
+bench-vulnerable: venv ## changes with holes and secure twins, attacked: proven, not, wrong per weakness: CORPUS=FILES
+	@$(BIN)/python bench/vulnerable.py $(CORPUS)
 
 rule-pages: venv ## write docs/rules/ anew from the rules
 	@$(BIN)/python scripts/rule_pages.py

@@ -80,6 +80,7 @@ def check(
         planted=results.sandbox.canaries,
         secrets=results.prescreened.secrets,
         stages=stages,
+        proofs=results.sandbox.attacks.proofs,
         asked=asked,
         ended=time.time(),
         timings={"total": time.monotonic() - start} | {s.name: s.seconds for s in stages},

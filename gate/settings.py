@@ -84,6 +84,10 @@ class SandboxSettings(Struct, frozen=True):
     egress_allow: tuple[str, ...] = ()
     """Places that installations may reach besides rules/egress.toml. Never from the tree: see ``load``."""
     on_canary: Literal["record", "kill"] = "record"
+    exploit: bool = True
+    """Attack the entry points that the change touches, where a sink is reachable (docs/exploit.md)."""
+    exploit_seconds: Seconds = 30.0
+    """Seconds for all attacks of one check, beside ``budget``."""
 
 
 class PrescreenSettings(Struct, frozen=True):

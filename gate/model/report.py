@@ -10,6 +10,7 @@ from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
 from gate.model.doubt import Doubt
 from gate.model.exercised import Exercised
+from gate.model.exploit import Proof
 from gate.model.finding import Finding
 from gate.model.override import OverrideDecision
 from gate.model.rule import RuleMeta
@@ -73,3 +74,5 @@ class Report:
     """Of whoever publishes the report, never out of a file."""
     exercised: Exercised | None = None
     """Which changed code ran; None where nobody counted (a report of an older version)."""
+    proofs: tuple[Proof, ...] = ()
+    """What attacks proved, also what was so before."""

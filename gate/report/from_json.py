@@ -15,6 +15,7 @@ from gate.errors import UsageError
 from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import Behaviour, BehaviourDiff
 from gate.model.change import Change, ChangedFile, Commit, Hunk
+from gate.model.exploit import Proof
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.override import Override, OverrideDecision
@@ -88,6 +89,11 @@ def _run(item: v1.RunV1) -> RunRecord:
     )
 
 
+def _proof(item: v1.ProofV1) -> Proof:
+    source, _, name = item.value_of.partition(" ")
+    return _like(Proof, item, field=(source, name), mark="", request=None, call=item.repeat)
+
+
 def as_report(found: v1.ReportV1) -> Report:
     """The Report that a version 1 file describes.
 
@@ -146,4 +152,5 @@ def _report(found: v1.ReportV1) -> Report:
         pull_request=found.pull_request,
         tree=found.tree,
         exercised=from_v1(found.exercised),
+        proofs=tuple(map(_proof, found.proofs)),
     )

@@ -21,6 +21,7 @@ from gate.report import v1
 from gate.report.exercised import to_v1
 from gate.report.incidents import Incident, incidents, plain
 from gate.report.published import published, rule_id
+from gate.signals.proof_kit import repeat
 
 _TAIL: Final = 2_000
 
@@ -154,6 +155,10 @@ def document(report: Report) -> v1.ReportV1:
         tree=_hex(report.tree),
         exercised=to_v1(report.exercised),
         incidents=[_incident(one) for one in incidents(report)[:1_000]],
+        proofs=[
+            published(v1.ProofV1, one, value_of=" ".join(one.field).strip(), repeat=repeat(one))
+            for one in report.proofs[:1_000]
+        ],
     )
 
 

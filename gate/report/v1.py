@@ -361,6 +361,40 @@ class MadeV1(_Part):
     gate: Digest
 
 
+class ProofV1(_Part):
+    """A payload that got through at head. ``entry`` is a route (``GET /search``) or a function, ``repeat``
+    the command line or the call that shows it again, ``witness`` what was seen. ``before``: whether base
+    was open to the same; ``open`` is no finding of this change.
+    """
+
+    weakness: Literal[
+        "command",
+        "code",
+        "sql",
+        "path-read",
+        "path-write",
+        "template",
+        "deserialisation",
+        "request-forgery",
+        "xml",
+        "open-redirect",
+        "header",
+        "html",
+        "archive",
+    ]
+    kind: Literal["http", "call"]
+    entry: Text
+    function: Text
+    path: Path
+    line: Line | None
+    value_of: Text
+    payload: Text
+    witness: Text
+    seen: Text
+    repeat: Text
+    before: Literal["closed", "open", "absent", "unknown"]
+
+
 class ReportV1(_Part):
     """report.json, version 1. Unknown is null, never a made-up value."""
 
@@ -392,3 +426,4 @@ class ReportV1(_Part):
     tree: Hex | None = None
     exercised: ExercisedV1 | None = None
     incidents: Annotated[list[IncidentV1], Meta(max_length=1_000)] = []
+    proofs: Annotated[list[ProofV1], Meta(max_length=1_000)] = []

@@ -6,6 +6,8 @@ from typing import Final
 
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext, SignalRule
+from gate.signals.proof_kit import ProofContext, ProofRule
+from gate.signals.proof_kit import rule as proof_rule
 from gate.signals.rule_kit import rule
 
 RULES: Final[tuple[SignalRule, ...]] = rule.in_folder("gate.signals.rules")
@@ -15,3 +17,12 @@ RULES: Final[tuple[SignalRule, ...]] = rule.in_folder("gate.signals.rules")
 def signals(context: SignalContext) -> tuple[Finding, ...]:
     """Findings of all rules, in the rules' order. Pure: equal contexts give equal findings."""
     return tuple(finding for rule in RULES for finding in rule.check(context))
+
+
+PROOF_RULES: Final[tuple[ProofRule, ...]] = proof_rule.in_folder("gate.signals.proven")
+"""Rules on what attacks proved, ordered by id."""
+
+
+def proof_findings(context: ProofContext) -> tuple[Finding, ...]:
+    """Findings of proofs. Pure, as ``signals``."""
+    return tuple(finding for one in PROOF_RULES for finding in one.check(context))

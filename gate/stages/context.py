@@ -15,6 +15,7 @@ from gate.model.behaviour import BehaviourDiff
 from gate.model.canary import Canary
 from gate.model.change import PullRequest
 from gate.model.exercised import Exercised
+from gate.model.exploit import Attacks
 from gate.model.finding import Finding
 from gate.model.forced import ForcedLine
 from gate.model.report import SandboxReport
@@ -70,6 +71,7 @@ class SandboxResult:
     """What came of running the change."""
 
     findings: tuple[Finding, ...] = ()
+    attacks: Attacks = field(default_factory=Attacks)
     diff: BehaviourDiff = field(default_factory=BehaviourDiff)
     report: SandboxReport = field(default_factory=SandboxReport)
     canaries: tuple[Canary, ...] = ()

@@ -14,6 +14,7 @@ from gate.model.behaviour import BehaviourDiff
 from gate.model.canary import Canary
 from gate.model.change import Change
 from gate.model.exercised import Exercised
+from gate.model.exploit import Proof
 from gate.model.finding import Finding, fingerprinted, worst_first
 from gate.model.forced import ForcedLine
 from gate.model.override import Override
@@ -29,6 +30,8 @@ from gate.redaction import SHORTEST, without
 from gate.report.redaction import redact_report
 from gate.settings import Settings
 from gate.signals.forced import forced_findings
+from gate.signals.proof_kit import ProofContext
+from gate.signals.run import proof_findings
 from gate.stages.rule_index import rulebook
 
 
@@ -55,6 +58,8 @@ class Evidence:
     timings: Mapping[str, float] = field(default_factory=dict)
     exercised: Exercised | None = None
     forced: tuple[ForcedLine, ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    """What attacks proved; findings are made of them here, so that a bundle needs no more."""
 
 
 def requested_overrides(opened: OpenChange) -> tuple[Override, ...]:
@@ -75,7 +80,9 @@ def judge(seen: Evidence) -> Report:
     """Score, verdict and report. Equal evidence gives an equal report, under the same rules."""
     policy, settings = load_policy(), seen.settings
     unrun = unrun_findings(seen.exercised, seen.forced) if seen.exercised else ()
-    every = _shapes(seen.static + seen.behaviour + forced_findings(seen.forced) + unrun, seen.secrets)
+    proven = proof_findings(ProofContext(change=seen.change, proofs=seen.proofs))
+    forced = forced_findings(seen.forced)
+    every = _shapes(seen.static + seen.behaviour + proven + forced + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
     total = score(findings, policy, ai_attributed=by_ai)
@@ -105,6 +112,7 @@ def judge(seen: Evidence) -> Report:
         settings_origin=settings.origin,
         made=_made(settings, seen.ended),
         exercised=seen.exercised,
+        proofs=seen.proofs,
     )
     hard = settings.config.override.hard_blocks
     report = override.apply(report, seen.asked, now=seen.ended, hard_blocks=hard)

@@ -44,7 +44,9 @@ def rulebook() -> Rulebook:
     from gate.policy import unrun
     from gate.prescreen.catalogue import catalogue
     from gate.signals import forced
-    from gate.signals.run import RULES
+    from gate.signals.run import PROOF_RULES, RULES
 
     behaviour = [(rule.meta, rule.page) for rule in RULES]
-    return Rulebook([*attribution.RULES, *catalogue(), *behaviour, *forced.RULES, *unrun.RULES])
+    proven = [(rule.meta, rule.page) for rule in PROOF_RULES]
+    own = (*behaviour, *proven, *forced.RULES)
+    return Rulebook([*attribution.RULES, *catalogue(), *own, *unrun.RULES])

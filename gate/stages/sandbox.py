@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from gate.errors import BackendFailedError, InconclusiveError
 from gate.model.canary import Canary
+from gate.model.exploit import Attacks, AttackTarget
 from gate.model.finding import Finding
 from gate.model.report import SandboxReport
 from gate.model.rule import Severity
@@ -29,6 +30,7 @@ from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_beha
 from gate.stages.clock_comparisons import compares_clock
 from gate.stages.context import CheckContext, Ending, SandboxResult
 from gate.stages.exercised import exercised
+from gate.stages.exploit import attack, summary, targets_of
 from gate.stages.fast_look import INSTALLATION, imports_only
 from gate.stages.forced import ForcedLook, Forcing
 from gate.stages.pace import paced
@@ -129,6 +131,7 @@ class _Execution:
             forced = self._forced(session, looked, covered, plan)
             if context.keep is not None:
                 context.keep.runs(looked.runs)
+            attacks = self._attack(session)
         looked = replace(looked, not_exercised=looked.not_exercised + forced.left)
         if lost := lost_runs(looked.runs):
             self.ending.degraded(lost)
@@ -137,6 +140,7 @@ class _Execution:
             looked = replace(looked, not_exercised=looked.not_exercised + unmoved)
         return SandboxResult(
             findings=looked.findings,
+            attacks=attacks,
             diff=looked.diff,
             report=_report(looked, capability),
             canaries=self.planted,
@@ -165,6 +169,23 @@ class _Execution:
             note=lambda text: context.watch.note("sandbox", text),
         )
         return forcing.look(exercised(files, readings, plan, covered))
+
+    def _attack(self, session: Session) -> Attacks:
+        """Attack what the change touches, as a stage of its own; nothing, and no stage, where no sink is."""
+        context = self.context
+        seconds = self.wanted.exploit_seconds * context.pace
+        targets: tuple[AttackTarget, ...] = ()
+        attacks = Attacks()
+        if self.wanted.fast or not self.wanted.exploit:
+            return attacks
+        with suppress(InconclusiveError):  # what cannot be read was said by the plan
+            targets = targets_of(context.opened)
+        if not targets:
+            return attacks
+        with context.stage("exploit") as ending:
+            attacks = attack(session, targets, context.opened, seconds=seconds)
+            ending.reason = summary(attacks)
+        return attacks
 
     def _spec(self, capability: Capability) -> SandboxSpec:
         wanted, planted = self.wanted, self.planted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +18,7 @@ from gate.verbs.common import (
     chosen_settings,
     keeping,
     watching,
+    write_file,
     write_report,
 )
 from gate.verbs.interface import Verb
@@ -56,6 +58,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add_looking(parser)
     add_telling(parser)
     add_bundle(parser)
+    parser.add_argument(
+        "--write-tests",
+        type=Path,
+        metavar="DIR",
+        help="write a pytest test into DIR for each request that is proven to go through a new hole",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -73,7 +81,19 @@ def _run(arguments: argparse.Namespace) -> int:
     except GateError as error:
         write_unusable(error, arguments)
         raise
+    if arguments.write_tests is not None:
+        _write_tests(report, arguments.write_tests)
     return write_report(report, arguments)
+
+
+def _write_tests(report: Report, folder: Path) -> None:
+    """Tests of what was proven, into a folder that is made where it is missing. Raises CannotWriteError."""
+    from gate.report.exploit_tests import written_tests
+
+    for name, text in written_tests(report.proofs):
+        with contextlib.suppress(OSError):  # write_file says what is wrong with it
+            folder.mkdir(parents=True, exist_ok=True)
+        write_file(folder / name, text)
 
 
 def _judged(arguments: argparse.Namespace) -> Report:

@@ -186,6 +186,9 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
             _merge(
                 result, {k: v for k, v in message.items() if k in ("lines", "acted", "sites", "witnessed")}
             )
+        elif kind == "attempt":
+            told = {k: v for k, v in message.items() if k not in ("m", "word")}
+            result.setdefault("attempts", []).append(told)
         elif kind == "report":
             _merge(result, {k: v for k, v in message.items() if k not in ("m", "word")})
         elif kind == "clock":  # what was said first was said before any of the code
@@ -270,7 +273,7 @@ def _messages(raw: bytearray) -> list[Any]:
 def _merge(into: Result, part: Result) -> None:
     """Add a further child's result: lists and line sets grow, the rest is the newest."""
     for key, value in part.items():
-        if key in ("calls", "sites") and isinstance(value, list):
+        if key in ("calls", "sites", "attempts") and isinstance(value, list):
             into.setdefault(key, []).extend(v for v in value if v not in into[key])
         elif key in ("lines", "acted", "code") and isinstance(value, dict):
             lines = into.setdefault(key, {})
@@ -311,7 +314,17 @@ def _tell(link: int | None, report: Job, *, done: bool) -> None:
 
 def _fit(report: Job) -> bytes:
     """The report as one line of at most REPORT_BYTES: hints go first, outcomes stay."""
-    for drop in ((), ("sites",), ("code",), ("calls",), ("witnessed",), ("acted",), ("lines",), ("message",)):
+    for drop in (
+        (),
+        ("sites",),
+        ("code",),
+        ("calls",),
+        ("witnessed",),
+        ("acted",),
+        ("lines",),
+        ("message",),
+        ("attempts",),
+    ):
         for item in report["items"]:
             for key in drop:
                 if item.pop(key, None) is not None:

@@ -20,6 +20,7 @@ Items by ``do``:
   entry     name, module, attr, argv [[...]]    a console entry point, as its installed command runs it
   force     path, module, targets, seed         lines that nothing reached: forced/runner.py
   pickle    path                                a data file, as the code that loads it unpickles it
+  exploit   module, path, seed, targets         attacks on entry points: exploit_runner.py
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
@@ -124,6 +125,15 @@ def _is_taken(name: str, path: str | None) -> bool:
 def _file(item: Item, context: Context) -> Report:
     if not _exists(item):
         return {"outcome": "absent"}
+    try:
+        module = _loaded(item)
+    except SystemExit:
+        return {"outcome": "ended", "exception": "SystemExit"}
+    return _call(item, context, module)
+
+
+def _loaded(item: Item) -> types.ModuleType:
+    """The module of a file that has no name as one."""
     path = os.path.abspath(item["path"])
     from importlib.machinery import SourceFileLoader
 
@@ -134,11 +144,8 @@ def _file(item: Item, context: Context) -> Report:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except SystemExit:
-        return {"outcome": "ended", "exception": "SystemExit"}
-    return _call(item, context, module)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _call(item: Item, context: Context, module: types.ModuleType) -> Report:
@@ -270,6 +277,8 @@ def preload(items: list[Item]) -> None:
         importlib.import_module(__package__ + ".unpickle")
     if any(item["do"] == "force" for item in items):
         importlib.import_module(__package__ + ".forced.runner")
+    if any(item["do"] == "exploit" for item in items):
+        importlib.import_module(__package__ + ".exploit_runner")
 
 
 def _pickle(item: Item, context: Context) -> Report:
@@ -297,6 +306,26 @@ def _force(item: Item, context: Context) -> Report:
 
     report: Report = runner.run(item, load)
     return report
+
+
+def _exploit(item: Item, context: Context) -> Report:
+    from .exploit_runner import Attacker
+
+    if not _exists(item):
+        return {"outcome": "absent"}
+    call_runner.lay_out()
+    attacker = Attacker(item, context)
+    if item.get("module") and not _is_taken(item["module"], item.get("path")):
+        module = _imported(item["module"], item, context)
+    else:
+        module = _loaded(item)
+    project = None
+    if any(framework in sys.modules for framework in _FRAMEWORKS):
+        project = call_runner.bounded(
+            lambda: _web_project(module.__name__, item, context), _SET_UP_SHARE * context.total
+        )
+    attacker.run(module, project)
+    return {"outcome": "completed"}
 
 
 def _lifecycle(item: Item, context: Context) -> Report:
@@ -335,4 +364,5 @@ VERBS = {
     "entry": _entry,
     "pickle": _pickle,
     "force": _force,
+    "exploit": _exploit,
 }

@@ -94,7 +94,7 @@ class DjangoProject:
         client: Any = importlib.import_module("django.test").Client(raise_request_exception=False)
         user = self._someone()
         if getattr(user, "pk", None):
-            client.force_login(user)
+            _quietly(lambda: client.force_login(user))  # a project may have no sessions
         return client.generic(method, path)
 
     def _someone(self) -> Any:
@@ -137,7 +137,7 @@ def flask_project(name: str) -> FlaskProject | None:
         return None
     app = _quietly(lambda: cli.ScriptInfo().load_app())
     top = name.partition(".")[0]
-    for candidate in (top, f"{top}.app", f"{top}.main", *_APPLICATIONS):
+    for candidate in (name, top, f"{top}.app", f"{top}.main", *_APPLICATIONS):
         if app is not None:
             break
         app = _quietly(functools.partial(_best_app, cli, candidate))

@@ -1,0 +1,72 @@
+"""Changes with a hole and their secure twins, attacked in real sandboxes: per weakness proven, not, wrong.
+
+    python bench/vulnerable.py [FILE.toml ...] [--only WEAKNESS]
+
+Without files the pairs of tests/vulnerable; files of the same form add further corpora. ``proven`` of
+``holes`` were shown by a request or a call; ``wrong`` is a proof where there is no new hole of that
+weakness; ``not_run`` could not be attacked to the end, and says nothing. ``score`` is the share of the
+holes proven less the share of the secure changes proven, as benchmarks of scanners count. Exit code 1 where
+something is wrong or was not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.vulnerable.running import Result, cases, run_all, why_not
+
+
+def main() -> int:
+    """Attack every case, print JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--only", metavar="WEAKNESS")
+    arguments = parser.parse_args()
+    if reason := why_not():
+        print(f"bench: {reason}", file=sys.stderr)
+        return 1
+    wanted = [c for c in cases(*arguments.files) if arguments.only in (None, c.weakness)]
+    start = time.monotonic()
+    found: list[Result] = []
+    for result in run_all(wanted):
+        found.append(result)
+        print(f"bench: {result.case.id}: {_outcome(result)}", file=sys.stderr)
+    table = _table(found)
+    print(json.dumps({"cases": len(found), "seconds": round(time.monotonic() - start, 1), **table}, indent=1))
+    return int(bool(table["all"]["wrong"] or table["all"]["not_run"]))
+
+
+def _outcome(result: Result) -> str:
+    return "not run" if result.attacks.problems else f"{result.case.right}, {result.verdict}"
+
+
+def _table(found: list[Result]) -> dict[str, dict[str, float]]:
+    counts: dict[str, dict[str, float]] = defaultdict(
+        lambda: dict.fromkeys(("holes", "proven", "not", "secure", "wrong", "not_run"), 0)
+    )
+    for result in found:
+        case = result.case
+        for name in (case.weakness, "all"):
+            row = counts[name]
+            row["holes" if case.right == "proven" else "secure"] += 1
+            if result.attacks.problems:
+                row["not_run"] += 1
+            elif case.right == "proven" or result.verdict == "wrong":
+                row[result.verdict] += 1
+    for row in counts.values():
+        holes, secure = max(1.0, row["holes"]), max(1.0, row["secure"])
+        row["score"] = round(row["proven"] / holes - row["wrong"] / secure, 3)
+    return dict(sorted(counts.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Attacks pairs of vulnerable and secure changes, each a real git repository in a real sandbox.
+
+A case is a table in ``tests/vulnerable/*.toml``: the files of head (and of base, where it matters), the
+weakness, and whether a proof is right. Frameworks come from this environment, as a layer like the one that
+set-up makes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import io
+import sys
+import tarfile
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from gate.change.git_range import open_range
+from gate.model.exploit import Attacks, AttackTarget
+from gate.model.run import SandboxSpec
+from gate.sandbox.backends.registry import BACKENDS
+from gate.stages.exploit import attack, targets_of
+from tests.e2e.pulls import git, write
+from tests.paths import TESTS
+
+FOLDER = TESTS / "vulnerable"
+PACKAGES = (
+    *("flask", "werkzeug", "jinja2", "markupsafe", "itsdangerous", "click", "blinker"),
+    *("django", "asgiref", "sqlparse", "starlette", "anyio", "idna", "httpx", "httpcore", "h11", "certifi"),
+    *(
+        "typing_extensions",
+        "python-multipart",
+        "pyyaml",
+        "sniffio",
+        "requests",
+        "urllib3",
+        "charset-normalizer",
+    ),
+)
+Right = Literal["proven", "secure", "before"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One change. ``right``: a new hole, none, or one that base has as well. ``entry``: the route or
+    function that the proof must name; empty: any.
+    """
+
+    weakness: str
+    name: str
+    right: Right
+    head: dict[str, str]
+    base: dict[str, str] = field(default_factory=dict)
+    entry: str = ""
+
+    @property
+    def id(self) -> str:
+        """For people."""
+        return f"{self.weakness}-{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came of one. ``new`` are the weaknesses proven of head alone, ``old`` those of base, too."""
+
+    case: Case
+    targets: tuple[AttackTarget, ...]
+    attacks: Attacks
+
+    @property
+    def new(self) -> set[str]:
+        return {p.weakness for p in self.attacks.proofs if p.is_new}
+
+    @property
+    def old(self) -> set[str]:
+        return {p.weakness for p in self.attacks.proofs if not p.is_new}
+
+    @property
+    def verdict(self) -> Literal["proven", "not", "wrong"]:
+        """``proven`` and ``not`` say what was found of the case's weakness; ``wrong`` is a proof that is
+        none.
+        """
+        case = self.case
+        if case.right == "proven":
+            told = {p.entry for p in self.attacks.proofs if p.is_new and p.weakness == case.weakness}
+            return "proven" if told and (not case.entry or case.entry in told) else "not"
+        return "wrong" if case.weakness in self.new else "not"
+
+
+def cases(*files: Path) -> list[Case]:
+    """Every case of these files; of the folder's own without any."""
+    out = []
+    for file in files or sorted(FOLDER.glob("*.toml")):
+        table = tomllib.loads(file.read_text())
+        for one in table["case"]:
+            common = table.get("common", {})
+            out.append(
+                Case(
+                    weakness=one.get("weakness", file.stem),
+                    name=one["name"],
+                    right=one["right"],
+                    head={**common, **one["head"]},
+                    base=one.get("base", {}),
+                    entry=one.get("entry", ""),
+                )
+            )
+    return out
+
+
+@cache
+def why_not() -> str:
+    """Why no case can be run here; empty when they can."""
+    found = BACKENDS["bubblewrap"]().probe()
+    return "" if found.available else found.reason
+
+
+@contextlib.contextmanager
+def frameworks() -> Iterator[Path]:
+    """The frameworks of this environment as a layer's tar, where a sandbox of another user can read it."""
+    with tempfile.TemporaryDirectory(prefix="gate-frameworks-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield _layer(folder / "frameworks.tar")
+
+
+def _layer(place: Path) -> Path:
+    root = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    made: set[str] = set()
+    with tarfile.open(place, "w") as tar:
+        for name in PACKAGES:
+            try:
+                found = importlib.metadata.files(name) or []
+            except importlib.metadata.PackageNotFoundError:
+                continue
+            for file in found:
+                path = Path(str(file.locate()))
+                if ".." in file.parts or "__pycache__" in file.parts or not path.is_file():
+                    continue
+                whole = PurePosixPath(root, file)
+                for above in reversed(whole.parents[:-1]):
+                    if str(above) not in made:
+                        made.add(str(above))
+                        member = tarfile.TarInfo(str(above))
+                        member.type, member.mode = tarfile.DIRTYPE, 0o755
+                        tar.addfile(member)
+                data = path.read_bytes()
+                member = tarfile.TarInfo(str(whole))
+                member.size, member.mode = len(data), 0o644
+                tar.addfile(member, io.BytesIO(data))
+    return place
+
+
+def repository(case: Case, folder: Path) -> Path:
+    """The case's repository, with the branches ``main`` and ``head``."""
+    repo = folder / "repo"
+    repo.mkdir()
+    git(repo, "init", "-q")
+    write(repo, {"README.md": "# Made up\n", **case.base})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Base")
+    git(repo, "checkout", "-qb", "head")
+    write(repo, case.head)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "Change")
+    return repo
+
+
+def run(case: Case, folder: Path, installed: Path, *, seconds: float = 60.0) -> Result:
+    """Attack one case with bubblewrap and the simulated network."""
+    backend = BACKENDS["bubblewrap"]()
+    with open_range(repository(case, folder), "main", "head") as opened:
+        targets = targets_of(opened)
+        if not targets:
+            return Result(case=case, targets=(), attacks=Attacks())
+        spec = SandboxSpec(network="sinkhole", layers={"base": installed, "head": installed})
+        with backend.open(spec, opened.base, opened.head) as session:
+            attacks = attack(session, targets, opened, seconds=seconds)
+    return Result(case=case, targets=targets, attacks=attacks)
+
+
+def run_all(wanted: Sequence[Case]) -> Iterator[Result]:
+    """Attack each, one after another."""
+    with frameworks() as installed:
+        for case in wanted:
+            with tempfile.TemporaryDirectory(prefix="gate-case-") as name:
+                yield run(case, Path(name), installed)
