@@ -20,7 +20,7 @@ Items by ``do``:
   entry     name, module, attr, argv [[...]]    a console entry point, as its installed command runs it
   force     path, module, targets, seed         lines that nothing reached: forced/runner.py
   pickle    path                                a data file, as the code that loads it unpickles it
-  exploit   module, path, seed, targets         attacks on entry points: exploit_runner.py
+  exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
@@ -278,7 +278,7 @@ def preload(items: list[Item]) -> None:
     if any(item["do"] == "force" for item in items):
         importlib.import_module(__package__ + ".forced.runner")
     if any(item["do"] == "exploit" for item in items):
-        importlib.import_module(__package__ + ".exploit_runner")
+        importlib.import_module(__package__ + ".exploit.runner")
 
 
 def _pickle(item: Item, context: Context) -> Report:
@@ -309,7 +309,7 @@ def _force(item: Item, context: Context) -> Report:
 
 
 def _exploit(item: Item, context: Context) -> Report:
-    from .exploit_runner import Attacker
+    from .exploit.runner import Attacker
 
     if not _exists(item):
         return {"outcome": "absent"}
