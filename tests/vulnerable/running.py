@@ -48,7 +48,7 @@ Right = Literal["proven", "secure", "before"]
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """One change. ``right``: a new hole, none, or one that base has as well. ``entry``: the route or
-    function that the proof must name; empty: any.
+    function that the proof must name; empty: any. ``file``: the table's name.
     """
 
     weakness: str
@@ -57,6 +57,7 @@ class Case:
     head: dict[str, str]
     base: dict[str, str] = field(default_factory=dict)
     entry: str = ""
+    file: str = ""
 
     @property
     def id(self) -> str:
@@ -107,6 +108,7 @@ def cases(*files: Path) -> list[Case]:
                     head={**common, **one["head"]},
                     base=one.get("base", {}),
                     entry=one.get("entry", ""),
+                    file=file.stem,
                 )
             )
     return out
