@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -122,7 +123,11 @@ class _Execution:
             if ready.layers:
                 spec = replace(spec, limits=replace(spec.limits, memory=with_room(spec.limits.memory)))
         base, head = laid_out(opened.base, ready, "base"), laid_out(opened.head, ready, "head")
-        with backend.open(spec, base, head) as session:
+        with (
+            ThreadPoolExecutor(1, thread_name_prefix="targets") as pool,
+            backend.open(spec, base, head) as session,
+        ):
+            targets = pool.submit(self._targets)  # read while the plan runs
             context.stages.extend(missing_observers(capability, self.wanted.network, spec.network))
             looked = compare_behaviour(
                 session, plan, opened.change, self.planted, request=self._request(), before=ready.runs
@@ -131,7 +136,7 @@ class _Execution:
             forced = self._forced(session, looked, covered, plan)
             if context.keep is not None:
                 context.keep.runs(looked.runs)
-            attacks = self._attack(session)
+            attacks = self._attack(session, targets.result())
         looked = replace(looked, not_exercised=looked.not_exercised + forced.left)
         if lost := lost_runs(looked.runs):
             self.ending.degraded(lost)
@@ -170,18 +175,20 @@ class _Execution:
         )
         return forcing.look(exercised(files, readings, plan, covered))
 
-    def _attack(self, session: Session) -> Attacks:
-        """Attack what the change touches, as a stage of its own; nothing, and no stage, where no sink is."""
+    def _targets(self) -> tuple[AttackTarget, ...]:
+        """What is to be attacked: nothing in a fast look, or where no sink is."""
+        if self.wanted.fast or not self.wanted.exploit:
+            return ()
+        with suppress(InconclusiveError):  # what cannot be read was said by the plan
+            return targets_of(self.context.opened)
+        return ()
+
+    def _attack(self, session: Session, targets: Sequence[AttackTarget]) -> Attacks:
+        """Attack what the change touches, as a stage of its own; no stage where nothing is to be attacked."""
         context = self.context
         seconds = self.wanted.exploit_seconds * context.pace
-        targets: tuple[AttackTarget, ...] = ()
-        attacks = Attacks()
-        if self.wanted.fast or not self.wanted.exploit:
-            return attacks
-        with suppress(InconclusiveError):  # what cannot be read was said by the plan
-            targets = targets_of(context.opened)
         if not targets:
-            return attacks
+            return Attacks()
         with context.stage("exploit") as ending:
             attacks = attack(session, targets, context.opened, seconds=seconds)
             ending.reason = summary(attacks)
