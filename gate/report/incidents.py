@@ -13,6 +13,7 @@ from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import DECOY_FILES
+from gate.model.exploit import PROVEN_BY
 from gate.model.finding import Finding, worst_first
 from gate.model.location import Location
 from gate.model.report import Report
@@ -41,6 +42,9 @@ _KEPT: Final = {
     "file-name": "makes a file's name of it",
 }
 _SENT: Final = frozenset({"POST", "PUT", "PATCH"})
+_REQUEST: Final = "A request "
+_LONGEST: Final = 90
+"""Characters of a request that a sentence shows."""
 _CLAUSES: Final = 3
 _SUBJECTS: Final = 2
 _UNSHOWN: Final = frozenset({BehaviourKind.CANARY, *_NETWORK})
@@ -102,11 +106,16 @@ def fact(report: Report) -> Sentence:
     if worst is None:
         return ()
     joined = incidents(report)
-    if joined and joined[0].severity.rank >= worst.severity.rank:
+    proof = worst.evidence.get(PROVEN_BY, "")
+    if joined and joined[0].severity.rank >= worst.severity.rank + (1 if proof else 0):
         return joined[0].sentence
     path, line = summary.location_parts(worst)
-    message = worst.message.rstrip(".")
-    return (Phrase(text=message[:1].lower() + message[1:] + ", in "), Phrase(text=path + line, quoted=True))
+    message, at = worst.message.rstrip("."), Phrase(text=path + line, quoted=True)
+    if proof and message.startswith(_REQUEST):
+        shown = proof if len(proof) <= _LONGEST else proof[: _LONGEST - 1] + "…"
+        does = " " + message.removeprefix(_REQUEST) + ", in "
+        return (Phrase(text="proven: "), Phrase(text=shown, quoted=True), Phrase(text=does), at)
+    return (Phrase(text=message[:1].lower() + message[1:] + ", in "), at)
 
 
 def last_line(report: Report) -> str:

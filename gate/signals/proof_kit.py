@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.model.change import Change
-from gate.model.exploit import AttackRequest, Proof, Weakness
+from gate.model.exploit import PROVEN_BY, AttackRequest, Proof, Weakness
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import FindingStage, RuleMeta, Severity
@@ -73,7 +73,7 @@ def finding_of(
 def evidence(proof: Proof) -> dict[str, str]:
     """What a reader needs to see it himself: untrusted text."""
     told = {
-        "proven by": request_line(proof),
+        PROVEN_BY: request_line(proof),
         "in": f"{proof.function}()",
         "seen": proof.witness,
         "value of": " ".join(proof.field).strip(),

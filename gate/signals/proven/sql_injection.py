@@ -23,7 +23,7 @@ from gate.signals.proof_kit import ProofContext, proven, rule
     cwe=(89,),
     why="Whoever sends the request reads and changes what the database holds.",
     fix=(
-        'Pass values as parameters: `execute("... WHERE name = ?", (name,))`; choose names of columns '
+        'Pass values as parameters: execute("... WHERE name = ?", (name,)); choose names of columns '
         "from a fixed list."
     ),
 )

@@ -168,3 +168,17 @@ def test_no_words_of_the_change_act_in_a_heading(subject: str, kind: BehaviourKi
     assert "@everyone" not in text.split("`")[0::2]
     assert "<script" not in HtmlReporter().render(judged)
     incidents(judged)
+
+
+def test_a_proof_is_told_by_its_request() -> None:
+    whole = sample.hostile()
+    proof = replace(
+        finding(seen(KIND.EXEC, "x")),
+        severity=Severity.CRITICAL,
+        message="A request changes the structure of the SQL that is sent.",
+        evidence={"proven by": "GET /search?q=" + "%27" * 60},
+    )
+    told = fact(replace(whole, findings=fingerprinted((proof,)), behaviour=BehaviourDiff()))
+    assert [phrase.quoted for phrase in told] == [False, True, False, True]
+    assert plain(told).startswith("Proven: GET /search?q=%27")
+    assert plain(told).endswith("… changes the structure of the SQL that is sent, in shop/rates.py:7")
