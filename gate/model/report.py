@@ -9,6 +9,7 @@ from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
 from gate.model.doubt import Doubt
+from gate.model.excerpt import Excerpt
 from gate.model.exercised import Exercised
 from gate.model.finding import Finding
 from gate.model.override import OverrideDecision
@@ -73,3 +74,7 @@ class Report:
     """Of whoever publishes the report, never out of a file."""
     exercised: Exercised | None = None
     """Which changed code ran; None where nobody counted (a report of an older version)."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """Code around the worst findings."""
+    blob_url: str | None = None
+    """Where head's files can be read on the forge, without a slash at the end; None where nobody knows."""

@@ -15,6 +15,7 @@ from gate.errors import UsageError
 from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import Behaviour, BehaviourDiff
 from gate.model.change import Change, ChangedFile, Commit, Hunk
+from gate.model.excerpt import Excerpt
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.override import Override, OverrideDecision
@@ -146,4 +147,6 @@ def _report(found: v1.ReportV1) -> Report:
         pull_request=found.pull_request,
         tree=found.tree,
         exercised=from_v1(found.exercised),
+        excerpts=tuple(_like(Excerpt, e) for e in found.excerpts),
+        blob_url=found.blob_url,
     )
