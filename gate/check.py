@@ -28,6 +28,7 @@ from gate.model.stage import Stage
 from gate.settings import Settings
 from gate.stages import attribution, exercised, prescreen, sandbox
 from gate.stages.context import CheckContext, CheckStage, Ending, EvidenceSink
+from gate.stages.excerpts import with_excerpts
 from gate.stages.judgement import Evidence, judge, requested_overrides
 from gate.stages.progress import Silent, Watch
 
@@ -90,7 +91,9 @@ def check(
     if keep is not None:
         keep.rest(evidence)
     number = request.number if request is not None else None
-    return replace(judge(evidence), pull_request=number, tree=opened.head_tree)
+    report = replace(judge(evidence), pull_request=number, tree=opened.head_tree)
+    planted = tuple(text for canary in evidence.planted for text in canary.secrets)
+    return with_excerpts(report, opened.head, evidence.secrets + planted)
 
 
 def _run_all(context: CheckContext) -> None:

@@ -9,6 +9,7 @@ from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
 from gate.model.doubt import Doubt
+from gate.model.excerpt import Excerpt
 from gate.model.exercised import Exercised
 from gate.model.exploit import Proof
 from gate.model.finding import Finding
@@ -76,3 +77,7 @@ class Report:
     """Which changed code ran; None where nobody counted (a report of an older version)."""
     proofs: tuple[Proof, ...] = ()
     """What attacks proved, also what was so before."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """Code around the worst findings."""
+    blob_url: str | None = None
+    """Where head's files can be read on the forge, without a slash at the end; None where nobody knows."""

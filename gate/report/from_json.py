@@ -15,6 +15,7 @@ from gate.errors import UsageError
 from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import Behaviour, BehaviourDiff
 from gate.model.change import Change, ChangedFile, Commit, Hunk
+from gate.model.excerpt import Excerpt
 from gate.model.exploit import Proof
 from gate.model.finding import Finding
 from gate.model.location import Location
@@ -153,4 +154,6 @@ def _report(found: v1.ReportV1) -> Report:
         tree=found.tree,
         exercised=from_v1(found.exercised),
         proofs=tuple(map(_proof, found.proofs)),
+        excerpts=tuple(_like(Excerpt, e) for e in found.excerpts),
+        blob_url=found.blob_url,
     )

@@ -1,4 +1,7 @@
-"""The report as one page that needs nothing else: no script, no request, light and dark, printable."""
+"""The report as one page that needs nothing else: no request, light and dark, printable.
+
+Its one script is ours, named by its hash in the page's policy; without it everything can be read too.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from typing import Final
 
 from markupsafe import Markup
 
-from gate.escape import display_path
-from gate.model.finding import Finding, worst_first
+from gate.model.finding import worst_first
 from gate.model.report import Report
+from gate.model.rule import Severity
 from gate.model.stage import Stage
 from gate.report import incidents, summary
 from gate.report.exercised import headline, main_reason, rows
+from gate.report.incident_view import Views, phrases
 from gate.report.markdown import (
     ai_rows,
     behaviour_row,
@@ -27,7 +31,6 @@ from gate.report.markdown import (
     run_row,
     sandbox_title,
 )
-from gate.report.published import rule_id
 from gate.report.rendering import html_environment
 
 _MOST_FINDINGS: Final = 300
@@ -35,25 +38,28 @@ _MOST_ROWS: Final = 300
 
 
 @cache
-def _style() -> tuple[str, str]:
-    """The style sheet and its hash for the page's Content-Security-Policy."""
-    text = (Path(__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
+def _inlined(name: str) -> tuple[str, str]:
+    """A file of ours for the page, and its hash for the page's Content-Security-Policy."""
+    text = (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return text, f"sha256-{digest}"
 
 
 class HtmlReporter:
-    """One self-contained page; the Content-Security-Policy allows our style sheet and nothing else."""
+    """One self-contained page; the Content-Security-Policy allows our style and script and nothing else."""
 
     name = "html"
 
     def render(self, report: Report) -> str:
         """The whole page; what was left out is counted."""
-        style, style_hash = _style()
+        style, style_hash = _inlined("report.css")
+        script, script_hash = _inlined("report.js")
         view = self._view(report)
         view |= {
             "style": Markup(style),  # noqa: S704 - our own file
             "style_hash": Markup(style_hash),  # noqa: S704 - base64
+            "script": Markup(script),  # noqa: S704 - our own file
+            "script_hash": Markup(script_hash),  # noqa: S704 - base64
         }
         return html_environment().get_template("report.html.j2").render(view)
 
@@ -64,20 +70,17 @@ class HtmlReporter:
         ai_count, of, tools = summary.disclosed(report)
         new, gone = summary.ordered(report.behaviour.new), summary.ordered(report.behaviour.gone)
         pairs = summary.run_pairs(report)
+        views, joined = Views.of(report), incidents.incidents(report)
         return {
             "version": report.gate_version,
             "verdict": report.verdict.value,
             "word": word,
             "gloss": gloss,
-            "fact": _phrases(heading(report)),
-            "incidents": [
-                {
-                    "severity": one.severity.value,
-                    "phrases": _phrases(one.sentence),
-                    "count": len(one.findings),
-                }
-                for one in incidents.incidents(report)[:_MOST_ROWS]
-            ],
+            "fact": phrases(heading(report)),
+            "incidents": [views.incident(n, one) for n, one in enumerate(joined[:_MOST_ROWS], 1)],
+            "rules": views.rules(),
+            "severities": _severities(report),
+            "percent": report.exercised.percent if report.exercised is not None else None,
             "score": report.score.value,
             "warn": report.thresholds.warn,
             "fail": report.thresholds.fail,
@@ -91,7 +94,7 @@ class HtmlReporter:
             "ai_count": ai_count,
             "tools": tools[:10],
             "blind": blind_rows(report),
-            "findings": [_finding(f, report) for f in ranked[:_MOST_FINDINGS]],
+            "findings": [views.finding(n, f) for n, f in enumerate(ranked[:_MOST_FINDINGS])],
             "finding_count": f"{len(ranked):,}",
             "findings_more": max(0, len(ranked) - _MOST_FINDINGS),
             "behaviours": [behaviour_row(b) for b in new[:_MOST_ROWS]],
@@ -129,31 +132,11 @@ def _stage(stage: Stage) -> dict[str, object]:
     }
 
 
-def _phrases(sentence: incidents.Sentence) -> list[dict[str, object]]:
-    words = [{"text": phrase.text, "quoted": phrase.quoted} for phrase in sentence]
-    if sentence and not sentence[0].quoted:
-        words[0]["text"] = sentence[0].text[:1].upper() + sentence[0].text[1:]
-    return words
-
-
-def _finding(finding: Finding, report: Report) -> dict[str, object]:
-    path, line = summary.location_parts(finding)
-    rule = report.rules.get(finding.rule_id)
-    return {
-        "severity": finding.severity.value,
-        "message": finding.message,
-        "place": Markup("{}{}").format(display_path(path, 200), line),
-        "evidence": list(finding.evidence.items())[:10],
-        "help": rule.help if rule else "",
-        "remediation": rule.remediation if rule else "",
-        "rule": rule_id(finding.rule_id),
-        "confidence": finding.confidence.value,
-        "seen": finding.stage.value == "behaviour",
-        "hard_block": finding.hard_block,
-        "cwe": finding.cwe[:6],
-        "suppressed_by": finding.suppressed_by,
-        "fingerprint": finding.fingerprint,
-    }
+def _severities(report: Report) -> list[dict[str, object]]:
+    """How many findings of each severity there are, the worst first, none left out but those without."""
+    counts = {level: sum(f.severity is level for f in report.findings) for level in Severity}
+    ranked = sorted(counts.items(), key=lambda pair: -pair[0].rank)
+    return [{"name": level.value, "count": count} for level, count in ranked if count]
 
 
 REPORTER: Final = HtmlReporter()

@@ -32,7 +32,8 @@ _WHEN: Final[dict[Phase, str]] = {
 }
 _NETWORK: Final = (BehaviourKind.HTTP, BehaviourKind.CONNECT, BehaviourKind.SEND, BehaviourKind.DNS)
 _READ: Final = frozenset({"read", "env", "then-network"})
-_AWAY: Final = frozenset({"net", "http", "dns", "dns-labels"})
+_HTTP: Final = frozenset({"http", "http-body", "http-query", "http-path", "http-header"})
+AWAY: Final = _HTTP | {"net", "tcp", "udp", "dns", "dns-labels"}
 """Channels of a planted secret that leave the machine."""
 _KEPT: Final = {
     "argv": "puts it on a command line",
@@ -68,6 +69,9 @@ class Incident:
 
     sentence: Sentence
     findings: tuple[Finding, ...]
+    behaviours: tuple[Behaviour, ...] = ()
+    probe: Probe | None = None
+    """The least asked-for probe that showed it; None where it is not known."""
 
     @property
     def severity(self) -> Severity:
@@ -95,7 +99,12 @@ def incidents(report: Report) -> tuple[Incident, ...]:
         sentence = _sentence(probes.get(probe), path, items, told)
         same = [f for f in report.findings if f.stage is not FindingStage.BEHAVIOUR and _beside(f, told)]
         if sentence:
-            made.append(Incident(sentence=sentence, findings=worst_first([*told, *same])))
+            evidence = worst_first([*told, *same])
+            made.append(
+                Incident(
+                    sentence=sentence, findings=evidence, behaviours=tuple(items), probe=probes.get(probe)
+                )
+            )
     order = {f.fingerprint: rank for rank, f in enumerate(worst_first(report.findings))}
     return tuple(sorted(made, key=lambda one: order[one.findings[0].fingerprint]))
 
@@ -207,7 +216,7 @@ def _secrets(items: Sequence[Behaviour]) -> Iterator[Sentence]:
     """Planted secrets that were read, and where they went; else what was reached over the network."""
     canaries = [b for b in items if b.kind is BehaviourKind.CANARY]
     read = _names(b for b in canaries if b.detail.get("channel") in _READ)
-    gone = _names(b for b in canaries if b.detail.get("channel") in _AWAY)
+    gone = _names(b for b in canaries if b.detail.get("channel") in AWAY)
     sent = bool(gone) or any(b.detail.get("channel") == "then-network" for b in canaries)
     if read or gone:
         yield (

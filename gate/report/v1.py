@@ -28,6 +28,7 @@ Path = Annotated[str, Meta(max_length=MAX_PATH)]
 Word = Annotated[str, Meta(max_length=300)]
 RULE_ID: Final = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$(?!\n)"
 RuleId = Annotated[str, Meta(pattern=RULE_ID, max_length=200)]
+BLOB_URL: Final = r"^https://[A-Za-z0-9][A-Za-z0-9.:-]*/[A-Za-z0-9._/-]+$(?!\n)"
 Hex = Annotated[str, Meta(pattern=r"^[0-9a-f]{4,64}$(?!\n)", max_length=64)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", max_length=64)]
 Fingerprint = Annotated[str, Meta(pattern=r"^([0-9a-f]{32})?$(?!\n)", max_length=32)]
@@ -352,6 +353,14 @@ class OmittedV1(_Part):
     runs: Count
 
 
+class ExcerptV1(_Part):
+    """Lines of a head file around a finding, secrets taken out; ``first`` is the number of the first."""
+
+    path: Path
+    first: Line
+    lines: Annotated[list[Annotated[str, Meta(max_length=400)]], Meta(max_length=20)]
+
+
 class MadeV1(_Part):
     """When the check ended (seconds since 1970); sha256 of rules with settings, rules, program."""
 
@@ -427,3 +436,5 @@ class ReportV1(_Part):
     exercised: ExercisedV1 | None = None
     incidents: Annotated[list[IncidentV1], Meta(max_length=1_000)] = []
     proofs: Annotated[list[ProofV1], Meta(max_length=1_000)] = []
+    excerpts: Annotated[list[ExcerptV1], Meta(max_length=100)] = []
+    blob_url: Annotated[str, Meta(pattern=BLOB_URL, max_length=500)] | None = None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -67,9 +69,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from gate.report.forge_links import blob_url
+
     check_outputs(arguments)
     try:
         report = _judged(arguments)
+        report = replace(report, blob_url=blob_url(os.environ, report.change.head))
     except CannotWriteError:
         raise
     except NothingToJudgeError as error:

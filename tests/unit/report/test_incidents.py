@@ -166,7 +166,7 @@ def test_no_words_of_the_change_act_in_a_heading(subject: str, kind: BehaviourKi
     text = MarkdownReporter().render(judged)
     assert text.startswith("### ⛔ Blocked")
     assert "@everyone" not in text.split("`")[0::2]
-    assert "<script" not in HtmlReporter().render(judged)
+    assert HtmlReporter().render(judged).count("<script") == 1
     incidents(judged)
 
 
