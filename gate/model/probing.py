@@ -16,5 +16,3 @@ SCRATCH: Final = "/tmp/gate-args"  # noqa: S108 - a path inside the sandbox, nev
 WORD: Final = "gate"
 COMMAND: Final = "true"
 PORT: Final = 9
-OUTSIDE: Final = "/work/home"
-"""Where the decoy files of attacks lie: outside of whatever folder an application has (docs/exploit.md)."""
