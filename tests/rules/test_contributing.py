@@ -22,7 +22,9 @@ FILES = dict(_BLOCK.findall(_PAGE))
 """Python blocks of the page by the name of the file they are to stand in."""
 IDS = {meta.id for meta in rulebook().all()}
 ROOMS = sorted({rule_id.partition(".")[0] for rule_id in IDS if "." in rule_id})
-_DOTTED = re.compile(rf"(?<![\w./-])(?:{'|'.join(ROOMS)})\.[a-z0-9]+(?:-[a-z0-9]+)*(?![\w./(-])")
+_DOTTED = re.compile(
+    rf"(?<![\w./-])(?:{'|'.join(ROOMS)})\.(?!(?:md|typed)\b)[a-z0-9]+(?:-[a-z0-9]+)*(?![\w./(-])"
+)
 _EXPLAINED = re.compile(r"gate explain ([a-z0-9][\w.-]*)")
 
 
@@ -97,7 +99,9 @@ def test_every_rule_that_is_named_exists(place: str, text: str) -> None:
 
 def test_named_rules_are_found_where_they_stand() -> None:
     assert _EXPLAINED.findall(dict(_helps())["gate --help"])
-    assert _DOTTED.findall("see `py.no-such-rule`, py.typed/x and ruff.py") == ["py.no-such-rule"]
+    assert _DOTTED.findall("see `py.no-such-rule`, `py.typed`, [a](exploit.md), py.x/y and ruff.py") == [
+        "py.no-such-rule"
+    ]
 
 
 def test_the_table_of_behaviours_names_only_rules_that_exist() -> None:
