@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,12 @@ def test_the_same_report(tmp_path: Path) -> None:
     code = main([*words, *first, str(source)])
     assert code == 1
     assert main(["replay", "-q", *again, str(bundle)]) == code
-    for kind in ("json", "markdown", "sarif"):
+    for kind in ("markdown", "sarif"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    made, judged_again = (json.loads((tmp_path / f"{name}.json").read_text()) for name in "ab")
+    assert made.pop("excerpts")
+    assert judged_again.pop("excerpts") == [], "a bundle holds evidence, no code"
+    assert made == judged_again
     report = (tmp_path / "a.json").read_text()
     assert "canary-leaves" in report
     assert "canary-read" in report
