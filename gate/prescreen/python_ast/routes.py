@@ -27,11 +27,7 @@ def is_route(module: Module, function: FunctionNode) -> bool:
     for decorator in getattr(function, "decorator_list", ()):
         if not isinstance(decorator, ast.Call):
             continue
-        name = (
-            decorator.func.attr
-            if isinstance(decorator.func, ast.Attribute)
-            else getattr(decorator.func, "id", "")
-        )
+        name = _last_name(decorator.func)
         first = module.text_of(decorator.args[0]) if decorator.args else None
         if name in _ROUTES and first is not None and first.startswith("/"):
             return True
@@ -57,7 +53,11 @@ def is_tool(module: Module, function: FunctionNode) -> bool:
         return False
     for decorator in getattr(function, "decorator_list", ()):
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-        if name in TOOL_MARKS:
+        if _last_name(called) in TOOL_MARKS:
             return True
     return False
+
+
+def _last_name(expr: ast.expr) -> str:
+    """``route`` of ``app.route``, ``tool`` of ``tool``."""
+    return expr.attr if isinstance(expr, ast.Attribute) else getattr(expr, "id", "")
