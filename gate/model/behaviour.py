@@ -43,6 +43,8 @@ class Behaviour:
     """One fact. Text is untrusted. ``actor`` is the chain of program names from the probe down
     (``python>sh>curl``). ``probes`` are the probe ids that showed it. ``at`` is a hint from
     inside the sandbox (the code can forge it), never proof. ``denied``: the sandbox refused it.
+    ``shape`` is the subject without what may differ from run to run by chance (``tenant-*.example``), where
+    that is another text: whether it did differ, and so whether it counts, the comparison decides.
     """
 
     kind: BehaviourKind
@@ -53,11 +55,12 @@ class Behaviour:
     count: int = 1
     denied: bool = False
     at: Location | None = None
+    shape: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes two behaviours the same for the diff: kind, subject, last program."""
-        return (self.kind.value, self.subject, self.actor.rsplit(">", 1)[-1])
+        """What makes two behaviours alike for the diff: kind, shape or subject, last program."""
+        return (self.kind.value, self.shape or self.subject, self.actor.rsplit(">", 1)[-1])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -82,8 +82,9 @@ def compare_behaviour(
             return quiet
 
     def differs(runs: tuple[RunRecord, ...]) -> set[str]:
-        seen = compare(before + runs, planted)
-        compared.append((before + runs, seen))
+        seen = compare(before + runs, planted, tentative=True)
+        if not any(behaviour.shape for behaviour in seen.new):  # nothing that only base's repeat decides
+            compared.append((before + runs, seen))
         return {probe for behaviour in (*seen.new, *seen.gone) for probe in behaviour.probes}
 
     runs = before + execute(session, plan, patience=patience, progress=request.note, differs=differs)
@@ -185,7 +186,7 @@ def _once_more(
     start = time.monotonic()
     more = execute(session, head, patience=patience, progress=note)
     took = time.monotonic() - start
-    fresh = [b for b in compare(runs + more, planted).new if b.key not in known]
+    fresh = [b for b in compare(runs + more, planted, tentative=True).new if b.key not in known]
     wanted = {probe for behaviour in fresh for probe in behaviour.probes}
     base = _only(second, "base", wanted)
     if base.probes:

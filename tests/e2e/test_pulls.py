@@ -13,6 +13,7 @@ from gate.model.score import Verdict
 from tests.e2e.evasive_pulls import EVASIVE
 from tests.e2e.harmless_pulls import HARMLESS
 from tests.e2e.hostile_pulls import HOSTILE
+from tests.e2e.identity_pulls import IDENTITY_HARMLESS, IDENTITY_HOSTILE
 from tests.e2e.pulls import Pull, build
 from tests.e2e.reach_pulls import REACH_HARMLESS, REACH_HOSTILE
 
@@ -20,7 +21,17 @@ pytestmark = [pytest.mark.backend, pytest.mark.slow, pytest.mark.spread]
 
 
 @pytest.mark.parametrize(
-    "pull", [*HOSTILE, *EVASIVE, *HARMLESS, *REACH_HOSTILE, *REACH_HARMLESS], ids=lambda pull: pull.name
+    "pull",
+    [
+        *HOSTILE,
+        *EVASIVE,
+        *HARMLESS,
+        *REACH_HOSTILE,
+        *REACH_HARMLESS,
+        *IDENTITY_HOSTILE,
+        *IDENTITY_HARMLESS,
+    ],
+    ids=lambda pull: pull.name,
 )
 def test_verdict(pull: Pull, tmp_path: Path) -> None:
     repo = build(pull, tmp_path)

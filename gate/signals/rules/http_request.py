@@ -1,8 +1,9 @@
 """The change makes an HTTP request that main does not make, over a connection that is not new by itself.
 
 Where main already talks to that host or through that proxy, no new connection is told; the request is what
-is new. A request whose `Host` is another name than the one that was connected to (domain fronting) hides
-where it goes.
+is new. Where main asks for the same place each time that it runs and the change for another one of the same
+shape (`/v1/48213/rates`, `/v1/99412/rates`), data goes to somebody else. A request whose `Host` is another
+name than the one that was connected to (domain fronting) hides where it goes.
 
 Compare the request with what main asks of the same host.
 """
@@ -10,6 +11,7 @@ Compare the request with what main asks of the same host.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
@@ -27,6 +29,8 @@ from gate.signals.rule_kit import (
     phase_of,
     rule,
 )
+
+_ELSEWHERE: Final = "Makes main's HTTP request, but to another account or place of the same shape."
 
 
 @rule(
@@ -60,6 +64,8 @@ def check(context: SignalContext) -> Iterator[Finding]:
             phase = phase_of(context, behaviour)
             severity, sure = (HIGH, SURE) if phase in UNASKED else (MEDIUM, LIKELY)
             message = "Makes an HTTP request that main does not make."
+            if behaviour.shape:
+                severity, message = HIGH, _ELSEWHERE
             yield behaviour_finding(
                 check.meta,
                 context,

@@ -12,12 +12,14 @@ DISTINCT: Final = 20_000
 """Different behaviours of one kind kept of one run; more are counted together (behaviour ``limit``).
 By kind, so that a flood of one (questions about paths) cannot push out another (a connection)."""
 _DETAIL: Final = 500
+EXACT: Final = 30
+"""Different subjects of one shape told apart; more are counted together, under their shape."""
 
 
 class Cell:
     """One behaviour in the making."""
 
-    __slots__ = ("actor", "count", "denied", "detail", "kind", "subject")
+    __slots__ = ("actor", "count", "denied", "detail", "kind", "shape", "subject")
 
     def __init__(
         self, kind: BehaviourKind, subject: str, actor: str, detail: dict[str, str], denied: bool
@@ -28,6 +30,7 @@ class Cell:
         self.detail = detail
         self.denied = denied
         self.count = 0
+        self.shape = ""
 
 
 IGNORED: Final = Cell(BehaviourKind.LIMIT, "ignored", "", {}, denied=False)
@@ -40,6 +43,7 @@ class Cells:
     def __init__(self) -> None:
         self._cells: dict[tuple[BehaviourKind, str, str], Cell] = {}
         self._kinds: Counter[BehaviourKind] = Counter()
+        self._alike: Counter[tuple[BehaviourKind, str, str]] = Counter()
         self._rest = Cell(BehaviourKind.LIMIT, "distinct-behaviours", "", {}, denied=False)
 
     def __iter__(self) -> Iterator[Cell]:
@@ -58,16 +62,25 @@ class Cells:
         detail: Mapping[str, str] | None = None,
         *,
         denied: bool = False,
+        shape: str = "",
     ) -> Cell:
-        """The cell for this behaviour, made where it is new; counting is the caller's."""
+        """The cell for this behaviour, made where it is new; counting is the caller's.
+
+        ``shape``: the subject without what may differ by chance (see the model), where that is another text.
+        """
         key = (kind, subject, actor)
         cell = self._cells.get(key)
+        if cell is None and shape not in ("", subject):
+            if self._alike[kind, shape, actor] >= EXACT:
+                return self.get(kind, shape, actor, detail, denied=denied)
+            self._alike[kind, shape, actor] += 1
         if cell is None:
             if self._kinds[kind] >= DISTINCT:
                 return self._rest
             self._kinds[kind] += 1
             short = {name: value[:_DETAIL] for name, value in (detail or {}).items() if value}
             cell = self._cells[key] = Cell(kind, subject, actor, short, denied)
+            cell.shape = shape if shape != subject else ""
         elif denied:
             cell.denied = True
         return cell
@@ -80,9 +93,10 @@ class Cells:
         detail: Mapping[str, str] | None = None,
         *,
         denied: bool = False,
+        shape: str = "",
     ) -> None:
         """Count this behaviour once."""
-        self.get(kind, subject, actor, detail, denied=denied).count += 1
+        self.get(kind, subject, actor, detail, denied=denied, shape=shape).count += 1
 
     def drop(self, kind: BehaviourKind, subject: str) -> None:
         """Forget a behaviour of every actor (a placeholder that something better replaced)."""

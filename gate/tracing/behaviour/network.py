@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from gate.inside.observer.text import bytes_of
 from gate.model.behaviour import BehaviourKind as Kind
@@ -24,6 +24,20 @@ _NAMES: Final = 30
 _QUIET_FAMILIES: Final = frozenset(("AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK"))
 _HEAD: Final = 80
 _PLACES: Final = 50_000
+
+
+class Whereabouts(NamedTuple):
+    """``subject`` names the end exactly; ``shape`` without what may differ by chance (empty: the same)."""
+
+    reach: Reach
+    subject: str
+    shape: str
+    host: str
+
+
+def host_shape(name: str) -> str:
+    """``tenant-48213.example`` → ``tenant-*.example``."""
+    return ".".join(map(name_shape, name.split(".")))
 
 
 class NetView:
@@ -151,16 +165,17 @@ class NetView:
         below = self._below.setdefault(domain, set()) if len(self._below) < 1000 else set[str]()
         if len(below) < _NAMES:
             below.add(name)
-        subject = ".".join(map(name_shape, labels)) if name in below else f"*.{domain}"
-        self._cells.add(Kind.DNS, subject, chain, detail | {"qtype": qtype, "name": name}, denied=denied)
+        subject, shape = (name, host_shape(name)) if name in below else (f"*.{domain}", "")
+        known = detail | {"qtype": qtype, "name": name}
+        self._cells.add(Kind.DNS, subject, chain, known, denied=denied, shape=shape)
 
-    def whereabouts(self, addr: str, port: int | None) -> tuple[Reach, str, str]:
-        """How far, the stable name, and the host name of an address that the sinkhole gave for one."""
+    def whereabouts(self, addr: str, port: int | None) -> Whereabouts:
+        """Where an address leads, with the host name that the sinkhole gave it for, if any."""
         host = self._names.name_of(addr)
         if not host:
-            return reach(addr), endpoint_text(addr, port), ""
-        shape = ".".join(map(name_shape, host.split(".")))
-        return "outside", f"{shape}:{port}" if port is not None else shape, host
+            return Whereabouts(reach(addr), endpoint_text(addr, port), "", "")
+        colon = f":{port}" if port is not None else ""
+        return Whereabouts("outside", host + colon, host_shape(host) + colon, host)
 
     def _note(self, event: Net, port: int, chain: str) -> None:
         key = (plain(event.addr), port)
@@ -170,7 +185,7 @@ class NetView:
                 self.streams.add(key)
 
     def _connects(self, event: Net, port: int) -> None:
-        where, _, host = self.whereabouts(event.addr, port)
+        where, _, _, host = self.whereabouts(event.addr, port)
         if host and event.proto == "udp":
             return  # getaddrinfo sorts the addresses of a name by asking for routes; what is sent is told
         if where == "none" and not port:
@@ -180,22 +195,22 @@ class NetView:
         chain = self._actors.chain(event.pid)
         self._note(event, port, chain)
         own = where in ("loopback", "none") and port in self._own_ports
-        subject = self.whereabouts(event.addr, None if own else port)[1]
+        _, subject, shape, _ = self.whereabouts(event.addr, None if own else port)
         detail = {"reach": where, "proto": event.proto, "port": str(port), "own": "yes" if own else ""}
         detail["host"] = host
         if where not in ("loopback", "none") and event.proto != "udp":
             self._then_network(subject, chain)
-        self._cells.add(Kind.CONNECT, subject, chain, detail, denied=event.denied)
+        self._cells.add(Kind.CONNECT, subject, chain, detail, denied=event.denied, shape=shape)
 
     def _sends(self, event: Net, port: int) -> None:
-        where, _, host = self.whereabouts(event.addr, port)
+        where, _, _, host = self.whereabouts(event.addr, port)
         chain = self._actors.chain(event.pid)
         self._note(event, port, chain)
         own = where in ("loopback", "none") and port in self._own_ports
-        subject = self.whereabouts(event.addr, None if own else port)[1]
+        _, subject, shape, _ = self.whereabouts(event.addr, None if own else port)
         head = bytes_of(event.head)
         if where not in ("loopback", "none"):
-            self._channels.add("net", subject, head, chain)
+            self._channels.add("net", shape or subject, head, chain)
             self._then_network(subject, chain)
         if event.proto == "tcp":
             return  # its connection was told
@@ -207,7 +222,7 @@ class NetView:
             "head": event.head[:_HEAD],
             "host": host,
         }
-        self._cells.add(Kind.SEND, subject, chain, detail, denied=event.denied)
+        self._cells.add(Kind.SEND, subject, chain, detail, denied=event.denied, shape=shape)
 
     def _then_network(self, to: str, chain: str) -> None:
         """A canary was read before: now something goes out."""

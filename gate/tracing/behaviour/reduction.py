@@ -100,6 +100,7 @@ def behaviours(
             count=cell.count,
             denied=cell.denied,
             at=hints.at(cell),
+            shape=cell.shape,
         )
         for cell in sorted(view.cells, key=lambda c: (c.kind.value, c.subject, c.actor))
     )

@@ -78,10 +78,11 @@ class SinkholeView:
         made = self._log.connections.get(number)
         if made is None:
             return None
-        where, subject, host = self._net.whereabouts(made.addr, made.port)
+        where, subject, alike, host = self._net.whereabouts(made.addr, made.port)
         actor = self._actor(made.addr, made.port)
         detail = {"reach": where, "proto": "tcp", "port": str(made.port), "host": host}
-        return made, self._cells.get(Kind.CONNECT, subject, actor, detail), actor, host or made.addr
+        cell = self._cells.get(Kind.CONNECT, subject, actor, detail, shape=alike)
+        return made, cell, actor, host or made.addr
 
     def _secured(self, event: TlsHandshake) -> None:
         found = self._connection(event.id)
@@ -112,7 +113,8 @@ class SinkholeView:
             "reach": cell.detail.get("reach", "outside"),
             "fronted": host if named not in (host, made.addr) else "",
         }
-        self._cells.add(Kind.HTTP, f"{event.method} {named}{shape}"[:300], actor, detail)
+        asked = f"{event.method} {named}"
+        self._cells.add(Kind.HTTP, (asked + text_of(path))[:300], actor, detail, shape=(asked + shape)[:300])
         self._told[event.id] += 1
         if self._told[event.id] <= _TOLD:
             line = f"{event.method} {text_of(event.target)[:_HEAD]}" + (
@@ -146,9 +148,9 @@ class SinkholeView:
 
     def _datagram(self, event: Datagram) -> None:
         """Datagrams on a connected socket carry no address for the tracer to see."""
-        where, subject, host = self._net.whereabouts(event.addr, event.port)
+        where, subject, shape, host = self._net.whereabouts(event.addr, event.port)
         actor = self._actor(event.addr, event.port)
-        self._channels.add("udp", subject, event.data, actor)
+        self._channels.add("udp", shape or subject, event.data, actor)
         detail = {
             "reach": where,
             "proto": "udp",
@@ -157,7 +159,7 @@ class SinkholeView:
             "head": text_of(event.data[:_HEAD]),
             "host": host,
         }
-        cell = self._cells.get(Kind.SEND, subject, actor, detail)
+        cell = self._cells.get(Kind.SEND, subject, actor, detail, shape=shape)
         cell.count += not cell.count
 
     def _cross_check(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from gate.model.behaviour import Behaviour
@@ -90,6 +91,8 @@ HITS: Final[tuple[Hit, ...]] = (
     ("http-request", (http(),), "import", "high/high"),
     ("http-request", (http(),), "call", "medium/medium"),
     ("http-request", (http(),), "test", "low/medium"),
+    ("http-request", (replace(http(), shape="GET h.example/*"),), "call", "high/medium"),
+    ("http-request", (replace(http(), shape="GET h.example/*"),), "test", "low/medium"),
     ("http-request", (http(fronted="cdn.example"), TOLD), "call", "high/medium"),
     ("http-upload", (http("POST", size="40", head="key"),), "import", "high/high"),
     ("http-upload", (http("PUT", size="40"),), "script", "high/medium"),

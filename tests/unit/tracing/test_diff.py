@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from gate.model.behaviour import BehaviourDiff
 from gate.model.canary import Canary
 from gate.model.change import Side
 from gate.model.location import Location
 from gate.model.run import Phase, RunRecord
 from gate.tracing.diff import compare
+from tests.unit.tracing.behaviour.test_network import ask
 from tests.unit.tracing.trace_builder import Trace
 
 SECRET = "ghs_0123456789abcdefghij"
@@ -133,3 +136,60 @@ def test_order_of_runs_does_not_matter(tmp_path: Path) -> None:
         turn(tmp_path, "head", Trace().open("/etc/shadow").exec("/bin/ls", "ls"), probe="a"),
     )
     assert compare(runs) == compare(tuple(reversed(runs)))
+
+
+def names(*asked: str) -> Trace:
+    trace = Trace()
+    for name in asked:
+        ask(trace, name)
+    return trace
+
+
+HOME, OTHER = "tenant-48213.t.example", "tenant-99412.t.example"
+
+
+@pytest.mark.parametrize(
+    ("base", "again", "head", "new"),
+    [
+        ((HOME,), (HOME,), (OTHER,), [OTHER]),
+        ((HOME,), (HOME,), (HOME, OTHER), [OTHER]),
+        ((HOME,), (HOME,), (HOME,), []),
+        ((HOME, OTHER), (HOME, OTHER), (OTHER,), []),
+        ((HOME,), ("tenant-11111.t.example",), (OTHER,), []),  # by chance at base
+        ((HOME,), None, (OTHER,), []),  # nobody knows
+        ((HOME,), (HOME,), (OTHER, "tenant-77777.t.example"), ["tenant-*.t.example"]),
+    ],
+)
+def test_another_destination_of_the_same_shape(
+    tmp_path: Path,
+    base: tuple[str, ...],
+    again: tuple[str, ...] | None,
+    head: tuple[str, ...],
+    new: list[str],
+) -> None:
+    runs = [turn(tmp_path, "base", names(*base)), turn(tmp_path, "head", names(*head))]
+    if again is not None:
+        runs.append(turn(tmp_path, "base", names(*again), repeat=1))
+    assert subjects(compare(runs))[0] == new
+
+
+def test_what_one_base_run_leaves_open_is_new_for_whoever_repeats_it(tmp_path: Path) -> None:
+    runs = [turn(tmp_path, "base", names(HOME)), turn(tmp_path, "head", names(OTHER))]
+    assert subjects(compare(runs, tentative=True))[0] == [OTHER]
+
+
+def test_other_probes_say_whether_base_names_the_same_each_time(tmp_path: Path) -> None:
+    same = [turn(tmp_path, "base", names(HOME), probe=probe) for probe in ("p1", "p1-in-ci")]
+    differ = [
+        turn(tmp_path, "base", names(name), probe=name[:9]) for name in (HOME, "tenant-11111.t.example")
+    ]
+    head = turn(tmp_path, "head", names(OTHER), probe="p1-in-ci")
+    assert subjects(compare((*same, head)))[0] == [OTHER]
+    assert subjects(compare((*differ, head)))[0] == []
+
+
+def test_base_with_too_many_names_of_a_shape_knows_them_all(tmp_path: Path) -> None:
+    many = [f"s{number}.t{number}.example" for number in range(100, 140)]
+    runs = [turn(tmp_path, "base", names(*many), repeat=repeat) for repeat in (0, 1)]
+    head = turn(tmp_path, "head", names("s999.t999.example"))
+    assert subjects(compare((*runs, head)))[0] == []

@@ -137,8 +137,19 @@ def test_tunnelled_names_are_folded(tmp_path: Path) -> None:
     assert seen["*.t.example"] == 20
 
 
-def test_chance_parts_of_names_are_stable(tmp_path: Path) -> None:
-    assert told(ask(Trace(), "9f86d081884c7d65.t.example").seen(tmp_path)) == ["dns *.t.example"]
+def test_chance_parts_of_names_are_told_and_have_a_shape(tmp_path: Path) -> None:
+    (seen,) = ask(Trace(), "9f86d081884c7d65.t.example").seen(tmp_path)
+    assert (seen.subject, seen.shape) == ("9f86d081884c7d65.t.example", "*.t.example")
+    assert seen.key == ("dns", "*.t.example", seen.actor)
+
+
+def test_many_names_of_one_shape_become_one(tmp_path: Path) -> None:
+    trace = Trace()
+    for number in range(100, 200):
+        ask(trace, f"s{number}.t{number}.example")
+    seen = {b.subject: b.count for b in trace.seen(tmp_path)}
+    assert len(seen) == 31
+    assert seen["s*.t*.example"] == 70
 
 
 @pytest.mark.parametrize(
