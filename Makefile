@@ -4,6 +4,8 @@ BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q --durations=20 --durations-min=1
 # As many at a time as there are processors, up to four: a sandbox has up to 512 MB of memory.
 SIDE_BY_SIDE := -n auto --maxprocesses 4
+# Sandboxes wait about half of their time (deadlines, starts): half as many again as there are processors.
+SANDBOXES := -n $(shell n=$$(getconf _NPROCESSORS_ONLN); n=$$(((n * 3 + 1) / 2)); echo $$((n < 6 ? n : 6)))
 
 .DEFAULT_GOAL := help
 .PHONY: help venv setup demo test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-vulnerable rule-pages image test-image clean
@@ -31,7 +33,7 @@ test: setup ## every test that this machine can run; says which it could not and
 	$(PYTEST) $(SIDE_BY_SIDE) --dist worksteal -m "not sandboxed" --cov --cov-report= || alone "not sandboxed" || failed=1; \
 	$(BIN)/python scripts/coverage_floor.py || failed=1; \
 	echo "test 2/2: what starts sandboxes, side by side"; \
-	$(PYTEST) $(SIDE_BY_SIDE) --dist loadgroup --no-loadscope-reorder -m sandboxed || alone sandboxed || failed=1; \
+	$(PYTEST) $(SANDBOXES) --dist loadgroup --no-loadscope-reorder -m sandboxed || alone sandboxed || failed=1; \
 	exit $$failed
 
 check: lint quick ## the inner loop (goal: two minutes): lint and the tests that are quick and start no sandbox
