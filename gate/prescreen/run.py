@@ -22,6 +22,7 @@ from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.governance import Governance
 from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.imports import Imports
+from gate.prescreen.scanners.infrastructure import Infrastructure
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.secrets import Secrets
 from gate.prescreen.scanners.semgrep import Semgrep
@@ -45,6 +46,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Commands(),
         Dependencies(),
         Imports(),
+        Infrastructure(),
     )
 }
 

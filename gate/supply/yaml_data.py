@@ -53,6 +53,22 @@ def read_yaml(data: bytes) -> Document:
     return document
 
 
+def read_yaml_documents(data: bytes) -> list[Document]:
+    """All documents of a text, empty ones left out. Raises UnreadableYamlError."""
+    out: list[Document] = []
+    try:
+        text = data.decode("utf-8-sig")
+        for node in yaml.compose_all(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
+            document = Document()
+            document.data = _Reader(document.lines).value(node, ())
+            out.append(document)
+    except UnicodeDecodeError as error:
+        raise UnreadableYamlError("it is not UTF-8") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UnreadableYamlError("it is not YAML") from error
+    return out
+
+
 class _Reader:
     def __init__(self, lines: dict[Path, int]) -> None:
         self._lines, self._left = lines, MOST_NODES

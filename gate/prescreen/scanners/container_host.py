@@ -49,6 +49,9 @@ _ADDS: Final = re.compile(r"^(\s*)-?\s*[\"']?(?:cap_add|capAdd)[\"']?\s*:(.*)$")
 _GREAT: Final = re.compile(
     r"\b(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_MODULE|SYS_PTRACE|SYS_RAWIO|DAC_READ_SEARCH)\b", re.IGNORECASE
 )
+_WORKLOAD: Final = re.compile(
+    r"(?m)^kind:\s*(?:Pod|Deployment|DaemonSet|StatefulSet|ReplicaSet|Job|CronJob)\s*$"
+)
 _NAMED: Final = re.compile(r"^\s*(?:#|//)")
 
 
@@ -73,14 +76,15 @@ def host_access(view: View) -> Iterator[TextHit]:
     """`privileged: true`, a mount of the engine's socket, `pid: host`, `network_mode: host`, strong
     capabilities (`cap_add: SYS_ADMIN`, `ALL`), confinement switched off, the host's `/` or `/etc`.
 
-    High in compose files and development containers, which run on people's machines; medium in other YAML
-    (pipelines, manifests), where a build in a container needs some of it.
+    High in compose files and development containers, which run on people's machines, and in workloads of
+    Kubernetes; medium in other YAML (pipelines), where a build in a container needs some of it.
     """
     if not wants(view):
         return
     composed = bool(_COMPOSE.search(view.path)) or bool(re.search(r"(?m)^services:\s*$", view.text))
     groups = ("always", "composed", "started") if composed else ("always", "started")
-    level = None if composed else Severity.MEDIUM
+    grave = composed or bool(_WORKLOAD.search(view.text))
+    level = None if grave else Severity.MEDIUM
     adding: int | None = None
     for number, line in enumerate(view.text_lines, 1):
         if _NAMED.match(line) or not line.strip():

@@ -1,0 +1,86 @@
+"""What head grants that base does not, and what base guards that head does not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal, NamedTuple
+
+from gate.prescreen.infrastructure.facts import SUPERSEDED, Fact, FileFacts
+
+_ITSELF: Final = frozenset(("switched-on", "csrf-token", "integrity"))
+"""Guards of something that may be gone itself: a setting (its default may be as good), a form, a script."""
+
+
+class Difference(NamedTuple):
+    """``at`` is the file and line of head; ``before`` and ``after`` are what both say (empty: nothing)."""
+
+    sort: Literal["granted", "lost"]
+    fact: Fact
+    path: str
+    line: int
+    before: str
+    after: str
+
+
+def differences(
+    base: Mapping[str, FileFacts], head: Mapping[str, FileFacts], now_at: Mapping[str, str]
+) -> Iterator[Difference]:
+    """Over all changed files at once, so that what was moved is not new. ``now_at``: base's paths at head.
+
+    A grant is new where neither its subject nor another one that went away had it. A guard is lost where what
+    it guarded is still there. ``SUPERSEDED`` grants are told where base had the guard instead.
+    """
+    had = Counter(fact.what for facts in base.values() for fact in facts.facts if fact.sort == "grant")
+    have = Counter(fact.what for facts in head.values() for fact in facts.facts if fact.sort == "grant")
+    known = {_key(fact, now_at) for facts in base.values() for fact in facts.facts}
+    kept = {_key(fact, {}) for facts in head.values() for fact in facts.facts}
+    guarded = {(fact.what, _subject(fact, now_at)) for facts in base.values() for fact in facts.facts}
+    superseded: set[tuple[str, str]] = set()
+    for path, facts in head.items():
+        for fact in facts.facts:
+            if fact.sort != "grant" or _key(fact, {}) in known:
+                continue
+            instead = SUPERSEDED.get(fact.what)
+            if instead is not None:
+                if (instead, fact.subject) not in guarded:
+                    continue
+                superseded.add((instead, fact.subject))
+            elif have[fact.what] <= had[fact.what]:
+                continue
+            yield Difference("granted", fact, path, fact.line, "", fact.text)
+    there = {subject: path for path, facts in head.items() for subject in facts.subjects}
+    for facts in base.values():
+        for fact in facts.facts:
+            if fact.sort != "guard" or _key(fact, now_at) in kept or fact.what in SUPERSEDED.values():
+                continue
+            subject = _subject(fact, now_at)
+            found = there.get(subject) or _owner(subject, fact, there)
+            if found is not None:
+                line = _line_at(head[found], subject)
+                yield Difference("lost", fact, found, line, fact.text, "")
+
+
+def _subject(fact: Fact, now_at: Mapping[str, str]) -> str:
+    """A subject that begins with a file's path follows the file."""
+    first, mark, rest = fact.subject.partition(" ")
+    return f"{now_at.get(first, first)}{mark}{rest}"
+
+
+def _key(fact: Fact, now_at: Mapping[str, str]) -> tuple[str, str]:
+    return fact.what, _subject(fact, now_at)
+
+
+def _owner(subject: str, fact: Fact, there: Mapping[str, str]) -> str | None:
+    """The file with what a guard belonged to: ``Deployment/web app drop`` belongs to ``Deployment/web``."""
+    if fact.what in _ITSELF:
+        return None
+    words = subject.split(" ")
+    for end in range(len(words) - 1, 0, -1):
+        if found := there.get(" ".join(words[:end])):
+            return found
+    return None
+
+
+def _line_at(facts: FileFacts, subject: str) -> int:
+    return next((fact.line for fact in facts.facts if fact.subject == subject), 1)

@@ -1,0 +1,78 @@
+"""What one file of configuration says: rights that it grants, protections that it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from gate.model.rule import Severity
+
+Sort = Literal["grant", "guard"]
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """One right or protection. ``what`` is a key of GRANTS or GUARDS; ``subject`` names who has it, without
+    the file's path, so that it is found again where it was moved; ``line`` is 1-based; ``text`` is evidence.
+    """
+
+    sort: Sort
+    what: str
+    subject: str
+    line: int = 1
+    text: str = ""
+
+
+class FileFacts(msgspec.Struct, frozen=True):
+    """Of one file: its facts, and every subject that it has at all, guarded or not."""
+
+    facts: list[Fact] = []
+    subjects: list[str] = []
+
+
+class Kind(NamedTuple):
+    """The sentence that is told, and how grave it is where base has nothing like it."""
+
+    message: str
+    severity: Severity
+
+
+_H, _M = Severity.HIGH, Severity.MEDIUM
+GRANTS: Final[Mapping[str, Kind]] = {
+    "host-files": Kind("A pod is given files of the machine it runs on.", _H),
+    "host-network": Kind("A pod shares the machine's network.", _M),
+    "every-right": Kind("Everything is allowed on everything.", _H),
+    "cluster-admin": Kind("Somebody becomes administrator of the cluster.", _H),
+    "to-anybody": Kind("A right is given to everybody, without authentication.", _H),
+    "escalates": Kind("A role may give itself or others more rights.", _H),
+    "open-port": Kind("A port for administration or data is open to the whole internet.", _H),
+    "open-other-port": Kind("A port is open to the whole internet.", _M),
+    "public-data": Kind("Stored data can be read by everybody.", _H),
+    "runs-as-root": Kind("A service runs as root that did not at base.", _H),
+    "strong-capability": Kind("A service is given a capability that is as good as root.", _H),
+    "sent-elsewhere": Kind("Requests are handed on to a foreign address.", _H),
+    "password-free-root": Kind("Root's rights are given without a password.", _H),
+    "login-key": Kind("Somebody's key may log in.", _H),
+    "rows-open": Kind("The database no longer hides rows from those who may not see them.", _H),
+    "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
+}
+GUARDS: Final[Mapping[str, Kind]] = {
+    "authentication": Kind("Authentication that base asked for is gone.", _H),
+    "switched-on": Kind("A protection that base had switched on is off.", _H),
+    "content-policy": Kind("The content security policy that base sent is gone.", _H),
+    "response-header": Kind("A response header that protects visitors is gone.", _M),
+    "rate-limit": Kind("A limit on requests is gone.", _M),
+    "integrity": Kind("A script of another origin is no longer checked by its digest.", _H),
+    "csrf-token": Kind("A form lost its token against forged requests.", _H),
+    "escaped": Kind("A page no longer escapes a value.", _H),
+    "confinement": Kind("A service or container is confined less than at base.", _M),
+    "own-user": Kind("A service no longer runs as a user of its own.", _M),
+    "network-policy": Kind("A network policy of the cluster is gone.", _M),
+    "public-block": Kind("The block on public access to stored data is gone.", _H),
+    "encryption": Kind("Stored data is no longer encrypted.", _M),
+    "deletion-protection": Kind("Data is no longer protected from deletion.", _M),
+    "transport": Kind("A connection is no longer encrypted or checked.", _H),
+}
+SUPERSEDED: Final[Mapping[str, str]] = {"unescaped": "escaped", "runs-as-root": "own-user"}
+"""Grants that are told only where base had the guard for the same subject (and then instead of it)."""

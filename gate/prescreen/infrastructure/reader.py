@@ -1,0 +1,101 @@
+"""Which file is read as what. Runs in the limited child: ``gate.prescreen.infrastructure.reader:read``."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import PurePosixPath
+from typing import Final
+
+from gate.prescreen.infrastructure.facts import FileFacts
+from gate.prescreen.infrastructure.service_facts import account_facts, image_facts, unit_facts
+from gate.prescreen.infrastructure.terraform_facts import policy_facts, terraform_facts
+from gate.prescreen.infrastructure.web_facts import page_facts, server_facts, sql_facts
+from gate.prescreen.infrastructure.yaml_facts import SWITCHED_ON, switches, yaml_facts
+from gate.supply.yaml_data import Path, UnreadableYamlError, leaves
+
+_UNIT: Final = re.compile(r"\.(?:service|socket|timer|mount|path)$|\.(?:service|socket)\.d/[^/]+\.conf$")
+_SERVER: Final = re.compile(r"nginx|sites-(?:available|enabled)/|angie|openresty", re.IGNORECASE)
+_PAGES: Final = frozenset((".html", ".htm", ".jinja", ".jinja2", ".j2", ".njk", ".twig", ".liquid", ".xhtml"))
+_SQL: Final = frozenset((".sql", ".psql", ".pgsql", ".ddl"))
+_TERRAFORM: Final = frozenset((".tf", ".tofu", ".hcl"))
+_LOCKS: Final = re.compile(
+    r"(?:^|[/.-])(?:lock|package-lock|npm-shrinkwrap)\.(?:json|toml|ya?ml)$|pnpm-lock|poetry\.lock"
+)
+_LONGEST: Final = 1 << 20
+
+
+def reads(path: str) -> bool:
+    """Is this a file that says something here?"""
+    return _format(path) != ""
+
+
+def _format(path: str) -> str:
+    pure = PurePosixPath(path)
+    name, suffix = pure.name.lower(), pure.suffix.lower()
+    if _LOCKS.search(path):
+        return ""
+    if suffix in _TERRAFORM:
+        return "terraform"
+    if suffix in (".yaml", ".yml"):
+        return "yaml"
+    if _UNIT.search(path):
+        return "unit"
+    if "dockerfile" in name or "containerfile" in name:
+        return "image"
+    if name.startswith("authorized_keys") or "sudoers" in path:
+        return "account"
+    if suffix in _PAGES:
+        return "page"
+    if suffix in _SQL:
+        return "sql" if "down" not in pure.stem.lower() else ""
+    if suffix in (".conf", ".nginx", ".vhost", "") and _SERVER.search(path):
+        return "server"
+    return {".json": "json", ".toml": "toml"}.get(suffix, "")
+
+
+def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
+    """The facts of one file; of one that is not what its name says, none."""
+    del options
+    kind = _format(path)
+    if len(data) > _LONGEST:
+        return FileFacts()
+    if kind == "terraform":
+        return terraform_facts(data)
+    if kind == "yaml":
+        try:
+            return yaml_facts(data)
+        except UnreadableYamlError:
+            return FileFacts()
+    text = data.decode("utf-8", "replace")
+    if kind in ("json", "toml"):
+        return _settings(text, path, kind)
+    readers = {
+        "unit": unit_facts,
+        "image": image_facts,
+        "account": account_facts,
+        "page": page_facts,
+        "sql": sql_facts,
+        "server": server_facts,
+    }
+    reader = readers.get(kind)
+    return reader(text, path) if reader else FileFacts()
+
+
+def _settings(text: str, path: str, kind: str) -> FileFacts:
+    try:
+        found = json.loads(text) if kind == "json" else tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return FileFacts()
+    lines = text.split("\n")
+
+    def line_of(where: Path) -> int:
+        last = str(where[-1]) if where else ""
+        return next((number for number, line in enumerate(lines, 1) if last in line), 1)
+
+    switched = [*switches(leaves(found), line_of)]
+    facts = [fact for fact in switched if fact.what == SWITCHED_ON]
+    if kind == "json":
+        facts += policy_facts(text, path)
+    return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in switched)])

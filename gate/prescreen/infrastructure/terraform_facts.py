@@ -1,0 +1,239 @@
+"""Terraform and OpenTofu: who may come in, who may do what, what is public. Policies in JSON, too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+import tree_sitter
+import tree_sitter_hcl
+
+from gate.prescreen.infrastructure.facts import Fact, FileFacts
+
+_WORLD: Final = frozenset(("0.0.0.0/0", "::/0", "*", "Internet"))
+_WEB: Final = frozenset((80, 443))
+_GRAVE: Final = (
+    22,
+    23,
+    445,
+    1433,
+    1521,
+    2375,
+    2376,
+    2379,
+    3306,
+    3389,
+    5432,
+    5601,
+    5900,
+    5985,
+    6379,
+    6443,
+    8500,
+)
+_GRAVE_TOO: Final = (9200, 9300, 10250, 11211, 27017)
+_OWNERS: Final = ("AdministratorAccess", "IAMFullAccess", "PowerUserAccess")
+_PRINCIPALS: Final = frozenset(("allUsers", "allAuthenticatedUsers"))
+_GUARDED: Final = {
+    "storage_encrypted": "encryption",
+    "encrypted": "encryption",
+    "enable_key_rotation": "encryption",
+    "deletion_protection": "deletion-protection",
+    "block_public_acls": "public-block",
+    "block_public_policy": "public-block",
+    "ignore_public_acls": "public-block",
+    "restrict_public_buckets": "public-block",
+    "uniform_bucket_level_access": "public-block",
+    "enable_https_traffic_only": "transport",
+    "https_traffic_only_enabled": "transport",
+    "require_ssl": "transport",
+    "transit_encryption_enabled": "transport",
+}
+_DEEPEST: Final = 40
+
+Value = str | list["Value"] | dict[str, "Value"]
+
+
+@cache
+def _parser() -> tree_sitter.Parser:
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_hcl.language()))
+
+
+def terraform_facts(data: bytes) -> FileFacts:
+    """Every block of a file."""
+    root = _parser().parse(data).root_node
+    facts: list[Fact] = []
+    subjects: list[str] = []
+    for body in root.named_children:
+        for block in body.named_children if body.type == "body" else ():
+            if block.type == "block":
+                kind, labels = _head(block)
+                subject = " ".join((kind, *labels))
+                subjects.append(subject)
+                facts += _block(block, labels[0] if labels else kind, subject)
+    return FileFacts(facts=facts, subjects=subjects)
+
+
+def policy_facts(text: str, subject: str, line: int = 1) -> Iterator[Fact]:
+    """A policy document of a cloud in JSON. Text that is none yields nothing."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(found, dict):
+        yield from _statements(found, subject, line)
+
+
+def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[Fact]:
+    statements = policy.get("Statement", policy.get("statement", []))
+    for one in statements if isinstance(statements, list) else [statements]:
+        if not isinstance(one, dict):
+            continue
+        low = {key.lower(): value for key, value in one.items()}
+        if str(low.get("effect", "Allow")).lower() != "allow":
+            continue
+        actions, over = (
+            _flat(low.get("action", low.get("actions"))),
+            _flat(low.get("resource", low.get("resources"))),
+        )
+        if {"*", "*:*"} & actions and "*" in over:
+            yield Fact("grant", "every-right", subject, line, "Allow * on *")
+        who = _flat(low.get("principal", low.get("principals")))
+        if "*" in who and not low.get("condition"):
+            yield Fact("grant", "to-anybody", subject, line, f"Allow {' '.join(sorted(actions))[:80]} to *")
+
+
+def _flat(value: Value | None) -> set[str]:
+    if isinstance(value, str):
+        return {value}
+    inner = value.values() if isinstance(value, dict) else value or []
+    return {text for one in inner for text in _flat(one)}
+
+
+def _head(block: tree_sitter.Node) -> tuple[str, list[str]]:
+    words = [child for child in block.named_children if child.type in ("identifier", "string_lit")]
+    texts = [(word.text or b"").decode("utf-8", "replace").strip('"') for word in words]
+    return (texts[0] if texts else "?"), texts[1:]
+
+
+def _block(block: tree_sitter.Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fact]:
+    """The attributes of a block as plain values, then the blocks in it."""
+    values: dict[str, Value] = {}
+    lines: dict[str, int] = {}
+    inner: list[tree_sitter.Node] = []
+    for body in block.named_children:
+        for child in body.named_children if body.type == "body" else ():
+            if child.type == "attribute" and child.named_child_count > 1:
+                name = (child.named_children[0].text or b"").decode("utf-8", "replace")
+                values[name] = _value(child.named_children[1])
+                lines[name] = child.start_point[0] + 1
+            elif child.type == "block" and depth < _DEEPEST:
+                inner.append(child)
+    line = block.start_point[0] + 1
+    yield from _attributes(values, lines, subject)
+    yield from _opened(kind, values, subject, line)
+    if kind == "statement":
+        named = {"Statement": [values | {"principals": _identifiers(inner)}]}
+        yield from _statements(named, subject, line)  # type: ignore[arg-type]
+    for child in inner:
+        name, _ = _head(child)
+        same = "security_rule" if name == "security_rule" else name
+        # What comes in is a block of the rule's own; everything else keeps its resource's kind.
+        yield from _block(child, same, subject, depth + 1)
+
+
+def _identifiers(blocks: list[tree_sitter.Node]) -> Value:
+    texts: list[Value] = []
+    for block in blocks:
+        if _head(block)[0] == "principals":
+            for body in block.named_children:
+                texts.extend(
+                    _value(child.named_children[1])
+                    for child in (body.named_children if body.type == "body" else ())
+                    if child.type == "attribute" and (child.named_children[0].text or b"") == b"identifiers"
+                )
+    return texts
+
+
+def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -> Iterator[Fact]:
+    for name, value in values.items():
+        at, text = lines[name], f"{name} = {value}"[:120]
+        if name in _GUARDED and value == "true":
+            yield Fact("guard", _GUARDED[name], f"{subject} {name}", at, text)
+        if (name == "publicly_accessible" and value == "true") or (
+            name == "acl" and str(value).startswith("public-")
+        ):
+            yield Fact("grant", "public-data", f"{subject} {name}", at, text)
+        elif name in ("member", "members") and _PRINCIPALS & _flat(value):
+            yield Fact("grant", "to-anybody", subject, at, text)
+        elif name == "policy_arn" and str(value).endswith(_OWNERS):
+            yield Fact("grant", "every-right", f"{subject} {str(value).rpartition('/')[2]}", at, text)
+        elif name == "role" and str(value) in ("roles/owner", "roles/editor"):
+            yield Fact("grant", "every-right", f"{subject} {value}", at, text)
+        elif isinstance(value, dict):
+            yield from _statements(value, subject, at)
+        elif isinstance(value, str) and "Statement" in value:
+            yield from policy_facts(value, subject, at)
+
+
+def _opened(kind: str, values: dict[str, Value], subject: str, line: int) -> Iterator[Fact]:
+    sources = _flat(values.get("cidr_blocks")) | _flat(values.get("ipv6_cidr_blocks"))
+    sources |= (
+        _flat(values.get("source_ranges")) | _flat(values.get("cidr_ipv4")) | _flat(values.get("cidr_ipv6"))
+    )
+    sources |= _flat(values.get("source_address_prefix")) | _flat(values.get("cidr_block"))
+    if not sources & _WORLD or kind == "egress" or "route" in kind:
+        return
+    direction = str(values.get("type", values.get("direction", "ingress"))).lower()
+    if direction in ("egress", "outbound") or str(values.get("access", "allow")).lower() == "deny":
+        return
+    ends = [_port(values.get(name)) for name in ("from_port", "to_port", "destination_port_range")]
+    known = [port for port in ends if port is not None]
+    first, last = (min(known), max(known)) if known else (0, 65535)
+    everything = not known or (first <= 0 and last in (0, -1)) or last - first > 1000
+    text = f"{first}-{last} from {' '.join(sorted(sources & _WORLD))}"
+    if everything or any(first <= port <= last for port in _GRAVE + _GRAVE_TOO):
+        yield Fact("grant", "open-port", f"{subject} {text}", line, text)
+    elif not (first == last and first in _WEB):
+        yield Fact("grant", "open-other-port", f"{subject} {text}", line, text)
+
+
+def _port(value: Value | None) -> int | None:
+    try:
+        return int(str(value)) if value is not None else None
+    except ValueError:
+        return None
+
+
+def _value(node: tree_sitter.Node, depth: int = 0) -> Value:
+    """Plain data of an expression; what is computed stands as its text."""
+    if depth > _DEEPEST:
+        return ""
+    if (
+        node.type in ("expression", "literal_value", "collection_value", "template_expr")
+        and node.named_child_count
+    ):
+        return _value(node.named_children[0], depth + 1)
+    if node.type == "tuple":
+        inside = [one for one in node.named_children if one.type == "expression"]
+        return [_value(one, depth + 1) for one in inside]
+    if node.type == "object":
+        found: dict[str, Value] = {}
+        for one in node.named_children:
+            key, value = one.child_by_field_name("key"), one.child_by_field_name("val")
+            if key is not None and value is not None:
+                found[str(_value(key, depth + 1))] = _value(value, depth + 1)
+        return found
+    if node.type == "function_call":
+        name = (node.named_children[0].text or b"").decode("utf-8", "replace")
+        arguments = [one for one in node.named_children if one.type == "function_arguments"]
+        if name in ("jsonencode", "toset", "tolist", "concat") and arguments and arguments[0].named_children:
+            return _value(arguments[0].named_children[0], depth + 1)
+    if node.type in ("string_lit", "quoted_template", "heredoc_template"):
+        parts = [
+            one for one in node.named_children if one.type in ("template_literal", "template_interpolation")
+        ]
+        return "".join((part.text or b"").decode("utf-8", "replace") for part in parts)
+    return (node.text or b"").decode("utf-8", "replace")

@@ -1,0 +1,150 @@
+"""Web servers and pages: who has to log in, which headers are sent, what is escaped, checked or handed on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Final
+
+from gate.prescreen.infrastructure.facts import Fact, FileFacts
+
+_HEADERS: Final = frozenset(
+    ("strict-transport-security", "x-frame-options", "x-content-type-options", "referrer-policy")
+)
+_ASKS: Final = frozenset(
+    ("auth_basic", "auth_request", "auth_jwt", "ssl_verify_client", "deny", "basicauth", "basic_auth")
+)
+_TOKEN: Final = re.compile(r"#[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{};]|[^\s{};\"'#]+|\n")
+_ADDRESS: Final = re.compile(r"^\w{1,10}://\[?([0-9a-fA-F.:]{7,39}?)\]?(?::\d+)?(?:/|$)")
+_TAG: Final = re.compile(r"<(script|link)\b([^>]{0,2000})>", re.IGNORECASE)
+_PLACE: Final = re.compile(r"\b(?:src|href)\s*=\s*[\"']?((?:https?:)?//[^\"'\s>]{1,500})", re.IGNORECASE)
+_POLICY: Final = re.compile(r"<meta\b[^>]{0,200}content-security-policy", re.IGNORECASE)
+_FORM: Final = re.compile(r"<form\b", re.IGNORECASE)
+_FORM_TOKEN: Final = re.compile(
+    r"\{%-?\s*csrf_token\s*-?%\}|\bcsrf_token\(\)|\bhidden_tag\(\)|@csrf\b|authenticity_token|\bcsrf_field\(\)"
+)
+_SHOWN: Final = re.compile(r"\{\{-?\s*([^{}|\n]{1,200}?)\s*((?:\|[^{}\n]{0,200}?)?)-?\}\}")
+_RAW: Final = re.compile(r"\|\s*(?:safe|safeseq|raw|unsafe|noescape)\b")
+
+
+def server_facts(text: str, path: str) -> FileFacts:
+    """Nginx and what is written like it (directives, blocks, semicolons)."""
+    facts = [*_directives(text, path)]
+    return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in facts)])
+
+
+def _directives(text: str, path: str) -> Iterator[Fact]:
+    line, words, at = 1, list[str](), 1
+    for match in _TOKEN.finditer(text):
+        mark = match[0]
+        if mark == "\n":
+            line += 1
+            continue
+        if mark.startswith("#"):
+            continue
+        if mark in "{};":
+            if words:
+                yield from _directive(words, path, at)
+            words = []
+            continue
+        if not words:
+            at = line
+        words.append(mark.strip("\"'"))
+        line += mark.count("\n")
+
+
+def _directive(words: list[str], path: str, line: int) -> Iterator[Fact]:
+    name, rest = words[0].lower(), words[1:]
+    text = " ".join(words)[:120]
+    if name == "add_header" and rest:
+        header = rest[0].lower()
+        if header == "content-security-policy":
+            yield Fact("guard", "content-policy", path, line, text)
+        elif header in _HEADERS:
+            yield Fact("guard", "response-header", f"{path} {header}", line, text)
+    elif name in _ASKS and rest[:1] != ["off"]:
+        yield Fact("guard", "authentication", f"{path} {name}", line, text)
+    elif name in ("limit_req", "limit_conn"):
+        yield Fact("guard", "rate-limit", f"{path} {name}", line, text)
+    elif name in ("proxy_pass", "mirror", "fastcgi_pass", "uwsgi_pass", "grpc_pass") and rest:
+        address = _ADDRESS.match(rest[0])
+        if address and _is_public(address[1]):
+            yield Fact("grant", "sent-elsewhere", rest[0], line, text)
+    elif name == "proxy_ssl_verify" and rest[:1] == ["on"]:
+        yield Fact("guard", "transport", f"{path} {name}", line, text)
+
+
+def _is_public(text: str) -> bool:
+    """The documentation networks stand for the real thing in tests and samples."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return False
+    documented = text.startswith(("192.0.2.", "198.51.100.", "203.0.113.", "2001:db8:"))
+    return address.is_global or documented
+
+
+def page_facts(text: str, path: str) -> FileFacts:
+    """HTML and templates of the Jinja and Django kind."""
+    facts = [*_page(text, path)]
+    subjects = [path, *(fact.subject for fact in facts)]
+    places = (_PLACE.search(match[2]) for match in _TAG.finditer(text))
+    if _FORM.search(text):
+        subjects.append(f"{path} form")
+    subjects.extend(_without_version(place[1]) for place in places if place)
+    return FileFacts(facts=facts, subjects=subjects)
+
+
+def _page(text: str, path: str) -> Iterator[Fact]:
+    for match in _TAG.finditer(text):
+        place = _PLACE.search(match[2])
+        if place and re.search(r"\bintegrity\s*=", match[2], re.IGNORECASE):
+            yield Fact("guard", "integrity", _without_version(place[1]), _line(text, match), place[1][:120])
+    if policy := _POLICY.search(text):
+        yield Fact("guard", "content-policy", path, _line(text, policy), policy[0][:80])
+    if _FORM.search(text) and (mark := _FORM_TOKEN.search(text)):
+        yield Fact("guard", "csrf-token", f"{path} form", _line(text, mark), mark[0][:80])
+    for match in _SHOWN.finditer(text):
+        value = " ".join(match[1].split())
+        sort, what = ("grant", "unescaped") if _RAW.search(match[2]) else ("guard", "escaped")
+        yield Fact(
+            "grant" if sort == "grant" else "guard",
+            what,
+            f"{path} {value}",
+            _line(text, match),
+            match[0][:120],
+        )
+
+
+def _line(text: str, match: re.Match[str]) -> int:
+    return text.count("\n", 0, match.start()) + 1
+
+
+def _without_version(place: str) -> str:
+    """An address without the digits of its version: an update is the same script."""
+    return re.sub(r"[@/-]v?\d[\w.+-]*", "", place.partition("?")[0])
+
+
+_ROWS_OPEN: Final = re.compile(
+    r"\b(?:DISABLE\s+ROW\s+LEVEL\s+SECURITY|NO\s+FORCE\s+ROW\s+LEVEL\s+SECURITY|\bBYPASSRLS\b"
+    r"|DROP\s+POLICY\s+(?:IF\s+EXISTS\s+)?[\w\".]{1,80})",
+    re.IGNORECASE,
+)
+_MADE: Final = re.compile(r"\bCREATE\s+POLICY\s+([\w\".]{1,80})", re.IGNORECASE)
+
+
+def sql_facts(text: str, path: str) -> FileFacts:
+    """Row level security that a migration takes away; a policy that is dropped and made anew is not."""
+    made = {name.strip('"').lower() for name in _MADE.findall(text)}
+    facts = []
+    for match in _ROWS_OPEN.finditer(text):
+        words = match[0].split()
+        if words[0].upper() == "DROP" and words[-1].strip('"').lower() in made:
+            continue
+        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if "--" not in before:
+            facts.append(
+                Fact("grant", "rows-open", f"{path} {' '.join(words)}", _line(text, match), " ".join(words))
+            )
+    return FileFacts(facts=facts, subjects=[path])

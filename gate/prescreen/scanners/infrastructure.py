@@ -1,0 +1,109 @@
+"""Configuration that decides who may do what: base and head are read as data and compared by meaning.
+
+Manifests of Kubernetes, compose files, Terraform, policies of clouds, systemd units, web servers, pages,
+migrations: nothing of it runs in the sandbox, and it decides what an attacker may do once it is merged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from gate.languages.limited_child import scan_isolated
+from gate.model.finding import Finding
+from gate.model.rule import Confidence, RuleMeta, Severity
+from gate.prescreen.infrastructure.compare import Difference, differences
+from gate.prescreen.infrastructure.facts import GRANTS, GUARDS, FileFacts
+from gate.prescreen.infrastructure.reader import reads
+from gate.prescreen.interface import Prescreened, PrescreenRequest, View
+from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.bandit_rules import in_tests
+from gate.prescreen.text_rule import finding, rule
+from gate.prescreen.views import make_views
+
+GRANTED: Final = rule.meta(
+    "infrastructure.granted",
+    "Configuration grants more than base",
+    severity="high",
+    confidence="medium",
+    topic="infrastructure",
+    cwe=(250, 732, 284),
+    why="Rights, open ports and public data are given by a line of configuration; no test runs it, and it "
+    "holds from the moment it is applied.",
+    fix="Name who needs which right on what, and give only that; open ports to known networks.",
+)
+LOST: Final = rule.meta(
+    "infrastructure.guard-removed",
+    "Configuration guards less than base",
+    severity="high",
+    confidence="medium",
+    topic="infrastructure",
+    cwe=(693, 306, 311),
+    why="Base asked for a log-in, sent a header, confined a service or escaped a value; head does not.",
+    fix="Put it back, or say in the change why it is not needed any more.",
+)
+RULES: Final[tuple[RuleMeta, ...]] = (GRANTED, LOST)
+_READER: Final = "gate.prescreen.infrastructure.reader:read"
+_MOST: Final = 20
+
+
+class Infrastructure:
+    """The scanner. ``name`` is the stage's name after ``prescreen:``."""
+
+    name: str = "infrastructure"
+
+    def scan(self, request: PrescreenRequest) -> Prescreened:
+        """Compare what both sides of every changed file of configuration say."""
+        until = time.monotonic() + request.deadline
+        views = [view for view in make_views(request).of() if not view.unreadable and reads(view.path)]
+        heads = {view.path: view for view in views if view.side == "head"}
+        bases = {view.path: view for view in views if view.side == "base"}
+        gone = [
+            f.path for f in request.change.files if f.status == "deleted" and reads(f.path) and not f.binary
+        ]
+        if not heads:
+            return ended(self.name, ())
+        before = [(path, _bytes(view)) for path, view in bases.items()]
+        before += [(path, data) for path, data in request.base.read_many(tuple(gone))]
+        base, _ = _read(before, until)
+        head, unlooked = _read([(path, _bytes(view)) for path, view in heads.items()], until)
+        now_at = {path: view.source.path for path, view in bases.items()}
+        found = [*differences(base, head, now_at)]
+        return ended(self.name, [*_findings(found, heads)], unlooked)
+
+
+def _bytes(view: View) -> bytes:
+    return view.text.encode("utf-8", "replace")
+
+
+def _read(files: list[tuple[str, bytes]], until: float) -> tuple[dict[str, FileFacts], list[tuple[str, str]]]:
+    facts: dict[str, FileFacts] = {}
+    unlooked: list[tuple[str, str]] = []
+    left = max(1.0, until - time.monotonic())
+    for result in scan_isolated(_READER, files, FileFacts, deadline=left, parses=True) if files else ():
+        if result.value is not None:
+            facts[result.path] = result.value
+        else:
+            unlooked.append((result.path, result.reason))
+    return facts, unlooked
+
+
+def _findings(found: list[Difference], heads: dict[str, View]) -> Iterator[Finding]:
+    told: set[tuple[str, str, str]] = set()
+    for one in found:
+        kind = (GRANTS if one.sort == "granted" else GUARDS)[one.fact.what]
+        key = (one.fact.what, one.path, one.fact.subject)
+        if key in told or len(told) == _MOST:
+            continue
+        told.add(key)
+        evidence = {"what": one.fact.subject, "before": one.before, "after": one.after}
+        yield finding(
+            GRANTED if one.sort == "granted" else LOST,
+            kind.message,
+            heads[one.path].location(one.line),
+            shape=f"{one.fact.what} {one.fact.subject}",
+            evidence={name: text for name, text in evidence.items() if text},
+            severity=Severity.LOW if in_tests(one.path) else kind.severity,
+            confidence=Confidence.MEDIUM,
+        )
