@@ -29,11 +29,15 @@ _FORGET: Final = "Agents are told to forget their instructions."
 _SEND: Final = "Agents are told to send secrets away."
 _HIDE: Final = "Agents are told to keep something from people."
 _OBEY: Final = "Agents are told to do what a page elsewhere says."
+_EXPOSE: Final = "Agents are told to put secrets or the environment where others read them."
+_WEAKEN: Final = "Agents are told to write code that checks less."
+_FROM: Final = "Agents are told to take packages from another index."
 _UNSEEN: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 """Characters that nobody sees; inside of a word they hide it from a pattern, not from an agent."""
 _W: Final = r"[\w'\u2019*`,/-]{1,30}\s{1,5}"
 _GUARD: Final = (
     r"(?:security|safety|sandbox\w*|guard-?rails?|vulnerabilit\w+|secret[- ]scan\w*"
+    r"|(?:certificate|tls|ssl|signature|hash|checksum|integrity|origin)\s+(?:checks?|verification|validation)"
     r"|code[- ]?reviews?|human (?:review|approval)|permission (?:prompts?|checks?)|approvals?"
     r"|pre-?commit(?!['\u2019]s)|(?:git|commit) hooks?|ci checks?|the gate)"
 )
@@ -66,6 +70,56 @@ _SWITCHES: Final = _compiled(
     (_ROUND, r"\b(?:HUSKY=0|HUSKY_SKIP_HOOKS=1|LEFTHOOK=(?:0|false)|core\.hooksPath[= ]/dev/null)"),
     (_ROUND, r"\bSKIP=[\w,-]{0,60}(?:gitleaks|secret|trufflehog|bandit|semgrep|safety|audit|security)"),
     (_ROUND, r"\bdangerouslyDisableSandbox\W{1,4}true"),
+)
+_EXPOSES: Final = _compiled(
+    (
+        _EXPOSE,
+        (
+            r"\b(?:includ|writ|put|past|sav|stor|log|print|add|append|copy|dump|record|attach)(?:e|s|ing|ed|ting)?\b"
+            r"[^.!?\n]{0,60}(?:\b(?:output|result|content|value)s?\s+of\s+(?:the\s+)?[`'\"]?"
+            r"(?:env|printenv|set|export -p|\.env|id_rsa"
+            r"|cat\s+~?/?[\w./-]{0,40}(?:env|key|secret|credential)\w*)\b"
+            r"|\b(?:all|every|full|whole|entire|current)\s+(?:\w{1,12}\s+)?environment(?:\s+variables)?\b)"
+            r"[^.!?\n]{0,40}\b(?:in|into|to|on|under|as)\b"
+        ),
+    ),
+)
+"""Counted in full as an order: what a build or a page then holds, others read."""
+_WEAKENS: Final = _compiled(
+    (
+        _WEAKEN,
+        (
+            rf"{_VERBS}\s{{1,5}}(?:{_W}){{0,3}}?(?:certificates?|tls|ssl|signatures?|hash(?:es)?|checksums?)"
+            r"\s+(?:checks?|verification|validation|errors?)\b"
+        ),
+    ),
+    (
+        _WEAKEN,
+        (
+            r"\b(?:fine|ok|okay|acceptable|safe|allowed|best)\s+to\s+"
+            rf"{_VERBS}\s{{1,5}}(?:{_W}){{0,3}}?(?:verification|validation|authentication|escaping)\b"
+        ),
+    ),
+    (
+        _WEAKEN,
+        (
+            r"\b(?:always|please|must|should)\b[^.!?\n]{0,40}"
+            r"\b(?:verify\s*=\s*False|--insecure\b|rejectUnauthorized:\s*false)"
+        ),
+    ),
+)
+_TAKES_FROM: Final = _compiled(
+    (
+        _FROM,
+        (
+            r"\b(?:use|prefer|install|resolve|download)\w*\b[^.!?\n]{0,40}"
+            rf"\b(?:mirror|index|registry)\s{{1,3}}(?:at\s|from\s)?(?<!\]){_URL}"
+        ),
+    ),
+)
+_KNOWN_INDEXES: Final = re.compile(
+    r"https?://(?:[\w-]{1,40}\.)?(?:pypi\.org|pythonhosted\.org|npmjs\.org|npmjs\.com|yarnpkg\.com|crates\.io"
+    r"|rubygems\.org|golang\.org|maven\.org|nuget\.org|localhost|127\.0\.0\.1)(?:[:/]|$)"
 )
 _FORGETS: Final = _compiled(
     (
@@ -111,7 +165,7 @@ _HIDES: Final = _compiled(
         _HIDE,
         (
             rf"{_NOT}(?:mention|tell|inform|reveal|disclos|notif|alert)\w*\s+(?:{_THIS}\b[^.!?]{{0,60}}"
-            rf"\b(?:{_PEOPLE}|pull request|commit message)\b"
+            rf"\b(?:{_PEOPLE}|pull request|commit message|summar(?:y|ies)|changelog|description|report)\b"
             rf"|(?:{_W}){{0,3}}?{_PEOPLE}\b(?:\s+(?:of|about)\s+{_THIS}\b"
             rf"|\s+that\s+(?:you|this)\b|\s{{0,4}}(?=[.!?;,)]|\n\s*\n|$)))"
         ),
@@ -211,6 +265,10 @@ def sayings(text: str) -> Iterator[AgentSentence]:
         (_HIDES, "hide"),
         (_MAY_HIDE, "may"),
         (_LEAVES_OUT, "leave"),
+        (_EXPOSES, "order"),
+        (_WEAKENS[:1], "order"),
+        (_WEAKENS[1:], "weaken"),
+        (_TAKES_FROM, "from"),
     ):
         for message, pattern in rows:
             for match in pattern.finditer(text):
@@ -239,6 +297,8 @@ def _level(kind: str, match: re.Match[str], before: str, after: str) -> tuple[Se
         weak = bool(_WITH_KEY.search(match[0])) and not _ITSELF.search(match[0])
     elif kind == "obey" and origin_of(match["address"]) <= Origin.VENDOR:
         return Severity.MEDIUM, Confidence.HIGH
+    elif kind == "from":
+        weak = bool(_KNOWN_INDEXES.match(match["address"]))
     elif kind == "leave" and _WITH_A_REASON.match(after):
         return Severity.MEDIUM, Confidence.LOW
     return _WEAK if weak or kind == "may" else _FULL

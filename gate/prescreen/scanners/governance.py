@@ -21,6 +21,8 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.scanners.agent_instructions import META as AGENT_TOLD
 from gate.prescreen.scanners.agent_instructions import instruction_findings as agent_told
+from gate.prescreen.scanners.agent_tools import META as AGENT_TOOLS
+from gate.prescreen.scanners.agent_tools import tool_findings
 from gate.prescreen.scanners.automatic_commands import META as BY_ITSELF
 from gate.prescreen.scanners.automatic_commands import acts_alone, commands
 from gate.prescreen.scanners.workflows import compared_paths, workflow_findings
@@ -91,7 +93,7 @@ STARTUP: Final = rule.meta(
     why="sitecustomize, usercustomize, .pth files and shell profiles run without being called.",
     fix="Call the code explicitly from the program that needs it.",
 )
-RULES: Final = (WORKFLOW, SETTINGS, OWNERS, TOOLING, AGENT, AGENT_TOLD, STARTUP, BY_ITSELF)
+RULES: Final = (WORKFLOW, SETTINGS, OWNERS, TOOLING, AGENT, AGENT_TOLD, AGENT_TOOLS, STARTUP, BY_ITSELF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,7 @@ class Governance:
             if source.path.rpartition("/")[2] == "pyproject.toml":
                 found += _own_table(source)
             found += commands(source)
+            found += tool_findings(source)
             if _AGENT.search(source.path) and not acts_alone(source.path):
                 found += agent_told(source)
         return ended(self.name, found)

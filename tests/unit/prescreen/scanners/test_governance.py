@@ -154,6 +154,7 @@ def test_every_rule_has_fixtures() -> None:
         *GOVERNANCE_HITS,
         "governance.runs-by-itself",
         "governance.agent-told",
+        "governance.agent-tools",
     }
 
 
