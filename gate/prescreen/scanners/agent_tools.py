@@ -21,7 +21,7 @@ META: Final = policy_rule.meta(
     "governance.agent-tools",
     "Coding agents get a program, a server or a right that base does not give them",
     severity="high",
-    confidence="medium",
+    confidence="high",
     topic="governance",
     cwe=(1427, 829, 250),
     attack=("T1546", "T1059", "T1195.002"),
@@ -89,7 +89,7 @@ def tool_findings(source: Source) -> Iterator[Finding]:
             shape=given.what,
             evidence={"what": given.what},
             severity=given.severity,
-            confidence=Confidence.MEDIUM,
+            confidence=Confidence.HIGH,
         )
 
 
