@@ -1,4 +1,4 @@
-"""Pull requests that go where base goes, but for the digits; and harmless ones whose names differ by chance."""
+"""Pull requests that do what base does, but for whom or where; and harmless ones that look different."""
 
 from __future__ import annotations
 
@@ -43,7 +43,30 @@ _CHANCE = '''
             return False
     '''
 
+_ACCESS = '''
+    """Who may change prices."""
+
+
+    def change(user: str, price: float) -> str:
+        """Only the owner may."""
+        if {who}:
+            raise PermissionError("{words}")
+        return f"{{price:.2f}}"
+    '''
+
+
+def _access(who: str, words: str = "not yours") -> dict[str, str | bytes | None]:
+    return {"src/pricing/access.py": _ACCESS.format(who=who, words=words)}
+
+
 IDENTITY_HOSTILE: Final = (
+    Pull(
+        name="whom-base-refuses-is-let-in",
+        base=_access('user != "owner"'),
+        head=_access('user == "nobody"'),
+        verdicts=("warn", "fail"),
+        rules=("refused-then-accepted",),
+    ),
     Pull(
         name="another-bucket-of-the-same-shape",
         base={"src/pricing/publish.py": _TENANT.format(url=_HERE)},
@@ -75,6 +98,12 @@ IDENTITY_HOSTILE: Final = (
 )
 
 IDENTITY_HARMLESS: Final = (
+    Pull(
+        name="refuses-the-same-in-other-words",
+        base=_access('user != "owner"'),
+        head=_access('not user == "owner"', "only the owner may"),
+        verdicts=("pass",),
+    ),
     Pull(
         name="a-number-by-chance-in-the-path",
         base={"src/pricing/publish.py": _CHANCE.format(more="")},

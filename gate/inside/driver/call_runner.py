@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from . import argument_values, program_runner, returned_values, web_project
+from . import answers, argument_values, program_runner, returned_values, web_project
 from .argument_values import lay_out
 
 __all__ = ["Caller", "lay_out"]
@@ -80,6 +80,9 @@ class Caller:
         self.armed = False
         self.describe = describe
         self.project = project
+        self.answers: list[list[str]] = []
+        self.asked = ""
+        self.given = ""
 
     def run(self, names: list[str], start: int) -> int:
         """Call from number ``start`` on and tell the outcome of each. Returns how many were called."""
@@ -92,7 +95,10 @@ class Caller:
                 continue
             self.channel.say("seen", **self.seen.news())
             self.channel.say("call", name=name, index=index, of=len(names))
-            self.channel.say("called", name=name, outcome=self._one(name))
+            self.answers = []
+            outcome = self._one(name)
+            said = {"given": self.given, "answers": self.answers[: answers.MOST]}
+            self.channel.say("called", name=name, outcome=outcome, **said)
             os.chdir(here)
         return len(names) - start
 
@@ -102,6 +108,7 @@ class Caller:
             owner, target = self._find(name)
         except BaseException as error:
             return "absent" if isinstance(error, (AttributeError, KeyError)) else self._told(error)
+        self.given = answers.signature(target)
         signal.signal(signal.SIGALRM, self._alarm)
         # A few calls may take their time; a row of them must not use up that of the calls behind them.
         each = self.each if self.slow < PATIENCE else self.each / 5
@@ -126,6 +133,7 @@ class Caller:
             for number, act in enumerate(acts):
                 if number >= argument_values.SURE and time.monotonic() - start > SPARE * each:
                     break  # more of the same is worth little where it costs much
+                self.asked = answers.asked(number, *getattr(act, "given", ((act,), {})))
                 outcomes.append(self._act(act))
                 if outcomes[-1] == "timed-out":
                     break
@@ -144,11 +152,15 @@ class Caller:
     def _act(self, act: Callable[[], object]) -> str:
         try:
             value = act()
+            word = "ran" if inspect.isawaitable(value) else answers.answer(value)
             _exhaust(value)
+            self.answers.append([self.asked, word])
             returned_values.use(value, getattr(self.module, "__file__", None), _exhaust, CallTimeout)
         except CallTimeout:
+            self.answers.append([self.asked, "late"])
             return "timed-out"
         except BaseException as error:
+            self.answers.append([self.asked, answers.refusal(error)])
             return self._told(error)
         return "returned"
 
@@ -208,7 +220,18 @@ def _behind(target: Any) -> Any:
 
 
 def _bound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Callable[[], object]:
-    return lambda: function(*args, **named)
+    return _Asked(lambda: function(*args, **named), args, named)
+
+
+class _Asked:
+    """A call to make that knows what it is given."""
+
+    def __init__(self, act: Callable[[], object], args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        self._act = act
+        self.given = (args, named)
+
+    def __call__(self) -> object:
+        return self._act()
 
 
 def _member_acts(owner: type, target: object, name: str) -> list[Callable[[], object]]:
@@ -255,13 +278,13 @@ def _setter_acts(owner: type, target: object, name: str) -> list[Callable[[], ob
 
 
 def _method(owner: type, name: str, args: tuple[object, ...], named: dict[str, Any]) -> Callable[[], object]:
-    return lambda: getattr(_instance(owner), name)(*args, **named)
+    return _Asked(lambda: getattr(_instance(owner), name)(*args, **named), args, named)
 
 
 def _bare_method(
     owner: type, function: Any, args: tuple[Any, ...], named: dict[str, Any]
 ) -> Callable[[], Any]:
-    return lambda: function(_instance(owner), *args, **named)
+    return _Asked(lambda: function(_instance(owner), *args, **named), args, named)
 
 
 def _drop(owner: type) -> None:

@@ -181,6 +181,9 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
             call = message
         elif kind == "called":
             result.setdefault("calls", []).append([message.get("name"), message.get("outcome")])
+            if message.get("answers"):
+                said = [message.get("given"), message.get("answers")]
+                result.setdefault("answers", {})[str(message.get("name"))] = said
             call = None
         elif kind == "seen":
             _merge(
@@ -279,6 +282,8 @@ def _merge(into: Result, part: Result) -> None:
             lines = into.setdefault(key, {})
             for path, numbers in value.items():
                 lines[path] = sorted({*lines.get(path, ()), *numbers})
+        elif key == "answers" and isinstance(value, dict):
+            into.setdefault(key, {}).update(value)
         elif key == "witnessed" and isinstance(value, dict):
             tables = into.setdefault(key, {})
             for kind, table in value.items():

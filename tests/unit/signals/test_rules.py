@@ -42,7 +42,8 @@ def test_clean(rule: str, new: tuple[Behaviour, ...], phase: Phase) -> None:
 
 
 def test_every_rule_has_a_hit_and_a_clean_case() -> None:
-    assert {h[0] for h in HITS} == {c[0] for c in CLEAN} == set(BY_ID)
+    by_answers = {"refused-then-accepted"}  # test_refused_then_accepted.py: no behaviour, but what calls said
+    assert {h[0] for h in HITS} == {c[0] for c in CLEAN} == set(BY_ID) - by_answers
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.meta.id)
