@@ -15,6 +15,7 @@ from gate.prescreen.scanners import (
     imports,
     opaque,
     secrets,
+    supply_rules,
 )
 from gate.prescreen.scanners.bandit_rules import bandit_rules
 from gate.prescreen.scanners.semgrep_rules import semgrep_rules
@@ -25,7 +26,14 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     yield UNSCANNED, ""
     for text_rule in (*hidden_text.RULES, *commands.RULES):
         yield text_rule.meta, text_rule.page
-    for meta in (*secrets.RULES, *opaque.RULES, *governance.RULES, *dependencies.RULES, *imports.RULES):
+    for meta in (
+        *secrets.RULES,
+        *opaque.RULES,
+        *governance.RULES,
+        *dependencies.RULES,
+        *supply_rules.RULES,
+        *imports.RULES,
+    ):
         yield meta, ""
     for rule in ast_rules():
         yield rule.meta, rule.page

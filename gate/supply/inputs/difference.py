@@ -1,0 +1,265 @@
+"""The difference of two readings of one file: what a package's source, integrity or meaning changed to.
+
+Pure functions on values. A newer version with new hashes from the same source is no difference worth a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gate.supply.inputs import archives
+from gate.supply.inputs.model import Input, Inputs
+from gate.supply.inputs.places import is_usual, place, places, shown
+
+What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
+Level = Literal["low", "medium", "high"]
+_WEAK: Final = frozenset({"md5", "sha1"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """One thing to tell. ``told`` is a sentence with the change's own words; ``needle`` a word to find its
+    line by. ``group``: differences with the same one are told together.
+    """
+
+    what: What
+    level: Level
+    name: str
+    told: str
+    needle: str
+    group: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """What the rest of the project says. ``known``: places that base uses anywhere; ``asks``: does a manifest
+    of head name this package? ``manifest_changed``: is a manifest in the same change?
+    """
+
+    known: Callable[[], frozenset[str]]
+    asks: Callable[[str], bool]
+    manifest_changed: bool = False
+
+
+def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[Difference]:
+    """Everything to tell about a changed file; ``old`` is None for a new file."""
+    before = _by_name(old.inputs if old else ())
+    had = set(old.inputs if old else ())
+    here = frozenset(p for one in had for p in places(one))
+
+    def is_known(name: str) -> bool:
+        return is_usual(name) or name in here or name in around.known()
+
+    for one in dict.fromkeys(new.inputs):
+        if one in had:
+            continue
+        same_name = before.get(one.name, [])
+        if same_name:
+            yield from _changed(one, same_name, is_known, is_lock=new.kind == "lock")
+        else:
+            yield from _added(one, is_known, is_new_file=old is None)
+    if old is not None and new.kind == "lock":
+        yield from _unasked(old, new, around)
+
+
+def _by_name(inputs: Iterable[Input]) -> dict[str, list[Input]]:
+    found: dict[str, list[Input]] = {}
+    for one in inputs:
+        found.setdefault(one.name, []).append(one)
+    return found
+
+
+def _changed(
+    one: Input, before: list[Input], is_known: Callable[[str], bool], *, is_lock: bool
+) -> Iterator[Difference]:
+    twins = [other for other in before if other.version == one.version]
+    nearest = min(twins or before, key=lambda other: other.actual != one.actual)
+    label = _label(one)
+    if one.actual and all(other.actual != one.actual for other in before):
+        yield _alias(one, f"{label} is now {one.actual} under that name", "high")
+    had = frozenset(p for other in before for p in places(other))
+    fresh = sorted(places(one) - had)
+    replaced = _replaced(one, twins) if one.revision == nearest.revision else "none"
+    if fresh:
+        yield _moved(one, nearest, fresh, is_known, _rest(one, nearest, replaced, is_lock=is_lock))
+    elif replaced == "all" or replaced == "some":
+        level: Level = "high"
+        told = f"{label} has another hash than before; neither its version nor its source changed"
+        yield _told("content", level, one, told, "hash")
+    if not fresh and is_lock and _lost(one, twins or before):
+        yield _told(
+            "integrity", "medium", one, f"{label} is no longer held by a hash that can be trusted", "lost"
+        )
+    if one.runs and not any(other.runs for other in before):
+        yield _told("install-code", "medium", one, f"{label} now runs code when it is installed", "runs")
+    yield from _disguised(one, before)
+
+
+def _moved(
+    one: Input, old: Input, fresh: list[str], is_known: Callable[[str], bool], rest: str
+) -> Difference:
+    now, was = _where(one, fresh[0]), _where(old, "")
+    local = all(p.startswith("path:") for p in fresh)
+    to_usual = all(is_usual(p) and not p.startswith("path:") for p in fresh)
+    level: Level = "low" if to_usual or fresh == ["path:inside"] else "medium" if local else "high"
+    if level == "high" and all(p.startswith("registry:") and is_known(p) for p in fresh):
+        level = "medium"
+    told = f"{_label(one)} now comes from {now} instead of {was}{rest}"
+    return Difference(
+        what="source", level=level, name=one.name, told=told, needle=shown(now), group=f"{fresh} {level}"
+    )
+
+
+def _rest(one: Input, old: Input, replaced: str, *, is_lock: bool) -> str:
+    if not is_lock:
+        return ""
+    version = "its version did not" if one.version == old.version else "so did its version"
+    if one.version == old.version and replaced == "none":
+        return "; its version did not change"
+    return f"; its hash changed, {version}" if one.archives else f"; it has no hash, {version} change"
+
+
+def _added(one: Input, is_known: Callable[[str], bool], *, is_new_file: bool) -> Iterator[Difference]:
+    foreign = sorted(p for p in places(one) if not is_known(p))
+    label = _label(one)
+    if foreign:
+        where = _where(one, foreign[0])
+        told = f"{label} is new and comes from {where}, where nothing came from before"
+        yield Difference(
+            what="new-source", level="medium", name=one.name, told=told, needle=where, group=foreign[0]
+        )
+    if one.actual and not _is_variant(one):
+        yield _alias(one, f"{label} is new and stands for {one.actual}", "medium")
+    if one.runs:
+        level: Level = "low" if is_new_file else "medium"
+        yield _told("install-code", level, one, f"{label} is new and runs code when it is installed", "runs")
+    yield from _disguised(one, ())
+
+
+def _is_variant(one: Input) -> bool:
+    """``string-width-cjs`` for ``string-width``: the name itself says what stands behind it."""
+    return one.name.startswith(one.actual) and bool(one.actual)
+
+
+def _alias(one: Input, told: str, level: Level) -> Difference:
+    return Difference(what="alias", level=level, name=one.name, told=told, needle=one.name, group=told)
+
+
+def _disguised(one: Input, before: Iterable[Input]) -> Iterator[Difference]:
+    """An archive that tells another name or version than the entry it stands in."""
+    if any(archives.contradiction(other) for other in before):
+        return
+    if other := archives.contradiction(one):
+        told = f"{_label(one)} is installed from the archive of {other}"
+        yield Difference(what="alias", level="high", name=one.name, told=told, needle=other, group=told)
+
+
+def _replaced(one: Input, twins: list[Input]) -> Literal["none", "some", "all"]:
+    """Did the content behind the same version change? By file where the lock names files."""
+    now, was = _digests([one]), _digests(twins)
+    results = []
+    for key in now.keys() & was.keys():
+        fresh, gone = now[key] - was[key], was[key] - now[key]
+        if fresh and (gone or key[0]):  # a file has one content; a list of hashes may grow
+            results.append("some" if now[key] & was[key] else "all")
+    if "all" in results:
+        return "all"
+    return "some" if results else "none"
+
+
+def _digests(inputs: Iterable[Input]) -> dict[tuple[str, str], set[str]]:
+    """By file and algorithm."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for one in inputs:
+        for archive in one.archives:
+            algorithm, _, value = archive.digest.partition(":")
+            if value:
+                found.setdefault((archive.name, algorithm.lower()), set()).add(value)
+    return found
+
+
+def _lost(one: Input, before: list[Input]) -> bool:
+    """Were there hashes, and are there none now, or broken ones alone?"""
+    if one.kind == "path" or one.kind == "vcs":
+        return False
+    now, was = (
+        {a.digest.partition(":")[0] for x in xs for a in x.archives if a.digest} for xs in ([one], before)
+    )
+    return bool(was) and (not now or (now <= _WEAK and not was <= _WEAK))
+
+
+def _unasked(old: Inputs, new: Inputs, around: Surroundings) -> Iterator[Difference]:
+    """New names that neither what was there, nor what a manifest names, leads to; and those that only a
+    package of an unchanged version newly leads to, where no manifest changed.
+    """
+    had = {one.name for one in old.inputs}
+    added = [one for one in new.inputs if one.name not in had and one.kind != "path"]
+    if not added or not is_graph(new):
+        return
+    roots = {one.name for one in new.inputs if one.name in had or around.asks(one.name)}
+    before = {(one.name, one.version): frozenset(one.needs) for one in old.inputs}
+    anybody, changed = _edges(new.inputs, {}), _edges(new.inputs, before)
+    explained = _reached(roots, anybody)
+    plainly = explained if around.manifest_changed else _reached(roots, changed)
+    grew = {(one.name, one.version) for one in old.inputs} <= {(one.name, one.version) for one in new.inputs}
+    for one in added:
+        if one.name not in explained:
+            told = f"{_label(one)} is new, and neither a manifest nor another package asks for it"
+            yield _told("unasked", "medium", one, told, "unasked")
+        elif one.name not in plainly:
+            told = f"{_label(one)} is new, and only packages ask for it whose versions did not change"
+            yield _told("unasked", "medium" if grew else "low", one, told, "newly asked")
+
+
+def is_graph(inputs: Inputs) -> bool:
+    """Does this lock tell what needs what?"""
+    return any(one.needs for one in inputs.inputs)
+
+
+def _edges(inputs: Iterable[Input], before: Mapping[tuple[str, str], frozenset[str]]) -> dict[str, set[str]]:
+    """Name to needs; of a version that was there before only what it needed then."""
+    found: dict[str, set[str]] = {}
+    for one in inputs:
+        needs = before.get((one.name, one.version))
+        found.setdefault(one.name, set()).update(one.needs if needs is None else needs)
+    return found
+
+
+def _reached(roots: Iterable[str], needs: Mapping[str, set[str]]) -> set[str]:
+    reached = set(roots)
+    waiting = list(reached)
+    while waiting:
+        for name in needs.get(waiting.pop(), ()):
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    return reached
+
+
+def _told(what: What, level: Level, one: Input, told: str, group: str) -> Difference:
+    return Difference(what=what, level=level, name=one.name, told=told, needle=one.name, group=group)
+
+
+def _label(one: Input) -> str:
+    return f"`{one.name}` {one.version}".strip() if one.version else f"`{one.name}`"
+
+
+def _where(one: Input, wanted: str) -> str:
+    """Its address that lies at this place, else the one it has."""
+    for archive in one.archives:
+        if wanted and archive.where and place("url", archive.where) == wanted:
+            return shown(archive.where)
+    if not one.where or (one.kind == "registry" and is_usual(place(one.kind, one.where))):
+        return "the index"
+    return shown(one.where)
+
+
+def grouped(found: Iterable[Difference]) -> list[tuple[Difference, int]]:
+    """The first of each kind with how many are like it, the worst first."""
+    groups: dict[tuple[str, str, str], list[Difference]] = {}
+    for one in found:
+        groups.setdefault((one.what, one.level, one.group), []).append(one)
+    order: Mapping[str, int] = {"high": 0, "medium": 1, "low": 2}
+    return [(g[0], len(g)) for g in sorted(groups.values(), key=lambda g: order[g[0].level])]
