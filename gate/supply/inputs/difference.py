@@ -12,6 +12,7 @@ from typing import Final, Literal
 from gate.supply.inputs import archives
 from gate.supply.inputs.model import Input, Inputs
 from gate.supply.inputs.places import is_usual, place, places, shown
+from gate.supply.lookalike import is_known as is_much_used
 
 What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
 Level = Literal["low", "medium", "high"]
@@ -83,7 +84,7 @@ def _changed(
     fresh = sorted(places(one) - had)
     replaced = _replaced(one, twins) if one.revision == nearest.revision else "none"
     if fresh:
-        yield _moved(one, nearest, fresh, is_known, _rest(one, nearest, replaced, is_lock=is_lock))
+        yield _moved(one, nearest, fresh, is_known, _rest(one, nearest) if is_lock else "")
     elif replaced == "all" or replaced == "some":
         level: Level = "high"
         told = f"{label} has another hash than before; neither its version nor its source changed"
@@ -112,13 +113,17 @@ def _moved(
     )
 
 
-def _rest(one: Input, old: Input, replaced: str, *, is_lock: bool) -> str:
-    if not is_lock:
-        return ""
-    version = "its version did not" if one.version == old.version else "so did its version"
-    if one.version == old.version and replaced == "none":
-        return "; its version did not change"
-    return f"; its hash changed, {version}" if one.archives else f"; it has no hash, {version} change"
+def _rest(one: Input, old: Input) -> str:
+    """What else of it changed, and what did not."""
+    now, was = ({a.digest for a in x.archives if a.digest} for x in (one, old))
+    same = one.version == old.version
+    if was and not now:
+        return (
+            "; it has no hash any more, its version did not change" if same else "; it has no hash any more"
+        )
+    if was and now - was:
+        return "; its hash changed, its version did not" if same else "; its hash changed, so did its version"
+    return "; its version did not change" if same else "; so did its version"
 
 
 def _added(one: Input, is_known: Callable[[str], bool], *, is_new_file: bool) -> Iterator[Difference]:
@@ -133,7 +138,7 @@ def _added(one: Input, is_known: Callable[[str], bool], *, is_new_file: bool) ->
     if one.actual and not _is_variant(one):
         yield _alias(one, f"{label} is new and stands for {one.actual}", "medium")
     if one.runs:
-        level: Level = "low" if is_new_file else "medium"
+        level: Level = "low" if is_new_file or is_much_used(one.name, "npm") else "medium"
         yield _told("install-code", level, one, f"{label} is new and runs code when it is installed", "runs")
     yield from _disguised(one, ())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.supply.inputs import npm, python_locks, requirements
+from gate.supply.inputs import javascript, npm, python_locks, requirements
 from gate.supply.inputs.model import MOST, FileKind, Inputs, UnreadableInputError
 
 Reader = Callable[[str], Inputs]
@@ -18,6 +18,9 @@ _LOCKS: Final[dict[str, Reader]] = {
     "pylock.toml": python_locks.pylock,
     "package-lock.json": npm.lock,
     "npm-shrinkwrap.json": npm.lock,
+    "pnpm-lock.yaml": javascript.pnpm,
+    "yarn.lock": javascript.yarn,
+    "bun.lock": javascript.bun,
 }
 _MANIFESTS: Final[dict[str, Reader]] = {"package.json": npm.manifest}
 
