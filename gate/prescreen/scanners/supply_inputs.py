@@ -22,7 +22,7 @@ from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
 from gate.supply.inputs.difference import Difference, Surroundings, What, compare, grouped, is_graph
 from gate.supply.inputs.model import Inputs, SourceKind
-from gate.supply.inputs.places import place, places, split
+from gate.supply.inputs.places import origins, place, split
 from gate.supply.inputs.readers import kind_of, reader_of
 from gate.supply.manifests import Manifest, is_manifest
 
@@ -62,7 +62,7 @@ def input_findings(request: PrescreenRequest) -> Told:
     if not changed:
         return Told()
     pairs = _read(changed, request)
-    here = {p for _, old, _ in pairs for one in (old.inputs if old else ()) for p in places(one)}
+    here = {p for _, old, _ in pairs if old for one in old.inputs for p in origins(one, old.kind)}
     known = cache(lambda: _known(request) | here)
     asks = _Asked(request.head)
     manifest_changed = any(_asks(file.path) for file in request.change.files)
@@ -170,7 +170,8 @@ def _known(request: PrescreenRequest) -> frozenset[str]:
     for read in scan_isolated("gate.supply.manifests:read", settings, Manifest, deadline=request.deadline):
         found |= {place("registry", origin.where) for origin in (read.value.origins if read.value else ())}
     for seen in scan_isolated("gate.supply.inputs.readers:read", inputs, Inputs, deadline=request.deadline):
-        found |= {p for one in (seen.value.inputs if seen.value else ()) for p in places(one)}
+        if seen.value:
+            found |= {p for one in seen.value.inputs for p in origins(one, seen.value.kind)}
     return frozenset(found)
 
 

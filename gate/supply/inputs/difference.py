@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gate.supply.inputs import archives
-from gate.supply.inputs.model import Input, Inputs
-from gate.supply.inputs.places import is_usual, place, places, shown
+from gate.supply.inputs.model import FileKind, Input, Inputs
+from gate.supply.inputs.places import is_usual, origins, place, shown
 from gate.supply.lookalike import is_known as is_much_used
 
 What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
@@ -48,21 +48,91 @@ def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[D
     """Everything to tell about a changed file; ``old`` is None for a new file."""
     before = _by_name(old.inputs if old else ())
     had = set(old.inputs if old else ())
-    here = frozenset(p for one in had for p in places(one))
+    here = frozenset(p for one in had for p in origins(one, new.kind))
 
     def is_known(name: str) -> bool:
         return is_usual(name) or name in here or name in around.known()
 
+    look = _Look(kind=new.kind, is_known=is_known, is_new_file=old is None)
     for one in dict.fromkeys(new.inputs):
         if one in had:
             continue
         same_name = before.get(one.name, [])
-        if same_name:
-            yield from _changed(one, same_name, is_known, is_lock=new.kind == "lock")
-        else:
-            yield from _added(one, is_known, is_new_file=old is None)
+        yield from look.changed(one, same_name) if same_name else look.added(one)
     if old is not None and new.kind == "lock":
         yield from _unasked(old, new, around)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Look:
+    """One file's way of being compared. ``is_known``: does base use this place?"""
+
+    kind: FileKind
+    is_known: Callable[[str], bool]
+    is_new_file: bool
+
+    def changed(self, one: Input, before: list[Input]) -> Iterator[Difference]:
+        """An input under a name that was there before."""
+        twins = [other for other in before if other.version == one.version]
+        nearest = min(twins or before, key=lambda other: other.actual != one.actual)
+        label = _label(one)
+        if one.actual and all(other.actual != one.actual for other in before):
+            yield _alias(one, f"{label} is now {one.actual} under that name", "high")
+        had = frozenset(p for other in before for p in origins(other, self.kind))
+        fresh = sorted(origins(one, self.kind) - had)
+        if fresh:
+            yield self._moved(one, nearest, fresh)
+        elif self.kind != "images" and one.revision == nearest.revision and _is_replaced(one, twins):
+            told = f"{label} has another hash than before; neither its version nor its source changed"
+            yield _told("content", "high", one, told, "hash")
+        if not fresh and self.kind in ("lock", "images") and _lost(one, twins or before):
+            level: Level = "low" if self.kind == "images" else "medium"
+            told = f"{label} is no longer held by a hash that can be trusted"
+            yield _told("integrity", level, one, told, "lost")
+        if one.runs and not any(other.runs for other in before):
+            yield _told("install-code", "medium", one, f"{label} now runs code when it is installed", "runs")
+        yield from _disguised(one, before)
+
+    def _moved(self, one: Input, old: Input, fresh: list[str]) -> Difference:
+        now, was = _where(one, fresh[0]), _where(old, "")
+        rest = _rest(one, old) if self.kind == "lock" else ""
+        return Difference(
+            what="source",
+            level=self._level(fresh),
+            name=one.name,
+            told=f"{_label(one)} now comes from {now} instead of {was}{rest}",
+            needle=now,
+            group=" ".join(fresh),
+        )
+
+    def _level(self, fresh: list[str]) -> Level:
+        if all(is_usual(p) for p in fresh):
+            return "low"
+        if self.kind == "images" or all(p.startswith("path:") for p in fresh):
+            return "medium"
+        return "medium" if all(p.startswith("registry:") and self.is_known(p) for p in fresh) else "high"
+
+    def added(self, one: Input) -> Iterator[Difference]:
+        """An input under a new name."""
+        foreign = sorted(p for p in origins(one, self.kind) if not self.is_known(p))
+        label = _label(one)
+        begun = self.is_new_file and self.kind in ("images", "repositories")
+        if foreign:
+            where = _where(one, foreign[0])
+            told = f"{label} is new and comes from {where}, where nothing came from before"
+            level: Level = "low" if begun else "medium"
+            yield Difference(
+                what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]
+            )
+        if one.actual and not _is_variant(one):
+            level = "low" if begun else "medium"
+            yield _alias(one, f"{label} is new and stands for {one.actual}", level)
+        if one.runs:
+            level = "low" if self.is_new_file or is_much_used(one.name, "npm") else "medium"
+            yield _told(
+                "install-code", level, one, f"{label} is new and runs code when it is installed", "runs"
+            )
+        yield from _disguised(one, ())
 
 
 def _by_name(inputs: Iterable[Input]) -> dict[str, list[Input]]:
@@ -72,75 +142,15 @@ def _by_name(inputs: Iterable[Input]) -> dict[str, list[Input]]:
     return found
 
 
-def _changed(
-    one: Input, before: list[Input], is_known: Callable[[str], bool], *, is_lock: bool
-) -> Iterator[Difference]:
-    twins = [other for other in before if other.version == one.version]
-    nearest = min(twins or before, key=lambda other: other.actual != one.actual)
-    label = _label(one)
-    if one.actual and all(other.actual != one.actual for other in before):
-        yield _alias(one, f"{label} is now {one.actual} under that name", "high")
-    had = frozenset(p for other in before for p in places(other))
-    fresh = sorted(places(one) - had)
-    replaced = _replaced(one, twins) if one.revision == nearest.revision else "none"
-    if fresh:
-        yield _moved(one, nearest, fresh, is_known, _rest(one, nearest) if is_lock else "")
-    elif replaced == "all" or replaced == "some":
-        level: Level = "high"
-        told = f"{label} has another hash than before; neither its version nor its source changed"
-        yield _told("content", level, one, told, "hash")
-    if not fresh and is_lock and _lost(one, twins or before):
-        yield _told(
-            "integrity", "medium", one, f"{label} is no longer held by a hash that can be trusted", "lost"
-        )
-    if one.runs and not any(other.runs for other in before):
-        yield _told("install-code", "medium", one, f"{label} now runs code when it is installed", "runs")
-    yield from _disguised(one, before)
-
-
-def _moved(
-    one: Input, old: Input, fresh: list[str], is_known: Callable[[str], bool], rest: str
-) -> Difference:
-    now, was = _where(one, fresh[0]), _where(old, "")
-    local = all(p.startswith("path:") for p in fresh)
-    to_usual = all(is_usual(p) and not p.startswith("path:") for p in fresh)
-    level: Level = "low" if to_usual or fresh == ["path:inside"] else "medium" if local else "high"
-    if level == "high" and all(p.startswith("registry:") and is_known(p) for p in fresh):
-        level = "medium"
-    told = f"{_label(one)} now comes from {now} instead of {was}{rest}"
-    return Difference(
-        what="source", level=level, name=one.name, told=told, needle=shown(now), group=f"{fresh} {level}"
-    )
-
-
 def _rest(one: Input, old: Input) -> str:
     """What else of it changed, and what did not."""
     now, was = ({a.digest for a in x.archives if a.digest} for x in (one, old))
     same = one.version == old.version
     if was and not now:
-        return (
-            "; it has no hash any more, its version did not change" if same else "; it has no hash any more"
-        )
+        return "; it has no hash any more" + (", its version did not change" if same else "")
     if was and now - was:
         return "; its hash changed, its version did not" if same else "; its hash changed, so did its version"
     return "; its version did not change" if same else "; so did its version"
-
-
-def _added(one: Input, is_known: Callable[[str], bool], *, is_new_file: bool) -> Iterator[Difference]:
-    foreign = sorted(p for p in places(one) if not is_known(p))
-    label = _label(one)
-    if foreign:
-        where = _where(one, foreign[0])
-        told = f"{label} is new and comes from {where}, where nothing came from before"
-        yield Difference(
-            what="new-source", level="medium", name=one.name, told=told, needle=where, group=foreign[0]
-        )
-    if one.actual and not _is_variant(one):
-        yield _alias(one, f"{label} is new and stands for {one.actual}", "medium")
-    if one.runs:
-        level: Level = "low" if is_new_file or is_much_used(one.name, "npm") else "medium"
-        yield _told("install-code", level, one, f"{label} is new and runs code when it is installed", "runs")
-    yield from _disguised(one, ())
 
 
 def _is_variant(one: Input) -> bool:
@@ -161,17 +171,14 @@ def _disguised(one: Input, before: Iterable[Input]) -> Iterator[Difference]:
         yield Difference(what="alias", level="high", name=one.name, told=told, needle=other, group=told)
 
 
-def _replaced(one: Input, twins: list[Input]) -> Literal["none", "some", "all"]:
+def _is_replaced(one: Input, twins: list[Input]) -> bool:
     """Did the content behind the same version change? By file where the lock names files."""
     now, was = _digests([one]), _digests(twins)
-    results = []
     for key in now.keys() & was.keys():
         fresh, gone = now[key] - was[key], was[key] - now[key]
         if fresh and (gone or key[0]):  # a file has one content; a list of hashes may grow
-            results.append("some" if now[key] & was[key] else "all")
-    if "all" in results:
-        return "all"
-    return "some" if results else "none"
+            return True
+    return False
 
 
 def _digests(inputs: Iterable[Input]) -> dict[tuple[str, str], set[str]]:
@@ -187,7 +194,7 @@ def _digests(inputs: Iterable[Input]) -> dict[tuple[str, str], set[str]]:
 
 def _lost(one: Input, before: list[Input]) -> bool:
     """Were there hashes, and are there none now, or broken ones alone?"""
-    if one.kind == "path" or one.kind == "vcs":
+    if one.kind == "path" or (one.kind == "vcs" and not one.where.startswith("oci:")):
         return False
     now, was = (
         {a.digest.partition(":")[0] for x in xs for a in x.archives if a.digest} for xs in ([one], before)

@@ -221,9 +221,8 @@ def bun(text: str) -> Inputs:
         facts = next((table_of(part) for part in parts[1:] if isinstance(part, dict)), {})
         needs = tuple(other for kind in (*_NEEDS, "peerDependencies") for other in table_of(facts.get(kind)))
         digest = parts[-1] if isinstance(parts[-1], str) and "-" in parts[-1] and len(parts) > 1 else ""
-        found.append(
-            _bun_one(name, real, version, text_of(parts[1]) if len(parts) > 1 else "", digest, needs)
-        )
+        place = text_of(parts[1]) if len(parts) > 1 else ""
+        found.append(_bun_one(name, real, version, place, digest, needs))
     return Inputs(inputs=tuple(dict.fromkeys(found)), asked=tuple(dict.fromkeys(asked)))
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 
 from gate.resources import rules_dir
-from gate.supply.inputs.model import Input, SourceKind
+from gate.supply.inputs.model import FileKind, Input, SourceKind
 
 _SCHEME: Final = re.compile(r"^(?:[a-z]+\+)?[a-z][a-z0-9]*://", re.IGNORECASE)
 _SSH: Final = re.compile(r"^(?:[\w.-]+@)?([\w.-]+):(?!//)(?!\d+/)([\w.~/-]+)$")
@@ -21,6 +21,7 @@ _SHORT: Final = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "b
 class _Data:
     registry: dict[str, str]
     shared: dict[str, int]
+    owners: frozenset[str]
 
 
 @cache
@@ -30,6 +31,7 @@ def _data() -> _Data:
     return _Data(
         registry={host: name for name, hosts in table["registry"].items() for host in hosts},
         shared=dict(table["shared"]),
+        owners=frozenset(f"owner:{name}" for name in table["owners"]),
     )
 
 
@@ -106,15 +108,25 @@ def _of_archive(one: Input, address: str) -> str:
     return place("url", address)
 
 
-def owner(address: str) -> str:
-    """Host and first folder: who a repository belongs to."""
-    host, path = split(address)
-    return f"{host}/{path.split('/')[0].lower()}"
+def owners(one: Input) -> frozenset[str]:
+    """Who it belongs to: host and first folder. For repositories and images, whose owner may rename them."""
+    host, path = split(one.where)
+    if one.kind == "path" or not host:
+        return frozenset({place("path", one.where)})
+    clear = " in the clear" if one.where.lower().startswith(("http://", "git://")) else ""
+    return frozenset({f"owner:{host}/{path.split('/')[0].lower()}{clear}"})
+
+
+def origins(one: Input, kind: FileKind) -> frozenset[str]:
+    """What is compared of an input: its owner where it is a repository or an image, else its places."""
+    return owners(one) if kind in ("images", "repositories") else places(one)
 
 
 def is_usual(name: str) -> bool:
     """Is this place one of the registries that everybody uses, or inside the project?"""
     known = set(_data().registry.values())
-    return name in ("registry:default", "path:inside") or (
-        name.startswith("registry:") and name.removeprefix("registry:") in known
+    return (
+        name in _data().owners
+        or name in ("registry:default", "path:inside")
+        or (name.startswith("registry:") and name.removeprefix("registry:") in known)
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.supply.inputs import javascript, npm, python_locks, requirements
+from gate.supply.inputs import images, javascript, npm, python_locks, repositories, requirements
 from gate.supply.inputs.model import MOST, FileKind, Inputs, UnreadableInputError
 
 Reader = Callable[[str], Inputs]
@@ -22,7 +22,16 @@ _LOCKS: Final[dict[str, Reader]] = {
     "yarn.lock": javascript.yarn,
     "bun.lock": javascript.bun,
 }
-_MANIFESTS: Final[dict[str, Reader]] = {"package.json": npm.manifest}
+_MANIFESTS: Final[dict[str, Reader]] = {
+    "package.json": npm.manifest,
+    ".gitmodules": repositories.gitmodules,
+    ".pre-commit-config.yaml": repositories.pre_commit,
+    ".pre-commit-config.yml": repositories.pre_commit,
+    "chart.yaml": repositories.helm,
+    "chart.lock": repositories.helm,
+    "devcontainer.json": images.devcontainer,
+    ".devcontainer.json": images.devcontainer,
+}
 
 
 def reader_of(path: str) -> Reader | None:
@@ -35,6 +44,12 @@ def reader_of(path: str) -> Reader | None:
         "requirements" in name or name.startswith("constraints") or parent == "requirements"
     ):
         return requirements.read
+    if name in ("dockerfile", "containerfile") or name.startswith(("dockerfile.", "containerfile.")):
+        return images.dockerfile
+    if name.endswith((".dockerfile", ".containerfile")):
+        return images.dockerfile
+    if name.endswith((".yml", ".yaml")) and name.startswith(("compose", "docker-compose")):
+        return images.compose
     return _LOCKS.get(name) or _MANIFESTS.get(name)
 
 
