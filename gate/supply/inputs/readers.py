@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.supply.inputs import images, javascript, npm, python_locks, repositories, requirements
+from gate.supply.inputs import (
+    golang,
+    images,
+    javascript,
+    npm,
+    php,
+    python_locks,
+    repositories,
+    requirements,
+    ruby,
+    rust,
+)
 from gate.supply.inputs.model import MOST, FileKind, Inputs, UnreadableInputError
 
 Reader = Callable[[str], Inputs]
@@ -21,9 +32,16 @@ _LOCKS: Final[dict[str, Reader]] = {
     "pnpm-lock.yaml": javascript.pnpm,
     "yarn.lock": javascript.yarn,
     "bun.lock": javascript.bun,
+    "cargo.lock": rust.lock,
+    "go.sum": golang.sums,
+    "gemfile.lock": ruby.lock,
+    "gems.locked": ruby.lock,
+    "composer.lock": php.lock,
 }
 _MANIFESTS: Final[dict[str, Reader]] = {
     "package.json": npm.manifest,
+    "cargo.toml": rust.manifest,
+    "go.mod": golang.module,
     ".gitmodules": repositories.gitmodules,
     ".pre-commit-config.yaml": repositories.pre_commit,
     ".pre-commit-config.yml": repositories.pre_commit,
