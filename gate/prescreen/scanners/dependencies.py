@@ -21,6 +21,7 @@ from gate.prescreen.scanners.manifest_lines import line_naming
 from gate.prescreen.scanners.supply_inputs import input_findings, said_once
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.supply.inputs.places import is_usual, place
 from gate.supply.lookalike import imitates, is_known
 from gate.supply.manifests import Dependency, Manifest, is_manifest
 
@@ -49,12 +50,13 @@ UNFAMILIAR: Final = rule.meta(
 SOURCE: Final = rule.meta(
     "dependency.index",
     "Packages come from another place than before",
-    severity="medium",
+    severity="high",
     confidence="high",
     topic="dependency",
     cwe=(494, 829),
     attack=("T1195.001",),
-    why="Whoever runs the index decides what is installed; an extra index opens dependency confusion.",
+    why="Whoever runs the index decides what is installed; an extra index opens dependency confusion. An "
+    "index that base names elsewhere is medium.",
     fix="Use one index for each name, over https, and have an owner approve the change.",
 )
 DIRECT: Final = rule.meta(
@@ -212,7 +214,7 @@ def _one(pair: _Pair) -> Iterator[Finding]:
 
 
 def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterator[Finding]:
-    place = line_naming(pair.source, dependency.name or dependency.asked)
+    line = line_naming(pair.source, dependency.name or dependency.asked)
     seen = {"name": dependency.name, "asked": dependency.asked}
     lock = pair.head.kind == "lock"
     if is_new and dependency.name:
@@ -221,7 +223,7 @@ def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterato
             yield finding(
                 TYPOSQUAT,
                 "This name is nearly that of a much used package.",
-                place,
+                line,
                 shape=dependency.name,
                 evidence={**seen, "resembles": like},
             )
@@ -231,7 +233,7 @@ def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterato
             and not dependency.name.startswith("@")
         ):
             yield finding(
-                UNFAMILIAR, "This package is little known.", place, shape=dependency.name, evidence=seen
+                UNFAMILIAR, "This package is little known.", line, shape=dependency.name, evidence=seen
             )
     if lock:
         return
@@ -239,34 +241,32 @@ def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterato
         loose = re.search(r"\bhttp://|^@?\s*git://", dependency.asked.replace("git+http://", "http://"))
         level = Severity.HIGH if loose else Severity.LOW if _PINNED.search(dependency.asked) else None
         message = "This dependency is fetched from an address."
-        yield finding(DIRECT, message, place, shape=dependency.asked, evidence=seen, severity=level)
+        yield finding(DIRECT, message, line, shape=dependency.asked, evidence=seen, severity=level)
     elif is_new and dependency.asked in ("", "*", "latest", "x") and "pyproject" not in pair.source.path:
-        yield finding(
-            UNPINNED, "This dependency has no version.", place, shape=dependency.name, evidence=seen
-        )
+        yield finding(UNPINNED, "This dependency has no version.", line, shape=dependency.name, evidence=seen)
 
 
 def _origins(pair: _Pair) -> Iterator[Finding]:
     old = set(pair.base.origins)
     for origin in dict.fromkeys(pair.head.origins):
-        usual = origin.kind != "trusted-host" and _OFFICIAL.match(origin.where)
+        usual = origin.kind not in ("trusted-host", "proxy") and (
+            _OFFICIAL.match(origin.where) or is_usual(place("registry", origin.where))
+        )
         if origin in old or usual:
             continue
-        place = line_naming(pair.source, origin.where)
+        line = line_naming(pair.source, origin.where)
         seen = {"kind": origin.kind, "where": re.sub(r"//[^/@]*@", "//[redacted]@", origin.where)}
         if origin.kind == "resolved":
             level = Severity.MEDIUM if old and origin.where.startswith("https://") and len(old) > 1 else None
-            yield finding(LOCK_SOURCE, "This entry leads to another server.", place, shape=origin.where,
+            yield finding(LOCK_SOURCE, "This entry leads to another server.", line, shape=origin.where,
                           evidence=seen, severity=level)  # fmt: skip
             continue
-        risky = origin.where.startswith("http://") or origin.kind in ("extra-index", "trusted-host")
         yield finding(
             SOURCE,
             "Packages may come from here now.",
-            place,
+            line,
             shape=f"{origin.kind} {origin.where}",
             evidence=seen,
-            severity=Severity.HIGH if risky else None,
         )
 
 

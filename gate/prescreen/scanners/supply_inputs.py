@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Final
@@ -59,8 +59,6 @@ class Told:
 def input_findings(request: PrescreenRequest) -> Told:
     """Every changed file with inputs, base against head. Parsing happens in the limited child."""
     changed = [source for source in sources(request).files if reader_of(source.path)]
-    if not changed:
-        return Told()
     pairs = _read(changed, request)
     here = {p for _, old, _ in pairs if old for one in old.inputs for p in origins(one, old.kind)}
     known = cache(lambda: _known(request) | here)
@@ -91,7 +89,16 @@ def said_once(others: Sequence[Finding], told: Told) -> list[Finding]:
             if mine.primary.path == other.primary.path and _same(mine, other):
                 ours = mine.severity.rank >= other.severity.rank and not _is_asked_anew(mine, other)
                 dropped.add(id(other if ours else mine))
-    return [f for f in (*others, *told.findings) if id(f) not in dropped]
+    return [_milder(f, told) for f in (*others, *told.findings) if id(f) not in dropped]
+
+
+def _milder(found: Finding, told: Told) -> Finding:
+    """An index is medium where another file of base names it already."""
+    where, kind = found.evidence.get("where", ""), found.evidence.get("kind", "")
+    again = found.rule_id == "dependency.index" and kind in ("index", "registry")
+    if again and where.startswith("https://") and place("registry", where) in told.known():
+        return replace(found, severity=Severity.MEDIUM)
+    return found
 
 
 def _is_asked_anew(mine: Finding, other: Finding) -> bool:

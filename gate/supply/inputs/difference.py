@@ -16,6 +16,8 @@ from gate.supply.lookalike import is_known as is_much_used
 
 What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
 Level = Literal["low", "medium", "high"]
+_FORGES: Final = ("owner:github.com/", "owner:gitlab.com/", "owner:codeberg.org/")
+"""Where anybody's hooks lie: a new one in a list that people read is like a new package."""
 _WEAK: Final = frozenset({"md5", "sha1"})
 
 
@@ -53,7 +55,10 @@ def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[D
     def is_known(name: str) -> bool:
         return is_usual(name) or name in here or name in around.known()
 
-    look = _Look(kind=new.kind, is_known=is_known, is_new_file=old is None)
+    told_runs = old is None or old.tells_runs or not had
+    look = _Look(
+        kind=new.kind, is_known=is_known, is_new_file=old is None, asks=around.asks, told_runs=told_runs
+    )
     for one in dict.fromkeys(new.inputs):
         if one in had:
             continue
@@ -65,11 +70,15 @@ def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[D
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Look:
-    """One file's way of being compared. ``is_known``: does base use this place?"""
+    """One file's way of being compared. ``is_known``: does base use this place? ``asks`` as in Surroundings.
+    ``told_runs``: base would have said which packages run code at installation.
+    """
 
     kind: FileKind
     is_known: Callable[[str], bool]
     is_new_file: bool
+    asks: Callable[[str], bool]
+    told_runs: bool
 
     def changed(self, one: Input, before: list[Input]) -> Iterator[Difference]:
         """An input under a name that was there before."""
@@ -85,11 +94,11 @@ class _Look:
         elif self.kind != "images" and one.revision == nearest.revision and _is_replaced(one, twins):
             told = f"{label} has another hash than before; neither its version nor its source changed"
             yield _told("content", "high", one, told, "hash")
-        if not fresh and self.kind in ("lock", "images") and _lost(one, twins or before):
+        if not fresh and self.kind in ("lock", "images") and _lost(one, before):
             level: Level = "low" if self.kind == "images" else "medium"
             told = f"{label} is no longer held by a hash that can be trusted"
             yield _told("integrity", level, one, told, "lost")
-        if one.runs and not any(other.runs for other in before):
+        if one.runs and self.told_runs and not any(other.runs for other in before):
             yield _told("install-code", "medium", one, f"{label} now runs code when it is installed", "runs")
         yield from _disguised(one, before)
 
@@ -120,15 +129,17 @@ class _Look:
         if foreign:
             where = _where(one, foreign[0])
             told = f"{label} is new and comes from {where}, where nothing came from before"
-            level: Level = "low" if begun else "medium"
+            on_forge = self.kind == "repositories" and all(f.startswith(_FORGES) for f in foreign)
+            level: Level = "low" if begun or on_forge else "medium"
             yield Difference(
                 what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]
             )
         if one.actual and not _is_variant(one):
             level = "low" if begun else "medium"
             yield _alias(one, f"{label} is new and stands for {one.actual}", level)
-        if one.runs:
-            level = "low" if self.is_new_file or is_much_used(one.name, "npm") else "medium"
+        if one.runs and self.told_runs:
+            seen = self.is_new_file or is_much_used(one.name, "npm") or self.asks(one.name)
+            level = "low" if seen else "medium"
             yield _told(
                 "install-code", level, one, f"{label} is new and runs code when it is installed", "runs"
             )
@@ -196,10 +207,15 @@ def _lost(one: Input, before: list[Input]) -> bool:
     """Were there hashes, and are there none now, or broken ones alone?"""
     if one.kind == "path" or (one.kind == "vcs" and not one.where.startswith("oci:")):
         return False
-    now, was = (
-        {a.digest.partition(":")[0] for x in xs for a in x.archives if a.digest} for xs in ([one], before)
-    )
-    return bool(was) and (not now or (now <= _WEAK and not was <= _WEAK))
+    now = _algorithms([one])
+    if not now:
+        return bool(_algorithms(before))
+    was = _algorithms([other for other in before if other.version == one.version])
+    return now <= _WEAK and bool(was) and not was <= _WEAK
+
+
+def _algorithms(inputs: Iterable[Input]) -> set[str]:
+    return {a.digest.partition(":")[0].lower() for one in inputs for a in one.archives if a.digest}
 
 
 def _unasked(old: Inputs, new: Inputs, around: Surroundings) -> Iterator[Difference]:

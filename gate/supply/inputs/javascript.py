@@ -36,7 +36,11 @@ def pnpm(text: str) -> Inputs:
     ]
     found = [_pnpm_one(key, table_of(entry), needs) for key, entry in packages.items()]
     found += (alias for name, reference in (*own, *edges) if (alias := _pnpm_alias(name, reference)))
-    return Inputs(inputs=tuple(dict.fromkeys(found)), asked=tuple(dict.fromkeys(name for name, _ in own)))
+    return Inputs(
+        inputs=tuple(dict.fromkeys(found)),
+        asked=tuple(dict.fromkeys(name for name, _ in own)),
+        tells_runs=not snapshots,  # before version 9
+    )
 
 
 def _pnpm_one(key: str, entry: _Table, needs: Mapping[str, tuple[str, ...]]) -> Input:

@@ -56,11 +56,13 @@ class Input:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inputs:
     """What one file says. ``asked``: names that the project itself asks for, where a lock tells them.
-    ``refused``: why nothing could be read, ``ambiguous`` where parsers differ about the text.
+    ``tells_runs``: it says which packages run code at installation. ``refused``: why nothing could be read,
+    ``ambiguous`` where parsers differ about the text.
     """
 
     kind: FileKind = "lock"
     inputs: tuple[Input, ...] = ()
     asked: tuple[str, ...] = ()
+    tells_runs: bool = False
     refused: str = ""
     ambiguous: bool = False

@@ -36,7 +36,7 @@ def lock(text: str) -> Inputs:
                     text_of(entry.get("integrity")), needs, runs=entry.get("hasInstallScript") is True,
                 )
             )  # fmt: skip
-    return Inputs(inputs=tuple(dict.fromkeys(found)), asked=tuple(dict.fromkeys(asked)))
+    return Inputs(inputs=tuple(dict.fromkeys(found)), asked=tuple(dict.fromkeys(asked)), tells_runs=True)
 
 
 def _first(table: Mapping[str, object], depth: int) -> Iterator[Input]:

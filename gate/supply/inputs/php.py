@@ -29,4 +29,4 @@ def lock(text: str) -> Inputs:
                     runs=text_of(package.get("type")) == "composer-plugin",
                 )
             )
-    return Inputs(inputs=tuple(dict.fromkeys(found)))
+    return Inputs(inputs=tuple(dict.fromkeys(found)), tells_runs=True)

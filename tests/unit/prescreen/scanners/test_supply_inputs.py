@@ -85,7 +85,7 @@ def scan(pair: Pair) -> Prescreened:
 @pytest.mark.parametrize("pair", pairs("hostile"), ids=str)
 def test_hostile(pair: Pair) -> None:
     found = scan(pair).findings
-    told = {(f.rule_id, f.severity.value): f.evidence.get("told", "") for f in found}
+    told = {(f.rule_id, f.severity.value): f.evidence.get("told", "") for f in reversed(found)}
     if pair.instead:
         assert pair.instead in {f.rule_id for f in found}, told
         return
