@@ -71,8 +71,9 @@ def place(kind: SourceKind, address: str) -> str:
 
 def _whose(kind: SourceKind, host: str, path: str) -> str:
     folder = path.strip("/").lower()
+    whole = f"{host}/{folder.removesuffix('.git')}"
     for known, name in _data().registry.items():
-        if host == known or ("/" in known and f"{host}/{folder}".startswith(known)):
+        if known in (host, whole) or ("/" in known and whole.startswith(f"{known}/")):
             return f"registry:{name}"
     host = "github.com" if host == "codeload.github.com" else host
     if host in _data().shared:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from typing import Final
 
 from gate.supply.inputs.model import UnreadableInputError
 from gate.supply.yaml_data import UnreadableYamlError, read_yaml
 
-_MOST_NODES = 400_000
+_MOST_NODES: Final = 400_000
 """Of a lock in YAML: fifty thousand lines."""
+_MOST_OPEN: Final = 1_000
 
 
 def json_table(text: str) -> Mapping[str, object]:
@@ -42,11 +44,25 @@ def toml_table(text: str) -> Mapping[str, object]:
 
 def yaml_table(text: str) -> Mapping[str, object]:
     """One YAML document, all scalars as texts, keys once."""
+    if _opens(text) > _MOST_OPEN:  # the parser's own recursion is in C, and slow
+        raise UnreadableInputError("it is nested too deeply")
     try:
         return _table(read_yaml(text.encode("utf-8", "replace"), most=_MOST_NODES).data or {})
     except UnreadableYamlError as error:
         message = str(error)
         raise UnreadableInputError(message, ambiguous="twice" in message) from error
+
+
+def _opens(text: str) -> int:
+    """The most brackets that are open at once, as if none stood in quotes."""
+    depth = most = 0
+    for letter in text:
+        if letter in "[{":
+            depth += 1
+            most = max(most, depth)
+        elif letter in "]}":
+            depth = max(0, depth - 1)
+    return most
 
 
 def _table(data: object) -> Mapping[str, object]:
