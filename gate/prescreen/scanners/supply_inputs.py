@@ -61,7 +61,8 @@ def input_findings(request: PrescreenRequest) -> Told:
     changed = [source for source in sources(request).files if reader_of(source.path)]
     pairs = _read(changed, request)
     here = {p for _, old, _ in pairs if old for one in old.inputs for p in origins(one, old.kind)}
-    known = cache(lambda: _known(request) | here)
+    known = cache(lambda: _places(request.base, request.deadline) | here)
+    declared = cache(lambda: _places(request.head, request.deadline))
     asks = _Asked(request.head)
     manifest_changed = any(_asks(file.path) for file in request.change.files)
     found: list[Finding] = []
@@ -73,7 +74,9 @@ def input_findings(request: PrescreenRequest) -> Told:
             found.append(_ambiguous(source, new.refused))
         elif not new.refused:
             usable = old if old and not old.refused else None
-            around = Surroundings(known=known, asks=asks.names, manifest_changed=manifest_changed)
+            around = Surroundings(
+                known=known, asks=asks.names, manifest_changed=manifest_changed, declared=declared
+            )
             found += _findings(source, compare(usable, new, around))
     graphs = frozenset(source.path for source, old, new in pairs if old and is_graph(old) and is_graph(new))
     return Told(tuple(found), tuple(unread), known, graphs)
@@ -167,16 +170,16 @@ def _ambiguous(source: Source, why: str) -> Finding:
     )
 
 
-def _known(request: PrescreenRequest) -> frozenset[str]:
-    """Places that base's manifests and settings name."""
-    paths = [e.path for e in request.base.entries() if _is_near(e.path, e.size)][:_SURROUNDING]
-    files = list(request.base.read_many(tuple(paths)))
+def _places(tree: Tree, deadline: float) -> frozenset[str]:
+    """Places that this side's manifests and settings name."""
+    paths = [e.path for e in tree.entries() if _is_near(e.path, e.size)][:_SURROUNDING]
+    files = list(tree.read_many(tuple(paths)))
     settings = [(path, data) for path, data in files if is_manifest(path)]
     inputs = [(path, data) for path, data in files if reader_of(path)]
     found: set[str] = set()
-    for read in scan_isolated("gate.supply.manifests:read", settings, Manifest, deadline=request.deadline):
+    for read in scan_isolated("gate.supply.manifests:read", settings, Manifest, deadline=deadline):
         found |= {place("registry", origin.where) for origin in (read.value.origins if read.value else ())}
-    for seen in scan_isolated("gate.supply.inputs.readers:read", inputs, Inputs, deadline=request.deadline):
+    for seen in scan_isolated("gate.supply.inputs.readers:read", inputs, Inputs, deadline=deadline):
         if seen.value:
             found |= {p for one in seen.value.inputs for p in origins(one, seen.value.kind)}
     return frozenset(found)

@@ -12,12 +12,20 @@ from typing import Final, Literal
 from gate.supply.inputs import archives
 from gate.supply.inputs.model import FileKind, Input, Inputs
 from gate.supply.inputs.places import is_usual, origins, place, shown
+from gate.supply.lookalike import imitates
 from gate.supply.lookalike import is_known as is_much_used
 
 What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
 Level = Literal["low", "medium", "high"]
-_FORGES: Final = ("owner:github.com/", "owner:gitlab.com/", "owner:codeberg.org/")
-"""Where anybody's hooks lie: a new one in a list that people read is like a new package."""
+_FORGES: Final = tuple(
+    f"owner:{host}/"
+    for host in (
+        *("github.com", "gitlab.com", "codeberg.org", "docker.io", "ghcr.io", "quay.io", "gcr.io"),
+        *("mcr.microsoft.com", "public.ecr.aws", "registry.k8s.io", "extensions"),
+    )
+)
+"""Where everybody's hooks, images and extensions lie: a new one in a file that people read is like a new
+package."""
 _WEAK: Final = frozenset({"md5", "sha1"})
 
 
@@ -38,12 +46,14 @@ class Difference:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
     """What the rest of the project says. ``known``: places that base uses anywhere; ``asks``: does a manifest
-    of head name this package? ``manifest_changed``: is a manifest in the same change?
+    of head name this package? ``manifest_changed``: is a manifest in the same change? ``declared``: places
+    that manifests and settings of head name.
     """
 
     known: Callable[[], frozenset[str]]
     asks: Callable[[str], bool]
     manifest_changed: bool = False
+    declared: Callable[[], frozenset[str]] = frozenset
 
 
 def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[Difference]:
@@ -57,7 +67,12 @@ def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[D
 
     told_runs = old is None or old.tells_runs or not had
     look = _Look(
-        kind=new.kind, is_known=is_known, is_new_file=old is None, asks=around.asks, told_runs=told_runs
+        kind=new.kind,
+        is_known=is_known,
+        is_new_file=old is None,
+        around=around,
+        told_runs=told_runs,
+        lost=bool(before.keys() - {one.name for one in new.inputs}),
     )
     for one in dict.fromkeys(new.inputs):
         if one in had:
@@ -70,15 +85,16 @@ def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[D
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Look:
-    """One file's way of being compared. ``is_known``: does base use this place? ``asks`` as in Surroundings.
-    ``told_runs``: base would have said which packages run code at installation.
+    """One file's way of being compared. ``is_known``: does base use this place? ``told_runs``: base would
+    have said which packages run code at installation. ``lost``: an input of base is not there any more.
     """
 
     kind: FileKind
     is_known: Callable[[str], bool]
     is_new_file: bool
-    asks: Callable[[str], bool]
+    around: Surroundings
     told_runs: bool
+    lost: bool
 
     def changed(self, one: Input, before: list[Input]) -> Iterator[Difference]:
         """An input under a name that was there before."""
@@ -86,7 +102,9 @@ class _Look:
         nearest = min(twins or before, key=lambda other: other.actual != one.actual)
         label = _label(one)
         if one.actual and all(other.actual != one.actual for other in before):
-            yield _alias(one, f"{label} is now {one.actual} under that name", "high")
+            declared = self.kind == "lock" and self.around.asks(one.actual)
+            level: Level = "medium" if declared and not imitates(one.actual, "npm") else "high"
+            yield _alias(one, f"{label} is now {one.actual} under that name", level)
         had = frozenset(p for other in before for p in origins(other, self.kind))
         fresh = sorted(origins(one, self.kind) - had)
         if fresh:
@@ -95,7 +113,7 @@ class _Look:
             told = f"{label} has another hash than before; neither its version nor its source changed"
             yield _told("content", "high", one, told, "hash")
         if not fresh and self.kind in ("lock", "images") and _lost(one, before):
-            level: Level = "low" if self.kind == "images" else "medium"
+            level = "low" if self.kind == "images" else "medium"
             told = f"{label} is no longer held by a hash that can be trusted"
             yield _told("integrity", level, one, told, "lost")
         if one.runs and self.told_runs and not any(other.runs for other in before):
@@ -121,6 +139,12 @@ class _Look:
             return "medium"
         return "medium" if all(p.startswith("registry:") and self.is_known(p) for p in fresh) else "high"
 
+    def _is_plain_to_see(self, foreign: list[str]) -> bool:
+        """Does a file that people read name these places? An image must take no other's place."""
+        if self.kind == "lock":
+            return self.around.declared() >= set(foreign)
+        return not (self.kind == "images" and self.lost) and all(f.startswith(_FORGES) for f in foreign)
+
     def added(self, one: Input) -> Iterator[Difference]:
         """An input under a new name."""
         foreign = sorted(p for p in origins(one, self.kind) if not self.is_known(p))
@@ -129,8 +153,7 @@ class _Look:
         if foreign:
             where = _where(one, foreign[0])
             told = f"{label} is new and comes from {where}, where nothing came from before"
-            on_forge = self.kind == "repositories" and all(f.startswith(_FORGES) for f in foreign)
-            level: Level = "low" if begun or on_forge else "medium"
+            level: Level = "low" if begun or self._is_plain_to_see(foreign) else "medium"
             yield Difference(
                 what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]
             )
@@ -138,7 +161,7 @@ class _Look:
             level = "low" if begun else "medium"
             yield _alias(one, f"{label} is new and stands for {one.actual}", level)
         if one.runs and self.told_runs:
-            seen = self.is_new_file or is_much_used(one.name, "npm") or self.asks(one.name)
+            seen = self.is_new_file or is_much_used(one.name, "npm") or self.around.asks(one.name)
             level = "low" if seen else "medium"
             yield _told(
                 "install-code", level, one, f"{label} is new and runs code when it is installed", "runs"

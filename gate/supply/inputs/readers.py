@@ -13,6 +13,7 @@ from gate.supply.inputs import (
     npm,
     php,
     python_locks,
+    python_manifests,
     repositories,
     requirements,
     ruby,
@@ -40,6 +41,8 @@ _LOCKS: Final[dict[str, Reader]] = {
 }
 _MANIFESTS: Final[dict[str, Reader]] = {
     "package.json": npm.manifest,
+    "pyproject.toml": python_manifests.pyproject,
+    "pipfile": python_manifests.pipfile,
     "cargo.toml": rust.manifest,
     "go.mod": golang.module,
     ".gitmodules": repositories.gitmodules,

@@ -13,7 +13,7 @@ _ADDRESS: Final = (*_VCS, "https://", "http://", "file:")
 
 def read(text: str) -> Inputs:
     """One list. Options of pip and further lists are other readers' business."""
-    found = [one for line in _logical(text) if (one := _one(line))]
+    found = [one for line in _logical(text) if (one := requirement(line))]
     exact = any(one.version.startswith("==") for one in found)
     return Inputs(kind="lock" if exact else "manifest", inputs=tuple(found))
 
@@ -34,7 +34,8 @@ def _logical(text: str) -> list[str]:
     return [line for line in [*lines, open_line.strip()] if line]
 
 
-def _one(line: str) -> Input | None:
+def requirement(line: str) -> Input | None:
+    """One requirement line; None for an option of pip and for what is none."""
     words = line.split()
     digests = tuple(
         Archive(digest=word.removeprefix("--hash=")) for word in words if word.startswith("--hash=")
