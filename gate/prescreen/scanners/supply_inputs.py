@@ -20,7 +20,8 @@ from gate.prescreen.scanners import supply_rules as rules
 from gate.prescreen.scanners.manifest_lines import line_naming
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
-from gate.supply.inputs.difference import Difference, Surroundings, What, compare, grouped, is_graph
+from gate.supply.inputs.difference import Difference, Surroundings, What, compare, grouped
+from gate.supply.inputs.graph import is_graph
 from gate.supply.inputs.model import Inputs, SourceKind
 from gate.supply.inputs.places import origins, place, split
 from gate.supply.inputs.readers import kind_of, reader_of
@@ -78,7 +79,9 @@ def input_findings(request: PrescreenRequest) -> Told:
                 known=known, asks=asks.names, manifest_changed=manifest_changed, declared=declared
             )
             found += _findings(source, compare(usable, new, around))
-    graphs = frozenset(source.path for source, old, new in pairs if old and is_graph(old) and is_graph(new))
+    graphs = frozenset(
+        source.path for source, old, new in pairs if old and is_graph(old.inputs) and is_graph(new.inputs)
+    )
     return Told(tuple(found), tuple(unread), known, graphs)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gate.supply.inputs import archives
+from gate.supply.inputs.graph import unasked
 from gate.supply.inputs.model import FileKind, Input, Inputs
 from gate.supply.inputs.places import is_usual, origins, place, shown
 from gate.supply.lookalike import imitates
@@ -80,7 +81,10 @@ def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[D
         same_name = before.get(one.name, [])
         yield from look.changed(one, same_name) if same_name else look.added(one)
     if old is not None and new.kind == "lock":
-        yield from _unasked(old, new, around)
+        declared = around.manifest_changed
+        for one, told, grave in unasked(old.inputs, new.inputs, around.asks, manifest_changed=declared):
+            level: Level = "medium" if grave else "low"
+            yield _told("unasked", level, one, f"{_label(one)} is new, and {told}", told)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -239,54 +243,6 @@ def _lost(one: Input, before: list[Input]) -> bool:
 
 def _algorithms(inputs: Iterable[Input]) -> set[str]:
     return {a.digest.partition(":")[0].lower() for one in inputs for a in one.archives if a.digest}
-
-
-def _unasked(old: Inputs, new: Inputs, around: Surroundings) -> Iterator[Difference]:
-    """New names that neither what was there, nor what a manifest names, leads to; and those that only a
-    package of an unchanged version newly leads to, where no manifest changed.
-    """
-    had = {one.name for one in old.inputs}
-    added = [one for one in new.inputs if one.name not in had and one.kind != "path"]
-    if not added or not is_graph(new):
-        return
-    roots = {one.name for one in new.inputs if one.name in had or around.asks(one.name)}
-    before = {(one.name, one.version): frozenset(one.needs) for one in old.inputs}
-    anybody, changed = _edges(new.inputs, {}), _edges(new.inputs, before)
-    explained = _reached(roots, anybody)
-    plainly = explained if around.manifest_changed else _reached(roots, changed)
-    grew = {(one.name, one.version) for one in old.inputs} <= {(one.name, one.version) for one in new.inputs}
-    for one in added:
-        if one.name not in explained:
-            told = f"{_label(one)} is new, and neither a manifest nor another package asks for it"
-            yield _told("unasked", "medium", one, told, "unasked")
-        elif one.name not in plainly:
-            told = f"{_label(one)} is new, and only packages ask for it whose versions did not change"
-            yield _told("unasked", "medium" if grew else "low", one, told, "newly asked")
-
-
-def is_graph(inputs: Inputs) -> bool:
-    """Does this lock tell what needs what?"""
-    return any(one.needs for one in inputs.inputs)
-
-
-def _edges(inputs: Iterable[Input], before: Mapping[tuple[str, str], frozenset[str]]) -> dict[str, set[str]]:
-    """Name to needs; of a version that was there before only what it needed then."""
-    found: dict[str, set[str]] = {}
-    for one in inputs:
-        needs = before.get((one.name, one.version))
-        found.setdefault(one.name, set()).update(one.needs if needs is None else needs)
-    return found
-
-
-def _reached(roots: Iterable[str], needs: Mapping[str, set[str]]) -> set[str]:
-    reached = set(roots)
-    waiting = list(reached)
-    while waiting:
-        for name in needs.get(waiting.pop(), ()):
-            if name not in reached:
-                reached.add(name)
-                waiting.append(name)
-    return reached
 
 
 def _told(what: What, level: Level, one: Input, told: str, group: str) -> Difference:

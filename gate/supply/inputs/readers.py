@@ -18,6 +18,7 @@ from gate.supply.inputs import (
     requirements,
     ruby,
     rust,
+    yarn,
 )
 from gate.supply.inputs.model import MOST, FileKind, Inputs, UnreadableInputError
 
@@ -31,7 +32,7 @@ _LOCKS: Final[dict[str, Reader]] = {
     "package-lock.json": npm.lock,
     "npm-shrinkwrap.json": npm.lock,
     "pnpm-lock.yaml": javascript.pnpm,
-    "yarn.lock": javascript.yarn,
+    "yarn.lock": yarn.lock,
     "bun.lock": javascript.bun,
     "cargo.lock": rust.lock,
     "go.sum": golang.sums,
