@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from packaging.utils import (
-    InvalidSdistFilename,
-    InvalidWheelFilename,
     canonicalize_name,
     parse_sdist_filename,
     parse_wheel_filename,
 )
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from gate.supply.inputs.model import Input
 from gate.supply.inputs.places import place
+
+_LONGEST: Final = 300
+"""Characters of a file's name or a version that are looked at."""
 
 
 def contradiction(one: Input) -> str:
@@ -42,6 +45,8 @@ def _npm(one: Input, address: str) -> str:
 
 
 def _python(one: Input, file: str) -> str:
+    if len(file) > _LONGEST or len(one.version) > _LONGEST:
+        return ""
     try:
         if file.endswith(".whl"):
             name, version = parse_wheel_filename(file)[:2]
@@ -49,12 +54,12 @@ def _python(one: Input, file: str) -> str:
             name, version = parse_sdist_filename(file)
         else:
             return ""
-    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion, ValueError):
+    except ValueError:  # every error of packaging's is one
         return ""
     if name != canonicalize_name(one.actual or one.name):
         return str(name)[:100] if file.endswith(".whl") else ""
     try:
         same = not one.version or Version(one.version) == version or not file.endswith(".whl")
-    except InvalidVersion:
+    except ValueError:  # no version, or one of more digits than Python reads
         same = True
     return "" if same else f"{name} {version}"[:100]
