@@ -22,7 +22,7 @@ _FORGES: Final = tuple(
     f"owner:{host}/"
     for host in (
         *("github.com", "gitlab.com", "codeberg.org", "docker.io", "ghcr.io", "quay.io", "gcr.io"),
-        *("mcr.microsoft.com", "public.ecr.aws", "registry.k8s.io", "extensions"),
+        *("mcr.microsoft.com", "public.ecr.aws", "registry.k8s.io", "registry.terraform.io", "extensions"),
     )
 )
 """Where everybody's hooks, images and extensions lie: a new one in a file that people read is like a new
@@ -110,7 +110,7 @@ class _Look:
             level: Level = "medium" if declared and not imitates(one.actual, "npm") else "high"
             yield _alias(one, f"{label} is now {one.actual} under that name", level)
         had = frozenset(p for other in before for p in origins(other, self.kind))
-        fresh = sorted(origins(one, self.kind) - had)
+        fresh = sorted(p for p in origins(one, self.kind) - had if not _is_unsaid(p, had))
         if fresh:
             yield self._moved(one, nearest, fresh)
         elif self.kind != "images" and one.revision == nearest.revision and _is_replaced(one, twins):
@@ -189,6 +189,12 @@ def _rest(one: Input, old: Input) -> str:
     if was and now - was:
         return "; its hash changed, its version did not" if same else "; its hash changed, so did its version"
     return "; its version did not change" if same else "; so did its version"
+
+
+def _is_unsaid(name: str, had: frozenset[str]) -> bool:
+    """The public registry said aloud where nothing was said before, or the other way round."""
+    public = {p for p in (name, *had) if p.startswith("registry:") and is_usual(p)}
+    return name in public and "registry:default" in public and len(public & had) > 0
 
 
 def _is_variant(one: Input) -> bool:

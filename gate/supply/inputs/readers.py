@@ -18,6 +18,7 @@ from gate.supply.inputs import (
     requirements,
     ruby,
     rust,
+    terraform,
     yarn,
 )
 from gate.supply.inputs.model import MOST, FileKind, Inputs, UnreadableInputError
@@ -72,6 +73,8 @@ def reader_of(path: str) -> Reader | None:
         return images.dockerfile
     if name.endswith((".yml", ".yaml")) and name.startswith(("compose", "docker-compose")):
         return images.compose
+    if name.endswith((".tf", ".tofu")) or name == ".terraform.lock.hcl":
+        return terraform.read
     return _LOCKS.get(name) or _MANIFESTS.get(name)
 
 

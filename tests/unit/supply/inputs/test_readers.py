@@ -30,7 +30,13 @@ PATHS = (
         "Cargo.toml",
     ),
     *("go.mod", "go.sum", "Gemfile.lock", "composer.lock", "Dockerfile", "compose.yml", ".gitmodules"),
-    *(".pre-commit-config.yaml", "Chart.yaml", ".devcontainer/devcontainer.json"),
+    *(
+        ".pre-commit-config.yaml",
+        "Chart.yaml",
+        "main.tf",
+        ".terraform.lock.hcl",
+        ".devcontainer/devcontainer.json",
+    ),
 )
 SETTINGS = (*settings_files.READERS, "pip.conf", "pyproject.toml")
 _PAIRS = TESTS / "unit" / "prescreen" / "scanners" / "supply_pairs"
