@@ -58,7 +58,7 @@ def _first(text: str) -> Iterator[tuple[str, dict[str, str], tuple[str, ...]]]:
                 raise UnreadableInputError("a key occurs twice", ambiguous=True)
             entry[key], section = _unquoted(value.strip()), ""
         elif section in _NEEDS:
-            needs.append(_unquoted(bare.rpartition(" ")[0]) if bare[0] != '"' else bare[1:].partition('"')[0])
+            needs.append(_unquoted(bare.partition(" ")[0]) if bare[0] != '"' else bare[1:].partition('"')[0])
 
 
 def _unquoted(text: str) -> str:

@@ -20,23 +20,10 @@ from tests.paths import TESTS
 
 PATHS = (
     *("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "pylock.toml", "requirements.txt"),
-    *(
-        "package-lock.json",
-        "package.json",
-        "pnpm-lock.yaml",
-        "yarn.lock",
-        "bun.lock",
-        "Cargo.lock",
-        "Cargo.toml",
-    ),
-    *("go.mod", "go.sum", "Gemfile.lock", "composer.lock", "Dockerfile", "compose.yml", ".gitmodules"),
-    *(
-        ".pre-commit-config.yaml",
-        "Chart.yaml",
-        "main.tf",
-        ".terraform.lock.hcl",
-        ".devcontainer/devcontainer.json",
-    ),
+    *("pyproject.toml", "Pipfile", "package-lock.json", "package.json", "pnpm-lock.yaml", "yarn.lock"),
+    *("bun.lock", "Cargo.lock", "Cargo.toml", "go.mod", "go.sum", "Gemfile.lock", "composer.lock"),
+    *("Dockerfile", "compose.yml", ".gitmodules", ".pre-commit-config.yaml", "Chart.yaml", "main.tf"),
+    *(".terraform.lock.hcl", ".devcontainer/devcontainer.json"),
 )
 SETTINGS = (*settings_files.READERS, "pip.conf", "pyproject.toml")
 _PAIRS = TESTS / "unit" / "prescreen" / "scanners" / "supply_pairs"
