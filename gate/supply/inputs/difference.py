@@ -199,7 +199,7 @@ def _is_unsaid(name: str, had: frozenset[str]) -> bool:
 
 def _is_variant(one: Input) -> bool:
     """``string-width-cjs`` for ``string-width``: the name itself says what stands behind it."""
-    return one.name.startswith(one.actual) and bool(one.actual)
+    return bool(one.actual) and one.name.startswith(f"{one.actual}-")
 
 
 def _alias(one: Input, told: str, level: Level) -> Difference:
