@@ -16,6 +16,7 @@ from gate.prescreen.scanners import (
     infrastructure,
     opaque,
     secrets,
+    supply_rules,
 )
 from gate.prescreen.scanners.bandit_rules import bandit_rules
 from gate.prescreen.scanners.semgrep_rules import semgrep_rules
@@ -26,7 +27,14 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     yield UNSCANNED, ""
     for text_rule in (*hidden_text.RULES, *commands.RULES):
         yield text_rule.meta, text_rule.page
-    for meta in (*secrets.RULES, *opaque.RULES, *governance.RULES, *dependencies.RULES, *imports.RULES):
+    for meta in (
+        *secrets.RULES,
+        *opaque.RULES,
+        *governance.RULES,
+        *dependencies.RULES,
+        *supply_rules.RULES,
+        *imports.RULES,
+    ):
         yield meta, ""
     for meta in infrastructure.RULES:
         yield meta, ""

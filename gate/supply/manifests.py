@@ -1,7 +1,8 @@
 """Reads what a project depends on from its manifests and lock files, as data. Runs in the limited child only.
 
 Formats: PEP 508 and pip's requirements format, PEP 621, PEP 735, Poetry, uv and Pipfile TOML, setup.cfg,
-package.json, package-lock.json (lockfileVersion 1 to 3), yarn.lock, .npmrc and pip.conf.
+package.json, package-lock.json (lockfileVersion 1 to 3), yarn.lock, pip.conf, and the settings files of
+settings_files.py.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal
 
 from packaging.utils import canonicalize_name
+
+from gate.supply import settings_files
 
 Ecosystem = Literal["pypi", "npm"]
 
@@ -33,7 +37,7 @@ class Dependency:
 class Origin:
     """A place that packages come from: an index, a registry, a host to be trusted."""
 
-    kind: Literal["index", "extra-index", "find-links", "trusted-host", "registry", "resolved"]
+    kind: Literal["index", "extra-index", "find-links", "trusted-host", "registry", "proxy", "resolved"]
     where: str
 
 
@@ -95,7 +99,16 @@ def _reader(path: str) -> Any:
         return _requirements
     if re.fullmatch(r"constraints[^/]*\.txt", name):
         return _requirements
+    last_two = "/".join(path.lower().split("/")[-2:])
+    settings = settings_files.READERS.get(name) or settings_files.READERS.get(last_two)
+    if settings is not None:
+        return partial(_settings, settings)
     return _BY_NAME.get(name)
+
+
+def _settings(reader: Callable[[str], Iterator[settings_files.Place]], text: str) -> Manifest:
+    origins = tuple(Origin(kind=kind, where=where) for kind, where in reader(text) if where)
+    return Manifest(kind="settings", origins=origins)
 
 
 def _requirement(line: str) -> Dependency | None:
@@ -161,6 +174,7 @@ def _pyproject(text: str) -> Manifest:
         *tool.get("pdm", {}).get("source", []),
     ]
     origins = [Origin(kind="index", where=str(p["url"])) for p in places if "url" in p]
+    origins += [Origin(kind=kind, where=where) for kind, where in settings_files.uv(tool.get("uv", {}))]
     hooks = {}
     backend = data.get("build-system", {})
     if "backend-path" in backend:
@@ -271,17 +285,20 @@ def _site(address: str) -> str:
     return match[1] if match else address.partition("#")[0]
 
 
-def _npmrc(text: str) -> Manifest:
-    found = re.findall(r"^\s*(?:@[\w.-]+:)?registry\s*=\s*(\S+)", text, re.MULTILINE)
-    return Manifest(kind="settings", origins=tuple(Origin(kind="registry", where=w) for w in found))
-
-
 def _pip_conf(text: str) -> Manifest:
-    options = r"^\s*(index-url|extra-index-url|find-links|trusted-host)\s*[=:]\s*(\S+)"
-    found = re.findall(options, text, re.MULTILINE)
+    """Pip reads ``index_url`` as ``index-url``, and the lines below a key as more of its values."""
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(text)
     names = {"index-url": "index", "extra-index-url": "extra-index"}
-    origins = tuple(Origin(kind=names.get(k, k), where=w) for k, w in found)
-    return Manifest(kind="settings", origins=origins)
+    names |= {key: key for key in ("find-links", "trusted-host", "proxy")}
+    origins = [
+        Origin(kind=names[key.replace("_", "-")], where=where)  # type: ignore[arg-type]
+        for section in parser.sections()
+        for key, value in parser.items(section)
+        if key.replace("_", "-") in names
+        for where in value.split()
+    ]
+    return Manifest(kind="settings", origins=tuple(origins))
 
 
 _BY_NAME: Final = {
@@ -295,7 +312,6 @@ _BY_NAME: Final = {
     "package-lock.json": _package_lock,
     "npm-shrinkwrap.json": _package_lock,
     "yarn.lock": _yarn_lock,
-    ".npmrc": _npmrc,
     "pip.conf": _pip_conf,
     "pip.ini": _pip_conf,
 }

@@ -38,8 +38,8 @@ class Document:
         return self.lines.get(path)
 
 
-def read_yaml(data: bytes) -> Document:
-    """The one document of a text. Raises UnreadableYamlError for everything else."""
+def read_yaml(data: bytes, *, most: int = MOST_NODES) -> Document:
+    """The one document of a text, of ``most`` nodes. Raises UnreadableYamlError for everything else."""
     try:
         text = data.decode("utf-8-sig")
         node = yaml.compose(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
@@ -49,7 +49,7 @@ def read_yaml(data: bytes) -> Document:
         raise UnreadableYamlError("it is not one YAML document") from error
     document = Document()
     if node is not None:
-        document.data = _Reader(document.lines).value(node, ())
+        document.data = _Reader(document.lines, most).value(node, ())
     return document
 
 
@@ -60,7 +60,7 @@ def read_yaml_documents(data: bytes) -> list[Document]:
         text = data.decode("utf-8-sig")
         for node in yaml.compose_all(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
             document = Document()
-            document.data = _Reader(document.lines).value(node, ())
+            document.data = _Reader(document.lines, MOST_NODES).value(node, ())
             out.append(document)
     except UnicodeDecodeError as error:
         raise UnreadableYamlError("it is not UTF-8") from error
@@ -70,8 +70,8 @@ def read_yaml_documents(data: bytes) -> list[Document]:
 
 
 class _Reader:
-    def __init__(self, lines: dict[Path, int]) -> None:
-        self._lines, self._left = lines, MOST_NODES
+    def __init__(self, lines: dict[Path, int], most: int) -> None:
+        self._lines, self._left = lines, most
 
     def value(self, node: yaml.Node, path: Path) -> Data:
         self._left -= 1

@@ -6,9 +6,8 @@ Names are compared with data shipped here; nothing is looked up on a network.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -18,8 +17,11 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.manifest_lines import line_naming
+from gate.prescreen.scanners.supply_inputs import input_findings, said_once
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.supply.inputs.places import is_usual, place
 from gate.supply.lookalike import imitates, is_known
 from gate.supply.manifests import Dependency, Manifest, is_manifest
 
@@ -48,12 +50,13 @@ UNFAMILIAR: Final = rule.meta(
 SOURCE: Final = rule.meta(
     "dependency.index",
     "Packages come from another place than before",
-    severity="medium",
+    severity="high",
     confidence="high",
     topic="dependency",
     cwe=(494, 829),
     attack=("T1195.001",),
-    why="Whoever runs the index decides what is installed; an extra index opens dependency confusion.",
+    why="Whoever runs the index decides what is installed; an extra index opens dependency confusion. An "
+    "index that base names elsewhere is medium.",
     fix="Use one index for each name, over https, and have an owner approve the change.",
 )
 DIRECT: Final = rule.meta(
@@ -132,9 +135,6 @@ _ADDRESS: Final = re.compile(
     r"^@?\s*(?:git\+|hg\+|svn\+|bzr\+|git:|git@|ssh:|https?:|github:|gitlab:|bitbucket:|[\w.-]+/[\w.-]+(?:#|$))"
 )
 _PINNED: Final = re.compile(r"(?:@|#|commit=|rev=)[0-9a-f]{40}\b|sha256[:=-]|#sha512=")
-_WORDS: Final = re.compile(r"[\w-]+")
-_SEPARATORS: Final = str.maketrans("_.", "--")
-_SEARCHES: Final = 300
 _HOST_RUNS: Final = re.compile(
     r"curl|wget|node\s+-e|python\d?\s+-c|\beval\b|base64|https?://|\bsh\b|bash|powershell|\.\./"
 )
@@ -157,8 +157,6 @@ class Dependencies:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Parse every changed manifest of both sides in the limited child and compare what they say."""
         changed = [s for s in sources(request).files if is_manifest(s.path)]
-        if not changed:
-            return ended(self.name, ())
         files = [(s.path, s.head) for s in changed]
         files += [(s.path, s.base) for s in changed if s.base is not None]
         results = scan_isolated("gate.supply.manifests:read", files, Manifest, deadline=request.deadline)
@@ -173,7 +171,9 @@ class Dependencies:
                 continue
             pairs.append(_Pair(source=source, head=result.value, base=bases.get(source.path, empty)))
         found = [f for pair in pairs for f in _one(pair)]
-        return ended(self.name, [*found, *_mismatches(pairs)], unlooked)
+        told = input_findings(request)
+        once = said_once([*found, *_mismatches(pairs)], told)
+        return ended(self.name, once, [*unlooked, *told.unread])
 
 
 def _one(pair: _Pair) -> Iterator[Finding]:
@@ -191,7 +191,7 @@ def _one(pair: _Pair) -> Iterator[Finding]:
             yield finding(
                 HOOK,
                 "This script runs by itself at installation.",
-                _line(
+                line_naming(
                     pair.source, f'"{name}"' if '"' in command or pair.source.path.endswith(".json") else name
                 ),
                 shape=f"{name} {command}",
@@ -214,7 +214,7 @@ def _one(pair: _Pair) -> Iterator[Finding]:
 
 
 def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterator[Finding]:
-    place = _line(pair.source, dependency.name or dependency.asked)
+    line = line_naming(pair.source, dependency.name or dependency.asked)
     seen = {"name": dependency.name, "asked": dependency.asked}
     lock = pair.head.kind == "lock"
     if is_new and dependency.name:
@@ -223,7 +223,7 @@ def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterato
             yield finding(
                 TYPOSQUAT,
                 "This name is nearly that of a much used package.",
-                place,
+                line,
                 shape=dependency.name,
                 evidence={**seen, "resembles": like},
             )
@@ -233,7 +233,7 @@ def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterato
             and not dependency.name.startswith("@")
         ):
             yield finding(
-                UNFAMILIAR, "This package is little known.", place, shape=dependency.name, evidence=seen
+                UNFAMILIAR, "This package is little known.", line, shape=dependency.name, evidence=seen
             )
     if lock:
         return
@@ -241,34 +241,32 @@ def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterato
         loose = re.search(r"\bhttp://|^@?\s*git://", dependency.asked.replace("git+http://", "http://"))
         level = Severity.HIGH if loose else Severity.LOW if _PINNED.search(dependency.asked) else None
         message = "This dependency is fetched from an address."
-        yield finding(DIRECT, message, place, shape=dependency.asked, evidence=seen, severity=level)
+        yield finding(DIRECT, message, line, shape=dependency.asked, evidence=seen, severity=level)
     elif is_new and dependency.asked in ("", "*", "latest", "x") and "pyproject" not in pair.source.path:
-        yield finding(
-            UNPINNED, "This dependency has no version.", place, shape=dependency.name, evidence=seen
-        )
+        yield finding(UNPINNED, "This dependency has no version.", line, shape=dependency.name, evidence=seen)
 
 
 def _origins(pair: _Pair) -> Iterator[Finding]:
     old = set(pair.base.origins)
     for origin in dict.fromkeys(pair.head.origins):
-        usual = origin.kind != "trusted-host" and _OFFICIAL.match(origin.where)
+        usual = origin.kind not in ("trusted-host", "proxy") and (
+            _OFFICIAL.match(origin.where) or is_usual(place("registry", origin.where))
+        )
         if origin in old or usual:
             continue
-        place = _line(pair.source, origin.where)
+        line = line_naming(pair.source, origin.where)
         seen = {"kind": origin.kind, "where": re.sub(r"//[^/@]*@", "//[redacted]@", origin.where)}
         if origin.kind == "resolved":
             level = Severity.MEDIUM if old and origin.where.startswith("https://") and len(old) > 1 else None
-            yield finding(LOCK_SOURCE, "This entry leads to another server.", place, shape=origin.where,
+            yield finding(LOCK_SOURCE, "This entry leads to another server.", line, shape=origin.where,
                           evidence=seen, severity=level)  # fmt: skip
             continue
-        risky = origin.where.startswith("http://") or origin.kind in ("extra-index", "trusted-host")
         yield finding(
             SOURCE,
             "Packages may come from here now.",
-            place,
+            line,
             shape=f"{origin.kind} {origin.where}",
             evidence=seen,
-            severity=Severity.HIGH if risky else None,
         )
 
 
@@ -292,49 +290,9 @@ def _mismatches(pairs: list[_Pair]) -> Iterator[Finding]:
             yield finding(
                 MISMATCH,
                 "New packages appear here and in no manifest of the change.",
-                _line(pair.source, added[0]),
+                line_naming(pair.source, added[0]),
                 shape=" ".join(added[:20]),
                 evidence={"new": ", ".join(added[:10]), "count": str(len(added))},
                 # An updated package may bring a new one; a lock that only grew is stranger.
                 severity=Severity.LOW if set(pair.base.dependencies) - set(pair.head.dependencies) else None,
             )
-
-
-def _line(source: Source, needle: str) -> Location:
-    """The first changed line that names it, else the first that does, else the file."""
-    lines = _Lines.of(source.head).naming(needle) if needle else ()
-    best = next((n for n in lines if source.changed.touches(n)), lines[0] if lines else None)
-    return Location(path=source.path, line=best)
-
-
-class _Lines:
-    """The lines of a manifest by the words on them: a lock file has thousands of names to look up."""
-
-    def __init__(self, data: bytes) -> None:
-        self._text = _plain(data.decode("utf-8", "replace"))
-        self._words: dict[str, list[int]] = {}
-        self._searches = 0
-        for number, line in enumerate(self._text.split("\n"), 1):
-            for word in dict.fromkeys(_WORDS.findall(line)):
-                self._words.setdefault(word, []).append(number)
-
-    @classmethod
-    @lru_cache(maxsize=4)
-    def of(cls, data: bytes) -> _Lines:
-        """The lines of these bytes, read once."""
-        return cls(data)
-
-    def naming(self, needle: str) -> Sequence[int]:
-        """The lines with this word, or (for the first few hundred askings) with this text in them."""
-        plain = _plain(needle)
-        found = self._words.get(plain)
-        if found is not None:
-            return found
-        self._searches += 1
-        at = self._text.find(plain) if self._searches <= _SEARCHES else -1
-        return (self._text.count("\n", 0, at) + 1,) if at >= 0 else ()
-
-
-def _plain(text: str) -> str:
-    r"""Lower case, one separator, line ends as ``\n``: names are equal as the index compares them."""
-    return "\n".join(text.splitlines()).lower().translate(_SEPARATORS)

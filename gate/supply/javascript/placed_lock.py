@@ -68,7 +68,7 @@ def _first_version(table: Mapping[str, object], above: str, made: Table, depth: 
 
 def bun(path: str, text: str, folders: Collection[str], leave: Collection[str]) -> Packages:
     """bun.lock, JSON with commas at the end of lists."""
-    table = table_of(json.loads(_without_last_commas(text)))
+    table = table_of(json.loads(without_last_commas(text)))
     spaces = {k: table_of(v) for k, v in table_of(table.get("workspaces")).items()}
     if not spaces:
         raise ValueError("no lock of bun's")
@@ -121,7 +121,7 @@ def _bun_place(key: str, folder_of: Mapping[str, str]) -> str:
     return above + "/".join(_MODULES + name for name in names)
 
 
-def _without_last_commas(text: str) -> str:
+def without_last_commas(text: str) -> str:
     """JSON of what is JSON but for commas before closing brackets."""
     out: list[str] = []
     comma = -1

@@ -83,8 +83,8 @@ HITS: dict[str, list[Case]] = {
     ],
     "dependency.lock-source": [
         (
-            {"package-lock.json": lock(("chalk", "https://files.example", True))},
-            {"package-lock.json": lock(("chalk", NPM, True))},
+            {"package-lock.json": lock(("chalk", "https://files.example", True), ("debug", NPM, True))},
+            {"package-lock.json": lock(("debug", NPM, True))},
         ),
         ({"yarn.lock": 'chalk@^5.0.0:\n  version "5.0.0"\n  resolved "http://192.0.2.7/chalk.tgz"\n'}, {}),
         (

@@ -401,5 +401,5 @@ def test_a_damaged_lock_is_refused_or_stays_inside(kind: str, data: st.DataObjec
 )
 def test_commas_at_the_end_change_nothing_else(value: object) -> None:
     text = json.dumps(value)
-    assert json.loads(placed_lock._without_last_commas(text)) == value
-    assert json.loads(placed_lock._without_last_commas(f"[{text} , ]")) == [value]
+    assert json.loads(placed_lock.without_last_commas(text)) == value
+    assert json.loads(placed_lock.without_last_commas(f"[{text} , ]")) == [value]

@@ -1,0 +1,278 @@
+"""The difference of two readings of one file: what a package's source, integrity or meaning changed to.
+
+Pure functions on values. A newer version with new hashes from the same source is no difference worth a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gate.supply.inputs import archives
+from gate.supply.inputs.graph import unasked
+from gate.supply.inputs.model import FileKind, Input, Inputs
+from gate.supply.inputs.places import is_usual, origins, place, shown
+from gate.supply.lookalike import imitates
+from gate.supply.lookalike import is_known as is_much_used
+
+What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
+Level = Literal["low", "medium", "high"]
+_FORGES: Final = tuple(
+    f"owner:{host}/"
+    for host in (
+        *("github.com", "gitlab.com", "codeberg.org", "docker.io", "ghcr.io", "quay.io", "gcr.io"),
+        *("mcr.microsoft.com", "public.ecr.aws", "registry.k8s.io", "registry.terraform.io", "extensions"),
+    )
+)
+"""Where everybody's hooks, images and extensions lie: a new one in a file that people read is like a new
+package."""
+_WEAK: Final = frozenset({"md5", "sha1"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """One thing to tell. ``told`` is a sentence with the change's own words; ``needle`` a word to find its
+    line by. ``group``: differences with the same one are told together.
+    """
+
+    what: What
+    level: Level
+    name: str
+    told: str
+    needle: str
+    group: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """What the rest of the project says. ``known``: places that base uses anywhere; ``asks``: does a manifest
+    of head name this package? ``manifest_changed``: is a manifest in the same change? ``declared``: places
+    that manifests and settings of head name.
+    """
+
+    known: Callable[[], frozenset[str]]
+    asks: Callable[[str], bool]
+    manifest_changed: bool = False
+    declared: Callable[[], frozenset[str]] = frozenset
+
+
+def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[Difference]:
+    """Everything to tell about a changed file; ``old`` is None for a new file."""
+    before = _by_name(old.inputs if old else ())
+    had = set(old.inputs if old else ())
+    here = frozenset(p for one in had for p in origins(one, new.kind))
+
+    def is_known(name: str) -> bool:
+        return is_usual(name) or name in here or name in around.known()
+
+    told_runs = old is None or old.tells_runs or not had
+    look = _Look(
+        kind=new.kind,
+        is_known=is_known,
+        is_new_file=old is None,
+        around=around,
+        told_runs=told_runs,
+        lost=bool(before.keys() - {one.name for one in new.inputs}),
+    )
+    for one in dict.fromkeys(new.inputs):
+        if one in had:
+            continue
+        same_name = before.get(one.name, [])
+        yield from look.changed(one, same_name) if same_name else look.added(one)
+    if old is not None and new.kind == "lock":
+        declared = around.manifest_changed
+        for one, told, grave in unasked(old.inputs, new.inputs, around.asks, manifest_changed=declared):
+            level: Level = "medium" if grave else "low"
+            yield _told("unasked", level, one, f"{_label(one)} is new, and {told}", told)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Look:
+    """One file's way of being compared. ``is_known``: does base use this place? ``told_runs``: base would
+    have said which packages run code at installation. ``lost``: an input of base is not there any more.
+    """
+
+    kind: FileKind
+    is_known: Callable[[str], bool]
+    is_new_file: bool
+    around: Surroundings
+    told_runs: bool
+    lost: bool
+
+    def changed(self, one: Input, before: list[Input]) -> Iterator[Difference]:
+        """An input under a name that was there before."""
+        twins = [other for other in before if other.version == one.version]
+        nearest = min(twins or before, key=lambda other: other.actual != one.actual)
+        label = _label(one)
+        if one.actual and all(other.actual != one.actual for other in before):
+            declared = self.kind == "lock" and self.around.asks(one.actual)
+            level: Level = "medium" if declared and not imitates(one.actual, "npm") else "high"
+            yield _alias(one, f"{label} is now {one.actual} under that name", level)
+        had = frozenset(p for other in before for p in origins(other, self.kind))
+        fresh = sorted(p for p in origins(one, self.kind) - had if not _is_unsaid(p, had))
+        if fresh:
+            yield self._moved(one, nearest, fresh)
+        elif self.kind != "images" and one.revision == nearest.revision and _is_replaced(one, twins):
+            told = f"{label} has another hash than before; neither its version nor its source changed"
+            yield _told("content", "high", one, told, "hash")
+        if not fresh and self.kind in ("lock", "images") and _lost(one, before):
+            level = "low" if self.kind == "images" else "medium"
+            told = f"{label} is no longer held by a hash that can be trusted"
+            yield _told("integrity", level, one, told, "lost")
+        if one.runs and self.told_runs and not any(other.runs for other in before):
+            yield _told("install-code", "medium", one, f"{label} now runs code when it is installed", "runs")
+        yield from _disguised(one, before)
+
+    def _moved(self, one: Input, old: Input, fresh: list[str]) -> Difference:
+        now, was = _where(one, fresh[0]), _where(old, "")
+        rest = _rest(one, old) if self.kind == "lock" else ""
+        return Difference(
+            what="source",
+            level=self._level(fresh),
+            name=one.name,
+            told=f"{_label(one)} now comes from {now} instead of {was}{rest}",
+            needle=now,
+            group=" ".join(fresh),
+        )
+
+    def _level(self, fresh: list[str]) -> Level:
+        if all(is_usual(p) for p in fresh):
+            return "low"
+        if self.kind == "images" or all(p.startswith("path:") for p in fresh):
+            return "medium"
+        return "medium" if all(p.startswith("registry:") and self.is_known(p) for p in fresh) else "high"
+
+    def _is_plain_to_see(self, foreign: list[str]) -> bool:
+        """Does a file that people read name these places? An image must take no other's place."""
+        if self.kind == "lock":
+            return self.around.declared() >= set(foreign)
+        return not (self.kind == "images" and self.lost) and all(f.startswith(_FORGES) for f in foreign)
+
+    def added(self, one: Input) -> Iterator[Difference]:
+        """An input under a new name."""
+        foreign = sorted(p for p in origins(one, self.kind) if not self.is_known(p))
+        label = _label(one)
+        begun = self.is_new_file and self.kind in ("images", "repositories")
+        if foreign:
+            where = _where(one, foreign[0])
+            told = f"{label} is new and comes from {where}, where nothing came from before"
+            level: Level = "low" if begun or self._is_plain_to_see(foreign) else "medium"
+            yield Difference(
+                what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]
+            )
+        if one.actual and not _is_variant(one):
+            level = "low" if begun else "medium"
+            yield _alias(one, f"{label} is new and stands for {one.actual}", level)
+        if one.runs and self.told_runs:
+            seen = self.is_new_file or is_much_used(one.name, "npm") or self.around.asks(one.name)
+            level = "low" if seen else "medium"
+            yield _told(
+                "install-code", level, one, f"{label} is new and runs code when it is installed", "runs"
+            )
+        yield from _disguised(one, ())
+
+
+def _by_name(inputs: Iterable[Input]) -> dict[str, list[Input]]:
+    found: dict[str, list[Input]] = {}
+    for one in inputs:
+        found.setdefault(one.name, []).append(one)
+    return found
+
+
+def _rest(one: Input, old: Input) -> str:
+    """What else of it changed, and what did not."""
+    now, was = ({a.digest for a in x.archives if a.digest} for x in (one, old))
+    same = one.version == old.version
+    if was and not now:
+        return "; it has no hash any more" + (", its version did not change" if same else "")
+    if was and now - was:
+        return "; its hash changed, its version did not" if same else "; its hash changed, so did its version"
+    return "; its version did not change" if same else "; so did its version"
+
+
+def _is_unsaid(name: str, had: frozenset[str]) -> bool:
+    """The public registry said aloud where nothing was said before, or the other way round."""
+    public = {p for p in (name, *had) if p.startswith("registry:") and is_usual(p)}
+    return name in public and "registry:default" in public and len(public & had) > 0
+
+
+def _is_variant(one: Input) -> bool:
+    """``string-width-cjs`` for ``string-width``: the name itself says what stands behind it."""
+    return bool(one.actual) and one.name.startswith(f"{one.actual}-")
+
+
+def _alias(one: Input, told: str, level: Level) -> Difference:
+    return Difference(what="alias", level=level, name=one.name, told=told, needle=one.name, group=told)
+
+
+def _disguised(one: Input, before: Iterable[Input]) -> Iterator[Difference]:
+    """An archive that tells another name or version than the entry it stands in."""
+    if any(archives.contradiction(other) for other in before):
+        return
+    if other := archives.contradiction(one):
+        told = f"{_label(one)} is installed from the archive of {other}"
+        yield Difference(what="alias", level="high", name=one.name, told=told, needle=other, group=told)
+
+
+def _is_replaced(one: Input, twins: list[Input]) -> bool:
+    """Did the content behind the same version change? By file where the lock names files."""
+    now, was = _digests([one]), _digests(twins)
+    for key in now.keys() & was.keys():
+        fresh, gone = now[key] - was[key], was[key] - now[key]
+        if fresh and (gone or key[0]):  # a file has one content; a list of hashes may grow
+            return True
+    return False
+
+
+def _digests(inputs: Iterable[Input]) -> dict[tuple[str, str], set[str]]:
+    """By file and algorithm."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for one in inputs:
+        for archive in one.archives:
+            algorithm, _, value = archive.digest.partition(":")
+            if value:
+                found.setdefault((archive.name, algorithm.lower()), set()).add(value)
+    return found
+
+
+def _lost(one: Input, before: list[Input]) -> bool:
+    """Were there hashes, and are there none now, or broken ones alone?"""
+    if one.kind == "path" or (one.kind == "vcs" and not one.where.startswith("oci:")):
+        return False
+    now = _algorithms([one])
+    if not now:
+        return bool(_algorithms(before))
+    was = _algorithms([other for other in before if other.version == one.version])
+    return now <= _WEAK and bool(was) and not was <= _WEAK
+
+
+def _algorithms(inputs: Iterable[Input]) -> set[str]:
+    return {a.digest.partition(":")[0].lower() for one in inputs for a in one.archives if a.digest}
+
+
+def _told(what: What, level: Level, one: Input, told: str, group: str) -> Difference:
+    return Difference(what=what, level=level, name=one.name, told=told, needle=one.name, group=group)
+
+
+def _label(one: Input) -> str:
+    return f"`{one.name}` {one.version}".strip() if one.version else f"`{one.name}`"
+
+
+def _where(one: Input, wanted: str) -> str:
+    """Its address that lies at this place, else the one it has."""
+    for archive in one.archives:
+        if wanted and archive.where and place("url", archive.where) == wanted:
+            return shown(archive.where)
+    if not one.where or (one.kind == "registry" and is_usual(place(one.kind, one.where))):
+        return "the index"
+    return shown(one.where)
+
+
+def grouped(found: Iterable[Difference]) -> list[tuple[Difference, int]]:
+    """The first of each kind with how many are like it, the worst first."""
+    groups: dict[tuple[str, str, str], list[Difference]] = {}
+    for one in found:
+        groups.setdefault((one.what, one.level, one.group), []).append(one)
+    order: Mapping[str, int] = {"high": 0, "medium": 1, "low": 2}
+    return [(g[0], len(g)) for g in sorted(groups.values(), key=lambda g: order[g[0].level])]

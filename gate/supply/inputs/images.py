@@ -1,0 +1,138 @@
+"""Container images as inputs: Dockerfiles, compose files, devcontainer.json with its features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gate.supply.inputs.model import Archive, Input, Inputs
+from gate.supply.inputs.text import json_table, table_of, text_of, texts_of, yaml_table
+from gate.supply.javascript.placed_lock import without_last_commas
+
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
+_HUB: Final = frozenset({"index.docker.io", "registry-1.docker.io", "registry.hub.docker.com", "docker.io"})
+
+
+def image(text: str, name: str = "") -> Input:
+    """An image's name as docker reads it: ``python:3.12`` is ``docker.io/library/python`` at the tag 3.12."""
+    bare, _, digest = text.strip().removeprefix("docker://").partition("@")
+    front, colon, tag = bare.rpartition(":")
+    if not colon or "/" in tag:
+        front, tag = bare, ""
+    parts = front.lower().split("/")
+    is_host = len(parts) > 1 and ("." in parts[0] or ":" in parts[0] or parts[0] == "localhost")
+    host, path = (parts[0], parts[1:]) if is_host else ("docker.io", parts)
+    if host in _HUB:
+        host, path = "docker.io", path if len(path) > 1 else ["library", *path]
+    return Input(
+        name=name or path[-1],
+        kind="vcs",
+        where=f"oci://{host}/{'/'.join(path)}",
+        version=tag,
+        archives=(Archive(digest=digest),) if digest else (),
+    )
+
+
+def dockerfile(text: str) -> Inputs:
+    """Every image that is built upon or copied from; the file's own stages are none. ARG's defaults count."""
+    found: list[Input] = []
+    stages: set[str] = {"scratch"}
+    values: dict[str, str] = {}
+    for line in _lines(text):
+        words = line.split()
+        word = words[0].upper()
+        if word == "ARG" and len(words) > 1:
+            for pair in words[1:]:
+                name, equals, value = pair.partition("=")
+                if equals:
+                    values.setdefault(name, value.strip("\"'"))
+        elif word in ("FROM", "COPY", "ADD", "RUN"):
+            for name in _named(word, words, stages):
+                filled = _filled(name, values)
+                if filled.lower() not in stages and not filled.isdigit() and "$" not in filled:
+                    found.append(image(filled))
+            if word == "FROM" and len(words) > 2 and words[-2].upper() == "AS":
+                stages.add(words[-1].lower())
+    return Inputs(kind="images", inputs=tuple(dict.fromkeys(found)))
+
+
+def _lines(text: str) -> Iterator[str]:
+    joined = ""
+    for raw in text.splitlines():
+        if raw.lstrip().startswith("#"):
+            continue
+        bare = raw.rstrip()
+        if bare.endswith(("\\", "`")):
+            joined += bare[:-1] + " "
+            continue
+        if line := (joined + bare).strip():
+            yield line
+        joined = ""
+    if joined.strip():
+        yield joined.strip()
+
+
+def _named(word: str, words: list[str], stages: set[str]) -> list[str]:
+    plain = [each for each in words[1:] if not each.startswith("--")]
+    if word == "FROM":
+        return plain[:1]
+    options = [each for each in words[1:] if each.startswith("--")]
+    found = [each.removeprefix("--from=") for each in options if each.startswith("--from=")]
+    for each in options:
+        if each.startswith("--mount="):
+            parts = dict(p.partition("=")[::2] for p in each.removeprefix("--mount=").split(","))
+            found += [parts["from"]] if "from" in parts else []
+    return [each for each in found if each.lower() not in stages]
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda m: values.get(m[1] or m[3]) or m[2] or m[0], text)
+
+
+def compose(text: str) -> Inputs:
+    """The images of a compose file's services."""
+    services = table_of(yaml_table(text).get("services"))
+    named = {name: text_of(table_of(service).get("image")) for name, service in services.items()}
+    found = [image(_filled(asked, {}), name) for name, asked in named.items() if asked]
+    return Inputs(kind="images", inputs=tuple(one for one in found if "$" not in one.where))
+
+
+def devcontainer(text: str) -> Inputs:
+    """devcontainer.json, JSON with comments: its image and its features, which run code when it is built."""
+    data = json_table(without_last_commas(without_comments(text)))
+    found = [image(text_of(data.get("image")), "image")] if text_of(data.get("image")) else []
+    for feature in table_of(data.get("features")):
+        if feature.startswith(("http://", "https://")):
+            name = feature.rpartition("/")[2].partition(".")[0]
+            found.append(Input(name=name, kind="url", where=feature))
+        elif not feature.startswith((".", "/")):
+            found.append(image(feature))
+    for name in texts_of(table_of(table_of(data.get("customizations")).get("vscode")).get("extensions")):
+        publisher, dot, extension = name.lower().partition(".")
+        if dot:
+            found.append(Input(name=extension, kind="vcs", where=f"vscode://extensions/{publisher}"))
+    return Inputs(kind="images", inputs=tuple(dict.fromkeys(found)))
+
+
+def without_comments(text: str) -> str:
+    """JSON of JSON with comments. In linear time."""
+    out: list[str] = []
+    at = 0
+    while at < len(text):
+        if text[at] == '"':
+            end = at + 1
+            while end < len(text) and text[end] != '"':
+                end += 2 if text[end] == "\\" else 1
+            out.append(text[at : end + 1])
+            at = end + 1
+        elif text.startswith("//", at):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif text.startswith("/*", at):
+            end = text.find("*/", at + 2)
+            at = len(text) if end < 0 else end + 2
+        else:
+            out.append(text[at])
+            at += 1
+    return "".join(out)

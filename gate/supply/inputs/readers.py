@@ -1,0 +1,104 @@
+"""Which reader understands a file, by its name, and the one door that the limited child comes through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from gate.supply.inputs import (
+    golang,
+    images,
+    javascript,
+    npm,
+    php,
+    python_locks,
+    python_manifests,
+    repositories,
+    requirements,
+    ruby,
+    rust,
+    terraform,
+    yarn,
+)
+from gate.supply.inputs.model import MOST, FileKind, Inputs, UnreadableInputError
+
+Reader = Callable[[str], Inputs]
+_LOCKS: Final[dict[str, Reader]] = {
+    "uv.lock": python_locks.uv,
+    "poetry.lock": python_locks.poetry,
+    "pdm.lock": python_locks.pdm,
+    "pipfile.lock": python_locks.pipfile,
+    "pylock.toml": python_locks.pylock,
+    "package-lock.json": npm.lock,
+    "npm-shrinkwrap.json": npm.lock,
+    "pnpm-lock.yaml": javascript.pnpm,
+    "yarn.lock": yarn.lock,
+    "bun.lock": javascript.bun,
+    "cargo.lock": rust.lock,
+    "go.sum": golang.sums,
+    "gemfile.lock": ruby.lock,
+    "gems.locked": ruby.lock,
+    "composer.lock": php.lock,
+}
+_MANIFESTS: Final[dict[str, Reader]] = {
+    "package.json": npm.manifest,
+    "pyproject.toml": python_manifests.pyproject,
+    "pipfile": python_manifests.pipfile,
+    "cargo.toml": rust.manifest,
+    "go.mod": golang.module,
+    ".gitmodules": repositories.gitmodules,
+    ".pre-commit-config.yaml": repositories.pre_commit,
+    ".pre-commit-config.yml": repositories.pre_commit,
+    "chart.yaml": repositories.helm,
+    "chart.lock": repositories.helm,
+    "devcontainer.json": images.devcontainer,
+    ".devcontainer.json": images.devcontainer,
+}
+
+
+def reader_of(path: str) -> Reader | None:
+    """The reader of a file with this path, None where nobody understands it."""
+    name = PurePosixPath(path).name.lower()
+    parent = PurePosixPath(path).parent.name.lower()
+    if name.startswith("pylock.") and name.endswith(".toml"):
+        return python_locks.pylock
+    if name.endswith((".txt", ".in")) and (
+        "requirements" in name or name.startswith("constraints") or parent == "requirements"
+    ):
+        return requirements.read
+    if name in ("dockerfile", "containerfile") or name.startswith(("dockerfile.", "containerfile.")):
+        return images.dockerfile
+    if name.endswith((".dockerfile", ".containerfile")):
+        return images.dockerfile
+    if name.endswith((".yml", ".yaml")) and name.startswith(("compose", "docker-compose")):
+        return images.compose
+    if name.endswith((".tf", ".tofu")) or name == ".terraform.lock.hcl":
+        return terraform.read
+    return _LOCKS.get(name) or _MANIFESTS.get(name)
+
+
+def kind_of(path: str) -> FileKind:
+    """What kind of file this path is, where it cannot be read."""
+    return "lock" if PurePosixPath(path).name.lower() in _LOCKS else "manifest"
+
+
+def read(path: str, data: bytes, options: Mapping[str, object]) -> Inputs:
+    """One file. Never raises for its text: what cannot be read is ``refused``."""
+    del options
+    reader = reader_of(path)
+    try:
+        if reader is None:
+            raise UnreadableInputError("it is no file of this kind")
+        found = reader(data.decode("utf-8-sig"))
+        if len(found.inputs) > MOST:
+            raise UnreadableInputError(f"it has more than {MOST} entries")
+    except UnreadableInputError as error:
+        return Inputs(kind=kind_of(path), refused=str(error), ambiguous=error.ambiguous)
+    except UnicodeDecodeError:
+        return Inputs(kind=kind_of(path), refused="it is not UTF-8")
+    except RecursionError:
+        return Inputs(kind=kind_of(path), refused="it is nested too deeply")
+    except ValueError:
+        return Inputs(kind=kind_of(path), refused="it cannot be parsed")
+    return found

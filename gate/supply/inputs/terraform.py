@@ -1,0 +1,103 @@
+"""Terraform's modules, providers and lock as inputs: ``*.tf`` and ``.terraform.lock.hcl``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import tree_sitter_hcl
+from tree_sitter import Language, Node, Parser
+
+from gate.supply.inputs.model import Archive, Input, Inputs
+
+_HOME = "registry.terraform.io"
+
+
+def read(text: str) -> Inputs:
+    """What the grammar can read of a text; a source that is no plain text is left out, as Terraform wants."""
+    root = Parser(Language(tree_sitter_hcl.language())).parse(text.encode("utf-8", "replace")).root_node
+    found: list[Input] = []
+    for words, body in _blocks(root):
+        values = dict(_attributes(body))
+        if words[0] == "module" and len(words) > 1 and (source := values.get("source")):
+            found.append(_module(words[1], source[0], values.get("version", [""])[0]))
+        elif words[0] == "provider" and len(words) > 1 and "/" in words[1]:
+            archives = tuple(Archive(digest=h) for h in values.get("hashes", ()) if h.startswith("zh:"))
+            where, version = _provider(words[1]), values.get("version", [""])[0]
+            found.append(_input(words[1].rpartition("/")[2], where, version, archives=archives))
+        elif words[0] == "terraform":
+            found += _required(body)
+    return Inputs(kind="repositories", inputs=tuple(dict.fromkeys(found)))
+
+
+def _input(name: str, where: str, version: str, archives: tuple[Archive, ...] = ()) -> Input:
+    return Input(name=name, kind="vcs", where=where, version=version, archives=archives)
+
+
+def _module(name: str, source: str, version: str) -> Input:
+    """A folder, ``owner/name/provider`` of the registry, ``git::…?ref=…``, ``host/…`` or an address."""
+    plain = source.partition("::")[2] or source
+    address, _, query = plain.partition("?")
+    revision = next((p.removeprefix("ref=") for p in query.split("&") if p.startswith("ref=")), "")
+    if address.startswith((".", "/")):
+        return Input(name=name, kind="path", where=address)
+    if "://" not in address and not address.startswith("git@"):
+        host = "." in address.partition("/")[0]
+        address = f"https://{address}" if host else f"https://{_HOME}/{address}"
+    return Input(name=name, kind="vcs", where=address, version=version, revision=revision)
+
+
+def _provider(source: str) -> str:
+    parts = source.split("/")
+    host = parts[0] if len(parts) > 2 else _HOME
+    return f"https://{_HOME if host == 'registry.opentofu.org' else host}/{'/'.join(parts[-2:])}"
+
+
+def _required(body: Node) -> Iterator[Input]:
+    for words, inner in _blocks(body):
+        if words[0] != "required_providers":
+            continue
+        for attribute in (child for child in inner.children if child.type == "attribute"):
+            name = _text(attribute.children[0])
+            values = {
+                _first(elem.named_children[0]): _first(elem.named_children[-1])
+                for elem in _all(attribute, "object_elem")
+                if len(elem.named_children) > 1
+            }
+            if source := values.get("source"):
+                yield _input(name, _provider(source), values.get("version", ""))
+
+
+def _blocks(node: Node) -> Iterator[tuple[list[str], Node]]:
+    """``(words before the brace, body)`` of the blocks right below."""
+    bodies = [node] if node.type == "body" else [child for child in node.children if child.type == "body"]
+    for block in (child for body in bodies for child in body.children if child.type == "block"):
+        words = [_text(child) for child in block.children if child.type in ("identifier", "string_lit")]
+        inner = next((child for child in block.children if child.type == "body"), None)
+        if words and inner is not None:
+            yield words, inner
+
+
+def _attributes(body: Node) -> Iterator[tuple[str, list[str]]]:
+    for attribute in (child for child in body.children if child.type == "attribute"):
+        texts = [_text(node) for node in _all(attribute, "string_lit")]
+        if texts:
+            yield _text(attribute.children[0]), texts
+
+
+def _first(node: Node) -> str:
+    found = [_text(each) for kind in ("string_lit", "identifier") for each in _all(node, kind)]
+    return found[0] if found else ""
+
+
+def _all(node: Node, kind: str) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type == kind:
+            yield one
+        else:
+            waiting.extend(reversed(one.children))
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace").strip('"')

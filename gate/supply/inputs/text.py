@@ -1,0 +1,91 @@
+"""Texts as plain data, strictly: what two parsers would read differently is refused."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Final
+
+from gate.supply.inputs.model import UnreadableInputError
+from gate.supply.yaml_data import UnreadableYamlError, read_yaml
+
+_MOST_NODES: Final = 400_000
+"""Of a lock in YAML: fifty thousand lines."""
+_MOST_OPEN: Final = 1_000
+
+
+def json_table(text: str) -> Mapping[str, object]:
+    """A JSON object. A key that occurs twice is refused: parsers differ in which one counts."""
+    try:
+        data = json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise UnreadableInputError("it is not JSON") from error
+    return _table(data)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise UnreadableInputError("a key occurs twice", ambiguous=True)
+    return made
+
+
+def toml_table(text: str) -> Mapping[str, object]:
+    """A TOML document; the language itself refuses a key that occurs twice."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        twice = "overwrite" in str(error) or "twice" in str(error)
+        raise UnreadableInputError(
+            "a key occurs twice" if twice else "it is not TOML", ambiguous=twice
+        ) from error
+
+
+def yaml_table(text: str) -> Mapping[str, object]:
+    """One YAML document, all scalars as texts, keys once."""
+    if _opens(text) > _MOST_OPEN:  # the parser's own recursion is in C, and slow
+        raise UnreadableInputError("it is nested too deeply")
+    try:
+        return _table(read_yaml(text.encode("utf-8", "replace"), most=_MOST_NODES).data or {})
+    except UnreadableYamlError as error:
+        message = str(error)
+        raise UnreadableInputError(message, ambiguous="twice" in message) from error
+
+
+def _opens(text: str) -> int:
+    """The most brackets that are open at once, as if none stood in quotes."""
+    depth = most = 0
+    for letter in text:
+        if letter in "[{":
+            depth += 1
+            most = max(most, depth)
+        elif letter in "]}":
+            depth = max(0, depth - 1)
+    return most
+
+
+def _table(data: object) -> Mapping[str, object]:
+    if not isinstance(data, dict):
+        raise UnreadableInputError("it is no table")
+    return data
+
+
+def table_of(value: object) -> Mapping[str, object]:
+    """The value where it is a table, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def tables_of(value: object) -> list[Mapping[str, object]]:
+    """The tables of a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def texts_of(value: object) -> list[str]:
+    """The texts of a list."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str:
+    """The value where it is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
