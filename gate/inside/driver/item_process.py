@@ -99,6 +99,7 @@ def run(
     if job.get("nap"):
         # Tests wait for things of their own: half a second is left to them.
         shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
+    slept = _pinned(job)
     try:
         report = _dependencies()
         if not report:
@@ -114,12 +115,24 @@ def run(
     gc.collect()
     report.update(_linger(float(job.get("grace", 1.0))))
     report.update(seen.stop())
+    if slept:
+        report["slept"] = slept
     channel.say("report", **report)
     if report["outcome"] == "threads-left":
         # The interpreter would join them without end. Exit handlers still get their turn.
         atexit._run_exitfuncs()
         os._exit(0)
     raise SystemExit(0)
+
+
+def _pinned(job: dict[str, Any]) -> list[float]:
+    """Make chance and clocks answer from a seed where the job asks for it. Returns the sleeps asked for."""
+    if not job.get("pin"):
+        return []
+    from . import pinned_world  # what it imports is nobody else's to pay for
+
+    pinned_world.pin(int(job["pin"]), float(job.get("pin_time") or 0))
+    return pinned_world.SLEPT
 
 
 def _tell_before_exit(channel: Channel, seen: line_recorder.LineRecorder) -> None:
