@@ -39,6 +39,11 @@ DEPENDENCIES: list[str] = []
 """The folder of the installed dependencies, where there are any (gate/sandbox/dependencies/layers.py)."""
 
 
+SLEPT: list[float] = []
+"""Seconds that the code asked to sleep, in order: how long can follow a secret."""
+_MOST_SLEEPS = 500
+
+
 class Channel:
     """The child's way to say something. Only the process that was forked may use it. The word in each message
     is not for the code: messages without it are its own, and who has to say it first must look for it here.
@@ -99,7 +104,10 @@ def run(
     if job.get("nap"):
         # Tests wait for things of their own: half a second is left to them.
         shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
-    slept = _pinned(job)
+    if job.get("pin"):
+        from . import pinned_world  # what it imports is nobody else's to pay for
+
+        pinned_world.pin(int(job["pin"]), float(job.get("pin_time") or 0))
     try:
         report = _dependencies()
         if not report:
@@ -115,24 +123,14 @@ def run(
     gc.collect()
     report.update(_linger(float(job.get("grace", 1.0))))
     report.update(seen.stop())
-    if slept:
-        report["slept"] = slept
+    if SLEPT:
+        report["slept"] = SLEPT
     channel.say("report", **report)
     if report["outcome"] == "threads-left":
         # The interpreter would join them without end. Exit handlers still get their turn.
         atexit._run_exitfuncs()
         os._exit(0)
     raise SystemExit(0)
-
-
-def _pinned(job: dict[str, Any]) -> list[float]:
-    """Make chance and clocks answer from a seed where the job asks for it. Returns the sleeps asked for."""
-    if not job.get("pin"):
-        return []
-    from . import pinned_world  # what it imports is nobody else's to pay for
-
-    pinned_world.pin(int(job["pin"]), float(job.get("pin_time") or 0))
-    return pinned_world.SLEPT
 
 
 def _tell_before_exit(channel: Channel, seen: line_recorder.LineRecorder) -> None:
@@ -194,6 +192,8 @@ def shorten_sleeps(longest: float) -> None:
     sleep, start = time.sleep, threading.Timer.__init__
 
     def short_sleep(seconds: float) -> None:
+        if len(SLEPT) < _MOST_SLEEPS:
+            SLEPT.append(round(float(seconds), 2))
         sleep(min(seconds, longest))
 
     def short_timer(self: threading.Timer, interval: float, *args: Any, **kwargs: Any) -> None:

@@ -22,9 +22,6 @@ from typing import Any
 from . import clock_shift
 
 SEED = "GATE_PINNED"
-SLEPT: list[float] = []
-"""Seconds that the code asked to sleep, in order."""
-_MOST_SLEEPS = 500
 _TICK = 0.001
 
 
@@ -54,7 +51,6 @@ def pin(seed: int, start: float) -> None:
     stream = Stream(seed)
     _pin_chance(stream)
     _pin_clock(start)
-    _watch_sleeps()
     here = os.path.dirname(os.path.abspath(__file__))
     os.environ[SEED] = f"{seed} {start!r}"
     path = os.environ.get("PYTHONPATH", "")
@@ -102,14 +98,3 @@ def _pin_clock(start: float) -> None:
     for name in ("perf_counter", "process_time", "thread_time"):
         setattr(time, name, counter)
         setattr(time, f"{name}_ns", lambda: int(counter() * 1e9))
-
-
-def _watch_sleeps() -> None:
-    sleep = time.sleep
-
-    def told(seconds: float) -> None:
-        if len(SLEPT) < _MOST_SLEEPS:
-            SLEPT.append(round(float(seconds), 2))
-        sleep(seconds)
-
-    time.sleep = told  # type: ignore[assignment]

@@ -24,7 +24,7 @@ if (seed) {
     view.set(bytes(size), offset);
     return buffer;
   };
-  const later = (real, answer) => (...words) => {
+  const later = (answer) => (...words) => {
     const then = words.at(-1);
     if (typeof then !== "function") return answer(...words);
     const out = answer(...words.slice(0, -1));
@@ -38,21 +38,33 @@ if (seed) {
     const hex = raw.toString("hex");
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
   };
-  crypto.randomBytes = later(crypto.randomBytes, (size) => Buffer.from(bytes(size)));
-  crypto.pseudoRandomBytes = crypto.randomBytes;
-  crypto.randomFillSync = fill;
-  crypto.randomFill = later(crypto.randomFill, fill);
-  crypto.randomUUID = uuid;
-  crypto.randomInt = later(crypto.randomInt, (low, high) => {
-    const [from, to] = high === undefined ? [0, low] : [low, high];
-    return from + (bytes(6).readUIntBE(0, 6) % (to - from));
-  });
-  crypto.getRandomValues = (view) => fill(view);
-  const web = Object.getPrototypeOf(crypto.webcrypto);
-  for (const [name, answer] of [["getRandomValues", (view) => fill(view)], ["randomUUID", uuid]]) {
-    Object.defineProperty(web, name, { value: answer, writable: true, configurable: true });
+  // What a version of Node does not let us replace stays as it is: the program must run as ever.
+  const put = (home, name, value) => {
+    try {
+      Object.defineProperty(home, name, { value, writable: true, configurable: true });
+    } catch {
+      return;
+    }
+  };
+  const random = later((size) => Buffer.from(bytes(size)));
+  put(crypto, "randomBytes", random);
+  put(crypto, "pseudoRandomBytes", random);
+  put(crypto, "randomFillSync", fill);
+  put(crypto, "randomFill", later(fill));
+  put(crypto, "randomUUID", uuid);
+  put(
+    crypto,
+    "randomInt",
+    later((low, high) => {
+      const [from, to] = high === undefined ? [0, low] : [low, high];
+      return from + (bytes(6).readUIntBE(0, 6) % (to - from));
+    }),
+  );
+  for (const home of [crypto, Object.getPrototypeOf(crypto.webcrypto)]) {
+    put(home, "getRandomValues", (view) => fill(view));
+    put(home, "randomUUID", uuid);
   }
-  Math.random = () => bytes(6).readUIntBE(0, 6) / 2 ** 48;
+  put(Math, "random", () => bytes(6).readUIntBE(0, 6) / 2 ** 48);
   const Real = Date;
   const begin = Math.trunc(Number(start) * 1000);
   let looks = 0;
@@ -62,10 +74,6 @@ if (seed) {
     apply: () => new Real(now()).toString(),
     get: (real, name) => (name === "now" ? now : Reflect.get(real, name)),
   });
-  Object.defineProperty(Real.prototype, "constructor", { value: Pinned, writable: true, configurable: true });
-  globalThis.Date = Pinned;
-  let spent = 0;
-  performance.now = () => (spent += 1);
-  process.hrtime = () => [0, (spent += 1) * 1e6];
-  process.hrtime.bigint = () => BigInt((spent += 1)) * 1000000n;
+  put(Real.prototype, "constructor", Pinned);
+  put(globalThis, "Date", Pinned);
 }
