@@ -172,15 +172,16 @@ class _Execution:
             planted=self.planted,
             seen=looked.diff.new,
             head=context.opened.head,
+            changed=tuple(file.path for file in context.opened.change.files if file.new_blob),
             seconds=wanted.vary_secrets_seconds * context.pace,
             note=lambda text: context.watch.note("secrets", text),
         )
-        probes = varying.candidates()
-        if not probes:
+        candidates = varying.candidates()
+        if not candidates:
             return VariedSecrets()
         varied = VariedSecrets()
         with context.stage("secrets") as ending:
-            varied = varying.look(probes)
+            varied = varying.look(candidates)
             ending.reason = varied_summary(varied)
         return varied
 

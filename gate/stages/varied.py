@@ -23,7 +23,8 @@ from gate.plan.varied import varied_probe
 from gate.sandbox.canaries import plant
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import default_workers
-from gate.tracing.outgoing import Outgoing, digest_of, outgoing
+from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
+from gate.tracing.secret_reach import may_read
 from gate.tracing.varied import Difference, differences, undecided
 
 LONGER: Final = 7
@@ -31,15 +32,34 @@ LONGER: Final = 7
 MOST: Final = 12
 """Probes at most."""
 _PROPER: Final = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
-_QUIET: Final = frozenset(("stdout", "stderr", "file", "file-name"))
+_QUIET: Final = frozenset(("stdout", "stderr", "file", "file-name", "sleep"))
 """Channels that every program has: worth a run only where the code can read a secret."""
+_NOTED: Final = frozenset(("away", "tree", "command"))
+"""Places of which noise that nothing decides is told: others are noisy by themselves."""
+_OTHERWISE: Final = "it did not do the same in a world where chance and clocks are pinned"
 _UNDECIDED: Final = "it varies by itself: whether a secret is in it is undecided"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A probe to be run again: ``given`` is what it gave away at head and not so at base, ``before`` all that
+    it gave away at base.
+    """
+
+    probe: Probe
+    given: frozenset[Channel]
+    before: frozenset[Channel]
+
+    @property
+    def quiet(self) -> bool:
+        """True where nothing left the machine and no program was given anything."""
+        return all(channel.kind in _QUIET for channel in self.given)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Varying:
     """One look. ``runs``: those of the ordinary looks, whose traces still exist; ``seen``: what they showed;
-    ``reads`` says of a run at head whether its code can have read a secret; ``seconds`` of wall time for
+    ``changed``: paths of head's files that are new or other; ``seconds`` of wall time for
     everything; ``note`` takes signs of life.
     """
 
@@ -48,54 +68,54 @@ class Varying:
     planted: tuple[Canary, ...]
     seen: tuple[Behaviour, ...]
     head: Tree
+    changed: tuple[str, ...]
     seconds: float
     note: Callable[[str], None]
     others: tuple[Canary, ...] = field(default_factory=lambda: plant(LONGER))
     started: float = field(default_factory=lambda: float(int(time.time())))
 
-    def candidates(self) -> list[Probe]:
+    def candidates(self) -> list[Candidate]:
         """Probes that gave something away at head that they did not at base, those with a network first."""
         found = []
         for run in self.runs:
             if not _counts(run) or run.side != "head" or run.probe.condition:
                 continue
             given = outgoing(run, self.planted)
+            before: set[Channel] = set()
             for other in self.runs:
                 if other.side == "base" and other.probe.id == run.probe.id and other.trace is not None:
                     known = outgoing(other, self.planted)
+                    before.update(known)
                     given = {c: v for c, v in given.items() if known.get(c) != v}
-            if given:
-                found.append((all(c.kind in _QUIET for c in given), run.probe))
-        found.sort(key=lambda pair: pair[0])
-        return [probe for _, probe in found][:MOST]
+            fresh = frozenset(c for c in given if not c.part.startswith(GIVEN))
+            one = Candidate(probe=run.probe, given=fresh, before=frozenset(before))
+            if fresh and (not one.quiet or may_read(run, self.planted, self.head, self.changed)):
+                found.append(one)
+        return sorted(found, key=lambda one: one.quiet)[:MOST]
 
-    def look(self, probes: Sequence[Probe]) -> VariedSecrets:
-        """Run them again. Without a probe nothing is run."""
-        if not probes:
+    def look(self, candidates: Sequence[Candidate]) -> VariedSecrets:
+        """Run them again. Without one nothing is run."""
+        if not candidates:
             return VariedSecrets()
         until = time.monotonic() + self.seconds
         done = _Done()
-        self._all(probes, "head", ("same", "same", "other"), until, done)
-        whole = [p for p in probes if done.has(p, "head", 2, 1)]
-        left = [(p.path or "", p.target, _why(done, p)) for p in probes if p not in whole]
-        found = {p.id: differences(*done.sides(p, "head")) for p in whole}
-        doubted = [p for p in whole if found[p.id]]
-        late = until + self.seconds / 2
-        self._all(doubted, "head", ("same", "other"), late, done)
-        at_base = [p for p in doubted if "base" in p.sides]
-        self._all(at_base, "base", ("same", "same", "other"), late, done)
+        self._all([one.probe for one in candidates], "head", ("same", "same", "other"), until, done)
+        whole = [one for one in candidates if done.has(one.probe, "head", 2, 1)]
+        left = [_left(one.probe, _why(done, one.probe)) for one in candidates if one not in whole]
+        left += [_left(one.probe, _OTHERWISE) for one in whole if not _is_alike(one, done)]
+        doubted = [one for one in whole if differences(*done.sides(one.probe, "head"))]
+        until += self.seconds / 2
+        self._all([one.probe for one in doubted], "head", ("same", "other"), until, done)
+        at_base = [one.probe for one in doubted if "base" in one.probe.sides]
+        self._all(at_base, "base", ("same", "same", "other"), until, done)
         dependences: list[Dependence] = []
         open_: list[tuple[str, str, Channel]] = []
-        for probe in whole:
-            same, others = done.sides(probe, "head")
-            fresh = differences(same, others) if probe in doubted else []
-            before = self._at_base(probe, done) if probe in at_base else frozenset()
-            dependences += [
-                self._told(d, probe)
-                for d in fresh
-                if d.channel not in before and not self._is_known(d.channel, probe)
-            ]
-            open_ += [(probe.path or "", probe.target, c) for c in undecided(same, others)]
+        for one in whole:
+            place = (one.probe.path or "", one.probe.target)
+            if one in doubted:
+                dependences += [self._told(found, one.probe) for found in self._fresh(one, done)]
+            told = undecided(*done.sides(one.probe, "head"))
+            open_ += [(*place, c) for c in told if c.place in _NOTED and c in one.given]
         return VariedSecrets(
             dependences=tuple(_once(dependences)),
             undecided=tuple(dict.fromkeys(open_)),
@@ -104,11 +124,22 @@ class Varying:
             left=tuple(left),
         )
 
-    def _at_base(self, probe: Probe, done: _Done) -> frozenset[Channel]:
-        """What follows the secret at base, too: nothing where base was not run as often."""
-        if not done.has(probe, "base", 2, 1):
-            return frozenset()
-        return frozenset(d.channel for d in differences(*done.sides(probe, "base")))
+    def _fresh(self, one: Candidate, done: _Done) -> list[Difference]:
+        """What follows the secret at head, and not at base in the same place. What only sizes, counts or an
+        order tell needs to have been seen again; where base could not be asked, only what it never gave away
+        is known to be new.
+        """
+        found = differences(*done.sides(one.probe, "head"))
+        if not done.has(one.probe, "head", 3, 2):
+            found = [each for each in found if each.how == "content"]
+        before = one.before if "base" in one.probe.sides else frozenset()
+        if done.has(one.probe, "base", 2, 1):
+            before = frozenset(d.channel for d in differences(*done.sides(one.probe, "base")))
+        return [
+            each
+            for each in found
+            if each.channel not in before and not self._is_known(each.channel, one.probe)
+        ]
 
     def _all(
         self, probes: Sequence[Probe], side: Side, sets: Sequence[str], until: float, done: _Done
@@ -186,6 +217,17 @@ class _Done:
     def begun(self, probe: Probe) -> bool:
         """Was it run at all?"""
         return any(key[0] == probe.id for key in self._seen)
+
+
+def _is_alike(one: Candidate, done: _Done) -> bool:
+    """Did it again what it had done in an ordinary world, as far as that leaves the process?"""
+    same, _ = done.sides(one.probe, "head")
+    wanted = {c.kind for c in one.given} - _QUIET
+    return wanted <= {c.kind for given in same for c in given}
+
+
+def _left(probe: Probe, why: str) -> tuple[str, str, str]:
+    return probe.path or "", probe.target, why
 
 
 def _why(done: _Done, probe: Probe) -> str:

@@ -41,6 +41,8 @@ _CHANNELS: Final = 2048
 _LEAVES: Final = 512
 _FORM: Final = "application/x-www-form-urlencoded"
 _DEEP: Final = 12
+GIVEN: Final = "/tmp/gate-"  # noqa: S108  # inside the sandbox
+"""What the driver lays out for the code."""
 _OWN_PROGRAMS: Final = ("/opt/gate/",)
 
 
@@ -197,8 +199,10 @@ def _trace(path: Path, planted: Sequence[Canary], seen: _Gathered) -> None:
             named(event.path)
 
     def named(path: str) -> None:
+        if path in names or path.startswith(GIVEN) or _is_planted(path, planted):
+            return
         where = _place(path)
-        if where is not None and path not in names and not _is_planted(path, planted):
+        if where is not None:
             names[path] = where[0]
 
     read_trace(path, each)

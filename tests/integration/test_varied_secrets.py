@@ -1,4 +1,4 @@
-"""Programs run with other secrets in real sandboxes: every way to give one away is told, no harmless one is."""
+"""Programs run with other secrets in real sandboxes: every way to give one away is told, no other."""
 
 from __future__ import annotations
 

