@@ -135,11 +135,8 @@ class Varying:
         before = one.before if "base" in one.probe.sides else frozenset()
         if done.has(one.probe, "base", 2, 1):
             before = frozenset(d.channel for d in differences(*done.sides(one.probe, "base")))
-        return [
-            each
-            for each in found
-            if each.channel not in before and not self._is_known(each.channel, one.probe)
-        ]
+        fresh = [each for each in found if each.channel not in before]
+        return [each for each in fresh if not self._is_known(each.channel, one.probe)]
 
     def _all(
         self, probes: Sequence[Probe], side: Side, sets: Sequence[str], until: float, done: _Done

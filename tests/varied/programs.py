@@ -56,7 +56,7 @@ def programs(file: str) -> Iterator[Program]:
         language = row.get("language", "python")
         prelude = {"python": _PYTHON, "javascript": _JAVASCRIPT}[language]
         ending = {"python": "py", "javascript": "cjs"}[language]
-        path = f"tools/{name.replace('-', '_')}.{ending}"
+        path = f"tools/{file}/{name.replace('-', '_')}.{ending}"
         yield Program(name=name, path=path, before=prelude + _EVENT[language], after=prelude + row["code"])
 
 
