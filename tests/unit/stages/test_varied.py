@@ -148,7 +148,9 @@ def test_what_is_known_already_is_not_told_again(tmp_path: object) -> None:
 
 
 def test_noise_is_neither_told_nor_followed(tmp_path: object) -> None:
-    look, session = varying(tmp_path, lambda token, side, turn: b"%016d\n" % (turn * 7_777_777_777))
+    look, session = varying(
+        tmp_path, lambda token, side, turn: b"%s %016d\n" % (side.encode(), turn * 777_777)
+    )
     found = look.look(look.candidates())
     assert not found.dependences
     assert len(session.ran) == 3

@@ -89,15 +89,9 @@ def test_its_own_form_to_its_own_service_is_a_word(tmp_path: Path) -> None:
 
 
 def test_names_datagrams_and_plain_connections(tmp_path: Path) -> None:
-    dns = {
-        "ev": "dns",
-        "server": "127.0.0.1",
-        "proto": "udp",
-        "name": "ab.cdn.example",
-        "qtype": "A",
-        "answer": "",
-    }
-    row = dns | {"raw": b64("ab.cdn.example")}
+    name = "ab.cdn.example"
+    row: dict[str, object] = {"ev": "dns", "server": "127.0.0.1", "proto": "udp", "name": name}
+    row |= {"qtype": "A", "answer": "", "raw": b64(name)}
     seen = of(
         tmp_path,
         row,
