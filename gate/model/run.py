@@ -187,6 +187,8 @@ class Touched:
     path: str
     device: int
     inode: int
+    size: int = 0
+    """Bytes at the end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

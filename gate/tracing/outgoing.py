@@ -39,6 +39,8 @@ _MOST: Final = 4096
 """Values kept of a channel; what follows counts as one more."""
 _CHANNELS: Final = 2048
 _LEAVES: Final = 512
+_WHOLE: Final = 32 << 10
+"""Bytes of a file's beginning that a record has at most."""
 _FORM: Final = "application/x-www-form-urlencoded"
 _DEEP: Final = 12
 GIVEN: Final = "/tmp/gate-"  # noqa: S108  # inside the sandbox
@@ -53,10 +55,7 @@ def outgoing(record: RunRecord, planted: Sequence[Canary]) -> Outgoing:
         _network(read_log(record.network), OwnServices(planted), seen)
     if record.trace is not None:
         _trace(record.trace, planted, seen)
-    for path, head in record.heads:
-        where = _place(path)
-        if where is not None and not _is_planted(path, planted):
-            seen.add(Channel(kind="file", to=where[0], part=where[1]), head)
+    _files(record, planted, seen)
     for kind, data in (("stdout", record.stdout), ("stderr", record.stderr)):
         for line in data.split(b"\n"):
             if line.strip():
@@ -149,8 +148,8 @@ def _body(event: HttpRequest) -> Iterator[tuple[str, bytes]]:
     kind = event.header("content-type").partition(";")[0].strip().lower()
     if isinstance(parsed, dict | list):
         yield from _leaves(parsed)
-    elif kind == _FORM and (fields := parse_qsl(event.body.decode("latin-1"), keep_blank_values=True)):
-        for key, text in fields:
+    elif kind == _FORM and b"=" in event.body:
+        for key, text in parse_qsl(event.body.decode("latin-1"), keep_blank_values=True):
             yield f"body {_name(key)}", text.encode("latin-1", "replace")
     else:
         yield "body", event.body
@@ -193,8 +192,9 @@ def _trace(path: Path, planted: Sequence[Canary], seen: _Gathered) -> None:
                 seen.add(Channel(kind="argv", to=event.path.rpartition("/")[2]), words.encode())
         elif isinstance(event, File):
             named(event.path)
-            if event.mode is not None and (where := _place(event.path)) and "chmod" in event.call:
-                seen.add(Channel(kind="file", to=where[0], part=f"{where[1]} mode"), oct(event.mode).encode())
+            if (where := _place(event.path)) is not None:
+                for what, value in _attributes(event):
+                    seen.add(Channel(kind="file", to=where[0], part=f"{where[1]} {what}"), value)
         elif isinstance(event, Open) and event.writes:
             named(event.path)
 
@@ -208,6 +208,31 @@ def _trace(path: Path, planted: Sequence[Canary], seen: _Gathered) -> None:
     read_trace(path, each)
     for name, where in names.items():
         seen.add(Channel(kind="file-name", to=where), name.encode())
+
+
+def _files(record: RunRecord, planted: Sequence[Canary], seen: _Gathered) -> None:
+    """What changed files begin with, and how long those are of which that is not all."""
+    for path, head in record.heads:
+        where = _place(path)
+        if where is not None and not _is_planted(path, planted):
+            seen.add(Channel(kind="file", to=where[0], part=where[1]), head)
+    whole = {path for path, _ in record.heads}
+    for file in record.touched or ():
+        if (file.size > _WHOLE or file.path not in whole) and not file.path.startswith(GIVEN):
+            where = _place(file.path)
+            if where is not None and not _is_planted(file.path, planted):
+                size = str(file.size).encode()
+                seen.add(Channel(kind="file", to=where[0], part=f"{where[1]} size"), size)
+
+
+def _attributes(event: File) -> Iterator[tuple[str, bytes]]:
+    """What a file is given beside its bytes."""
+    if event.mode is not None and "chmod" in event.call:
+        yield "mode", oct(event.mode).encode()
+    if event.size is not None:
+        yield "size", str(event.size).encode()
+    if event.other and "symlink" in event.call:
+        yield "target", event.other.encode()
 
 
 def _place(path: str) -> tuple[str, str] | None:
