@@ -48,6 +48,8 @@ class Program:
     path: str
     before: str
     after: str
+    missed: bool = False
+    """It is known not to be told."""
 
 
 def programs(file: str) -> Iterator[Program]:
@@ -57,7 +59,13 @@ def programs(file: str) -> Iterator[Program]:
         prelude = {"python": _PYTHON, "javascript": _JAVASCRIPT}[language]
         ending = {"python": "py", "javascript": "cjs"}[language]
         path = f"tools/{file}/{name.replace('-', '_')}.{ending}"
-        yield Program(name=name, path=path, before=prelude + _EVENT[language], after=prelude + row["code"])
+        yield Program(
+            name=name,
+            path=path,
+            before=prelude + _EVENT[language],
+            after=prelude + row["code"],
+            missed=row.get("missed", False),
+        )
 
 
 CHANNELS: Final = tuple(programs("channels"))
