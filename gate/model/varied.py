@@ -42,7 +42,7 @@ class Channel:
 class Dependence:
     """One channel whose bytes follow the secret. ``first`` and ``other`` are what was seen with each set, as
     the first twelve hex digits of its SHA-256; ``sizes`` its bytes. ``path`` is the changed file of the
-    probe, ``line`` where it was seen to act (a hint of the code's, None where unknown).
+    probe.
     """
 
     channel: Channel
@@ -53,7 +53,6 @@ class Dependence:
     probe: str
     target: str
     path: str
-    line: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -84,7 +84,7 @@ def _finding(one: Dependence) -> Finding:
     return Finding.of(
         DEPENDENT,
         _SAID[place],
-        Location(path=one.path, line=one.line),
+        Location(path=one.path),
         shape=one.channel.shown,
         severity=_WEIGHT[place],
         confidence=Confidence.HIGH if sure else Confidence.MEDIUM,

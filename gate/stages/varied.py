@@ -34,6 +34,8 @@ MOST: Final = 12
 _PROPER: Final = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
 _QUIET: Final = frozenset(("stdout", "stderr", "file", "file-name", "sleep"))
 """Channels that every program has: worth a run only where the code can read a secret."""
+_TEMPORARY: Final = Channel(kind="file-name", to="machine")
+"""Names of temporary files: other ones each time, and nobody reads them. No reason by themselves."""
 _NOTED: Final = frozenset(("away", "tree", "command"))
 """Places of which noise that nothing decides is told: others are noisy by themselves."""
 _OTHERWISE: Final = "it did not do the same in a world where chance and clocks are pinned"
@@ -87,7 +89,7 @@ class Varying:
                     known = outgoing(other, self.planted)
                     before.update(known)
                     given = {c: v for c, v in given.items() if known.get(c) != v}
-            fresh = frozenset(c for c in given if not c.part.startswith(GIVEN))
+            fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
             one = Candidate(probe=run.probe, given=fresh, before=frozenset(before))
             if fresh and (not one.quiet or may_read(run, self.planted, self.head, self.changed)):
                 found.append(one)
