@@ -6,7 +6,7 @@ then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gate.model.finding import Finding
@@ -64,29 +64,44 @@ _HOW: Final[dict[How, str]] = {
     "order": "the order of the pieces",
     "presence": "whether there is any",
 }
+_SURE: Final[tuple[How, ...]] = ("content", "presence", "size", "count", "order")
+"""The surest first."""
+_SHOWN: Final = 4
 
 
 def varied_findings(found: Iterable[Dependence]) -> tuple[Finding, ...]:
-    """One finding for each channel that follows a secret."""
-    return tuple(_finding(one) for one in found)
+    """One finding for each kind of channel, whom it leads to, and changed file; the surest names it."""
+    groups: dict[tuple[str, str], list[Dependence]] = {}
+    for one in sorted(found, key=lambda one: (_SURE.index(one.how), one.channel)):
+        groups.setdefault((one.path, _shape(one)), []).append(one)
+    return tuple(_finding(group) for group in groups.values())
 
 
-def _finding(one: Dependence) -> Finding:
-    place = one.channel.place
-    sure = one.how == "content" and place not in ("machine", "time")
+def _shape(one: Dependence) -> str:
+    """What stays the same with the next secrets: a name that is only there with some of them does not."""
+    return one.channel.kind if one.how == "presence" else f"{one.channel.kind} {one.channel.to}".strip()
+
+
+def _finding(group: Sequence[Dependence]) -> Finding:
+    one, place = group[0], group[0].channel.place
+    sure = one.how in ("content", "presence") and place not in ("machine", "time")
+    others = [other.channel.shown[:100] for other in group[1:]]
+    more = [f"and {len(others) - _SHOWN} more"] if others[_SHOWN:] else []
     evidence = {
         "channel": one.channel.shown[:300],
         "what follows the secret": _HOW[one.how],
         "with the first secrets": f"{one.sizes[0]} bytes, sha256 {one.first}",
         "with other secrets": f"{one.sizes[1]} bytes, sha256 {one.other}",
+        "likewise": "; ".join(others[:_SHOWN])
+        + (f"; and {len(others) - _SHOWN} more" if others[_SHOWN:] else ""),
         "probe": one.target[:200],
     }
     return Finding.of(
         DEPENDENT,
         _SAID[place],
         Location(path=one.path),
-        shape=one.channel.shown,
+        shape=_shape(one),
         severity=_WEIGHT[place],
         confidence=Confidence.HIGH if sure else Confidence.MEDIUM,
-        evidence=evidence,
+        evidence={name: text for name, text in evidence.items() if text},
     )

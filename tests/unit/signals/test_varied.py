@@ -48,3 +48,11 @@ def test_sizes_alone_are_less_sure_and_both_values_are_told_by_digest() -> None:
     assert finding.evidence["with the first secrets"] == "40 bytes, sha256 000000000000"
     assert finding.evidence["channel"] == "http metrics.example body.id"
     assert not finding.hard_block
+
+
+def test_channels_to_one_place_are_one_finding_with_a_shape_that_holds_no_secret() -> None:
+    names = [Channel(kind="file", to="tree", part=f"cache_{n}") for n in range(9)]
+    (finding,) = varied_findings([one(name, "presence") for name in names])
+    assert finding.shape == "file"
+    assert finding.evidence["likewise"].endswith("; and 4 more")
+    assert len(varied_findings([one(AWAY), one(AWAY, "size"), one(Channel(kind="stdout"))])) == 2
