@@ -92,8 +92,7 @@ def _finding(group: Sequence[Dependence]) -> Finding:
         "what follows the secret": _HOW[one.how],
         "with the first secrets": f"{one.sizes[0]} bytes, sha256 {one.first}",
         "with other secrets": f"{one.sizes[1]} bytes, sha256 {one.other}",
-        "likewise": "; ".join(others[:_SHOWN])
-        + (f"; and {len(others) - _SHOWN} more" if others[_SHOWN:] else ""),
+        "likewise": "; ".join(others[:_SHOWN] + more),
         "probe": one.target[:200],
     }
     return Finding.of(
