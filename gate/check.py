@@ -87,6 +87,7 @@ def check(
         timings={"total": time.monotonic() - start} | {s.name: s.seconds for s in stages},
         exercised=results.exercised,
         forced=results.sandbox.forced,
+        varied=results.sandbox.varied,
     )
     if keep is not None:
         keep.rest(evidence)

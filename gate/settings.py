@@ -88,6 +88,10 @@ class SandboxSettings(Struct, frozen=True):
     """Attack the entry points that the change touches, where a sink is reachable (docs/exploit.md)."""
     exploit_seconds: Seconds = 30.0
     """Seconds for all attacks of one check, beside ``budget``."""
+    vary_secrets: bool = True
+    """Run what gives something away again with other planted secrets (docs/varied-secrets.md)."""
+    vary_secrets_seconds: Seconds = 30.0
+    """Seconds for all of those runs, beside ``budget``; half as much more to confirm what they show."""
 
 
 class PrescreenSettings(Struct, frozen=True):

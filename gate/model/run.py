@@ -44,6 +44,8 @@ class Probe:
     """``name version`` of the installed package that it exercises; empty: the tree's own code."""
     condition: str = ""
     """Under which condition the second look runs it (``as in CI``, ``90 days later``); empty: as it is."""
+    planted: tuple[Canary, ...] = ()
+    """Other secrets, of the same names, in the place of those of the check; empty: those of the check."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,6 +187,8 @@ class Touched:
     path: str
     device: int
     inode: int
+    size: int = 0
+    """Bytes at the end."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,17 +18,24 @@ def _random(alphabet: str, length: int) -> str:
     return "".join(secrets.choice(alphabet) for _ in range(length))
 
 
-def plant() -> tuple[Canary, ...]:
-    """A new set. Nothing in it was ever valid anywhere; nothing is written to the host."""
-    return (*_files(), *_variables())
+def plant(longer: int = 0) -> tuple[Canary, ...]:
+    """A new set. Nothing in it was ever valid anywhere; nothing is written to the host.
+
+    ``longer``: by how many characters every secret is longer than usual, in a set that is to differ from
+    another in everything but its format.
+    """
+    return (*_files(longer), *_variables(longer))
 
 
-def _files() -> tuple[Canary, ...]:
-    aws_id, aws_key = "AKIA" + _random(_UPPER, 16), _random(_WORD, 40)
-    git, npm, pypi = "ghp_" + _random(_WORD, 36), "npm_" + _random(_WORD, 36), _random(_WORD, 64)
-    netrc, kube, docker = _random(_WORD, 24), _random(_WORD, 48), _random(_WORD, 32)
-    cookie, cluster, database = _random(_WORD, 40), _random(_WORD, 64), _random(_WORD, 20)
-    ssh = base64.b64encode(b"openssh-key-v1\0" + secrets.token_bytes(240)).decode()
+def _files(longer: int) -> tuple[Canary, ...]:
+    def word(length: int, alphabet: str = _WORD) -> str:
+        return _random(alphabet, length + longer)
+
+    aws_id, aws_key = "AKIA" + word(16, _UPPER), word(40)
+    git, npm, pypi = "ghp_" + word(36), "npm_" + word(36), word(64)
+    netrc, kube, docker = word(24), word(48), word(32)
+    cookie, cluster, database = word(40), word(64), word(20)
+    ssh = base64.b64encode(b"openssh-key-v1\0" + secrets.token_bytes(240 + longer)).decode()
     ssh_lines = "\n".join(ssh[i : i + 70] for i in range(0, len(ssh), 70))
     auth = base64.b64encode(f"ci:{docker}".encode()).decode()
 
@@ -85,13 +92,13 @@ def _files() -> tuple[Canary, ...]:
     )
 
 
-def _variables() -> tuple[Canary, ...]:
+def _variables(longer: int) -> tuple[Canary, ...]:
     made = {
-        "GITHUB_TOKEN": "ghs_" + _random(_WORD, 36),
-        "AWS_ACCESS_KEY_ID": "AKIA" + _random(_UPPER, 16),
-        "AWS_SECRET_ACCESS_KEY": _random(_WORD, 40),
-        "OPENAI_API_KEY": "sk-" + _random(_WORD, 48),
-        "DATABASE_URL": f"postgres://app:{_random(_WORD, 20)}@db.example/app",
+        "GITHUB_TOKEN": "ghs_" + _random(_WORD, 36 + longer),
+        "AWS_ACCESS_KEY_ID": "AKIA" + _random(_UPPER, 16 + longer),
+        "AWS_SECRET_ACCESS_KEY": _random(_WORD, 40 + longer),
+        "OPENAI_API_KEY": "sk-" + _random(_WORD, 48 + longer),
+        "DATABASE_URL": f"postgres://app:{_random(_WORD, 20 + longer)}@db.example/app",
     }
     return tuple(
         Canary(name=f"env:{name}", env=name, secrets=(value,)) for name, value in sorted(made.items())

@@ -55,7 +55,7 @@ class Manifest:
             raise ValueError("a list of changed files too many")
         for path, device, inode, size in piece.files:
             name = text_of(bytes.fromhex(path))
-            self._files.append(Touched(path=name, device=device, inode=inode))
+            self._files.append(Touched(path=name, device=device, inode=inode, size=size))
             self.sizes[name] = size
         if len(self.heads) + len(piece.heads) > _HEADS:
             raise ValueError("too many beginnings of files")

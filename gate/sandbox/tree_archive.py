@@ -12,6 +12,7 @@ from gate.errors import InconclusiveError
 from gate.inside.observer.text import text_of
 from gate.model.change import Side, Tree, TreeEntry
 from gate.model.run import Limits, Probe, SandboxSpec
+from gate.sandbox.canaries import as_environment, as_files
 from gate.sandbox.dependencies import layers
 from gate.sandbox.protocol import Job, Tracing
 from gate.tracing.data_files import data_files
@@ -130,10 +131,10 @@ def job_for(probe: Probe, spec: SandboxSpec, side: Side = "head", *, tracer: Tra
     installed = layers.environment(spec, side, driver=probe.driver)
     return Job(
         argv=probe.argv,
-        env=_ENVIRONMENT | installed | dict(spec.env) | dict(probe.env),
+        env=_ENVIRONMENT | installed | dict(spec.env) | as_environment(probe.planted) | dict(probe.env),
         cwd=str(PurePosixPath(TREE) / inside),
         tree_root=TREE,
-        files=spec.files,
+        files={**spec.files, **as_files(probe.planted)},
         memory=0 if in_cgroup else 2 * limits.memory,
         soft_memory=int(limits.memory * _CALL_SHARE) if probe.phase == "call" else 0,
         pids=0 if in_cgroup else limits.pids,

@@ -21,6 +21,7 @@ from gate.model.forced import ForcedLine
 from gate.model.report import SandboxReport
 from gate.model.run import ExecutionPlan, RunRecord
 from gate.model.stage import SkipReason, Stage, StageOutcome
+from gate.model.varied import VariedSecrets
 from gate.plan.line_coverage import Coverage
 from gate.plan.source_readings import Readings
 from gate.prescreen.interface import Prescreened
@@ -77,6 +78,7 @@ class SandboxResult:
     canaries: tuple[Canary, ...] = ()
     plan: ExecutionPlan = field(default_factory=lambda: ExecutionPlan(probes=()))
     forced: tuple[ForcedLine, ...] = ()
+    varied: VariedSecrets = field(default_factory=VariedSecrets)
     coverage: Coverage | None = None
     """None: nothing was run for want of a sandbox."""
 

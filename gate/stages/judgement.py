@@ -20,6 +20,7 @@ from gate.model.forced import ForcedLine
 from gate.model.override import Override
 from gate.model.report import Report, ReportProvenance, SandboxReport
 from gate.model.stage import Stage
+from gate.model.varied import VariedSecrets
 from gate.policy import digest, override
 from gate.policy.duplicates import merge_duplicate_findings
 from gate.policy.policy_file import load_policy
@@ -32,6 +33,7 @@ from gate.settings import Settings
 from gate.signals.forced import forced_findings
 from gate.signals.proof_kit import ProofContext
 from gate.signals.run import proof_findings
+from gate.signals.varied import varied_findings
 from gate.stages.rule_index import rulebook
 
 
@@ -60,6 +62,8 @@ class Evidence:
     forced: tuple[ForcedLine, ...] = ()
     proofs: tuple[Proof, ...] = ()
     """What attacks proved; findings are made of them here, so that a bundle needs no more."""
+    varied: VariedSecrets = field(default_factory=VariedSecrets)
+    """What followed the planted secrets; as above."""
 
 
 def requested_overrides(opened: OpenChange) -> tuple[Override, ...]:
@@ -82,7 +86,8 @@ def judge(seen: Evidence) -> Report:
     unrun = unrun_findings(seen.exercised, seen.forced) if seen.exercised else ()
     proven = proof_findings(ProofContext(change=seen.change, proofs=seen.proofs))
     forced = forced_findings(seen.forced)
-    every = _shapes(seen.static + seen.behaviour + proven + forced + unrun, seen.secrets)
+    varied = varied_findings(seen.varied.dependences)
+    every = _shapes(seen.static + seen.behaviour + proven + forced + varied + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
     total = score(findings, policy, ai_attributed=by_ai)

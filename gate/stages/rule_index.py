@@ -43,10 +43,10 @@ def rulebook() -> Rulebook:
     from gate.attribution import findings as attribution
     from gate.policy import unrun
     from gate.prescreen.catalogue import catalogue
-    from gate.signals import forced
+    from gate.signals import forced, varied
     from gate.signals.run import PROOF_RULES, RULES
 
     behaviour = [(rule.meta, rule.page) for rule in RULES]
     proven = [(rule.meta, rule.page) for rule in PROOF_RULES]
-    own = (*behaviour, *proven, *forced.RULES)
+    own = (*behaviour, *proven, *forced.RULES, *varied.RULES)
     return Rulebook([*attribution.RULES, *catalogue(), *own, *unrun.RULES])

@@ -17,6 +17,7 @@ from gate.model.report import SandboxReport
 from gate.model.rule import Severity
 from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, SandboxSpec
 from gate.model.stage import SkipReason
+from gate.model.varied import VariedSecrets
 from gate.plan.build import make_plan, needs_room, runtimes_of
 from gate.plan.line_coverage import Coverage, coverage
 from gate.plan.source_readings import Readings
@@ -38,6 +39,8 @@ from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
 from gate.stages.setup import SetUp, affects_installation, laid_out, prepare, with_dependencies
+from gate.stages.varied import Varying, unvaried
+from gate.stages.varied import summary as varied_summary
 
 _RUNNER_MB: Final = 1536
 """What a runner of JavaScript's tests needs, with the compiler that it starts."""
@@ -136,8 +139,9 @@ class _Execution:
             forced = self._forced(session, looked, covered, plan)
             if context.keep is not None:
                 context.keep.runs(looked.runs)
+            varied = self._vary(session, looked)
             attacks = self._attack(session, targets.result())
-        looked = replace(looked, not_exercised=looked.not_exercised + forced.left)
+        looked = replace(looked, not_exercised=looked.not_exercised + forced.left + unvaried(varied))
         if lost := lost_runs(looked.runs):
             self.ending.degraded(lost)
         if capability.isolation != "vm":  # a virtual machine's own clock reaches files, too
@@ -152,7 +156,34 @@ class _Execution:
             plan=plan,
             coverage=covered,
             forced=forced.lines,
+            varied=varied,
         )
+
+    def _vary(self, session: Session, looked: BehaviourComparison) -> VariedSecrets:
+        """Run what gives something away with other secrets, as a stage of its own; no stage where nothing
+        does, the check is decided, or it is to be fast.
+        """
+        context, wanted = self.context, self.wanted
+        if wanted.fast or not wanted.vary_secrets or _is_settled(looked.findings, context.settings):
+            return VariedSecrets()
+        varying = Varying(
+            session=session,
+            runs=looked.runs,
+            planted=self.planted,
+            seen=looked.diff.new,
+            head=context.opened.head,
+            changed=tuple(file.path for file in context.opened.change.files if file.new_blob),
+            seconds=wanted.vary_secrets_seconds * context.pace,
+            note=lambda text: context.watch.note("secrets", text),
+        )
+        candidates = varying.candidates()
+        if not candidates:
+            return VariedSecrets()
+        varied = VariedSecrets()
+        with context.stage("secrets") as ending:
+            varied = varying.look(candidates)
+            ending.reason = varied_summary(varied)
+        return varied
 
     def _forced(
         self, session: Session, looked: BehaviourComparison, covered: Coverage, plan: ExecutionPlan

@@ -340,7 +340,7 @@ def test_a_list_is_only_complete_with_its_last_piece() -> None:
     manifest.feed(b'{"files":[["2f61",1,2,30]],"whole":false}')
     parts = [manifest.touched]
     manifest.feed(b'{"files":[],"whole":true}')
-    assert [*parts, manifest.touched] == [None, (Touched(path="/a", device=1, inode=2),)]
+    assert [*parts, manifest.touched] == [None, (Touched(path="/a", device=1, inode=2, size=30),)]
     assert manifest.sizes == {"/a": 30}
     broken = Manifest()
     broken.feed(b'{"files":[],"whole":false}')

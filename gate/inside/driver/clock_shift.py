@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections.abc import Callable
 from typing import Any
 
 _REAL_DATE = datetime.date
@@ -16,9 +17,16 @@ _REAL_DATETIME = datetime.datetime
 
 def shift(offset: float) -> None:
     """From now on every clock of ``time`` (but the monotonic ones) and ``datetime`` is off by ``offset``."""
-    now, now_ns = time.time, time.time_ns
-    time.time = lambda: now() + offset
-    time.time_ns = lambda: now_ns() + int(offset * 1e9)
+    now = time.time
+    follow(lambda: now() + offset)
+
+
+def follow(now: Callable[[], float]) -> None:
+    """From now on every clock of ``time`` (but the monotonic ones) and ``datetime`` tells what ``now`` says,
+    seconds since 1970.
+    """
+    time.time = now
+    time.time_ns = lambda: int(now() * 1e9)
     for name in ("localtime", "gmtime", "ctime"):
         setattr(time, name, _with_seconds(getattr(time, name)))
     strftime, asctime = time.strftime, time.asctime
@@ -26,11 +34,9 @@ def shift(offset: float) -> None:
     time.asctime = lambda *when: asctime(*(when or (time.localtime(),)))
     clock_gettime, clock_gettime_ns = time.clock_gettime, time.clock_gettime_ns
     real = time.CLOCK_REALTIME
-    time.clock_gettime = lambda clock: clock_gettime(clock) + (offset if clock == real else 0)
-    time.clock_gettime_ns = lambda clock: (
-        clock_gettime_ns(clock) + (int(offset * 1e9) if clock == real else 0)
-    )
-    _shift_datetime(offset)
+    time.clock_gettime = lambda clock: now() if clock == real else clock_gettime(clock)
+    time.clock_gettime_ns = lambda clock: int(now() * 1e9) if clock == real else clock_gettime_ns(clock)
+    _move_datetime(now)
 
 
 def _with_seconds(function: Any) -> object:
@@ -38,7 +44,7 @@ def _with_seconds(function: Any) -> object:
     return lambda seconds=None: function(time.time() if seconds is None else seconds)
 
 
-def _shift_datetime(offset: float) -> None:
+def _move_datetime(clock: Callable[[], float]) -> None:
     """Put subclasses in place of ``date`` and ``datetime`` that pass for the real ones."""
 
     class MovedDate(type):
@@ -58,12 +64,11 @@ def _shift_datetime(offset: float) -> None:
     class moved_datetime(_REAL_DATETIME, metaclass=MovedDatetime):  # noqa: N801
         @classmethod
         def now(cls, tz: Any = None) -> Any:
-            return _REAL_DATETIME.now(tz) + datetime.timedelta(seconds=offset)
+            return _REAL_DATETIME.fromtimestamp(clock(), tz)
 
         @classmethod
         def utcnow(cls) -> Any:
-            moment = _REAL_DATETIME.now(datetime.timezone.utc).replace(tzinfo=None)
-            return moment + datetime.timedelta(seconds=offset)
+            return _REAL_DATETIME.fromtimestamp(clock(), datetime.timezone.utc).replace(tzinfo=None)
 
         @classmethod
         def today(cls) -> Any:
@@ -72,7 +77,7 @@ def _shift_datetime(offset: float) -> None:
     class moved_date(_REAL_DATE, metaclass=MovedDate):  # noqa: N801
         @classmethod
         def today(cls) -> Any:
-            return _REAL_DATE.fromtimestamp(time.time())
+            return _REAL_DATE.fromtimestamp(clock())
 
     for made, real in ((moved_datetime, _REAL_DATETIME), (moved_date, _REAL_DATE)):
         made.__name__, made.__qualname__, made.__module__ = real.__name__, real.__qualname__, "datetime"

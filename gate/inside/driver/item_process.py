@@ -39,6 +39,12 @@ DEPENDENCIES: list[str] = []
 """The folder of the installed dependencies, where there are any (gate/sandbox/dependencies/layers.py)."""
 
 
+SLEPT: list[float] = []
+"""Seconds that the code asked to sleep, in order: how long can follow a secret."""
+_MOST_SLEEPS = 500
+_sleep = time.sleep
+
+
 class Channel:
     """The child's way to say something. Only the process that was forked may use it. The word in each message
     is not for the code: messages without it are its own, and who has to say it first must look for it here.
@@ -99,6 +105,10 @@ def run(
     if job.get("nap"):
         # Tests wait for things of their own: half a second is left to them.
         shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
+    if job.get("pin"):
+        from . import pinned_world  # what it imports is nobody else's to pay for
+
+        pinned_world.pin(int(job["pin"]), float(job.get("pin_time") or 0))
     try:
         report = _dependencies()
         if not report:
@@ -114,6 +124,8 @@ def run(
     gc.collect()
     report.update(_linger(float(job.get("grace", 1.0))))
     report.update(seen.stop())
+    if SLEPT:
+        report["slept"] = SLEPT
     channel.say("report", **report)
     if report["outcome"] == "threads-left":
         # The interpreter would join them without end. Exit handlers still get their turn.
@@ -181,6 +193,8 @@ def shorten_sleeps(longest: float) -> None:
     sleep, start = time.sleep, threading.Timer.__init__
 
     def short_sleep(seconds: float) -> None:
+        if len(SLEPT) < _MOST_SLEEPS:
+            SLEPT.append(round(float(seconds), 2))
         sleep(min(seconds, longest))
 
     def short_timer(self: threading.Timer, interval: float, *args: Any, **kwargs: Any) -> None:
@@ -249,13 +263,13 @@ def _linger(grace: float) -> Report:
     only the interpreter knows of (those of native libraries are not the code's).
     """
     _end_pools()
-    time.sleep(0.01)  # a thread asked for a moment ago counts from when it runs
+    _sleep(0.01)  # a thread asked for a moment ago counts from when it runs
     until = time.monotonic() + grace
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
             thread.join(max(0.0, until - time.monotonic()))
     while _thread._count() and time.monotonic() < until:
-        time.sleep(0.01)
+        _sleep(0.01)
     left = [t for t in threading.enumerate() if t is not threading.current_thread()]
     if any(not t.daemon for t in left):
         return {"outcome": "threads-left", "threads": len(left)}

@@ -18,7 +18,7 @@ from gate.sandbox.backends.container.options import LAUNCHER, MASKED, UID, plant
 from gate.sandbox.tree_archive import PATH, WORK
 
 _PROGRAMS: Final = ("driver", "launcher", "runtimes")
-_KINDS: Final = (".py", ".mjs")
+_KINDS: Final = (".py", ".mjs", ".cjs")
 _MERGED: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")
 _ETC: Final = {

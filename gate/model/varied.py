@@ -1,0 +1,70 @@
+"""What depends on planted secrets: programs run again with the same ones and with others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Place = Literal["away", "tree", "log", "command", "machine", "time"]
+"""Where the channel leads: off the machine, into the tree, into what is printed, to a program on its command
+line, into other files of the machine, into how long is slept."""
+How = Literal["content", "size", "count", "order", "presence"]
+"""What of the channel follows the secret: its bytes; where those vary by themselves their number, how many
+pieces there are, or their order; or whether there is anything at all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Channel:
+    """One field of what a program gives away: ``kind`` (``http``, ``dns``, ``stdout`` ...), ``to`` whom and
+    which ``part`` of it (``header x-id``). The last two hold text of the change: untrusted.
+    """
+
+    kind: str
+    to: str = ""
+    part: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Where it leads."""
+        if self.kind in ("stdout", "stderr"):
+            return "log"
+        if self.kind in ("file", "file-name"):
+            return "tree" if self.to == "tree" else "machine"
+        return {"argv": "command", "sleep": "time"}.get(self.kind, "away")  # type: ignore[return-value]
+
+    @property
+    def shown(self) -> str:
+        """For people: ``http collector.example header x-id``."""
+        return " ".join(part for part in (self.kind, self.to, self.part) if part)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dependence:
+    """One channel whose bytes follow the secret. ``first`` and ``other`` are what was seen with each set, as
+    the first twelve hex digits of its SHA-256; ``sizes`` its bytes. ``path`` is the changed file of the
+    probe.
+    """
+
+    channel: Channel
+    how: How
+    first: str
+    other: str
+    sizes: tuple[int, int]
+    probe: str
+    target: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VariedSecrets:
+    """What came of the look. ``undecided``: channels that vary by themselves, of which nothing decides, with
+    the target they were seen in. ``left``: probes that were to be looked at and were not, and why.
+    """
+
+    dependences: tuple[Dependence, ...] = ()
+    undecided: tuple[tuple[str, str, Channel], ...] = ()
+    """Path, target, channel."""
+    probes: int = 0
+    runs: int = 0
+    left: tuple[tuple[str, str, str], ...] = ()
+    """Path, target, reason."""

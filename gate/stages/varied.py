@@ -1,0 +1,279 @@
+"""The look with other secrets: what follows a planted secret is told, however it was encoded or encrypted.
+
+Probes that gave something away at head which they do not give away at base are run again in a pinned world:
+twice with the secrets of the check and once with others, which differ in most bits and in length. Where that
+shows something, each set is run once more, and base alike: what base gives away in the same way is not new
+(docs/varied-secrets.md). Nothing here makes code seen, and nothing here can end a check.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final
+
+from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.canary import Canary
+from gate.model.change import Side, Tree
+from gate.model.run import NotExercised, Outcome, Probe, RunRecord
+from gate.model.varied import Channel, Dependence, VariedSecrets
+from gate.plan.varied import varied_probe
+from gate.sandbox.canaries import plant
+from gate.sandbox.contract import Session
+from gate.sandbox.execution import default_workers
+from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
+from gate.tracing.secret_reach import may_read
+from gate.tracing.varied import Difference, differences, undecided
+
+LONGER: Final = 7
+"""Characters by which the other secrets are longer: odd, and no multiple of what encodings pad to."""
+MOST: Final = 12
+"""Probes at most."""
+_PROPER: Final = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
+_QUIET: Final = frozenset(("stdout", "stderr", "file", "file-name", "sleep"))
+"""Channels that every program has: worth a run only where the code can read a secret."""
+_TEMPORARY: Final = Channel(kind="file-name", to="machine")
+"""Names of temporary files: other ones each time, and nobody reads them. No reason by themselves."""
+_NOTED: Final = frozenset(("away", "tree", "command"))
+"""Places of which noise that nothing decides is told: others are noisy by themselves."""
+_OTHERWISE: Final = "it did not do the same in a world where chance and clocks are pinned"
+_UNDECIDED: Final = "it varies by itself: whether a secret is in it is undecided"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate:
+    """A probe to be run again: ``given`` is what it gave away at head and not so at base, ``before`` all that
+    it gave away at base.
+    """
+
+    probe: Probe
+    given: frozenset[Channel]
+    before: frozenset[Channel]
+
+    @property
+    def quiet(self) -> bool:
+        """True where nothing left the machine and no program was given anything."""
+        return all(channel.kind in _QUIET for channel in self.given)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Varying:
+    """One look. ``runs``: those of the ordinary looks, whose traces still exist; ``seen``: what they showed;
+    ``changed``: paths of head's files that are new or other; ``seconds`` of wall time for
+    everything; ``note`` takes signs of life.
+    """
+
+    session: Session
+    runs: tuple[RunRecord, ...]
+    planted: tuple[Canary, ...]
+    seen: tuple[Behaviour, ...]
+    head: Tree
+    changed: tuple[str, ...]
+    seconds: float
+    note: Callable[[str], None]
+    others: tuple[Canary, ...] = field(default_factory=lambda: plant(LONGER))
+    started: float = field(default_factory=lambda: float(int(time.time())))
+
+    def candidates(self) -> list[Candidate]:
+        """Probes that gave something away at head that they did not at base, those with a network first."""
+        found = []
+        for run in self.runs:
+            if not _counts(run) or run.side != "head" or run.probe.condition:
+                continue
+            given = outgoing(run, self.planted)
+            before: set[Channel] = set()
+            for other in self.runs:
+                if other.side == "base" and other.probe.id == run.probe.id and other.trace is not None:
+                    known = outgoing(other, self.planted)
+                    before.update(known)
+                    given = {c: v for c, v in given.items() if known.get(c) != v}
+            fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
+            one = Candidate(probe=run.probe, given=fresh, before=frozenset(before))
+            if fresh and (not one.quiet or may_read(run, self.planted, self.head, self.changed)):
+                found.append(one)
+        return sorted(found, key=lambda one: one.quiet)[:MOST]
+
+    def look(self, candidates: Sequence[Candidate]) -> VariedSecrets:
+        """Run them again. Without one nothing is run."""
+        if not candidates:
+            return VariedSecrets()
+        until = time.monotonic() + self.seconds
+        done = _Done()
+        self._all([one.probe for one in candidates], "head", ("same", "same", "other"), until, done)
+        whole = [one for one in candidates if done.has(one.probe, "head", 2, 1)]
+        left = [_left(one.probe, _why(done, one.probe)) for one in candidates if one not in whole]
+        left += [_left(one.probe, _OTHERWISE) for one in whole if not _is_alike(one, done)]
+        doubted = [one for one in whole if differences(*done.sides(one.probe, "head"))]
+        until += self.seconds / 2
+        self._all([one.probe for one in doubted], "head", ("same", "other"), until, done)
+        at_base = [one.probe for one in doubted if "base" in one.probe.sides]
+        self._all(at_base, "base", ("same", "same", "other"), until, done)
+        dependences: list[Dependence] = []
+        open_: list[tuple[str, str, Channel]] = []
+        for one in whole:
+            place = (one.probe.path or "", one.probe.target)
+            if one in doubted:
+                dependences += [self._told(found, one.probe) for found in self._fresh(one, done)]
+            told = undecided(*done.sides(one.probe, "head"))
+            open_ += [(*place, c) for c in told if c.place in _NOTED and c in one.given]
+        return VariedSecrets(
+            dependences=tuple(_once(dependences)),
+            undecided=tuple(dict.fromkeys(open_)),
+            probes=len(whole),
+            runs=done.count,
+            left=tuple(left),
+        )
+
+    def _fresh(self, one: Candidate, done: _Done) -> list[Difference]:
+        """What follows the secret at head, and not at base in the same place. What only sizes, counts or an
+        order tell needs to have been seen again; where base could not be asked, only what it never gave away
+        is known to be new.
+        """
+        found = differences(*done.sides(one.probe, "head"))
+        if not done.has(one.probe, "head", 3, 2):
+            found = [each for each in found if each.how == "content"]
+        before = one.before if "base" in one.probe.sides else frozenset()
+        if done.has(one.probe, "base", 2, 1):
+            before = frozenset(d.channel for d in differences(*done.sides(one.probe, "base")))
+        fresh = [each for each in found if each.channel not in before]
+        return [each for each in fresh if not self._is_known(each.channel, one.probe)]
+
+    def _all(
+        self, probes: Sequence[Probe], side: Side, sets: Sequence[str], until: float, done: _Done
+    ) -> None:
+        """Every probe with each of these sets of secrets; what comes too late is not begun."""
+        turns = [(probe, which) for probe in probes for which in sets]
+        if not turns:
+            return
+        self.session.expect(len(turns))
+
+        def one(turn: tuple[Probe, str]) -> None:
+            probe, which = turn
+            if time.monotonic() >= until:
+                return
+            secrets = self.planted if which == "same" else self.others
+            record = self.session.run(varied_probe(probe, secrets, self.started), side)
+            self.note(f"{probe.target} at {side}, {which} secrets: {record.outcome.value}")
+            done.add(probe, side, which, outgoing(record, secrets) if _counts(record) else None)
+
+        with ThreadPoolExecutor(max_workers=default_workers(), thread_name_prefix="varied") as pool:
+            try:
+                list(pool.map(one, turns))
+            except BaseException:
+                self.session.abort()
+                raise
+
+    def _is_known(self, channel: Channel, probe: Probe) -> bool:
+        """Is the secret itself told to be in that channel already, plainly or in a known encoding?"""
+        for behaviour in self.seen:
+            if behaviour.kind is not BehaviourKind.CANARY or probe.id not in behaviour.probes:
+                continue
+            kind, to = behaviour.detail.get("channel", ""), behaviour.detail.get("to", "")
+            alike = kind == "net" or kind.partition("-")[0] == channel.kind.partition("-")[0]
+            if alike and (channel.place != "away" or channel.to.partition(":")[0] in to):
+                return True
+        return False
+
+    def _told(self, found: Difference, probe: Probe) -> Dependence:
+        return Dependence(
+            channel=found.channel,
+            how=found.how,
+            first=digest_of(found.first),
+            other=digest_of(found.other),
+            sizes=(sum(map(len, found.first)), sum(map(len, found.other))),
+            probe=probe.id,
+            target=probe.target,
+            path=probe.path or "",
+        )
+
+
+class _Done:
+    """What each probe gave away, by side and set of secrets. None: that run does not count."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str, str], list[Outgoing | None]] = {}
+        self.count = 0
+
+    def add(self, probe: Probe, side: Side, which: str, given: Outgoing | None) -> None:
+        self.count += 1
+        self._seen.setdefault((probe.id, side, which), []).append(given)
+
+    def sides(self, probe: Probe, side: Side) -> tuple[list[Outgoing], list[Outgoing]]:
+        """What it gave away with the same secrets, and with the others."""
+        same, other = (
+            [given for given in self._seen.get((probe.id, side, which), ()) if given is not None]
+            for which in ("same", "other")
+        )
+        return same, other
+
+    def has(self, probe: Probe, side: Side, same: int, other: int) -> bool:
+        """Were there so many runs that count?"""
+        first, second = self.sides(probe, side)
+        return len(first) >= same and len(second) >= other
+
+    def begun(self, probe: Probe) -> bool:
+        """Was it run at all?"""
+        return any(key[0] == probe.id for key in self._seen)
+
+
+def _is_alike(one: Candidate, done: _Done) -> bool:
+    """Did it again what it had done in an ordinary world, as far as that leaves the process?"""
+    same, _ = done.sides(one.probe, "head")
+    wanted = {c.kind for c in one.given} - _QUIET
+    return wanted <= {c.kind for given in same for c in given}
+
+
+def _left(probe: Probe, why: str) -> tuple[str, str, str]:
+    return probe.path or "", probe.target, why
+
+
+def _why(done: _Done, probe: Probe) -> str:
+    return "it did not come to its end again" if done.begun(probe) else "no time was left"
+
+
+def _counts(run: RunRecord) -> bool:
+    """A run to be laid beside others: of a driver, begun anew, seen whole."""
+    return (
+        run.probe.driver
+        and run.probe.phase != "idle"
+        and not run.probe.dependency
+        and not run.repeat
+        and run.fault is None
+        and run.trace is not None
+        and run.outcome in _PROPER
+    )
+
+
+def _once(found: Iterable[Dependence]) -> list[Dependence]:
+    """One for each channel and file: several probes show the same."""
+    by_place: dict[tuple[Channel, str], Dependence] = {}
+    for one in found:
+        by_place.setdefault((one.channel, one.path), one)
+    return list(by_place.values())
+
+
+def summary(found: VariedSecrets) -> str:
+    """What the look came to, in one line, without text of the change."""
+    parts = [f"probes run with other secrets: {found.probes}", f"runs: {found.runs}"]
+    parts.append(f"channels that follow a secret: {len(found.dependences)}")
+    if found.undecided:
+        parts.append(f"vary by themselves, undecided: {len(found.undecided)}")
+    if found.left:
+        parts.append(f"could not be run again: {len(found.left)}")
+    return "; ".join(parts)
+
+
+def unvaried(found: VariedSecrets) -> tuple[NotExercised, ...]:
+    """What the look leaves open, for the report: no leak, and not proven to be none."""
+    open_ = [
+        NotExercised(
+            path=path,
+            target=channel.shown[:200],
+            reason=_UNDECIDED,
+        )
+        for path, _, channel in found.undecided
+    ]
+    left = [NotExercised(path=p, target=t, reason=f"with other secrets: {why}") for p, t, why in found.left]
+    return (*open_, *left)

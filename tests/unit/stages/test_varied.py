@@ -1,0 +1,172 @@
+"""The look with other secrets: which probes are run again, how often, and what base takes away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from gate.model.behaviour import Behaviour
+from gate.model.canary import Canary
+from gate.model.change import Side
+from gate.model.run import Outcome, Probe, RunRecord
+from gate.model.varied import Channel
+from gate.plan.probes import DriverItem, job_of, probe_of
+from gate.sandbox.canaries import plant
+from gate.stages.varied import LONGER, Varying, summary, unvaried
+from tests.unit.signals.context import behaviour, changed, run
+from tests.unit.tracing.trace_builder import Trace
+
+Prints = Callable[[str, Side, int], bytes]
+"""What a run prints with these secrets (the token), on that side, in that turn."""
+
+
+def token_of(planted: tuple[Canary, ...]) -> str:
+    return next(c.secrets[0] for c in planted if c.env == "GITHUB_TOKEN")
+
+
+class Files:
+    """A tree whose code reads the environment."""
+
+    def __init__(self, text: bytes = b"import os\nprint(os.environ)\n") -> None:
+        self.text = text
+
+    def read_many(self, paths: tuple[str, ...]) -> list[tuple[str, bytes]]:
+        return [(path, self.text) for path in paths]
+
+
+class Session:
+    """A machine on which runs print what ``prints`` says."""
+
+    def __init__(self, folder: object, prints: Prints) -> None:
+        self.folder, self.prints = folder, prints
+        self.ran: list[tuple[Side, str]] = []
+        self.outcome = Outcome.COMPLETED
+
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        job = job_of(probe)
+        assert job["pin"] == 1
+        assert job["pin_time"] > 0
+        token = token_of(probe.planted)
+        self.ran.append((side, token))
+        printed = self.prints(token, side, len(self.ran))
+        path = Trace().save(self.folder / f"{side}-{len(self.ran)}.jsonl")  # type: ignore[operator]
+        return replace(run("call", trace=path), probe=probe, side=side, stdout=printed, outcome=self.outcome)
+
+    def expect(self, runs: int) -> None:
+        """Nothing is started ahead."""
+
+    def abort(self) -> None:
+        """Nothing runs long."""
+
+
+def probe() -> Probe:
+    item = {"do": "call", "path": "shop/cart.py"}
+    sides: tuple[Side, ...] = ("base", "head")
+    file = changed("shop/cart.py")
+    return probe_of(
+        [DriverItem(phase="call", target="call shop.cart", file=file, item=item, sides=sides)], 9.0
+    )
+
+
+def varying(
+    tmp_path: object,
+    prints: Prints,
+    *,
+    seen: tuple[Behaviour, ...] = (),
+    text: bytes = b"import os\nprint(os.environ)\n",
+    seconds: float = 60.0,
+) -> tuple[Varying, Session]:
+    session, planted, made = Session(tmp_path, prints), plant(), probe()
+    sides: tuple[Side, ...] = ("base", "head")
+    runs = tuple(
+        replace(
+            run("call", trace=Trace().save(tmp_path / f"first-{side}.jsonl")),  # type: ignore[operator]
+            probe=made,
+            side=side,
+            stdout=prints(token_of(planted), side, 0),
+        )
+        for side in sides
+    )
+    return (
+        Varying(
+            session=session,
+            runs=runs,
+            planted=planted,
+            seen=seen,
+            head=Files(text),  # type: ignore[arg-type]
+            changed=("shop/cart.py",),
+            seconds=seconds,
+            note=lambda _: None,
+        ),
+        session,
+    )
+
+
+def leaks(token: str, side: Side, _: int) -> bytes:
+    return f"build {sum(token.encode()) * 7919 + len(token)}\n".encode() if side == "head" else b"build\n"
+
+
+def test_what_follows_the_secret_is_told_with_both_digests(tmp_path: object) -> None:
+    look, session = varying(tmp_path, leaks)
+    found = look.look(look.candidates())
+    (one,) = found.dependences
+    assert one.channel == Channel(kind="stdout")
+    assert (one.how, one.path, one.target) == ("content", "shop/cart.py", "call shop.cart")
+    assert one.first != one.other
+    assert sorted(side for side, _ in session.ran) == ["base"] * 3 + ["head"] * 5
+    lengths = {len(token) for _, token in session.ran}
+    assert max(lengths) - min(lengths) == LONGER
+    assert summary(found) == "probes run with other secrets: 1; runs: 8; channels that follow a secret: 1"
+
+
+def test_what_base_does_too_is_not_told(tmp_path: object) -> None:
+    def alike(token: str, side: Side, turn: int) -> bytes:
+        more = b"ready\n" if side == "head" and not turn else b""
+        return leaks(token, "head", turn) + more
+
+    look, _ = varying(tmp_path, alike)
+    assert look.candidates()
+    assert not look.look(look.candidates()).dependences
+
+
+def test_a_change_that_gives_nothing_new_away_costs_no_run(tmp_path: object) -> None:
+    look, session = varying(tmp_path, lambda token, side, turn: b"build\n")
+    assert look.candidates() == []
+    assert look.look([]).runs == 0
+    assert session.ran == []
+
+
+def test_code_that_can_read_no_secret_costs_no_run(tmp_path: object) -> None:
+    look, _ = varying(tmp_path, leaks, text=b"print(1)\n")
+    assert look.candidates() == []
+
+
+def test_what_is_known_already_is_not_told_again(tmp_path: object) -> None:
+    told = behaviour("canary", "x", probes=(probe().id,), channel="stdout", to="")
+    look, _ = varying(tmp_path, leaks, seen=(told,))
+    assert not look.look(look.candidates()).dependences
+
+
+def test_noise_is_neither_told_nor_followed(tmp_path: object) -> None:
+    look, session = varying(
+        tmp_path, lambda token, side, turn: b"%s %016d\n" % (side.encode(), turn * 777_777)
+    )
+    found = look.look(look.candidates())
+    assert not found.dependences
+    assert len(session.ran) == 3
+
+
+def test_probes_that_do_not_end_again_are_told(tmp_path: object) -> None:
+    look, session = varying(tmp_path, leaks)
+    session.outcome = Outcome.TIMED_OUT
+    found = look.look(look.candidates())
+    assert not found.dependences
+    (note,) = unvaried(found)
+    assert note.reason == "with other secrets: it did not come to its end again"
+
+
+def test_without_time_nothing_is_run_and_that_is_told(tmp_path: object) -> None:
+    look, session = varying(tmp_path, leaks, seconds=0.0)
+    found = look.look(look.candidates())
+    assert session.ran == []
+    assert [why for *_, why in found.left] == ["no time was left"]

@@ -1,0 +1,147 @@
+"""What a run gave away, field by field, and what of it is a secret on its way to its own service."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from gate.model.canary import Canary
+from gate.model.run import RunRecord
+from gate.model.varied import Channel
+from gate.tracing.outgoing import Outgoing, outgoing
+from gate.tracing.secret_reach import may_read
+from tests.unit.signals.context import run
+from tests.unit.tracing.trace_builder import Trace
+
+TOKEN = Canary(name="env:GITHUB_TOKEN", env="GITHUB_TOKEN", secrets=("ghs_" + "x" * 36,))
+AWS = Canary(name="aws-credentials", path="/work/home/.aws/credentials", secrets=("k" * 40,))
+
+
+def log(folder: Path, *events: dict[str, object]) -> Path:
+    """A sinkhole's log of one connection, number 1, to a named host."""
+    start: list[dict[str, object]] = [
+        {"ev": "start", "version": 1},
+        {"ev": "connect", "id": 1, "addr": "198.18.0.1", "port": 80, "name": "api.github.com", "source": 4},
+    ]
+    rows = [*start, *events]
+    ends = {"lines": len(rows), "dropped": 0, "cut": 0, "connections": 1, "datagrams": 0, "refused": 0}
+    lines = [json.dumps({**row, "seq": n}) for n, row in enumerate([*rows, {"ev": "summary", **ends}])]
+    path = folder / "net.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def b64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def request(
+    body: str = "", target: str = "/v1", host: str = "api.github.com", **headers: str
+) -> dict[str, object]:
+    named = [["Host", b64(host)], *([name.replace("_", "-"), b64(value)] for name, value in headers.items())]
+    return {
+        "ev": "http", "id": 1, "scheme": "https", "method": "POST", "target": b64(target), "headers": named,
+        "body": b64(body), "size": len(body), "status": 200,
+    }  # fmt: skip
+
+
+def of(folder: Path, *events: dict[str, object]) -> Outgoing:
+    return outgoing(replace(run("call"), network=log(folder, *events)), (TOKEN, AWS))
+
+
+def http(part: str, to: str = "api.github.com") -> Channel:
+    return Channel(kind="http", to=to, part=part)
+
+
+def test_a_request_is_told_by_its_parts(tmp_path: Path) -> None:
+    body = '{"event": "start", "extra": {"rows": [1, 2], "more": [{"a": 1}, {"a": 2}]}}'
+    seen = of(tmp_path, request(body, "/v1?x=1&y=2", X_Id="7"))
+    assert seen[http("path")] == (b"/v1",)
+    assert seen[http("query x")] == (b"1",)
+    assert seen[http("header x-id")] == (b"7",)
+    assert seen[http("body.event")] == (b'"start"',)
+    assert seen[http("body.extra.rows")] == (b"[1, 2]",)
+    assert seen[http("body.extra.more[].a")] == (b"1", b"2")
+    assert seen[http("body keys")] == (b'["event", "extra"]',)
+    assert seen[Channel(kind="connect")] == (b"api.github.com:80",)
+
+
+def test_forms_and_other_bodies(tmp_path: Path) -> None:
+    form = {"Content_Type": "application/x-www-form-urlencoded"}
+    assert of(tmp_path, request("a=1&b=2", **form))[http("body b")] == (b"2",)
+    assert of(tmp_path, request("plain text"))[http("body")] == (b"plain text",)
+    assert of(tmp_path, request('{"a": 1}', **form))[http("body.a")] == (b"1",)
+    cut = request("half") | {"size": 900}
+    assert of(tmp_path, cut)[http("body size")] == (b"900",)
+
+
+def test_its_own_form_to_its_own_service_is_a_word(tmp_path: Path) -> None:
+    (secret,) = TOKEN.secrets
+    part = http("header authorization")
+    for value in (f"Bearer {secret}", f"token {secret}", "Basic " + b64(f"x-access-token:{secret}")):
+        assert of(tmp_path, request(Authorization=value))[part] == (b"<env:GITHUB_TOKEN>",)
+    assert of(tmp_path, request(Authorization=f"Bearer {secret}x"))[part] == (f"Bearer {secret}x".encode(),)
+    other = of(tmp_path, request(host="api.github.com.example", Authorization=f"Bearer {secret}"))
+    assert other[http("header authorization", "api.github.com.example")] == (f"Bearer {secret}".encode(),)
+    assert of(tmp_path, request(X_Id=f"Bearer {secret}"))[http("header x-id")] != (b"<env:GITHUB_TOKEN>",)
+
+
+def test_names_datagrams_and_plain_connections(tmp_path: Path) -> None:
+    name = "ab.cdn.example"
+    row: dict[str, object] = {"ev": "dns", "server": "127.0.0.1", "proto": "udp", "name": name}
+    row |= {"qtype": "A", "answer": "", "raw": b64(name)}
+    seen = of(
+        tmp_path,
+        row,
+        row,
+        {"ev": "udp", "addr": "198.51.100.1", "port": 9, "name": "", "size": 2, "data": b64("hi")},
+        {"ev": "data", "id": 1, "data": b64("one")},
+        {"ev": "data", "id": 1, "data": b64("two")},
+    )
+    assert seen[Channel(kind="dns", to="cdn.example")] == (b"ab.cdn.example",)
+    assert seen[Channel(kind="udp", to="198.51.100.1:9")] == (b"hi",)
+    assert seen[Channel(kind="tcp", to="api.github.com:80")] == (b"onetwo",)
+
+
+def machine(folder: Path) -> RunRecord:
+    trace = (
+        Trace().exec("/usr/bin/curl", "curl", "-d", "x").write("/work/tree/a.txt").write("/tmp/gate-args/x")
+    )
+    trace.file("fchmodat", "/work/tree/a.txt", mode=0o640)
+    record = trace.record(folder, heads=(("/work/tree/a.txt", b"text"), (AWS.path or "", b"planted")))
+    return replace(record, stdout=b"one\n\ntwo\n", driver_report={"items": [{"slept": [0.5, 2]}]})
+
+
+def test_the_machine(tmp_path: Path) -> None:
+    assert outgoing(machine(tmp_path), (TOKEN, AWS)) == {
+        Channel(kind="argv", to="curl"): (b"curl\0-d\0x",),
+        Channel(kind="file-name", to="tree"): (b"/work/tree/a.txt",),
+        Channel(kind="file", to="tree", part="a.txt mode"): (b"0o640",),
+        Channel(kind="file", to="tree", part="a.txt"): (b"text",),
+        Channel(kind="stdout"): (b"one", b"two"),
+        Channel(kind="sleep"): (b"0.50", b"2.00"),
+    }
+
+
+class Files:
+    """The texts of a tree."""
+
+    def __init__(self, **texts: str) -> None:
+        self.texts = {f"{name}.py": text.encode() for name, text in texts.items()}
+
+    def read_many(self, paths: tuple[str, ...]) -> list[tuple[str, bytes]]:
+        return [(path, self.texts[path]) for path in paths if path in self.texts]
+
+
+def reads(trace: Trace, folder: Path, **texts: str) -> bool:
+    return may_read(trace.record(folder), (AWS,), Files(**texts), ("shop/cart.py",))  # type: ignore[arg-type]
+
+
+def test_code_that_only_computes_can_read_no_secret(tmp_path: Path) -> None:
+    plain = "if __name__ == '__main__':\n    print(1 + 1)\n"
+    assert not reads(Trace().open("/work/tree/a.py"), tmp_path, a=plain)
+    assert reads(Trace().open("/work/tree/a.py"), tmp_path, a="import os\nprint(os.environ)\n")
+    assert reads(Trace().open(AWS.path or ""), tmp_path, a=plain)
+    assert reads(Trace().exec("/usr/bin/id", "id"), tmp_path, a=plain)

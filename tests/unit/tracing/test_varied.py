@@ -1,0 +1,50 @@
+"""What follows the secret: runs with one set laid beside runs with another."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.model.varied import Channel
+from gate.tracing.outgoing import Outgoing
+from gate.tracing.varied import differences, undecided
+
+BODY = Channel(kind="http", to="metrics.example", part="body.id")
+
+
+def runs(*values: tuple[bytes, ...]) -> list[Outgoing]:
+    return [{BODY: value} if value else {} for value in values]
+
+
+@pytest.mark.parametrize(
+    ("same", "others", "how"),
+    [
+        ([(b"a",), (b"a",)], [(b"b",)], "content"),
+        ([(b"a",), (b"a",)], [(b"a",)], None),
+        ([(b"a",), (b"b",)], [(b"c",)], None),
+        ([(b"a" * 20,), (b"b" * 20,)], [(b"c" * 27,)], "size"),
+        ([(b"0.123",), (b"0.12",)], [(b"0.1234567",)], None),
+        ([(b"0.123",), (b"0.124",)], [(b"0.12",)], None),  # a number loses a digit by itself
+        ([(b"a", b"a"), (b"a", b"a")], [(b"a",)], "count"),
+        ([(b"a", b"a"), (b"a",)], [(b"a", b"a", b"a")], None),
+        ([(b"a",), (b"a",)], [()], "presence"),
+        ([(), ()], [(b"a",)], "presence"),
+        ([(b"a", b"b"), (b"a", b"b")], [(b"b", b"a")], "order"),
+        ([(b"a", b"b"), (b"b", b"a")], [(b"b", b"a")], None),
+        ([(b"a", b"b"), (b"b", b"a")], [(b"b", b"c")], "content"),  # a bag: who is first varies by itself
+        ([(b"at 12:01 key=abc",), (b"at 12:02 key=abc",)], [(b"at 12:03 key=xyz",)], "content"),
+        ([(b"at 12:01 key=abc",), (b"at 12:02 key=abc",)], [(b"at 12:03 key=abc",)], None),
+        ([(b"a",), (b"a",), (b"a",)], [(b"b",), (b"c",)], None),  # with others it varies by itself
+    ],
+)
+def test_what_decides(
+    same: list[tuple[bytes, ...]], others: list[tuple[bytes, ...]], how: str | None
+) -> None:
+    found = differences(runs(*same), runs(*others))
+    assert [one.how for one in found] == ([how] if how else [])
+
+
+def test_noise_that_could_hold_a_secret_is_undecided() -> None:
+    noise = runs((b"q" * 16,), (b"r" * 16,))
+    assert undecided(noise, runs((b"s" * 16,))) == [BODY]
+    assert undecided(runs((b"1",), (b"2",)), runs((b"3",))) == []
+    assert undecided(noise, runs((b"s" * 40,))) == []  # its size follows the secret: that is told
