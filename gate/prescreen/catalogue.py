@@ -14,6 +14,7 @@ from gate.prescreen.scanners import (
     hidden_text,
     imports,
     opaque,
+    protections,
     secrets,
 )
 from gate.prescreen.scanners.bandit_rules import bandit_rules
@@ -26,6 +27,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     for text_rule in (*hidden_text.RULES, *commands.RULES):
         yield text_rule.meta, text_rule.page
     for meta in (*secrets.RULES, *opaque.RULES, *governance.RULES, *dependencies.RULES, *imports.RULES):
+        yield meta, ""
+    for meta in protections.RULES:
         yield meta, ""
     for rule in ast_rules():
         yield rule.meta, rule.page

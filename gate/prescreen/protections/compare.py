@@ -1,0 +1,223 @@
+"""Base's protections against head's: what is gone, what refuses less, what opens. Pure; values only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from gate.prescreen.protections.effective import effective_guards
+from gate.prescreen.protections.facts import FileFacts, Guard, Unit, Weakness
+from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
+from gate.prescreen.protections.vocabulary import is_switch
+
+How = Literal["removed", "loosened", "opened"]
+_WHO: Final = ("authentication", "authorisation")
+_SWALLOWED: Final = "+swallowed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loss:
+    """What one unit of head no longer refuses. ``line`` is head's; ``before`` and ``after`` are source lines.
+
+    ``open``: it answers requests, and nothing that the change shows asks any more who sends them.
+    """
+
+    how: How
+    family: str
+    path: str
+    line: int
+    unit: str
+    before: tuple[str, ...]
+    before_at: str
+    after: str
+    open: bool = False
+
+
+@dataclass
+class _Compared:
+    """One unit of base and its partner, with everything that protects them."""
+
+    old: Placed
+    new: Placed
+    had: tuple[Guard, ...]
+    has: tuple[Guard, ...]
+    gained: list[Guard] = field(default_factory=list)
+    common: list[Guard] = field(default_factory=list)
+    gone: list[Guard] = field(default_factory=list)
+
+    def split(self) -> None:
+        """Tell what head has anew from what both have; own guards that have no equal are candidates."""
+        left = Counter((g.must, g.context) for g in self.had)
+        for g in self.has:
+            known = left[(g.must, g.context)] > 0
+            left[(g.must, g.context)] -= 1
+            (self.common if known else self.gained).append(g)
+        left = Counter((g.must, g.context) for g in self.has)
+        for g in self.old.unit.guards:
+            if left[(g.must, g.context)] > 0:
+                left[(g.must, g.context)] -= 1
+            else:
+                self.gone.append(g)
+
+
+def losses(
+    base_files: Mapping[str, FileFacts], head_files: Mapping[str, FileFacts], now_at: Mapping[str, str]
+) -> list[Loss]:
+    """Every unit that protects less than at base. Deleted functions protect nothing that is left."""
+    base, head = make_side(base_files), make_side(head_files)
+    found: list[Loss] = []
+    wide = _gained_wide(base_files, head_files)
+    for old, new in pairs(base, head, now_at):
+        if new is None or not (old.unit.guards or new.unit.weaknesses):
+            continue
+        both = _Compared(old, new, effective_guards(base, old), effective_guards(head, new))
+        both.split()
+        found += _lost(both, wide, head)
+        found += _opened(old, new)
+    return found
+
+
+def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -> list[Guard]:
+    """Middleware, routers and classes' guards that base had nowhere."""
+    had = Counter(
+        g.must for facts in base.values() for u in facts.units for g in u.guards if g.form == "wide"
+    )
+    has = [g for facts in head.values() for u in facts.units for g in u.guards if g.form == "wide"]
+    has += [
+        g for facts in head.values() for u in facts.units for g in u.guards
+        if g.form == "argument" and g.of in ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
+    ]  # fmt: skip
+    gained = []
+    for g in has:
+        had[g.must] -= 1
+        if had[g.must] < 0:
+            gained.append(g)
+    return gained
+
+
+def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
+    missing: list[tuple[Guard, Guard | None]] = []
+    for g in both.gone:
+        if _is_kept(g, both) or not _still_matters(g, both):
+            continue
+        looser = _looser(g, both)
+        if looser is None and _is_replaced(g, [*both.gained, *wide], both, head):
+            continue
+        missing.append((g, looser))
+    ways: tuple[How, ...] = ("loosened", "removed")
+    for how in ways:
+        those = [(g, looser) for g, looser in missing if (looser is None) is (how == "removed")]
+        if those:
+            yield _loss(how, those, both, head)
+
+
+def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared, head: Side) -> Loss:
+    first, looser = next(((g, x) for g, x in those if g.family in _WHO), those[0])
+    asks = any(g.family in _WHO for g in both.has if g.form != "branch" and not _is_hollow(g, head))
+    asked = any(g.family in _WHO for g, _ in those)
+    return Loss(
+        how=how,
+        family=first.family,
+        path=both.new.path,
+        line=looser.line if looser and _is_own(looser, both) else both.new.unit.line,
+        unit=both.new.unit.name,
+        before=tuple(dict.fromkeys(g.text for g, _ in those)),
+        before_at=f"{both.old.path}:{first.line}",
+        after=looser.text if looser else "",
+        open=both.new.unit.route and asked and not asks and how == "removed",
+    )
+
+
+def _is_own(g: Guard, both: _Compared) -> bool:
+    return any(g is own for own in both.new.unit.guards)
+
+
+def _is_kept(g: Guard, both: _Compared) -> bool:
+    """Does head refuse at least where this guard of base did?"""
+    wanted = {*g.must, *g.context}
+    tested = {atom[1:] for atom in both.old.unit.tested}
+    for h in both.common:
+        if h.form != "branch" and set(h.must) <= wanted and set(h.context) <= wanted:
+            return True
+    for h in both.gained:
+        if set(h.must) <= wanted and not any(_narrows(a, tested) for a in set(h.context) - wanted):
+            return True
+    return False
+
+
+def _narrows(atom: str, tested: set[str]) -> bool:
+    """Does a condition that surrounds a guard at head, and not at base, make it refuse less?"""
+    return atom == _SWALLOWED or is_switch(atom) or atom[1:] not in tested
+
+
+def _looser(g: Guard, both: _Compared) -> Guard | None:
+    """The guard of head that is this one under more conditions."""
+    for h in both.gained:
+        if set(h.must) >= set(g.must) and set(h.must) | set(h.context) > set(g.must):
+            return h
+    return None
+
+
+def _is_replaced(g: Guard, gained: Sequence[Guard], both: _Compared, head: Side) -> bool:
+    for h in gained:
+        if h.form == "branch" and g.form != "branch":
+            continue
+        if _is_stronger(h, g) or (both.new.unit.check and h.family == "integrity"):
+            if g.form == "cleaner" and h.form == "cleaner" and h.must[0].split()[0] != g.must[0].split()[0]:
+                continue
+            return not _is_hollow(h, head)
+    if g.form in ("wide", "class"):
+        return any(_is_stronger(h, g) for h in _inside(both, head))
+    return False
+
+
+def _inside(both: _Compared, head: Side) -> Iterator[Guard]:
+    """Guards that functions below a class or a module have by themselves at head."""
+    facts = head.files.get(both.new.path)
+    for unit in facts.units if facts is not None else ():
+        if unit.kind == "function" and unit.name.startswith(both.new.unit.name):
+            yield from (h for h in unit.guards if h.form in ("decorator", "parameter", "class"))
+
+
+def _is_stronger(h: Guard, g: Guard) -> bool:
+    return h.family == g.family or (g.family, h.family) == _WHO
+
+
+def _is_hollow(h: Guard, head: Side) -> bool:
+    """Is the new decorator one that the change itself defines, and that refuses nothing?"""
+    if h.form not in ("decorator", "parameter", "call"):
+        return False
+    name = h.must[0].lstrip("+-").partition("(")[0].rpartition(".")[2]
+    defined = head.functions.get(name, ())
+    return bool(defined) and not any(effective_guards(head, one) for one in defined)
+
+
+def _still_matters(g: Guard, both: _Compared) -> bool:
+    """Is what was protected still there?"""
+    unit: Unit = both.new.unit
+    if g.form == "branch":
+        return any(one in unit.plain and one not in both.old.unit.plain for one in g.holds)
+    return not g.of or unit.kind != "function" or g.of in unit.calls or g.of in unit.mentions
+
+
+def _opened(old: Placed, new: Placed) -> Iterator[Loss]:
+    had = Counter(w.key for w in old.unit.weaknesses)
+    for w in new.unit.weaknesses:
+        had[w.key] -= 1
+        if had[w.key] < 0:
+            yield _opening(w, old, new)
+
+
+def _opening(w: Weakness, old: Placed, new: Placed) -> Loss:
+    return Loss(
+        how="opened",
+        family=w.family,
+        path=new.path,
+        line=w.line,
+        unit=new.unit.name,
+        before=(),
+        before_at=f"{old.path}:{old.unit.line}",
+        after=w.text,
+    )

@@ -1,0 +1,79 @@
+"""What one file says about its protections: plain values, so that a child can send them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Family = Literal[
+    "authentication", "authorisation", "csrf", "rate limit", "integrity", "place", "validation", "escaping",
+    "setting",
+]  # fmt: skip
+"""What a protection protects from; one of the same family may stand in place of another."""
+Form = Literal[
+    "decorator", "parameter", "refusal", "branch", "handler", "call", "cleaner", "argument", "class", "wide"
+]
+"""How it is written. ``wide`` guards more than the function it stands in: a middleware, a router."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guard:
+    """One protection. It refuses when all of ``must`` hold, in the place that ``context`` describes.
+
+    Both are atoms: a sign (``+`` holds, ``-`` does not) and a condition in normal form. ``holds`` are
+    digests of the statements that a branch guards. ``of`` is what the function must still use for the loss
+    to count: the call that an argument belongs to, the value that was made harmless. ``text`` is the source.
+    """
+
+    family: Family
+    form: Form
+    must: tuple[str, ...]
+    context: tuple[str, ...] = ()
+    text: str
+    line: int
+    holds: tuple[int, ...] = ()
+    of: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weakness:
+    """Something that takes a protection away by being there (``csrf_exempt``, ``DEBUG = True``)."""
+
+    key: str
+    family: Family
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """A function with everything in it, a class without its methods, or what is left of the module.
+
+    ``route``: it answers requests. ``calls``: last names of what it calls. ``tokens``: digests of pairs of
+    words, for likeness. ``tested``: atoms of all its conditions. ``plain``: digests of its statements that
+    no guarding branch holds. ``counted``: how many assertions a test has. ``mentions``: names used.
+    """
+
+    name: str
+    kind: Literal["function", "class", "module"]
+    line: int
+    route: bool = False
+    check: bool = False
+    guards: tuple[Guard, ...] = ()
+    weaknesses: tuple[Weakness, ...] = ()
+    calls: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
+    tokens: tuple[int, ...] = ()
+    digest: int = 0
+    tested: tuple[str, ...] = ()
+    plain: tuple[int, ...] = ()
+    counted: int = 0
+    skipped: bool = False
+    mentions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileFacts:
+    """All units of one file. ``path`` is set by the host."""
+
+    units: tuple[Unit, ...] = field(default=())

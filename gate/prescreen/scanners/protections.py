@@ -1,0 +1,160 @@
+"""Protections that the change takes away: base and head are read as data and compared by meaning.
+
+Both versions of every changed file are read in a limited child; what they say is compared here, as values.
+A function is found again where it was moved or renamed; one that was deleted protects nothing that is left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from gate.languages.limited_child import scan_isolated
+from gate.model.finding import Finding
+from gate.model.location import Location
+from gate.model.rule import Confidence, RuleMeta, Severity
+from gate.prescreen.interface import Prescreened, PrescreenRequest, View
+from gate.prescreen.outcome import ended
+from gate.prescreen.protections.compare import Loss, losses
+from gate.prescreen.protections.facts import FileFacts
+from gate.prescreen.protections.paths import is_example, is_test_path
+from gate.prescreen.protections.tests_compare import Missing, changed_names, missing_tests
+from gate.prescreen.text_rule import finding, rule
+from gate.prescreen.views import make_views
+
+REMOVED: Final = rule.meta(
+    "protection-removed",
+    "A check that base had is gone, or refuses less",
+    severity="medium",
+    confidence="medium",
+    topic="auth",
+    cwe=(862, 863, 306, 693),
+    languages=("python",),
+    why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd line "
+    "behind: the new code looks like any other. High is a page that nothing guards any more.",
+    fix="Put the check back, or say in the change why this may be open and who approved it.",
+)
+TESTS: Final = rule.meta(
+    "protection-test-removed",
+    "A test of changed code is gone, skipped or asks less",
+    severity="low",
+    confidence="medium",
+    topic="tests",
+    cwe=(693,),
+    languages=("python",),
+    why="A test that named the changed function would have told what the change breaks. Medium where the same "
+    "change removes a check from that function.",
+    fix="Keep the test and make it pass, or say why what it asked for no longer holds.",
+)
+RULES: Final[tuple[RuleMeta, ...]] = (REMOVED, TESTS)
+_MOST: Final = 20
+_DOOR: Final = "gate.prescreen.protections.python_reader:read"
+_HOW: Final = {
+    "removed": "A check of {} that base had is gone.",
+    "loosened": "A check of {} refuses less than at base.",
+    "opened": "Something that base did not have switches a protection off ({}).",
+}
+_TOLD: Final = {
+    "deleted": "A test of code that this change edits is deleted.",
+    "skipped": "A test of code that this change edits is skipped.",
+    "loosened": "A test of code that this change edits asks less than before.",
+}
+_SHOWN: Final = 3
+_WHO: Final = ("authentication", "authorisation")
+
+_Facts = dict[str, FileFacts]
+
+
+class Protections:
+    """The scanner. ``name`` is the stage's name after ``prescreen:``."""
+
+    name: str = "protections"
+
+    def scan(self, request: PrescreenRequest) -> Prescreened:
+        """Compare the protections of every changed program, deleted files counted as base only."""
+        until = time.monotonic() + request.deadline
+        views = make_views(request)
+        heads = [v for v in views.of(("python",), "head") if not v.unreadable]
+        bases = [v for v in views.of(("python",), "base") if not v.unreadable]
+        if not bases and not any(f.status == "deleted" for f in request.change.files):
+            return ended(self.name, ())
+        now_at = {v.path: v.source.path for v in bases}
+        old_files = [*((v.path, _bytes(v)) for v in bases), *_deleted(request)]
+        base, _ = _read(old_files, until)
+        head, unlooked = _read([(v.path, _bytes(v)) for v in heads], until)
+        by_path = {v.path: v for v in heads}
+        found = [*_findings(base, head, now_at, by_path)]
+        return ended(self.name, found, unlooked)
+
+
+def _bytes(view: View) -> bytes:
+    return view.text.encode("utf-8", "replace")
+
+
+def _deleted(request: PrescreenRequest) -> Iterator[tuple[str, bytes]]:
+    gone = tuple(
+        f.path
+        for f in request.change.files
+        if f.status == "deleted" and f.path.endswith(".py") and not f.binary
+    )
+    yield from request.base.read_many(gone)
+
+
+def _read(files: Sequence[tuple[str, bytes]], until: float) -> tuple[_Facts, list[tuple[str, str]]]:
+    tests = [path for path, _ in files if is_test_path(path)]
+    left = max(1.0, until - time.monotonic())
+    results = scan_isolated(_DOOR, files, FileFacts, options={"tests": tests}, deadline=left, parses=True)
+    facts = {r.path: r.value for r in results if r.value is not None}
+    return facts, [(r.path, r.reason) for r in results if r.value is None]
+
+
+def _findings(
+    base: _Facts, head: _Facts, now_at: Mapping[str, str], views: Mapping[str, View]
+) -> Iterator[Finding]:
+    product = [{p: f for p, f in side.items() if not is_test_path(p)} for side in (base, head)]
+    tests = [{p: f for p, f in side.items() if is_test_path(p)} for side in (base, head)]
+    lost = losses(product[0], product[1], now_at)
+    for loss in lost[:_MOST]:
+        yield _loss(loss, views[loss.path])
+    edited = changed_names(product[0], product[1], now_at)
+    weaker = {loss.unit.rpartition(".")[2] for loss in lost}
+    missing = [*missing_tests(tests[0], tests[1], now_at, edited | weaker)]
+    missing.sort(key=lambda m: (weaker.isdisjoint(m.about), m.path, m.line))
+    for one in missing[:_MOST]:
+        yield _missing(one, weaker, views.get(one.path))
+
+
+def _loss(loss: Loss, view: View) -> Finding:
+    before = " | ".join(loss.before[:_SHOWN])
+    more = len(loss.before) - _SHOWN
+    evidence = {
+        "in": loss.unit or "the module",
+        "before": before + (f" | and {more} more" if more > 0 else ""),
+        "base": loss.before_at,
+        "after": loss.after or "nothing",
+    }
+    severity = Severity.HIGH if loss.open else Severity.MEDIUM
+    severity = Severity.LOW if is_example(loss.path) else severity
+    return finding(
+        REMOVED,
+        _HOW[loss.how].format(loss.family),
+        view.location(loss.line),
+        shape=f"{loss.how} {loss.unit} {before} {loss.after}",
+        evidence={key: value for key, value in evidence.items() if value},
+        severity=severity,
+        confidence=Confidence.MEDIUM if loss.family in _WHO or loss.how == "opened" else Confidence.LOW,
+    )
+
+
+def _missing(one: Missing, weaker: set[str], view: View | None) -> Finding:
+    grave = not weaker.isdisjoint(one.about)
+    place = view.location(one.line) if view is not None and one.line else Location(path=one.path)
+    return finding(
+        TESTS,
+        _TOLD[one.how],
+        place,
+        shape=f"{one.how} {one.test}",
+        evidence={"test": one.test, "about": ", ".join(one.about[:_SHOWN])},
+        severity=Severity.MEDIUM if grave else Severity.LOW,
+    )
