@@ -15,6 +15,7 @@ from gate.prescreen.protections.vocabulary import is_switch
 How = Literal["removed", "loosened", "opened"]
 _WHO: Final = ("authentication", "authorisation")
 _SWALLOWED: Final = "+swallowed"
+_ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +23,7 @@ class Loss:
     """What one unit of head no longer refuses. ``line`` is head's; ``before`` and ``after`` are source lines.
 
     ``open``: it answers requests, and nothing that the change shows asks any more who sends them.
+    ``mild``: it is often in order, as a check that now stands under a condition of the program's own.
     """
 
     how: How
@@ -33,6 +35,7 @@ class Loss:
     before_at: str
     after: str
     open: bool = False
+    mild: bool = False
 
 
 @dataclass
@@ -87,7 +90,7 @@ def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -
     has = [g for facts in head.values() for u in facts.units for g in u.guards if g.form == "wide"]
     has += [
         g for facts in head.values() for u in facts.units for g in u.guards
-        if g.form == "argument" and g.of in ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
+        if g.form == "argument" and g.of in _ROUTERS
     ]  # fmt: skip
     gained = []
     for g in has:
@@ -100,7 +103,7 @@ def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -
 def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
     missing: list[tuple[Guard, Guard | None]] = []
     for g in both.gone:
-        if _is_kept(g, both) or not _still_matters(g, both):
+        if g.family == "other" or _is_kept(g, both) or not _still_matters(g, both):
             continue
         looser = _looser(g, both)
         if looser is None and _is_replaced(g, [*both.gained, *wide], both, head):
@@ -110,7 +113,8 @@ def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
     for how in ways:
         those = [(g, looser) for g, looser in missing if (looser is None) is (how == "removed")]
         if those:
-            yield _loss(how, those, both, head)
+            grave = [(g, x) for g, x in those if not _is_mild(g, x, both)]
+            yield _loss(how, grave or those, both, head)
 
 
 def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared, head: Side) -> Loss:
@@ -127,7 +131,16 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared, he
         before_at=f"{both.old.path}:{first.line}",
         after=looser.text if looser else "",
         open=both.new.unit.route and asked and not asks and how == "removed",
+        mild=all(_is_mild(g, looser, both) for g, looser in those),
     )
+
+
+def _is_mild(g: Guard, looser: Guard | None, both: _Compared) -> bool:
+    """Is this loss one that ordinary changes bring: a condition of the program's own around the check?"""
+    if looser is None:
+        return g.vague and any(h.family in _WHO and h.form != "branch" for h in both.has)
+    new = {*looser.must, *looser.context} - {*g.must, *g.context}
+    return set(looser.must) <= {*g.must, *g.context} and not any(a == _SWALLOWED or is_switch(a) for a in new)
 
 
 def _is_own(g: Guard, both: _Compared) -> bool:
@@ -155,6 +168,8 @@ def _narrows(atom: str, tested: set[str]) -> bool:
 def _looser(g: Guard, both: _Compared) -> Guard | None:
     """The guard of head that is this one under more conditions."""
     for h in both.gained:
+        if h.form == "branch" and g.form != "branch":
+            continue
         if set(h.must) >= set(g.must) and set(h.must) | set(h.context) > set(g.must):
             return h
     return None

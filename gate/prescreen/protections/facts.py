@@ -7,9 +7,10 @@ from typing import Literal
 
 Family = Literal[
     "authentication", "authorisation", "csrf", "rate limit", "integrity", "place", "validation", "escaping",
-    "setting",
+    "setting", "other",
 ]  # fmt: skip
-"""What a protection protects from; one of the same family may stand in place of another."""
+"""What a protection protects from; one of the same family may stand in place of another. ``other``: an early
+end whose condition names none. It can keep what a guard of base refused, and is never missed itself."""
 Form = Literal[
     "decorator", "parameter", "refusal", "branch", "handler", "call", "cleaner", "argument", "class", "wide"
 ]
@@ -23,6 +24,7 @@ class Guard:
     Both are atoms: a sign (``+`` holds, ``-`` does not) and a condition in normal form. ``holds`` are
     digests of the statements that a branch guards. ``of`` is what the function must still use for the loss
     to count: the call that an argument belongs to, the value that was made harmless. ``text`` is the source.
+    ``vague``: only the answer (401, 403 ...) tells that it is a check, not its condition.
     """
 
     family: Family
@@ -33,6 +35,7 @@ class Guard:
     line: int
     holds: tuple[int, ...] = ()
     of: str = ""
+    vague: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

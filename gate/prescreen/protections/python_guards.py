@@ -35,8 +35,8 @@ _QUERIES: Final = frozenset({
     "find_one", "find", "first_or_404", "get_list_or_404", "exists", "aget",
 })  # fmt: skip
 _ON: Final = frozenset({
-    "secure", "httponly", "raise_exception", "check_hostname", "no_network", "requires_auth", "login_required",
-    "validate_csrf", "csrf_protect", "verify_signature", "require_tls", "enforce_csrf", "authenticated",
+    "secure", "httponly", "raise_exception", "check_hostname", "no_network", "requires_auth",
+    "login_required", "validate_csrf", "csrf_protect", "verify_signature", "require_tls", "enforce_csrf", "authenticated",
 })  # fmt: skip
 _GIVEN: Final = frozenset({"audience", "issuer", "max_age"})
 _WIDE: Final = (
@@ -132,9 +132,9 @@ def parameter_guards(arguments: ast.arguments) -> Iterator[Guard]:
             if last_name(call) in ("Depends", "Security"):
                 yield from depends_guards(call, "parameter")
         name = last_name(note)
-        if not inside and snake(name).endswith(("_dep", "_dependency")) or snake(name).startswith("current_"):
-            if family := family_of(name):
-                yield guard(family, "parameter", name, arg)
+        named = snake(name).endswith(("_dep", "_dependency")) or snake(name).startswith("current_")
+        if named and not inside and (family := family_of(name)):
+            yield guard(family, "parameter", name, arg)
 
 
 def argument_guards(call: ast.Call) -> Iterator[Guard | Weakness]:
@@ -149,16 +149,8 @@ def _arguments(call: ast.Call) -> Iterator[Guard | Weakness]:
         word, value = keyword.arg, keyword.value
         if word in LISTS and word != "middleware":
             yield from named_guards(value, "argument")
-        elif word in _ON and isinstance(value, ast.Constant) and value.value is True:
-            yield guard("setting", "argument", f"{name}({word})", keyword, f"{name}({word}=True)")
-        elif word in _GIVEN and name in _LOADING and not _is_nothing(value):
+        elif _is_on(name, word, value):
             yield guard("setting", "argument", f"{name}({word})", keyword, f"{name}({source(keyword)})")
-        elif (
-            word == "samesite"
-            and isinstance(value, ast.Constant)
-            and str(value.value).lower() in ("lax", "strict")
-        ):
-            yield guard("setting", "argument", f"{name}(samesite)", keyword, f"{name}({source(keyword)})")
         elif word == "autoescape" and not (isinstance(value, ast.Constant) and not value.value):
             yield guard("escaping", "argument", "autoescape", keyword, f"{name}({source(keyword)})")
         elif word == "algorithms":
@@ -173,18 +165,24 @@ def _arguments(call: ast.Call) -> Iterator[Guard | Weakness]:
                 yield guard("authorisation", "argument", "what is the user's", value, source(call))
 
 
-def _is_nothing(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+def _is_on(name: str, word: str | None, value: ast.expr) -> bool:
+    """Is it an argument that protects, with a value that does?"""
+    if not isinstance(value, ast.Constant):
+        return word in _GIVEN and name in _LOADING
+    if word == "samesite":
+        return str(value.value).lower() in ("lax", "strict")
+    on = word in _ON and value.value is True
+    return on or (word in _GIVEN and name in _LOADING and value.value is not None)
 
 
 def _algorithms(name: str, keyword: ast.keyword) -> Iterator[Guard | Weakness]:
     value = keyword.value
-    if isinstance(value, ast.List | ast.Tuple | ast.Set):
-        if all(isinstance(item, ast.Constant) for item in value.elts):
-            known = [str(item.value) for item in value.elts if isinstance(item, ast.Constant)]
-            if known and not any(one.lower().startswith(("hs", "none")) for one in known):
-                yield guard("integrity", "argument", f"{name}: public keys only", keyword, source(keyword))
-            return
+    items = value.elts if isinstance(value, ast.List | ast.Tuple | ast.Set) else []
+    known = [str(item.value) for item in items if isinstance(item, ast.Constant)]
+    if items and len(known) == len(items):
+        if not any(one.lower().startswith(("hs", "none")) for one in known):
+            yield guard("integrity", "argument", f"{name}: public keys only", keyword, source(keyword))
+        return
     told = [n for n in ast.walk(value) if isinstance(n, ast.Call | ast.Subscript)]
     if any("header" in source(node).lower() or "alg" in source(node).lower() for node in told):
         text = f"{name}({source(keyword)})"

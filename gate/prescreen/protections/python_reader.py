@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Final
 
 from gate.languages.python_syntax import newer_python
 from gate.prescreen.protections.conditions import Conditions, last_name
 from gate.prescreen.protections.facts import FileFacts, Guard, Unit, Weakness
 from gate.prescreen.protections.python_guards import (
-    LISTS, ROUTES, decorator_guards, guard, named_guards, parameter_guards,
+    LISTS,
+    ROUTES,
+    decorator_guards,
+    guard,
+    named_guards,
+    parameter_guards,
 )  # fmt: skip
 from gate.prescreen.protections.python_refusals import Refusals, digest
 from gate.prescreen.protections.vocabulary import family_of, is_check
@@ -19,8 +25,8 @@ from gate.prescreen.protections.vocabulary import family_of, is_check
 _MOST: Final = 2_000
 _WORDS: Final = 400
 _VERBS: Final = frozenset({
-    "get", "post", "put", "patch", "delete", "head", "options", "dispatch", "list", "create", "retrieve", "update",
-    "partial_update", "destroy",
+    "get", "post", "put", "patch", "delete", "head", "options", "dispatch", "list", "create", "retrieve",
+    "update", "partial_update", "destroy",
 })  # fmt: skip
 _VIEWS: Final = ("View", "ViewSet", "Resource", "Handler", "Endpoint", "Controller", "Mixin")
 _WIDE_MARKS: Final = frozenset({
@@ -150,10 +156,19 @@ def _function(
         tested=tuple(sorted(reader.tested))[:_WORDS],
         plain=tuple(reader.plain)[:_WORDS],
         counted=asserted,
-        skipped=any("skip" in last_name(d).lower() or "xfail" in last_name(d).lower() for d in node.decorator_list)
-        or any(isinstance(n, ast.Call) and last_name(n) in ("skip", "skipTest", "xfail") for n in ast.walk(node)),
+        skipped=_is_skipped(node),
         mentions=tuple(sorted(set(words)))[:_WORDS],
     )  # fmt: skip
+
+
+def _is_skipped(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    marks = [last_name(decorator).lower() for decorator in node.decorator_list]
+    calls = [last_name(n) for n in ast.walk(node) if isinstance(n, ast.Call)]
+    return any("skip" in mark or "xfail" in mark for mark in marks) or not {
+        "skip",
+        "skipTest",
+        "xfail",
+    }.isdisjoint(calls)
 
 
 def _depended(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -224,9 +239,10 @@ def _attribute(one: ast.stmt) -> Iterator[Guard | Weakness]:
         if empty and target.id in ("permission_classes", "authentication_classes", "throttle_classes"):
             text = ast.unparse(one)[:160]
             yield Weakness(key=f"no {target.id}", family="authorisation", text=text, line=one.lineno)
-    elif target.id in ("permission_required", "login_required", "raise_exception", "requires_auth"):
-        if not (isinstance(value, ast.Constant) and not value.value):
-            yield guard("authorisation", "class", target.id, one)
+    elif target.id in ("permission_required", "login_required", "raise_exception", "requires_auth") and not (
+        isinstance(value, ast.Constant) and not value.value
+    ):
+        yield guard("authorisation", "class", target.id, one)
 
 
 def _module(rest: list[ast.stmt], wide: list[Guard], is_test: bool) -> Unit:
@@ -250,7 +266,7 @@ def _unit(
         calls=tuple(sorted({last_name(n) for one in rest for n in ast.walk(one) if isinstance(n, ast.Call)}))[
             :_WORDS
         ],
-        skipped=bool(node) and any("skip" in last_name(d).lower() for d in node.decorator_list),
+        skipped=node is not None and any("skip" in last_name(d).lower() for d in node.decorator_list),
     )
 
 
@@ -268,7 +284,5 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 def _tokens(words: list[str]) -> tuple[int, ...]:
     """Digests of neighbouring words: how alike two bodies are is how many of them they share."""
-    pairs = {
-        zlib.crc32(f"{a}\0{b}".encode("utf-8", "replace")) for a, b in zip(words, words[1:], strict=False)
-    }
+    pairs = {zlib.crc32(f"{a}\0{b}".encode("utf-8", "replace")) for a, b in pairwise(words)}
     return tuple(sorted(pairs)[:_WORDS])

@@ -13,7 +13,14 @@ from gate.prescreen.protections.facts import Family, Form, Guard, Weakness
 from gate.prescreen.protections.python_guards import argument_guards, source, wide_guards
 from gate.prescreen.protections.python_settings import setting_facts
 from gate.prescreen.protections.vocabulary import (
-    CLEANERS, family_of, is_check, is_checking, is_raising, is_refusing, is_switch, snake,
+    CLEANERS,
+    family_of,
+    is_check,
+    is_checking,
+    is_raising,
+    is_refusing,
+    is_switch,
+    snake,
 )  # fmt: skip
 
 SWALLOWED: Final = "+swallowed"
@@ -21,7 +28,8 @@ SWALLOWED: Final = "+swallowed"
 _ENDS: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ANSWERS: Final = frozenset({
-    "redirect", "HttpResponseRedirect", "RedirectResponse", "HttpResponseBadRequest", "abort", "error", "flash",
+    "redirect", "HttpResponseRedirect", "RedirectResponse", "HttpResponseBadRequest", "abort", "error",
+    "flash",
 })  # fmt: skip
 _CODES: Final[dict[object, Family]] = {401: "authentication", 403: "authorisation", 429: "rate limit"}
 _NO: Final = ("error", "denied", "forbidden", "unauthor", "invalid", "not allowed", "permission", "login")
@@ -88,16 +96,12 @@ class Refusals:
                 self._refuse(statement.test, False, _Refusal(None, True), statement, place)
             case ast.Return(value=value):
                 self._returned(statement, value, place)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._block(statement.body, place)
             case ast.Match():
                 for case in statement.cases:
                     self._block(case.body, place)
-            case ast.For() | ast.AsyncFor() | ast.While():
-                self._block(statement.body, place)
-                self._block(statement.orelse, place)
-            case ast.With() | ast.AsyncWith():
-                self._block(statement.body, place)
+            case _ if not isinstance(statement, ast.ClassDef):
+                self._block(getattr(statement, "body", ()), place)
+                self._block(getattr(statement, "orelse", ()), place)
 
     def _add(self, found: Guard | Weakness, place: _Place) -> None:
         if isinstance(found, Weakness):
@@ -129,6 +133,8 @@ class Refusals:
         refusal, otherwise = self._refusal(statement.body), self._refusal(statement.orelse)
         if refusal is not None:
             self._refuse(test, True, refusal, statement, place)
+        elif self.fallback is None and statement.body and isinstance(statement.body[-1], ast.Return):
+            self._ends_early(statement, yes, place)
         if otherwise is not None:
             self._refuse(test, False, otherwise, statement, place)
         branch = refusal is None and otherwise is None and self._guards_branch(statement, no, place)
@@ -144,6 +150,12 @@ class Refusals:
         for statement in body:
             if isinstance(statement, ast.If):
                 self._if(statement, place)
+
+    def _ends_early(self, statement: ast.If, yes: list[Term], place: _Place) -> None:
+        """An answer that is no refusal by its words still keeps what follows from being reached."""
+        for term in yes:
+            made = _made("other", "refusal", tuple(sorted(term | place.must)), statement)
+            self._add(replace(made, text=f"if {source(statement.test)}: ... return"), place)
 
     def _guards_branch(self, statement: ast.If, no: list[Term], place: _Place) -> bool:
         """``if user.is_admin: act()``: what stands in the branch is guarded."""
@@ -167,9 +179,10 @@ class Refusals:
         else:
             text = source(node)
         for term in terms:
-            family = _family(term) or how.explicit or self.fallback
-            if family is not None:
-                self._add(_made(family, "refusal", tuple(sorted(term | place.must)), node, text), place)
+            named = _family(term)
+            family: Family = named or how.explicit or self.fallback or "other"
+            made = _made(family, "refusal", tuple(sorted(term | place.must)), node, text)
+            self._add(replace(made, vague=named is None), place)
 
     def _refusal(self, body: Sequence[ast.stmt]) -> _Refusal | None:
         """How a block says no; None when it does not."""
@@ -200,10 +213,7 @@ class Refusals:
         for node in ast.walk(value):
             if isinstance(node, ast.Name | ast.Attribute) and last_name(node) in _ANSWERS:
                 return True
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if any(word in node.value.lower() for word in _NO):
-                    return True
-            if isinstance(node, ast.Constant) and isinstance(node.value, int) and 400 <= node.value < 500:
+            if isinstance(node, ast.Constant) and _is_no_value(node.value):
                 return True
         return False
 
@@ -230,7 +240,7 @@ class Refusals:
             return
         name = last_name(value) if isinstance(value, ast.Call) else ""
         told = isinstance(value, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Name)
-        if not told and not (name in _SAYS or family_of(name) or is_check(name)):
+        if not told and not (name in _SAYS or snake(name) in CLEANERS or is_check(name)):
             return
         for term in self.conditions.terms(value, False):
             if term == {"-" + last_name(value)} and isinstance(value, ast.Name):
@@ -271,6 +281,12 @@ class Refusals:
         key = ", ".join(checked) or ", ".join(sorted(types))
         text = f"except {', '.join(types)}: ... {source(handler.body[-1])}"
         self._add(_made(family, "handler", (f"+{key} fails",), handler, text), place)
+
+
+def _is_no_value(value: object) -> bool:
+    if isinstance(value, str):
+        return any(word in value.lower() for word in _NO)
+    return isinstance(value, int) and 400 <= value < 500
 
 
 def digest(node: ast.AST) -> int:

@@ -22,7 +22,7 @@ _NEEDED: Final = frozenset({
 """Off unless they are set."""
 _GIVEN: Final = frozenset({
     "SECURE_CONTENT_TYPE_NOSNIFF", "SESSION_COOKIE_HTTPONLY", "WTF_CSRF_ENABLED", "WTF_CSRF_CHECK_DEFAULT",
-    "JWT_COOKIE_CSRF_PROTECT", "RATELIMIT_ENABLED", "AUTH_REQUIRED", "REQUIRE_LOGIN", "ACCOUNT_EMAIL_REQUIRED",
+    "JWT_COOKIE_CSRF_PROTECT", "RATELIMIT_ENABLED", "AUTH_REQUIRED", "REQUIRE_LOGIN",
 })  # fmt: skip
 """On unless they are switched off."""
 _DANGER: Final = frozenset({
@@ -34,8 +34,10 @@ _LISTS: Final = frozenset({
     "MIDDLEWARE", "MIDDLEWARE_CLASSES", "AUTH_PASSWORD_VALIDATORS", "DEFAULT_PERMISSION_CLASSES",
     "DEFAULT_AUTHENTICATION_CLASSES", "DEFAULT_THROTTLE_CLASSES", "DEFAULT_THROTTLE_RATES",
 })  # fmt: skip
-_NAMES: Final = ("Csrf", "Auth", "Security", "XFrame", "RateLimit", "Throttl", "Permission", "CSP", "Login", "Validator",
-                 "Axes", "Limiter", "TrustedHost", "IsAdmin", "IsStaff", "Csp", "OTP")  # fmt: skip
+_NAMES: Final = (
+    "Csrf", "Auth", "Security", "XFrame", "RateLimit", "Throttl", "Permission", "CSP", "Login", "Validator",
+    "Axes", "Limiter", "TrustedHost", "IsAdmin", "IsStaff", "Csp", "OTP",
+)  # fmt: skip
 
 
 def setting_facts(statement: ast.stmt) -> Iterator[Guard | Weakness]:
@@ -57,9 +59,12 @@ def _set(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
         ):
             if isinstance(target, ast.Name):
                 yield target.id, value
-            elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
-                if last_name(target.value) == "config":
-                    yield str(target.slice.value), value
+            elif (
+                isinstance(target, ast.Subscript)
+                and isinstance(target.slice, ast.Constant)
+                and last_name(target.value) == "config"
+            ):
+                yield str(target.slice.value), value
         case ast.AugAssign(target=ast.Name(id=name), value=value):
             yield name, value
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="update", value=of)) as call):

@@ -38,10 +38,11 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
         re.compile(
             r"permission|(?:^|_)perms?(?:$|_)|authori[sz]|(?:^|_)admins?(?:$|_)|is_staff|is_superuser|super_?user"
             r"|staff_(?:member|required|only)|(?:^|_)owners?(?:$|_)|owned_by|owns(?:$|_)|(?:^|_)roles?(?:$|_)|(?:^|_)scopes?(?:$|_)"
-            r"|privilege|^_*can_|(?:^|_)may_(?:read|write|edit|view|delete)|has_access|access_(?:control|allowed|denied|level)"
+            r"|privilege|^_*can_(?:view|read|see|edit|write|delete|remove|access|manage|create|update|change|modify|admin"
+            r"|download|upload|approve|publish|invite|use|do|act|set|get|list|run|execute|transfer|grant|assign|join)(?:_|$)|(?:^|_)may_(?:read|write|edit|view|delete)|has_access|access_(?:control|allowed|denied|level)"
             r"|check_access|no_access|(?:^|_)acls?(?:$|_)|forbid|user_passes_test|is_member|membership|is_moderator"
             r"|(?:get|check)\w*_for_user|visible_to|accessible_(?:by|to)|get_rw_|is_allowed|require_(?:role|owner|staff)"
-            r"|is_readonly|^is_manager"
+            r"|is_readonly|^is_manager|permitted"
         ),
     ),
     (
@@ -70,11 +71,11 @@ _VERBS: Final = re.compile(
 _SUBJECTS: Final = re.compile(
     r"auth|perm|access|admin|owner|role|token|signature|password|credential|session|login|csrf|hmac|origin|host"
     r"|(?:^|_)(?:url|path|safe|trusted|allowed|webhook|cert|secret|api_?key|scope|upload|redirect|member|staff|mfa|otp)(?:$|_|s)"
-    r"|^_*can_(?!\w*(?:parse|convert|encode|handle|fetch|load|import))"
+    r"|^_*can_(?!\w*(?:parse|convert|encode|handle|fetch|load|import|send))"
 )
 _RAISING: Final = re.compile(
     r"^_*(?:require|requires|ensure|enforce|authenticate|authori[sz]e|assert|guard|protect|deny|must)(?:_|$)|_or_(?:40\d|abort|raise)$"
-    r"|current_\w*user|_for_user$|for_user_|^get_rw_"
+    r"|current_\w*user|_for_user(?:$|_)|^get_rw_|(?:^|_)permitted_|(?:visible|accessible)_(?:to|by|for)"
 )
 _CHECKING: Final = re.compile(
     r"^_*(?:check|verify|validate|require|requires|ensure|enforce|assert|authenticate|authori[sz]e|guard|protect|deny"
@@ -92,11 +93,11 @@ _OPENING: Final = re.compile(
     r"|allow_(?:anonymous|unauthenticated)|(?:^|_)exempt$|^anonymous_allowed$|^is_public$|^public_(?:route|endpoint|access)$"
 )
 CLEANERS: Final = {
-    "escape": "html", "conditional_escape": "html", "format_html": "html", "clean": "html", "sanitize": "html",
-    "sanitise": "html", "sanitize_html": "html", "bleach_clean": "html", "clean_html": "html", "purify": "html",
-    "secure_filename": "file name", "safe_join": "file name", "get_valid_filename": "file name",
-    "compare_digest": "constant time", "constant_time_compare": "constant time", "safe_str_cmp": "constant time",
-    "timing_safe_equal": "constant time",
+    "escape": "html", "conditional_escape": "html", "format_html": "html", "clean": "html",
+    "sanitize": "html", "sanitise": "html", "sanitize_html": "html", "bleach_clean": "html", "purify": "html",
+    "clean_html": "html", "secure_filename": "file name", "safe_join": "file name", "get_valid_filename": "file name",
+    "compare_digest": "constant time", "constant_time_compare": "constant time", 
+    "safe_str_cmp": "constant time", "timing_safe_equal": "constant time",
 }  # fmt: skip
 """Calls that make a value harmless, with the group in which one may stand for another."""
 

@@ -31,8 +31,8 @@ REMOVED: Final = rule.meta(
     topic="auth",
     cwe=(862, 863, 306, 693),
     languages=("python",),
-    why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd line "
-    "behind: the new code looks like any other. High is a page that nothing guards any more.",
+    why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd "
+    "line behind: the new code looks like any other. High is a page that nothing guards any more.",
     fix="Put the check back, or say in the change why this may be open and who approved it.",
 )
 TESTS: Final = rule.meta(
@@ -43,8 +43,8 @@ TESTS: Final = rule.meta(
     topic="tests",
     cwe=(693,),
     languages=("python",),
-    why="A test that named the changed function would have told what the change breaks. Medium where the same "
-    "change removes a check from that function.",
+    why="A test that named the changed function would have told what the change breaks. Medium where the "
+    "same change removes a check from that function.",
     fix="Keep the test and make it pass, or say why what it asked for no longer holds.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (REMOVED, TESTS)
@@ -135,7 +135,7 @@ def _loss(loss: Loss, view: View) -> Finding:
         "after": loss.after or "nothing",
     }
     severity = Severity.HIGH if loss.open else Severity.MEDIUM
-    severity = Severity.LOW if is_example(loss.path) else severity
+    severity = Severity.LOW if loss.mild or is_example(loss.path) else severity
     return finding(
         REMOVED,
         _HOW[loss.how].format(loss.family),
