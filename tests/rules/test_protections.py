@@ -16,7 +16,7 @@ CASES = TESTS / "rules" / "protections"
 
 def _parts(text: str) -> tuple[str, dict[str, str], dict[str, str]]:
     """A case: what is expected of it, and the files of both sides by path."""
-    first, *rest = text.split("=== ")
+    first, *rest = text.split("\n=== ")
     sides: dict[str, dict[str, str]] = {"base": {}, "head": {}}
     for part in rest:
         title, _, body = part.partition("\n")

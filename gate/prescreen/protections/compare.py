@@ -155,7 +155,8 @@ def _is_kept(g: Guard, both: _Compared) -> bool:
         if h.form != "branch" and set(h.must) <= wanted and set(h.context) <= wanted:
             return True
     for h in both.gained:
-        if set(h.must) <= wanted and not any(_narrows(a, tested) for a in set(h.context) - wanted):
+        around = {_SWALLOWED} if g.form == "handler" else set(h.context)
+        if set(h.must) <= wanted and not any(_narrows(a, tested) for a in around & {*h.context} - wanted):
             return True
     return False
 
@@ -180,12 +181,19 @@ def _is_replaced(g: Guard, gained: Sequence[Guard], both: _Compared, head: Side)
         if h.form == "branch" and g.form != "branch":
             continue
         if _is_stronger(h, g) or (both.new.unit.check and h.family == "integrity"):
-            if g.form == "cleaner" and h.form == "cleaner" and h.must[0].split()[0] != g.must[0].split()[0]:
+            if g.form == "cleaner" and not _cleans_alike(h, g):
                 continue
             return not _is_hollow(h, head)
     if g.form in ("wide", "class"):
         return any(_is_stronger(h, g) for h in _inside(both, head))
     return False
+
+
+def _cleans_alike(h: Guard, g: Guard) -> bool:
+    """``bleach.clean`` for ``escape``, or the template's own escaping; nothing else stands for constant time."""
+    if h.form != "cleaner":
+        return h.form == "argument" and h.family == "escaping"
+    return h.must[0].split()[0] == g.must[0].split()[0]
 
 
 def _inside(both: _Compared, head: Side) -> Iterator[Guard]:

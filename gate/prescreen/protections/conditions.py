@@ -54,11 +54,11 @@ class Conditions:
                 return self.terms(only, holds, depth)
             case ast.Call(func=ast.Name(id="any" | "all" as name), args=[ast.Tuple() | ast.List() as many]):
                 parts = [self.terms(value, holds, depth) for value in many.elts]
-                return _either(parts) if (name == "any") is holds else _both(parts)
+                return either(parts) if (name == "any") is holds else both(parts)
             case ast.BoolOp():
                 parts = [self.terms(value, holds, depth) for value in test.values]
-                either = isinstance(test.op, ast.Or) is holds
-                return _either(parts) if either else _both(parts)
+                alternatives = isinstance(test.op, ast.Or) is holds
+                return either(parts) if alternatives else both(parts)
             case ast.Compare() if len(test.ops) > 1:
                 sides = [test.left, *test.comparators]
                 pairs = [
@@ -66,7 +66,7 @@ class Conditions:
                     for a, op, b in zip(sides, test.ops, sides[1:], strict=False)
                 ]
                 parts = [self.terms(pair, holds, depth) for pair in pairs]
-                return _both(parts) if holds else _either(parts)
+                return both(parts) if holds else either(parts)
             case ast.Name() if depth < _DEPTH and test.id in self._local and not family_of(test.id):
                 return self.terms(self._local[test.id], holds, depth + 1)
         return [frozenset({self.atom(test, holds)})]
@@ -162,11 +162,13 @@ def _call(call: ast.Call) -> str:
     return f"{name}({', '.join(given)})" if given else name
 
 
-def _either(parts: list[list[Term]]) -> list[Term]:
+def either(parts: list[list[Term]]) -> list[Term]:
+    """Any way of any part."""
     return [term for part in parts for term in part][:_MOST]
 
 
-def _both(parts: list[list[Term]]) -> list[Term]:
+def both(parts: list[list[Term]]) -> list[Term]:
+    """Every combination of one way of each part."""
     size = 1
     for part in parts:
         size *= len(part)

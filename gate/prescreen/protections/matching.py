@@ -49,7 +49,7 @@ def make_side(files: Mapping[str, FileFacts]) -> Side:
 
 
 def pairs(base: Side, head: Side, now_at: Mapping[str, str]) -> Iterator[tuple[Placed, Placed | None]]:
-    """Every unit of base with its partner at head, None where it was deleted. ``now_at``: base to head path."""
+    """Every unit of base with its partner at head, None where deleted. ``now_at``: base's path to head's."""
     taken: set[tuple[str, str, str]] = set()
     alone: list[Placed] = []
     for path, facts in base.files.items():

@@ -36,7 +36,8 @@ _QUERIES: Final = frozenset({
 })  # fmt: skip
 _ON: Final = frozenset({
     "secure", "httponly", "raise_exception", "check_hostname", "no_network", "requires_auth",
-    "login_required", "validate_csrf", "csrf_protect", "verify_signature", "require_tls", "enforce_csrf", "authenticated",
+    "login_required", "validate_csrf", "csrf_protect", "verify_signature", "require_tls", "enforce_csrf",
+    "authenticated",
 })  # fmt: skip
 _GIVEN: Final = frozenset({"audience", "issuer", "max_age"})
 _WIDE: Final = (

@@ -114,7 +114,7 @@ class Refusals:
             self._add(found, place)
         name = last_name(call)
         group = CLEANERS.get(snake(name))
-        if group is not None and call.args:
+        if group is not None and call.args and not _is_pattern(call):
             family: Family = "integrity" if group == "constant time" else "escaping"
             key = f"{group} {last_name(call.args[0])}"
             made = _made(family, "cleaner", (f"-{key}",), call)
@@ -281,6 +281,11 @@ class Refusals:
         key = ", ".join(checked) or ", ".join(sorted(types))
         text = f"except {', '.join(types)}: ... {source(handler.body[-1])}"
         self._add(_made(family, "handler", (f"+{key} fails",), handler, text), place)
+
+
+def _is_pattern(call: ast.Call) -> bool:
+    """``re.escape`` and its like make patterns, not pages."""
+    return isinstance(call.func, ast.Attribute) and last_name(call.func.value) in ("re", "regex", "glob")
 
 
 def _is_no_value(value: object) -> bool:

@@ -9,12 +9,15 @@ from typing import Final
 from gate.prescreen.protections.facts import Family
 
 _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
-    ("csrf", re.compile(r"csrf|xsrf|same_origin|check_origin|(?:allowed|trusted)_origin|origin_check")),
+    (
+        "csrf",
+        re.compile(r"csrf|xsrf|csurf|lusca|same_origin|check_origin|(?:allowed|trusted)_origin|origin_check"),
+    ),
     (
         "rate limit",
         re.compile(
             r"rate_?limit|limiter|throttl|too_many|max_(?:login_)?attempts|attempts_(?:left|exceeded)|lock_?out"
-            r"|is_locked|captcha|brute_?force|slow_down"
+            r"|locked_out|account_locked|(?:verify|check|valid|validate)_\w*captcha|recaptcha|hcaptcha|captcha_(?:valid|ok|token)|brute_?force|slow_down"
         ),
     ),
     (
@@ -95,9 +98,9 @@ _OPENING: Final = re.compile(
 CLEANERS: Final = {
     "escape": "html", "conditional_escape": "html", "format_html": "html", "clean": "html",
     "sanitize": "html", "sanitise": "html", "sanitize_html": "html", "bleach_clean": "html", "purify": "html",
-    "clean_html": "html", "secure_filename": "file name", "safe_join": "file name", "get_valid_filename": "file name",
-    "compare_digest": "constant time", "constant_time_compare": "constant time", 
-    "safe_str_cmp": "constant time", "timing_safe_equal": "constant time",
+    "escape_html": "html", "clean_html": "html", "secure_filename": "file name", "safe_join": "file name",
+    "get_valid_filename": "file name", "compare_digest": "constant time", "safe_str_cmp": "constant time",
+    "constant_time_compare": "constant time", "timing_safe_equal": "constant time",
 }  # fmt: skip
 """Calls that make a value harmless, with the group in which one may stand for another."""
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from gate.languages.content import reader_of
 from gate.languages.limited_child import scan_isolated
 from gate.model.finding import Finding
 from gate.model.location import Location
@@ -30,7 +31,7 @@ REMOVED: Final = rule.meta(
     confidence="medium",
     topic="auth",
     cwe=(862, 863, 306, 693),
-    languages=("python",),
+    languages=("python", "javascript", "typescript"),
     why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd "
     "line behind: the new code looks like any other. High is a page that nothing guards any more.",
     fix="Put the check back, or say in the change why this may be open and who approved it.",
@@ -42,14 +43,20 @@ TESTS: Final = rule.meta(
     confidence="medium",
     topic="tests",
     cwe=(693,),
-    languages=("python",),
+    languages=("python", "javascript", "typescript"),
     why="A test that named the changed function would have told what the change breaks. Medium where the "
     "same change removes a check from that function.",
     fix="Keep the test and make it pass, or say why what it asked for no longer holds.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (REMOVED, TESTS)
 _MOST: Final = 20
-_DOOR: Final = "gate.prescreen.protections.python_reader:read"
+_DOORS: Final[dict[str | None, str]] = {
+    "python": "gate.prescreen.protections.python_reader:read",
+    "javascript": "gate.prescreen.protections.javascript_reader:read",
+    "typescript": "gate.prescreen.protections.javascript_reader:read",
+}
+"""Languages that are compared, and who reads them."""
+_COMPARED: Final = ("python", "javascript", "typescript")
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",
@@ -64,6 +71,8 @@ _SHOWN: Final = 3
 _WHO: Final = ("authentication", "authorisation")
 
 _Facts = dict[str, FileFacts]
+_File = tuple[str, str, bytes]
+"""Who reads it, its path on its side, its text."""
 
 
 class Protections:
@@ -75,38 +84,43 @@ class Protections:
         """Compare the protections of every changed program, deleted files counted as base only."""
         until = time.monotonic() + request.deadline
         views = make_views(request)
-        heads = [v for v in views.of(("python",), "head") if not v.unreadable]
-        bases = [v for v in views.of(("python",), "base") if not v.unreadable]
+        heads = [v for v in views.of(_COMPARED, "head") if not v.unreadable]
+        bases = [v for v in views.of(_COMPARED, "base") if not v.unreadable]
         if not bases and not any(f.status == "deleted" for f in request.change.files):
             return ended(self.name, ())
         now_at = {v.path: v.source.path for v in bases}
-        old_files = [*((v.path, _bytes(v)) for v in bases), *_deleted(request)]
-        base, _ = _read(old_files, until)
-        head, unlooked = _read([(v.path, _bytes(v)) for v in heads], until)
+        base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
+        head, unlooked = _read([*map(_packed, heads)], until)
         by_path = {v.path: v for v in heads}
         found = [*_findings(base, head, now_at, by_path)]
         return ended(self.name, found, unlooked)
 
 
-def _bytes(view: View) -> bytes:
-    return view.text.encode("utf-8", "replace")
+def _packed(view: View) -> _File:
+    return _DOORS[view.language], view.path, view.text.encode("utf-8", "replace")
 
 
-def _deleted(request: PrescreenRequest) -> Iterator[tuple[str, bytes]]:
-    gone = tuple(
-        f.path
-        for f in request.change.files
-        if f.status == "deleted" and f.path.endswith(".py") and not f.binary
-    )
-    yield from request.base.read_many(gone)
+def _deleted(request: PrescreenRequest) -> Iterator[_File]:
+    gone = [f.path for f in request.change.files if f.status == "deleted" and not f.binary]
+    doors = {path: _DOORS[language] for path in gone if (language := reader_of(path, b"")) in _DOORS}
+    for path, data in request.base.read_many(tuple(doors)):
+        yield doors[path], path, data
 
 
-def _read(files: Sequence[tuple[str, bytes]], until: float) -> tuple[_Facts, list[tuple[str, str]]]:
-    tests = [path for path, _ in files if is_test_path(path)]
-    left = max(1.0, until - time.monotonic())
-    results = scan_isolated(_DOOR, files, FileFacts, options={"tests": tests}, deadline=left, parses=True)
-    facts = {r.path: r.value for r in results if r.value is not None}
-    return facts, [(r.path, r.reason) for r in results if r.value is None]
+def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str, str]]]:
+    tests = [path for _, path, _ in files if is_test_path(path)]
+    facts: _Facts = {}
+    unlooked: list[tuple[str, str]] = []
+    for door in sorted({door for door, _, _ in files}):
+        chosen = [(path, data) for at, path, data in files if at == door]
+        left = max(1.0, until - time.monotonic())
+        results = scan_isolated(door, chosen, FileFacts, options={"tests": tests}, deadline=left, parses=True)
+        for result in results:
+            if result.value is not None:
+                facts[result.path] = result.value
+            else:
+                unlooked.append((result.path, result.reason))
+    return facts, unlooked
 
 
 def _findings(
