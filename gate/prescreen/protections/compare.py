@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,13 +68,21 @@ class _Compared:
 
 
 def losses(
-    base_files: Mapping[str, FileFacts], head_files: Mapping[str, FileFacts], now_at: Mapping[str, str]
+    base_files: Mapping[str, FileFacts],
+    head_files: Mapping[str, FileFacts],
+    now_at: Mapping[str, str],
+    until: float = math.inf,
 ) -> list[Loss]:
-    """Every unit that protects less than at base. Deleted functions protect nothing that is left."""
+    """Every unit that protects less than at base. Deleted functions protect nothing that is left.
+
+    ``now_at``: paths of base to those of head. Raises TimeoutError at ``until`` (time.monotonic).
+    """
     base, head = make_side(base_files), make_side(head_files)
     found: list[Loss] = []
     wide = _gained_wide(base_files, head_files)
     for old, new in pairs(base, head, now_at):
+        if time.monotonic() > until:
+            raise TimeoutError
         if new is None or not (old.unit.guards or new.unit.weaknesses):
             continue
         both = _Compared(old, new, effective_guards(base, old), effective_guards(head, new))
@@ -190,7 +200,7 @@ def _is_replaced(g: Guard, gained: Sequence[Guard], both: _Compared, head: Side)
 
 
 def _cleans_alike(h: Guard, g: Guard) -> bool:
-    """``bleach.clean`` for ``escape``, or the template's own escaping; nothing else stands for constant time."""
+    """``bleach.clean`` for ``escape``, or the template's own escaping; for constant time only its like."""
     if h.form != "cleaner":
         return h.form == "argument" and h.family == "escaping"
     return h.must[0].split()[0] == g.must[0].split()[0]

@@ -9,6 +9,9 @@ from gate.prescreen.protections.matching import Placed, Side
 
 _STEPS: Final = 3
 _NAMESAKES: Final = 3
+_PASSED_ON: Final = ("refusal", "call", "handler", "parameter", "cleaner", "argument")
+_CALLEES: Final = 40
+"""Functions below one that are looked into; a change that hides its guard deeper is asked about it."""
 _FIRST: Final = frozenset(
     {"dispatch", "prepare", "initial", "before_request", "setup", "check_permissions", "__init__"}
 )
@@ -20,8 +23,8 @@ def effective_guards(side: Side, placed: Placed) -> tuple[Guard, ...]:
     found = [*placed.unit.guards, *_around(side, placed)]
     seen = {(placed.path, placed.unit.name)}
     todo = [(placed, 0)]
-    while todo:
-        at, step = todo.pop()
+    while todo and len(seen) <= _CALLEES:
+        at, step = todo.pop(0)
         if step >= _STEPS:
             continue
         for name in at.unit.calls:
@@ -29,11 +32,7 @@ def effective_guards(side: Side, placed: Placed) -> tuple[Guard, ...]:
                 if (callee.path, callee.unit.name) in seen:
                     continue
                 seen.add((callee.path, callee.unit.name))
-                found += [
-                    g
-                    for g in callee.unit.guards
-                    if g.form in ("refusal", "call", "handler", "parameter", "cleaner", "argument")
-                ]
+                found += [g for g in callee.unit.guards if g.form in _PASSED_ON]
                 todo.append((callee, step + 1))
     return tuple(found)
 

@@ -22,7 +22,8 @@ from gate.prescreen.protections.javascript_refusals import FUNCTIONS, Refusals, 
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 
 _MOST: Final = 2_000
-_WORDS: Final = 400
+_WORDS: Final = 2_000
+_GUARDS: Final = 200
 _LINE: Final = 20_000
 """Bytes of one line from which a file is a bundle: made by a tool, and compared with nothing."""
 _VERBS: Final = frozenset({"get", "post", "put", "patch", "delete", "all", "del", "options", "head"})
@@ -48,7 +49,9 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     tests = options.get("tests")
     is_test = isinstance(tests, list) and path in tests
     units = [*_test_units(root)] if is_test else [*_units(root)]
-    return FileFacts(units=tuple(units[:_MOST]))
+    if len(units) > _MOST:
+        raise ValueError("more functions than are compared")
+    return FileFacts(units=tuple(units))
 
 
 def _units(root: Node) -> Iterator[Unit]:
@@ -287,7 +290,7 @@ def _unit(
         line=node.start_point[0] + 1,
         route=route,
         check=fallback is not None,
-        guards=tuple(found),
+        guards=tuple(found)[:_GUARDS],
         weaknesses=tuple(weak or ()),
         calls=tuple(sorted(calls))[:_WORDS],
         tokens=tuple(sorted(pairs)[:_WORDS]),

@@ -23,7 +23,8 @@ from gate.prescreen.protections.python_refusals import Refusals, digest
 from gate.prescreen.protections.vocabulary import family_of, is_check
 
 _MOST: Final = 2_000
-_WORDS: Final = 400
+_WORDS: Final = 2_000
+_GUARDS: Final = 200
 _VERBS: Final = frozenset({
     "get", "post", "put", "patch", "delete", "head", "options", "dispatch", "list", "create", "retrieve",
     "update", "partial_update", "destroy",
@@ -46,7 +47,9 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     is_test = isinstance(tests, list) and path in tests
     django = any(_imports(node, "django") for node in tree.body)
     units = [*_units(tree, django, is_test)]
-    return FileFacts(units=tuple(units[:_MOST]))
+    if len(units) > _MOST:
+        raise ValueError("more functions than are compared")
+    return FileFacts(units=tuple(units))
 
 
 def _imports(node: ast.stmt, package: str) -> bool:
@@ -147,7 +150,7 @@ def _function(
         line=node.lineno,
         route=_is_route(node, owner, django, bases),
         check=is_check(node.name),
-        guards=() if is_test else tuple(f for f in facts if isinstance(f, Guard)),
+        guards=() if is_test else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
         weaknesses=() if is_test else tuple(f for f in facts if isinstance(f, Weakness)),
         calls=tuple(sorted({last_name(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
                            | {last_name(d) for d in node.decorator_list} | _depended(node)))[:_WORDS],
@@ -260,7 +263,7 @@ def _unit(
         name=name,
         kind="class" if kind == "class" else "module",
         line=node.lineno if node else 1,
-        guards=() if is_test else tuple(f for f in facts if isinstance(f, Guard)),
+        guards=() if is_test else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
         weaknesses=() if is_test else tuple(f for f in facts if isinstance(f, Weakness)),
         bases=bases,
         calls=tuple(sorted({last_name(n) for one in rest for n in ast.walk(one) if isinstance(n, ast.Call)}))[

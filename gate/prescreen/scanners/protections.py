@@ -92,7 +92,11 @@ class Protections:
         base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
         head, unlooked = _read([*map(_packed, heads)], until)
         by_path = {v.path: v for v in heads}
-        found = [*_findings(base, head, now_at, by_path)]
+        try:
+            found = [*_findings(base, head, now_at, by_path, until)]
+        except TimeoutError:
+            late = "the scanner's deadline had passed"
+            return ended(self.name, (), [*unlooked, *((path, late) for path in head)])
         return ended(self.name, found, unlooked)
 
 
@@ -124,11 +128,11 @@ def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str,
 
 
 def _findings(
-    base: _Facts, head: _Facts, now_at: Mapping[str, str], views: Mapping[str, View]
+    base: _Facts, head: _Facts, now_at: Mapping[str, str], views: Mapping[str, View], until: float
 ) -> Iterator[Finding]:
     product = [{p: f for p, f in side.items() if not is_test_path(p)} for side in (base, head)]
     tests = [{p: f for p, f in side.items() if is_test_path(p)} for side in (base, head)]
-    lost = losses(product[0], product[1], now_at)
+    lost = losses(product[0], product[1], now_at, until)
     for loss in lost[:_MOST]:
         yield _loss(loss, views[loss.path])
     edited = changed_names(product[0], product[1], now_at)
