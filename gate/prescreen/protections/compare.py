@@ -10,13 +10,25 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from gate.prescreen.protections.effective import effective_guards
-from gate.prescreen.protections.facts import FileFacts, Guard, Unit, Weakness
+from gate.prescreen.protections.facts import QUERY, FileFacts, Guard, Unit, Weakness
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
 from gate.prescreen.protections.vocabulary import is_switch
 
 How = Literal["removed", "loosened", "opened"]
 _WHO: Final = ("authentication", "authorisation")
 _SWALLOWED: Final = "+swallowed"
+_QUERIES: Final = frozenset({
+    "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
+    "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
+    "fetch_one", "fetch_all", "aget", "first_or_404", "one_or_none", "select_related", "order_by",
+    "prefetch_related",
+})  # fmt: skip
+_OVERRIDDEN: Final = frozenset({
+    "has_permission", "has_object_permission", "test_func", "check_permissions", "check_object_permissions",
+    "process_request", "process_view", "get_permissions", "get_queryset", "initial", "dispatch", "prepare",
+    "has_add_permission", "has_change_permission", "has_delete_permission", "has_view_permission",
+    "authenticate", "canActivate",
+})  # fmt: skip
 _ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
 
 
@@ -83,13 +95,63 @@ def losses(
     for old, new in pairs(base, head, now_at):
         if time.monotonic() > until:
             raise TimeoutError
-        if new is None or not (old.unit.guards or new.unit.weaknesses):
+        if new is None:
+            found += _dropped(old, base, head, now_at)
+            continue
+        if not (old.unit.guards or new.unit.weaknesses):
             continue
         both = _Compared(old, new, effective_guards(base, old), effective_guards(head, new))
         both.split()
         found += _lost(both, wide, head)
         found += _opened(old, new)
+        found += _late(old, new)
     return found
+
+
+def _dropped(old: Placed, base: Side, head: Side, now_at: Mapping[str, str]) -> Iterator[Loss]:
+    """A method that decides who may, deleted from a class that is still there: the base class's says yes."""
+    owner, _, method = old.unit.name.rpartition(".")
+    telling = [g for g in old.unit.guards if g.family != "other" and g.form != "branch"]
+    if not owner or method not in _OVERRIDDEN or not telling:
+        return
+    path = now_at.get(old.path, old.path)
+    left = [one for one in head.classes.get(owner.rpartition(".")[2], ()) if one.path == path]
+    had = {g.must for one in base.classes.get(owner.rpartition(".")[2], ()) for g in one.unit.guards}
+    for one in left[:1]:
+        if all(g.must in had for g in one.unit.guards) and one.unit.bases:
+            yield Loss(
+                how="removed",
+                family=telling[0].family,
+                path=one.path,
+                line=one.unit.line,
+                unit=one.unit.name,
+                before=(f"def {method}: {telling[0].text}",),
+                before_at=f"{old.path}:{old.unit.line}",
+                after="",
+            )
+
+
+def _late(old: Placed, new: Placed) -> Iterator[Loss]:
+    """A check that stood before an act, and stands behind it at head: too late."""
+    if not set(old.unit.acts) & set(new.unit.acts):
+        return
+    for g in old.unit.guards:
+        if g.family not in _WHO or g.form not in ("refusal", "call"):
+            continue
+        same = [h for h in new.unit.guards if (h.must, h.form) == (g.must, g.form)]
+        acts = set(old.unit.acts[g.behind :]) - set(old.unit.acts[: g.behind])
+        if same and all(acts & set(new.unit.acts[: h.behind]) for h in same):
+            yield Loss(
+                how="loosened",
+                family=g.family,
+                path=new.path,
+                line=same[0].line,
+                unit=new.unit.name,
+                before=(g.text,),
+                before_at=f"{old.path}:{g.line}",
+                after=f"behind what it guards: {same[0].text}",
+            )
+            return
 
 
 def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -> list[Guard]:
@@ -232,6 +294,8 @@ def _still_matters(g: Guard, both: _Compared) -> bool:
     unit: Unit = both.new.unit
     if g.form == "branch":
         return any(one in unit.plain and one not in both.old.unit.plain for one in g.holds)
+    if g.of == QUERY:
+        return not _QUERIES.isdisjoint(unit.calls)
     return not g.of or unit.kind != "function" or g.of in unit.calls or g.of in unit.mentions
 
 

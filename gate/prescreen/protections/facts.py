@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 Family = Literal[
     "authentication", "authorisation", "csrf", "rate limit", "integrity", "place", "validation", "escaping",
@@ -11,6 +11,8 @@ Family = Literal[
 ]  # fmt: skip
 """What a protection protects from; one of the same family may stand in place of another. ``other``: an early
 end whose condition names none. It can keep what a guard of base refused, and is never missed itself."""
+QUERY: Final = "a query"
+"""As ``Guard.of``: any call that asks a database."""
 Form = Literal[
     "decorator", "parameter", "refusal", "branch", "handler", "call", "cleaner", "argument", "class", "wide"
 ]
@@ -21,10 +23,10 @@ Form = Literal[
 class Guard:
     """One protection. It refuses when all of ``must`` hold, in the place that ``context`` describes.
 
-    Both are atoms: a sign (``+`` holds, ``-`` does not) and a condition in normal form. ``holds`` are
-    digests of the statements that a branch guards. ``of`` is what the function must still use for the loss
-    to count: the call that an argument belongs to, the value that was made harmless. ``text`` is the source.
-    ``vague``: only the answer (401, 403 ...) tells that it is a check, not its condition.
+    Both are atoms: a sign (``+`` holds, ``-`` does not) and a condition in normal form. ``text`` is the
+    source. ``holds``: digests of the statements that a branch guards. ``of``: what the function must still
+    use for the loss to count, as the call that an argument belongs to. ``vague``: only the answer (401, 403)
+    tells that it is a check, not its condition. ``behind``: how many acts of the function stand before it.
     """
 
     family: Family
@@ -36,6 +38,7 @@ class Guard:
     holds: tuple[int, ...] = ()
     of: str = ""
     vague: bool = False
+    behind: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,9 +55,10 @@ class Weakness:
 class Unit:
     """A function with everything in it, a class without its methods, or what is left of the module.
 
-    ``route``: it answers requests. ``calls``: last names of what it calls. ``tokens``: digests of pairs of
-    words, for likeness. ``tested``: atoms of all its conditions. ``plain``: digests of its statements that
-    no guarding branch holds. ``counted``: how many assertions a test has. ``mentions``: names used.
+    ``route``: it answers requests. ``check``: its answer decides about others. ``calls``: last names of what
+    it calls. ``tokens``: digests of pairs of words, for likeness. ``tested``: atoms of all its conditions.
+    ``plain``: digests of its statements that no guarding branch holds. ``acts``: digests of statements that
+    only act, in their order. ``counted``: how many assertions a test has. ``mentions``: names used.
     """
 
     name: str
@@ -70,6 +74,7 @@ class Unit:
     digest: int = 0
     tested: tuple[str, ...] = ()
     plain: tuple[int, ...] = ()
+    acts: tuple[int, ...] = ()
     counted: int = 0
     skipped: bool = False
     mentions: tuple[str, ...] = ()

@@ -29,9 +29,14 @@ _LINE: Final = 20_000
 _VERBS: Final = frozenset({"get", "post", "put", "patch", "delete", "all", "del", "options", "head"})
 _APPS: Final = frozenset({"app", "router", "server", "fastify", "api", "route", "routes", "express"})
 _PLAIN_GUARDS: Final = frozenset({"protect", "guard", "secured", "restricted", "restrict", "admin"})
+_HOOKS: Final = frozenset(
+    {"preHandler", "onRequest", "preValidation", "beforeEnter", "auth", "guards", "pre"}
+)
 _NEXT: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "handler", "middleware"})
 _NEST_ROUTES: Final = frozenset({"Get", "Post", "Put", "Patch", "Delete", "All", "Query", "Mutation"})
 _GUARDING: Final = frozenset({"UseGuards", "Roles", "Permissions", "Auth", "RequirePermissions", "Throttle"})
+_USING: Final = frozenset({"use", "register", "addHook", "useGlobalGuards"})
+_WRAPPING: Final = ("with_", "require", "protect", "ensure")
 _TESTS: Final = frozenset({"it", "test", "specify"})
 _OPENINGS: Final = frozenset({"Public", "SkipAuth", "SkipThrottle", "AllowAnonymous", "IsPublic"})
 
@@ -109,6 +114,13 @@ def _route_unit(node: Node, name: str, skip: frozenset[int]) -> Unit:
 
 def _middleware(node: Node, form: Form, *, last: bool = False) -> Iterator[Guard]:
     """What one function of a route's list protects; the last one is what answers."""
+    if node.type == "object":
+        for pair in (one for one in node.named_children if one.type == "pair"):
+            value = pair.child_by_field_name("value")
+            if value is not None and text_of(pair.child_by_field_name("key")) in _HOOKS:
+                for item in value.named_children if value.type == "array" else [value]:
+                    yield from _middleware(item, form)
+        return
     name = last_name(node)
     family: Family | None = family_of(name)
     if family is None and name in _PLAIN_GUARDS:
@@ -223,8 +235,21 @@ def _function_unit(name: str, function: Node, is_method: bool, skip: frozenset[i
 def _around(function: Node) -> Iterator[Guard]:
     """``withAuth(handler)``, ``requireAdmin(async (req) => ...)``: a guard that wraps."""
     above = function.parent.parent if function.parent is not None else None
-    if above is not None and above.type == "call_expression" and (family := family_of(last_name(above))):
-        yield _guard(family, "decorator", last_name(above), above.start_point[0] + 1)
+    if above is None or above.type != "call_expression":
+        return
+    for name in (last_name(above), _root(above)):
+        if family := family_of(name):
+            yield _guard(family, "decorator", name, above.start_point[0] + 1)
+
+
+def _root(call: Node) -> str:
+    """``protectedProcedure`` of ``protectedProcedure.input(x).query(f)``."""
+    at: Node | None = call
+    name = ""
+    while at is not None and at.type in ("call_expression", "member_expression"):
+        at = at.child_by_field_name("function") or at.child_by_field_name("object")
+        name = text_of(at) if at is not None and at.type == "identifier" else ""
+    return name
 
 
 def _class_unit(node: Node) -> Unit:
@@ -246,18 +271,18 @@ def _class_unit(node: Node) -> Unit:
 
 def _module_unit(root: Node) -> Unit:
     guards: list[Guard] = []
-    for node in walk(root, frozenset()):
-        if node.type != "call_expression" or last_name(node) not in (
-            "use",
-            "register",
-            "addHook",
-            "useGlobalGuards",
-        ):
-            continue
+    for node in (n for n in walk(root, frozenset()) if n.type == "call_expression"):
         given = node.child_by_field_name("arguments")
-        for item in given.named_children if given is not None else []:
-            if item.type not in FUNCTIONS and item.type != "string":
-                guards += _middleware(item, "wide")
+        items = given.named_children if given is not None else []
+        name = last_name(node)
+        if name in _USING:
+            for item in items:
+                if item.type not in FUNCTIONS and item.type != "string":
+                    guards += _middleware(item, "wide")
+        elif snake(name).startswith(_WRAPPING) and items and items[0].type == "identifier":
+            family = family_of(name)  # ``export default withAuth(handler)``
+            text = f"{name}({text_of(items[0])})"
+            guards += [_guard(family, "wide", text, node.start_point[0] + 1)] if family else []
     calls = {last_name(n) for n in walk(root, FUNCTIONS) if n.type == "call_expression"}
     return Unit(name="", kind="module", line=1, guards=tuple(guards), calls=tuple(sorted(calls))[:_WORDS])
 
@@ -270,6 +295,7 @@ def _unit(
     fallback: Family | None = (family_of(short) or "validation") if is_check(short) and not route else None
     tested: set[str] = set()
     plains: list[int] = []
+    acts: list[int] = []
     found = [*guards]
     for function in bodies:
         body = function.child_by_field_name("body")
@@ -280,6 +306,7 @@ def _unit(
         found += reader.guards
         tested |= reader.tested
         plains += reader.plain
+        acts += reader.acts
     words = [*_words(node)]
     calls = {last_name(n) for n in walk(node, frozenset()) if n.type == "call_expression"}
     calls |= {g.text.partition("(")[0].rpartition(".")[2] for g in guards}
@@ -297,6 +324,7 @@ def _unit(
         digest=zlib.crc32(text_of(node).encode("utf-8", "replace")),
         tested=tuple(sorted(tested))[:_WORDS],
         plain=tuple(plains)[:_WORDS],
+        acts=tuple(acts)[:_WORDS],
         mentions=tuple(sorted(set(words)))[:_WORDS],
     )
 

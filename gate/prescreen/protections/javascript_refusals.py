@@ -72,6 +72,7 @@ class Refusals:
     weaknesses: list[Weakness] = field(default_factory=list)
     tested: set[str] = field(default_factory=set)
     plain: list[int] = field(default_factory=list)
+    acts: list[int] = field(default_factory=list)
 
     def read(self, body: Node) -> None:
         """Gather the protections of a function's body into the lists above."""
@@ -96,6 +97,8 @@ class Refusals:
             return
         if not place.guarded:
             self.plain.append(digest(node))
+        if node.type == "expression_statement" and _is_act(node):
+            self.acts.append(digest(node))
         match node.type:
             case "if_statement":
                 self._if(node, place)
@@ -158,7 +161,8 @@ class Refusals:
             self._add(_made(named, "call", (f"-{key}",), call), place)
 
     def _add(self, found: Guard, place: _Place) -> None:
-        self.guards.append(replace(found, context=tuple(sorted(place.context | place.must))))
+        context = tuple(sorted(place.context | place.must))
+        self.guards.append(replace(found, context=context, behind=len(self.acts)))
 
     def _if(self, node: Node, place: _Place) -> None:
         test, yes_body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
@@ -342,6 +346,18 @@ def _explicit(node: Node) -> Family | None:
         if name and is_refusing(name):
             return family_of(name) or "authorisation"
     return None
+
+
+def _is_act(node: Node) -> bool:
+    """A call whose result nobody uses; logging and checks are none."""
+    inner = first_in(node)
+    call = plain(inner) if inner is not None else None
+    if call is None or call.type != "call_expression":
+        return False
+    name = last_name(call)
+    return not (
+        is_checking(name) or family_of(name) or text_of(call).startswith(("console.", "log", "super("))
+    )
 
 
 def _is_jwt(call: Node) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.prescreen.protections.conditions import is_user, last_name
-from gate.prescreen.protections.facts import Family, Form, Guard, Weakness
+from gate.prescreen.protections.facts import QUERY, Family, Form, Guard, Weakness
 from gate.prescreen.protections.vocabulary import family_of, is_opening, snake
 
 ROUTES: Final = frozenset({
@@ -30,6 +30,9 @@ LISTS: Final = frozenset({
     "method_decorators", "required_scopes", "permissions", "auth", "middleware", "permission",
 })  # fmt: skip
 """Arguments and class attributes that name protections."""
+_OFF: Final = (
+    ("optional", True), ("required", False), ("auto_error", False), ("enabled", False), ("exempt", True),
+)  # fmt: skip
 _QUERIES: Final = frozenset({
     "get", "filter", "exclude", "filter_by", "get_object_or_404", "aget_object_or_404", "get_or_404", "where",
     "find_one", "find", "first_or_404", "get_list_or_404", "exists", "aget",
@@ -71,6 +74,10 @@ def decorator_guards(decorator: ast.expr) -> Iterator[Guard | Weakness]:
         return
     if isinstance(decorator, ast.Call):
         yield from argument_guards(decorator)
+        if name not in ROUTES and any(_is_off(keyword) for keyword in decorator.keywords):
+            if family_of(name):
+                yield _opening(decorator, f"{name} that asks nobody")
+            return
         if name in _BY_ARGUMENT:
             for value in decorator.args:
                 yield from named_guards(value, "decorator")
@@ -83,6 +90,24 @@ def decorator_guards(decorator: ast.expr) -> Iterator[Guard | Weakness]:
         family = family_of(last_name(called.value))
     if family is not None:
         yield guard(family, "decorator", source(decorator), decorator, f"@{source(decorator)}")
+
+
+def _is_off(keyword: ast.keyword) -> bool:
+    value = keyword.value
+    return isinstance(value, ast.Constant) and (keyword.arg, value.value) in _OFF
+
+
+def route_decorators(decorators: list[ast.expr]) -> list[ast.expr]:
+    """The decorators that act on what a route answers with: above the route's own, one changes nothing."""
+    lowest = max((i for i, one in enumerate(decorators) if _declares_route(one)), default=-1)
+    return [one for i, one in enumerate(decorators) if i >= lowest or _declares_route(one)]
+
+
+def _declares_route(decorator: ast.expr) -> bool:
+    if not isinstance(decorator, ast.Call) or last_name(decorator) not in ROUTES or not decorator.args:
+        return False
+    first = decorator.args[0]
+    return isinstance(first, ast.Constant) and str(first.value).startswith("/")
 
 
 def named_guards(value: ast.expr, form: Form) -> Iterator[Guard | Weakness]:
@@ -141,7 +166,10 @@ def parameter_guards(arguments: ast.arguments) -> Iterator[Guard]:
 def argument_guards(call: ast.Call) -> Iterator[Guard | Weakness]:
     """Protections among the arguments of one call; lost only where the call is still there."""
     for found in _arguments(call):
-        yield replace(found, of=last_name(call)) if isinstance(found, Guard) else found
+        if isinstance(found, Guard):
+            yield replace(found, of=found.of or last_name(call))
+        else:
+            yield found
 
 
 def _arguments(call: ast.Call) -> Iterator[Guard | Weakness]:
@@ -159,11 +187,16 @@ def _arguments(call: ast.Call) -> Iterator[Guard | Weakness]:
         elif word == "options" and isinstance(value, ast.Dict):
             yield from _options(name, value)
         elif name in _QUERIES and is_user(value):
-            yield guard("authorisation", "argument", "what is the user's", keyword, source(call))
+            yield _of_user(keyword, call)
     if name in _QUERIES:
         for value in call.args:
             if isinstance(value, ast.Compare) and any(is_user(s) for s in (value.left, *value.comparators)):
-                yield guard("authorisation", "argument", "what is the user's", value, source(call))
+                yield _of_user(value, call)
+
+
+def _of_user(node: ast.AST, call: ast.Call) -> Guard:
+    """A query for what belongs to who asks."""
+    return replace(guard("authorisation", "argument", "what is the user's", node, source(call)), of=QUERY)
 
 
 def _is_on(name: str, word: str | None, value: ast.expr) -> bool:
@@ -216,6 +249,10 @@ def wide_guards(call: ast.Call) -> Iterator[Guard | Weakness]:
     """Middleware, limiters and routers that protect more than the function they are made in."""
     name = last_name(call)
     plain = snake(name)
+    if family_of(name) or plain.startswith(("http_", "api_key", "o_auth", "oauth")):
+        for keyword in call.keywords:
+            if _is_off(keyword) and keyword.arg == "auto_error":
+                yield _opening(call, f"{name} that asks nobody")
     if name in _REGISTERING:
         for value in call.args[:1]:
             if family := family_of(last_name(value)):

@@ -18,6 +18,7 @@ from gate.prescreen.protections.python_guards import (
     guard,
     named_guards,
     parameter_guards,
+    route_decorators,
 )  # fmt: skip
 from gate.prescreen.protections.python_refusals import Refusals, digest
 from gate.prescreen.protections.vocabulary import family_of, is_check
@@ -97,7 +98,8 @@ def _before_requests(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[G
 
 def _refusals(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Refusals:
     fallback = (family_of(node.name) or "validation") if is_check(node.name) else None
-    reader = Refusals(Conditions(_locals(node)), fallback)
+    answers = [n for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
+    reader = Refusals(Conditions(_locals(node)), fallback, silent=fallback is not None and not answers)
     reader.read(node.body)
     return reader
 
@@ -129,7 +131,7 @@ def _function(
 ) -> Unit:
     name = f"{owner}.{node.name}" if owner else node.name
     facts: list[Guard | Weakness] = []
-    for decorator in node.decorator_list:
+    for decorator in route_decorators(node.decorator_list):
         facts += decorator_guards(decorator)
     facts += parameter_guards(node.args)
     if node.name in ("get_permissions", "get_authenticators", "get_throttles"):
@@ -158,6 +160,7 @@ def _function(
         digest=digest(node),
         tested=tuple(sorted(reader.tested))[:_WORDS],
         plain=tuple(reader.plain)[:_WORDS],
+        acts=tuple(reader.acts)[:_WORDS],
         counted=asserted,
         skipped=_is_skipped(node),
         mentions=tuple(sorted(set(words)))[:_WORDS],

@@ -59,14 +59,19 @@ class _Place:
 
 @dataclass
 class Refusals:
-    """Reads one function. ``fallback`` is the family of a check whose conditions name none."""
+    """Reads one function. ``fallback`` is the family of a check whose conditions name none.
+
+    ``silent``: such a check that says no by raising only, so that a bare ``return`` is its yes.
+    """
 
     conditions: Conditions
     fallback: Family | None = None
+    silent: bool = False
     guards: list[Guard] = field(default_factory=list)
     weaknesses: list[Weakness] = field(default_factory=list)
     tested: set[str] = field(default_factory=set)
     plain: list[int] = field(default_factory=list)
+    acts: list[int] = field(default_factory=list)
 
     def read(self, body: Sequence[ast.stmt]) -> None:
         """Gather the protections of a body into the lists above."""
@@ -83,6 +88,8 @@ class Refusals:
     def _statement(self, statement: ast.stmt, place: _Place) -> None:
         if not place.guarded and not isinstance(statement, (*_NESTED, ast.Pass)):
             self.plain.append(digest(statement))
+        if _is_act(statement):
+            self.acts.append(digest(statement))
         for found in setting_facts(statement):
             self._add(found, place)
         for call in _own_calls(statement):
@@ -107,7 +114,8 @@ class Refusals:
         if isinstance(found, Weakness):
             self.weaknesses.append(found)
         else:
-            self.guards.append(replace(found, context=tuple(sorted(place.context | place.must))))
+            context = tuple(sorted(place.context | place.must))
+            self.guards.append(replace(found, context=context, behind=len(self.acts)))
 
     def _call(self, call: ast.Call, place: _Place, statement: ast.stmt) -> None:
         for found in (*argument_guards(call), *wide_guards(call)):
@@ -137,6 +145,8 @@ class Refusals:
             self._ends_early(statement, yes, place)
         if otherwise is not None:
             self._refuse(test, False, otherwise, statement, place)
+        if refusal is None and all(isinstance(one, ast.Assign) for one in statement.body):
+            self._replaces(statement, yes, place)
         branch = refusal is None and otherwise is None and self._guards_branch(statement, no, place)
         body = replace(place, context=place.context | _one(yes), guarded=place.guarded or branch)
         if refusal is None:
@@ -150,6 +160,16 @@ class Refusals:
         for statement in body:
             if isinstance(statement, ast.If):
                 self._if(statement, place)
+
+    def _replaces(self, statement: ast.If, yes: list[Term], place: _Place) -> None:
+        """``if not is_safe_url(target): target = "/"``: a value from outside that is put right."""
+        for term in yes:
+            family = _family(term)
+            if family == "place" and any(atom.startswith("-") for atom in term):
+                made = _made(family, "refusal", tuple(sorted(term | place.must)), statement)
+                self._add(
+                    replace(made, text=f"if {source(statement.test)}: {source(statement.body[0])}"), place
+                )
 
     def _ends_early(self, statement: ast.If, yes: list[Term], place: _Place) -> None:
         """An answer that is no refusal by its words still keeps what follows from being reached."""
@@ -205,7 +225,7 @@ class Refusals:
 
     def _is_no(self, value: ast.expr | None) -> bool:
         if value is None:
-            return True
+            return not self.silent
         if isinstance(value, ast.Constant):
             return value.value is None or value.value is False or value.value == ""
         if isinstance(value, ast.List | ast.Dict | ast.Tuple) and not ast.unparse(value).strip("[](){}"):
@@ -240,6 +260,7 @@ class Refusals:
             return
         name = last_name(value) if isinstance(value, ast.Call) else ""
         told = isinstance(value, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Name)
+        told = told or (isinstance(value, ast.Attribute) and family_of(value.attr) is not None)
         if not told and not (name in _SAYS or snake(name) in CLEANERS or is_check(name)):
             return
         for term in self.conditions.terms(value, False):
@@ -276,11 +297,25 @@ class Refusals:
         family = next(
             (one for one in families if one), how.explicit if any(map(is_refusing, types)) else None
         )
+        family = family or self.fallback
         if family is None:
             return
         key = ", ".join(checked) or ", ".join(sorted(types))
         text = f"except {', '.join(types)}: ... {source(handler.body[-1])}"
         self._add(_made(family, "handler", (f"+{key} fails",), handler, text), place)
+
+
+def _is_act(statement: ast.stmt) -> bool:
+    """A call whose result nobody uses, or ``del``; logging is none."""
+    if isinstance(statement, ast.Delete):
+        return True
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    call = call.value if isinstance(call, ast.Await) else call
+    if not isinstance(call, ast.Call):
+        return False
+    words = {last_name(call.func.value)} if isinstance(call.func, ast.Attribute) else set[str]()
+    checks = is_checking(last_name(call)) or family_of(last_name(call)) is not None
+    return not checks and words.isdisjoint({"log", "logger", "logging", "_logger", "LOGGER"})
 
 
 def _is_pattern(call: ast.Call) -> bool:

@@ -42,6 +42,7 @@ _NAMES: Final = (
 
 def setting_facts(statement: ast.stmt) -> Iterator[Guard | Weakness]:
     """What one statement of a module, a class or a function sets."""
+    yield from _taken_out(statement)
     for name, value in _set(statement):
         if name == "REST_FRAMEWORK" and isinstance(value, ast.Dict):
             for key, item in zip(value.keys, value.values, strict=True):
@@ -49,6 +50,19 @@ def setting_facts(statement: ast.stmt) -> Iterator[Guard | Weakness]:
                     yield from _one(str(key.value), item)
         else:
             yield from _one(name, value)
+
+
+def _taken_out(statement: ast.stmt) -> Iterator[Weakness]:
+    """``MIDDLEWARE.remove("django.middleware.csrf.CsrfViewMiddleware")``."""
+    match statement:
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Attribute(attr="remove", value=of), args=[ast.Constant(value=str() as word)]
+            )
+        ):
+            if last_name(of) in _LISTS and any(part in word for part in _NAMES):
+                key = f"taken out of {last_name(of)}: {word.rpartition('.')[2]}"
+                yield Weakness(key=key, family="setting", text=source(statement), line=statement.lineno)
 
 
 def _set(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:

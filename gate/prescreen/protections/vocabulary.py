@@ -56,7 +56,7 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
             r"|(?:verify|check|valid|validate|decode)_\w*token|token_(?:valid|required|auth)|is_valid_token"
             r"|(?:verify|check|validate)_password|(?:^|_)t?otp(?:$|_)|(?:^|_)mfa|2fa|two_factor|sudo_mode|identity_required"
             r"|requires?_\w*token|oauth2|require_(?:session|sudo|account)|signed_in|credentials|token_expired|is_expired|expires_at|expiry"
-            r"|(?:user|protected|private|secure)_?(?:api)?_?(?:router|controller|view|mixin|blueprint)"
+            r"|(?:user|protected|private|secured?|authed)_?(?:api)?_?(?:router|controller|view|mixin|blueprint|procedure)"
         ),
     ),
 )
@@ -76,6 +76,7 @@ _SUBJECTS: Final = re.compile(
     r"|(?:^|_)(?:url|path|safe|trusted|allowed|webhook|cert|secret|api_?key|scope|upload|redirect|member|staff|mfa|otp)(?:$|_|s)"
     r"|^_*can_(?!\w*(?:parse|convert|encode|handle|fetch|load|import|send))"
 )
+_CHECKS: Final = frozenset({"test_func", "permitted", "allowed", "authenticate", "authorize"})
 _RAISING: Final = re.compile(
     r"^_*(?:require|requires|ensure|enforce|authenticate|authori[sz]e|assert|guard|protect|deny|must)(?:_|$)|_or_(?:40\d|abort|raise)$"
     r"|current_\w*user|_for_user(?:$|_)|^get_rw_|(?:^|_)permitted_|(?:visible|accessible)_(?:to|by|for)"
@@ -93,7 +94,7 @@ _SWITCH: Final = re.compile(
 _OPENING: Final = re.compile(
     r"csrf_exempt|(?:bypass|skip|disable|without|no)_(?:csrf|auth|login|permission|check|rate|security)\w*"
     r"|(?:auth|login|csrf|ratelimit|limiter)_(?:exempt|not_required|optional)|login_not_required|allow_any(?:$|_)"
-    r"|allow_(?:anonymous|unauthenticated)|(?:^|_)exempt$|^anonymous_allowed$|^is_public$|^public_(?:route|endpoint|access)$"
+    r"|(?:^|_)(?:optional|maybe)(?:$|_)|_or_(?:none|anonymous)$|allow_(?:anonymous|unauthenticated)|(?:^|_)exempt$|^anonymous_allowed$|^is_public$|^public_(?:route|endpoint|access)$"
 )
 CLEANERS: Final = {
     "escape": "html", "conditional_escape": "html", "format_html": "html", "clean": "html",
@@ -128,8 +129,10 @@ def is_refusing(name: str) -> bool:
 def is_check(name: str) -> bool:
     """Is a function of this name one whose answer decides whether something is allowed?"""
     plain = snake(name)
-    return (_VERBS.search(plain) is not None and _SUBJECTS.search(plain) is not None) or (
-        plain.endswith(("_required", "_only")) and family_of(plain) is not None
+    return (
+        plain in _CHECKS
+        or (_VERBS.search(plain) is not None and _SUBJECTS.search(plain) is not None)
+        or (plain.endswith(("_required", "_only")) and family_of(plain) is not None)
     )
 
 
