@@ -29,7 +29,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     for meta in (*secrets.RULES, *opaque.RULES, *governance.RULES, *dependencies.RULES, *imports.RULES):
         yield meta, ""
     for meta in protections.RULES:
-        yield meta, ""
+        yield meta, protections.PAGES[meta.id].strip()
     for rule in ast_rules():
         yield rule.meta, rule.page
     for meta in semgrep_rules().values():

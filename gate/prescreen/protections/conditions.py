@@ -59,6 +59,8 @@ class Conditions:
                 parts = [self.terms(value, holds, depth) for value in test.values]
                 alternatives = isinstance(test.op, ast.Or) is holds
                 return either(parts) if alternatives else both(parts)
+            case ast.Compare(ops=[ast.Eq() | ast.Is()], comparators=[ast.Constant(value=bool() as wanted)]):
+                return self.terms(test.left, holds is wanted, depth)
             case ast.Compare() if len(test.ops) > 1:
                 sides = [test.left, *test.comparators]
                 pairs = [
@@ -112,6 +114,9 @@ def is_user(expr: ast.expr) -> bool:
     """``request.user``, ``current_user.id``, ``session["user_id"]``: who asks."""
     if isinstance(expr, ast.Attribute) and expr.attr in ("id", "pk", "uuid"):
         return is_user(expr.value)
+    if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute) and expr.func.attr == "get":
+        named = [str(one.value) for one in expr.args[:1] if isinstance(one, ast.Constant)]
+        return last_name(expr.func.value) == "session" and not _USERS.isdisjoint(named)
     if isinstance(expr, ast.Subscript) and isinstance(expr.slice, ast.Constant):
         return last_name(expr.value) == "session" and str(expr.slice.value) in _USERS
     if isinstance(expr, ast.Attribute):

@@ -176,7 +176,7 @@ class Refusals:
         if refusal is not None:
             self._refuse(yes, refusal, node, test, first, place)
         if refused_else is not None:
-            self._refuse(no, refused_else, node, test, second, place)
+            self._refuse(no, refused_else, node, test, second, place, otherwise="else ")
         branch = (
             refusal is None and refused_else is None and self._guards_branch(node, test, no, first, place)
         )
@@ -188,9 +188,10 @@ class Refusals:
             self._block(second, replace(place, context=place.context | one(no)))
 
     def _refuse(
-        self, terms: list[Term], how: _Refusal, node: Node, test: Node, body: list[Node], place: _Place
-    ) -> None:
-        text = f"if {text_of(test)} ... {text_of(body[-1])}"
+        self, terms: list[Term], how: _Refusal, node: Node, test: Node, body: list[Node], place: _Place,
+        otherwise: str = "",
+    ) -> None:  # fmt: skip
+        text = f"if {text_of(test)} ... {otherwise}{text_of(body[-1])}"
         for term in terms:
             named = _family(term) if how.is_no or how.explicit else None
             family: Family = named or how.explicit or (self.fallback if how.is_no else None) or "other"

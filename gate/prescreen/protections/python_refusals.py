@@ -192,12 +192,10 @@ class Refusals:
     def _refuse(self, test: ast.expr, when: bool, how: _Refusal, node: ast.stmt, place: _Place) -> None:
         terms = self.conditions.terms(test, when)
         self.tested |= {atom for term in terms for atom in term}
-        first = node.body[0] if isinstance(node, ast.If) and when else None
+        text = source(node)
         if isinstance(node, ast.If):
-            end = first if first is not None else node.orelse[0]
-            text = f"if {source(test)}: ... {source(node.body[-1] if first is not None else end)}"
-        else:
-            text = source(node)
+            last = source((node.body if when else node.orelse)[-1])
+            text = f"if {source(test)}: ... {last}" if when else f"if {source(test)}: ... else: {last}"
         for term in terms:
             named = _family(term)
             family: Family = named or how.explicit or self.fallback or "other"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from gate.languages.content import reader_of
@@ -30,7 +31,7 @@ REMOVED: Final = rule.meta(
     severity="medium",
     confidence="medium",
     topic="auth",
-    cwe=(862, 863, 306, 693),
+    cwe=(862, 863, 306, 208, 347, 352, 693),
     languages=("python", "javascript", "typescript"),
     why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd "
     "line behind: the new code looks like any other. High is a page that nothing guards any more.",
@@ -49,6 +50,46 @@ TESTS: Final = rule.meta(
     fix="Keep the test and make it pass, or say why what it asked for no longer holds.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (REMOVED, TESTS)
+PAGES: Final = {
+    REMOVED.id: """
+## What is compared
+
+Functions, classes and routes of base and head, found again where they were moved or renamed: decorators,
+dependencies among parameters, permission and throttle classes, middleware, settings, conditions that refuse
+(as alternatives of atoms, so that De Morgan's laws, a split or a renamed variable make no difference), calls
+that check, comparisons in constant time, arguments such as `audience=`, filters for what is the user's, and
+the order of a check and what it guards.
+
+- *gone*: nothing at head refuses what base refused. A guard of the same kind elsewhere (a router, a class,
+  middleware, a helper that is called) counts as kept; a log-in does not stand in for a permission.
+- *refuses less*: the same check under more conditions, behind the act, or with its exception swallowed. Low
+  where the new condition is one of the program's own; medium where it asks the environment, a header, a
+  setting or is constant.
+- *switched off*: `csrf_exempt`, `AllowAny`, `optional=True`, a setting that is off, a token that chooses its
+  own algorithm.
+
+High is a function that answers requests and that nothing in the change guards any more. A view that is
+deleted protects nothing that is left, and is not reported.
+
+## What it does not see
+
+Guards in files that the change does not touch; what a condition's values are; templates; guards of frameworks
+whose names say nothing.
+""",
+    TESTS.id: """
+A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
+found again by their name or body.
+""",
+}
+_CWE: Final[dict[str, tuple[int, ...]]] = {
+    "authentication": (306, 862),
+    "authorisation": (862, 863),
+    "csrf": (352,),
+    "rate limit": (307, 770),
+    "integrity": (347, 208),
+    "escaping": (79, 116),
+    "place": (22, 601, 918),
+}
 _MOST: Final = 20
 _DOORS: Final[dict[str | None, str]] = {
     "python": "gate.prescreen.protections.python_reader:read",
@@ -154,7 +195,7 @@ def _loss(loss: Loss, view: View) -> Finding:
     }
     severity = Severity.HIGH if loss.open else Severity.MEDIUM
     severity = Severity.LOW if loss.mild or is_example(loss.path) else severity
-    return finding(
+    made = finding(
         REMOVED,
         _HOW[loss.how].format(loss.family),
         view.location(loss.line),
@@ -163,6 +204,7 @@ def _loss(loss: Loss, view: View) -> Finding:
         severity=severity,
         confidence=Confidence.MEDIUM if loss.family in _WHO or loss.how == "opened" else Confidence.LOW,
     )
+    return replace(made, cwe=_CWE.get(loss.family, (693,)))
 
 
 def _missing(one: Missing, weaker: set[str], view: View | None) -> Finding:
