@@ -317,4 +317,5 @@ def _opening(w: Weakness, old: Placed, new: Placed) -> Loss:
         before=(),
         before_at=f"{old.path}:{old.unit.line}",
         after=w.text,
+        mild=w.mild,
     )

@@ -69,7 +69,9 @@ class Conditions:
                 ]
                 parts = [self.terms(pair, holds, depth) for pair in pairs]
                 return both(parts) if holds else either(parts)
-            case ast.Name() if depth < _DEPTH and test.id in self._local and not family_of(test.id):
+            case ast.Name() if (
+                depth < _DEPTH and test.id in self._local and family_of(test.id) in (None, "place")
+            ):
                 return self.terms(self._local[test.id], holds, depth + 1)
         return [frozenset({self.atom(test, holds)})]
 

@@ -49,6 +49,8 @@ class Weakness:
     family: Family
     text: str
     line: int
+    mild: bool = False
+    """Ordinary by itself, as one more allowed host."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -103,7 +103,7 @@ class Conditions:
             if inner is not None:
                 return self.terms(inner, holds, depth)
         name = text_of(test) if test.type == "identifier" else ""
-        if name in self._local and depth < _DEPTH and not family_of(name):
+        if name in self._local and depth < _DEPTH and family_of(name) in (None, "place"):
             return self.terms(self._local[name], holds, depth + 1)
         return [frozenset({self.atom(test, holds)})]
 

@@ -73,7 +73,7 @@ def _units(root: Node) -> Iterator[Unit]:
     for node in walk(root, frozenset()):
         if node.type == "class_declaration":
             yield _class_unit(node)
-    yield _module_unit(root)
+    yield _module_unit(root, skip)
 
 
 def _route(node: Node) -> str:
@@ -269,7 +269,7 @@ def _class_unit(node: Node) -> Unit:
     )
 
 
-def _module_unit(root: Node) -> Unit:
+def _module_unit(root: Node, skip: frozenset[int]) -> Unit:
     guards: list[Guard] = []
     for node in (n for n in walk(root, frozenset()) if n.type == "call_expression"):
         given = node.child_by_field_name("arguments")
@@ -284,7 +284,18 @@ def _module_unit(root: Node) -> Unit:
             text = f"{name}({text_of(items[0])})"
             guards += [_guard(family, "wide", text, node.start_point[0] + 1)] if family else []
     calls = {last_name(n) for n in walk(root, FUNCTIONS) if n.type == "call_expression"}
-    return Unit(name="", kind="module", line=1, guards=tuple(guards), calls=tuple(sorted(calls))[:_WORDS])
+    reader = Refusals(Conditions({}), skip=skip)  # functions without a name, as ``server.on("x", () => ...)``
+    reader.read(root)
+    return Unit(
+        name="",
+        kind="module",
+        line=1,
+        guards=(*guards, *reader.guards)[:_GUARDS],
+        calls=tuple(sorted(calls))[:_WORDS],
+        tested=tuple(sorted(reader.tested))[:_WORDS],
+        plain=tuple(reader.plain)[:_WORDS],
+        acts=tuple(reader.acts)[:_WORDS],
+    )
 
 
 def _unit(

@@ -30,6 +30,7 @@ LISTS: Final = frozenset({
     "method_decorators", "required_scopes", "permissions", "auth", "middleware", "permission",
 })  # fmt: skip
 """Arguments and class attributes that name protections."""
+_TENANTS: Final = frozenset({"tenant", "tenant_id", "organization_id", "organisation_id", "workspace_id"})
 _OFF: Final = (
     ("optional", True), ("required", False), ("auto_error", False), ("enabled", False), ("exempt", True),
 )  # fmt: skip
@@ -186,11 +187,12 @@ def _arguments(call: ast.Call) -> Iterator[Guard | Weakness]:
             yield from _algorithms(name, keyword)
         elif word == "options" and isinstance(value, ast.Dict):
             yield from _options(name, value)
-        elif name in _QUERIES and is_user(value):
+        elif name in _QUERIES and (is_user(value) or word in _TENANTS):
             yield _of_user(keyword, call)
     if name in _QUERIES:
         for value in call.args:
-            if isinstance(value, ast.Compare) and any(is_user(s) for s in (value.left, *value.comparators)):
+            sides = [value.left, *value.comparators] if isinstance(value, ast.Compare) else []
+            if any(is_user(side) or last_name(side) in _TENANTS for side in sides):
                 yield _of_user(value, call)
 
 

@@ -95,6 +95,7 @@ def _one(name: str, value: ast.expr) -> Iterator[Guard | Weakness]:
                     family, "wide", f"{name}: {word.rpartition('.')[2]}", node, f"{name}: {word}"[:160]
                 )
         return
+    yield from _allowed(name, value)
     on = _is_on(value)
     if name in _NEEDED and on:
         yield guard("setting", "wide", name, value, f"{name} = {source(value)}")
@@ -103,6 +104,19 @@ def _one(name: str, value: ast.expr) -> Iterator[Guard | Weakness]:
     if weak:
         text = f"{name} = {source(value)}"
         yield Weakness(key=f"setting {name}", family="setting", text=text, line=value.lineno)
+
+
+def _allowed(name: str, value: ast.expr) -> Iterator[Weakness]:
+    """One more entry in a constant list of who or what is allowed (``ADMIN_ROLES``, ``ALLOWED_HOSTS``)."""
+    if isinstance(value, ast.Call) and last_name(value) in ("frozenset", "set", "tuple") and value.args:
+        value = value.args[0]
+    family = family_of(name)
+    if not name.isupper() or family not in ("authorisation", "place", "csrf"):
+        return
+    for item in value.elts if isinstance(value, ast.List | ast.Tuple | ast.Set) else ():
+        if isinstance(item, ast.Constant) and item.value != "*":
+            text = f"{name}: {source(item)}"
+            yield Weakness(key=text, family=family, text=text, line=item.lineno, mild=True)
 
 
 def _is_on(value: ast.expr) -> bool | None:

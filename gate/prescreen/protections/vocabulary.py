@@ -32,6 +32,7 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
         re.compile(
             r"is_relative_to|(?:^|_)relative_to|common_?path|is_safe_(?:url|path)|url_has_allowed_host|is_private$|is_loopback"
             r"|is_link_local|is_reserved|allowed_(?:hosts?|domains?|paths?|urls?|schemes?)|trusted_host|safe_join"
+            r"|^allowed$|allowed_(?:types|ext\w*|suffixes|mime\w*|files|content\w*|commands|ips?|networks)"
             r"|block(?:ed)?_?list|(?:deny|allow|white|black)_?list|is_within|ssrf|check_host|helmet|talisman"
             r"|security_(?:middleware|headers)|https_redirect|clickjacking|x_frame|content_security"
         ),
