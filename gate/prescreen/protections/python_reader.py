@@ -118,7 +118,7 @@ def _locals(node: ast.AST) -> dict[str, ast.expr]:
                     again.add(name)
                 else:
                     found[name] = one.value
-    kinds = ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call
+    kinds = ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call | ast.Attribute
     return {k: v for k, v in found.items() if k not in again and isinstance(v, kinds)}
 
 

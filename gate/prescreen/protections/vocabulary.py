@@ -88,7 +88,7 @@ _CHECKING: Final = re.compile(
 )
 _SWITCH: Final = re.compile(
     r"environ|getenv|headers?\b|query_params|request\.(?:args|values|form|cookies|json|GET|POST|query|body|params)"
-    r"|process\.env|debug|bypass|skip|\bdev_|testing|settings?\b|config\b|feature|disable|no_auth|insecure|localhost|127\.0"
+    r"|process\.env|debug|bypass|skip|\bdev_|testing|settings?\b|config\b|feature|\bflags?\b|enabled|toggle|disable|no_auth|insecure|localhost|127\.0"
     r"|remote_addr|__debug__|\btrue\b|\bfalse\b|^[+-]\d+$",
     re.IGNORECASE,
 )
