@@ -30,6 +30,7 @@ from gate.prescreen.protections.vocabulary import (
     snake,
 )
 
+WHO: Final[tuple[Family, ...]] = ("authentication", "authorisation")
 SWALLOWED: Final = "+swallowed"
 FUNCTIONS: Final = frozenset({
     "function_declaration", "function_expression", "arrow_function", "method_definition",
@@ -199,7 +200,7 @@ class Refusals:
             self._add(replace(made, vague=named is None), place)
 
     def _guards_branch(self, node: Node, test: Node, no: list[Term], body: list[Node], place: _Place) -> bool:
-        named = [(term, family) for term in no for family in (_family(term),) if family]
+        named = [(term, family) for term in no for family in (_family(term),) if family in WHO]
         if not named or any(atom.startswith("+") for term, _ in named for atom in term):
             return False
         for term, family in named:

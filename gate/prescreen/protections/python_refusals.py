@@ -23,6 +23,7 @@ from gate.prescreen.protections.vocabulary import (
     snake,
 )  # fmt: skip
 
+WHO: Final[tuple[Family, ...]] = ("authentication", "authorisation")
 SWALLOWED: Final = "+swallowed"
 """The atom of a place whose exceptions nobody sees."""
 _ENDS: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -179,7 +180,7 @@ class Refusals:
 
     def _guards_branch(self, statement: ast.If, no: list[Term], place: _Place) -> bool:
         """``if user.is_admin: act()``: what stands in the branch is guarded."""
-        named = [(term, family) for term in no for family in (_family(term),) if family]
+        named = [(term, family) for term in no for family in (_family(term),) if family in WHO]
         holds = tuple(digest(one) for one in statement.body if not isinstance(one, ast.Pass))
         if not named or any(atom.startswith("+") for term, _ in named for atom in term):
             return False
@@ -312,7 +313,8 @@ def _is_act(statement: ast.stmt) -> bool:
     if not isinstance(call, ast.Call):
         return False
     words = {last_name(call.func.value)} if isinstance(call.func, ast.Attribute) else set[str]()
-    checks = is_checking(last_name(call)) or family_of(last_name(call)) is not None
+    name = last_name(call)
+    checks = is_checking(name) or name in _ANSWERS or is_refusing(name) or family_of(name) is not None
     return not checks and words.isdisjoint({"log", "logger", "logging", "_logger", "LOGGER"})
 
 
