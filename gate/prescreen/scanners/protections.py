@@ -17,7 +17,7 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
-from gate.prescreen.outcome import ended
+from gate.prescreen.outcome import ended, unread_files_text
 from gate.prescreen.protections.compare import Loss, losses
 from gate.prescreen.protections.facts import FileFacts
 from gate.prescreen.protections.paths import is_example, is_test_path
@@ -138,7 +138,16 @@ class Protections:
         except TimeoutError:
             late = "the scanner's deadline had passed"
             return ended(self.name, (), [*unlooked, *((path, late) for path in head)])
-        return ended(self.name, found, unlooked)
+        programs = [(path, why) for path, why in unlooked if by_path[path].language == "python"]
+        result = ended(self.name, found, programs)
+        others = [item for item in unlooked if item not in programs]
+        return _noted(result, others) if others and not programs else result
+
+
+def _noted(result: Prescreened, others: Sequence[tuple[str, str]]) -> Prescreened:
+    """The same; JavaScript that was not compared is named in the stage, since Semgrep reads it, too."""
+    why = f"{unread_files_text(others)} (read elsewhere)"
+    return replace(result, stages=tuple(replace(stage, reason=why) for stage in result.stages))
 
 
 def _packed(view: View) -> _File:

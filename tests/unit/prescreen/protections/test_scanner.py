@@ -165,3 +165,21 @@ def test_functions_that_call_each_other_are_bounded() -> None:
     start = time.process_time()
     assert len(losses(base, head, {"a.py": "a.py"})) == 400
     assert time.process_time() - start < 20
+
+
+def test_javascript_that_cannot_be_compared_is_named_in_the_stage() -> None:
+    many = "".join(f"function f{i}() {{}}\n" for i in range(2_100))
+    result = Protections().scan(make_request({"a.js": many}, {"a.js": "function f0() {}\n"}))
+    assert result.findings == ()
+    assert result.stages[0].outcome is StageOutcome.DONE
+    assert "a.js" in result.stages[0].reason
+
+
+def test_a_bundle_is_compared_with_nothing() -> None:
+    base = "function a(u) { if (!u.isAdmin) { throw new ForbiddenError(); } go(); }\n"
+    assert _found({"a.js": base}, {"a.js": "function a(u) { go(); }" + " " * 30_000}) == []
+
+
+def test_deep_nesting_is_read() -> None:
+    deep = "x = " + "(" * 60 + "1" + ")" * 60 + "\n"
+    assert _found({"a.py": deep}, {"a.py": deep + "y = 1\n"}) == []
