@@ -12,7 +12,7 @@ from typing import Final, Literal
 from gate.prescreen.protections.effective import effective_guards
 from gate.prescreen.protections.facts import QUERY, FileFacts, Guard, Unit, Weakness
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
-from gate.prescreen.protections.vocabulary import is_switch
+from gate.prescreen.protections.vocabulary import family_of, is_switch
 
 How = Literal["removed", "loosened", "opened"]
 _WHO: Final = ("authentication", "authorisation")
@@ -92,6 +92,7 @@ def losses(
     base, head = make_side(base_files), make_side(head_files)
     found: list[Loss] = []
     wide = _gained_wide(base_files, head_files)
+    hollow = _hollow_names(base, head)
     for old, new in pairs(base, head, now_at):
         if time.monotonic() > until:
             raise TimeoutError
@@ -100,7 +101,8 @@ def losses(
             continue
         if not (old.unit.guards or new.unit.weaknesses):
             continue
-        both = _Compared(old, new, effective_guards(base, old), effective_guards(head, new))
+        has = tuple(g for g in effective_guards(head, new) if not _is_hollow(g, hollow))
+        both = _Compared(old, new, effective_guards(base, old), has)
         both.split()
         found += _lost(both, wide, head)
         found += _opened(old, new)
@@ -177,21 +179,22 @@ def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
     for g in both.gone:
         if g.family == "other" or _is_kept(g, both) or not _still_matters(g, both):
             continue
-        looser = _looser(g, both)
+        looser = _looser(g, both) or _more_often(g, both)
         if looser is None and _is_replaced(g, [*both.gained, *wide], both, head):
             continue
+        looser = looser or _vague_one(g, both)
         missing.append((g, looser))
     ways: tuple[How, ...] = ("loosened", "removed")
     for how in ways:
         those = [(g, looser) for g, looser in missing if (looser is None) is (how == "removed")]
         if those:
             grave = [(g, x) for g, x in those if not _is_mild(g, x, both)]
-            yield _loss(how, grave or those, both, head)
+            yield _loss(how, grave or those, both)
 
 
-def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared, head: Side) -> Loss:
+def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) -> Loss:
     first, looser = next(((g, x) for g, x in those if g.family in _WHO), those[0])
-    asks = any(g.family in _WHO for g in both.has if g.form != "branch" and not _is_hollow(g, head))
+    asks = any(g.family in _WHO for g in both.has if g.form != "branch")
     asked = any(g.family in _WHO for g, _ in those)
     return Loss(
         how=how,
@@ -211,6 +214,8 @@ def _is_mild(g: Guard, looser: Guard | None, both: _Compared) -> bool:
     """Is this loss one that ordinary changes bring: a condition of the program's own around the check?"""
     if looser is None:
         return g.vague and any(h.family in _WHO and h.form != "branch" for h in both.has)
+    if looser.vague and not g.vague:
+        return True
     new = {*looser.must, *looser.context} - {*g.must, *g.context}
     return set(looser.must) <= {*g.must, *g.context} and not any(a == _SWALLOWED or is_switch(a) for a in new)
 
@@ -248,14 +253,37 @@ def _looser(g: Guard, both: _Compared) -> Guard | None:
     return None
 
 
+def _vague_one(g: Guard, both: _Compared) -> Guard | None:
+    """A new refusal whose condition says nothing of who may: perhaps the same check in other words."""
+    alike = (h for h in both.gained if h.vague and h.form == "refusal" and _is_stronger(h, g))
+    return next(alike, None)
+
+
+def _more_often(g: Guard, both: _Compared) -> Guard | None:
+    """The same limit with ten times the number, or more."""
+    if g.family != "rate limit" or g.form not in ("decorator", "argument", "wide"):
+        return None
+    few = _first_number(g.text)
+    alike = (h for h in both.gained if h.form == g.form and h.family == g.family)
+    return next((h for h in alike if 0 < few * 10 <= _first_number(h.text)), None)
+
+
+def _first_number(text: str) -> int:
+    """The first number of a text of at most nine digits; 0 where there is none."""
+    digits = "".join(c if c.isdecimal() and c.isascii() else " " for c in text).split()
+    return int(digits[0][:9]) if digits else 0
+
+
 def _is_replaced(g: Guard, gained: Sequence[Guard], both: _Compared, head: Side) -> bool:
     for h in gained:
         if h.form == "branch" and g.form != "branch":
             continue
+        if h.vague and not g.vague and h.form == "refusal":
+            continue
         if _is_stronger(h, g) or (both.new.unit.check and h.family == "integrity"):
             if g.form == "cleaner" and not _cleans_alike(h, g):
                 continue
-            return not _is_hollow(h, head)
+            return True
     if g.form in ("wide", "class"):
         return any(_is_stronger(h, g) for h in _inside(both, head))
     return False
@@ -282,13 +310,23 @@ def _is_stronger(h: Guard, g: Guard) -> bool:
     return h.family == g.family or (g.family, h.family) == _WHO
 
 
-def _is_hollow(h: Guard, head: Side) -> bool:
-    """Is the new decorator one that the change itself defines, and that refuses nothing?"""
+def _hollow_names(base: Side, head: Side) -> frozenset[str]:
+    """Names of guards that the change itself defines, and that refuse nothing and ask nobody."""
+    hollow = {name for name, defined in head.functions.items() if _asks_nobody(name, defined, head)}
+    return frozenset(n for n in hollow if not _asks_nobody(n, base.functions.get(n, ()), base))
+
+
+def _asks_nobody(name: str, defined: Sequence[Placed], side: Side) -> bool:
+    if not defined or family_of(name) is None:
+        return False
+    calls = {call for one in defined for call in one.unit.calls}
+    return not any(family_of(call) for call in calls) and not any(effective_guards(side, d) for d in defined)
+
+
+def _is_hollow(h: Guard, hollow: frozenset[str]) -> bool:
     if h.form not in ("decorator", "parameter", "call"):
         return False
-    name = h.must[0].lstrip("+-").partition("(")[0].rpartition(".")[2]
-    defined = head.functions.get(name, ())
-    return bool(defined) and not any(effective_guards(head, one) for one in defined)
+    return h.must[0].lstrip("+-").partition("(")[0].rpartition(".")[2] in hollow
 
 
 def _still_matters(g: Guard, both: _Compared) -> bool:

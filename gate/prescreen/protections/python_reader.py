@@ -70,7 +70,18 @@ def _units(tree: ast.Module, django: bool, is_test: bool) -> Iterator[Unit]:
             yield from _class(node, "", django, is_test)
         else:
             rest.append(node)
+            yield from _lambdas(node)
     yield _module(rest, wide, is_test)
+
+
+def _lambdas(node: ast.stmt) -> Iterator[Unit]:
+    """``login_required = lambda view: view``: a function by another way."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as made):
+            body = ast.copy_location(ast.Return(value=made.body), made)
+            as_function = ast.FunctionDef(name=name, args=made.args, body=[body], decorator_list=[])
+            as_function.lineno = node.lineno
+            yield _function(as_function, "", False, (), False)
 
 
 def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
