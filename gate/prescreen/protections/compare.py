@@ -29,6 +29,8 @@ _OVERRIDDEN: Final = frozenset({
     "has_add_permission", "has_change_permission", "has_delete_permission", "has_view_permission",
     "authenticate", "canActivate",
 })  # fmt: skip
+_BY_NAME: Final = ("decorator", "parameter", "call")
+"""Forms of guards that another function makes."""
 _ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
 
 
@@ -312,8 +314,14 @@ def _is_stronger(h: Guard, g: Guard) -> bool:
 
 def _hollow_names(base: Side, head: Side) -> frozenset[str]:
     """Names of guards that the change itself defines, and that refuse nothing and ask nobody."""
-    hollow = {name for name, defined in head.functions.items() if _asks_nobody(name, defined, head)}
+    guards = (g for facts in head.files.values() for unit in facts.units for g in unit.guards)
+    used = {_guard_name(g) for g in guards if g.form in _BY_NAME} & head.functions.keys()
+    hollow = {name for name in used if _asks_nobody(name, head.functions[name], head)}
     return frozenset(n for n in hollow if not _asks_nobody(n, base.functions.get(n, ()), base))
+
+
+def _guard_name(g: Guard) -> str:
+    return g.must[0].lstrip("+-").partition("(")[0].rpartition(".")[2]
 
 
 def _asks_nobody(name: str, defined: Sequence[Placed], side: Side) -> bool:
@@ -324,9 +332,7 @@ def _asks_nobody(name: str, defined: Sequence[Placed], side: Side) -> bool:
 
 
 def _is_hollow(h: Guard, hollow: frozenset[str]) -> bool:
-    if h.form not in ("decorator", "parameter", "call"):
-        return False
-    return h.must[0].lstrip("+-").partition("(")[0].rpartition(".")[2] in hollow
+    return h.form in _BY_NAME and _guard_name(h) in hollow
 
 
 def _still_matters(g: Guard, both: _Compared) -> bool:

@@ -45,8 +45,7 @@ def _meant(side: Side, name: str, path: str) -> tuple[Placed, ...]:
 
 def _around(side: Side, placed: Placed) -> list[Guard]:
     found: list[Guard] = []
-    facts = side.files.get(placed.path)
-    for unit in facts.units if facts is not None else ():
+    for unit in side.wide.get(placed.path, ()):
         if unit is not placed.unit:
             found += [g for g in unit.guards if g.form == "wide"]
     owner = placed.unit.name.rpartition(".")[0].rpartition(".")[2]

@@ -30,6 +30,8 @@ class Side:
     files: Mapping[str, FileFacts]
     functions: Mapping[str, tuple[Placed, ...]]
     classes: Mapping[str, tuple[Placed, ...]]
+    wide: Mapping[str, tuple[Unit, ...]]
+    """By path, the units that protect more than themselves."""
 
 
 def make_side(files: Mapping[str, FileFacts]) -> Side:
@@ -45,6 +47,10 @@ def make_side(files: Mapping[str, FileFacts]) -> Side:
         files=files,
         functions={name: tuple(found) for name, found in functions.items()},
         classes={name: tuple(found) for name, found in classes.items()},
+        wide={
+            path: tuple(u for u in facts.units if any(g.form == "wide" for g in u.guards))
+            for path, facts in files.items()
+        },
     )
 
 
