@@ -87,10 +87,11 @@ class Refusals:
                 return
 
     def _statement(self, statement: ast.stmt, place: _Place) -> None:
-        if not place.guarded and not isinstance(statement, (*_NESTED, ast.Pass)):
-            self.plain.append(digest(statement))
-        if _is_act(statement):
-            self.acts.append(digest(statement))
+        act = _is_act(statement)
+        told = not place.guarded and not isinstance(statement, (*_NESTED, ast.Pass))
+        made = digest(statement) if act or told else 0
+        self.plain += [made] if told else []
+        self.acts += [made] if act else []
         for found in setting_facts(statement):
             self._add(found, place)
         for call in _own_calls(statement):
