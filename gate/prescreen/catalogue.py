@@ -15,6 +15,7 @@ from gate.prescreen.scanners import (
     imports,
     infrastructure,
     opaque,
+    protections,
     secrets,
     supply_rules,
 )
@@ -38,6 +39,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield meta, ""
     for meta in infrastructure.RULES:
         yield meta, ""
+    for meta in protections.RULES:
+        yield meta, protections.PAGES[meta.id].strip()
     for rule in ast_rules():
         yield rule.meta, rule.page
     for meta in semgrep_rules().values():

@@ -24,6 +24,7 @@ from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
 from gate.prescreen.scanners.opaque import Opaque
+from gate.prescreen.scanners.protections import Protections
 from gate.prescreen.scanners.secrets import Secrets
 from gate.prescreen.scanners.semgrep import Semgrep
 from gate.prescreen.scope import sources
@@ -47,6 +48,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Dependencies(),
         Imports(),
         Infrastructure(),
+        Protections(),
     )
 }
 

@@ -1,0 +1,367 @@
+"""Base's protections against head's: what is gone, what refuses less, what opens. Pure; values only."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from gate.prescreen.protections.effective import effective_guards
+from gate.prescreen.protections.facts import QUERY, FileFacts, Guard, Unit, Weakness
+from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
+from gate.prescreen.protections.vocabulary import family_of, is_switch
+
+How = Literal["removed", "loosened", "opened"]
+_WHO: Final = ("authentication", "authorisation")
+_SWALLOWED: Final = "+swallowed"
+_QUERIES: Final = frozenset({
+    "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
+    "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
+    "fetch_one", "fetch_all", "aget", "first_or_404", "one_or_none", "select_related", "order_by",
+    "prefetch_related",
+})  # fmt: skip
+_OVERRIDDEN: Final = frozenset({
+    "has_permission", "has_object_permission", "test_func", "check_permissions", "check_object_permissions",
+    "process_request", "process_view", "get_permissions", "get_queryset", "initial", "dispatch", "prepare",
+    "has_add_permission", "has_change_permission", "has_delete_permission", "has_view_permission",
+    "authenticate", "canActivate",
+})  # fmt: skip
+_BY_NAME: Final = ("decorator", "parameter", "call")
+"""Forms of guards that another function makes."""
+_ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loss:
+    """What one unit of head no longer refuses. ``line`` is head's; ``before`` and ``after`` are source lines.
+
+    ``open``: it answers requests, and nothing that the change shows asks any more who sends them.
+    ``mild``: it is often in order, as a check that now stands under a condition of the program's own.
+    """
+
+    how: How
+    family: str
+    path: str
+    line: int
+    unit: str
+    before: tuple[str, ...]
+    before_at: str
+    after: str
+    open: bool = False
+    mild: bool = False
+
+
+@dataclass
+class _Compared:
+    """One unit of base and its partner, with everything that protects them."""
+
+    old: Placed
+    new: Placed
+    had: tuple[Guard, ...]
+    has: tuple[Guard, ...]
+    gained: list[Guard] = field(default_factory=list)
+    common: list[Guard] = field(default_factory=list)
+    gone: list[Guard] = field(default_factory=list)
+
+    def split(self) -> None:
+        """Tell what head has anew from what both have; own guards that have no equal are candidates."""
+        left = Counter((g.must, g.context) for g in self.had)
+        for g in self.has:
+            known = left[(g.must, g.context)] > 0
+            left[(g.must, g.context)] -= 1
+            (self.common if known else self.gained).append(g)
+        left = Counter((g.must, g.context) for g in self.has)
+        for g in self.old.unit.guards:
+            if left[(g.must, g.context)] > 0:
+                left[(g.must, g.context)] -= 1
+            else:
+                self.gone.append(g)
+
+
+def losses(
+    base_files: Mapping[str, FileFacts],
+    head_files: Mapping[str, FileFacts],
+    now_at: Mapping[str, str],
+    until: float = math.inf,
+) -> list[Loss]:
+    """Every unit that protects less than at base. Deleted functions protect nothing that is left.
+
+    ``now_at``: paths of base to those of head. Raises TimeoutError at ``until`` (time.monotonic).
+    """
+    base, head = make_side(base_files), make_side(head_files)
+    found: list[Loss] = []
+    wide = _gained_wide(base_files, head_files)
+    hollow = _hollow_names(base, head)
+    for old, new in pairs(base, head, now_at):
+        if time.monotonic() > until:
+            raise TimeoutError
+        if new is None:
+            found += _dropped(old, base, head, now_at)
+            continue
+        if not (old.unit.guards or new.unit.weaknesses):
+            continue
+        has = tuple(g for g in effective_guards(head, new) if not _is_hollow(g, hollow))
+        both = _Compared(old, new, effective_guards(base, old), has)
+        both.split()
+        found += _lost(both, wide, head)
+        found += _opened(old, new)
+        found += _late(old, new)
+    return found
+
+
+def _dropped(old: Placed, base: Side, head: Side, now_at: Mapping[str, str]) -> Iterator[Loss]:
+    """A method that decides who may, deleted from a class that is still there: the base class's says yes."""
+    owner, _, method = old.unit.name.rpartition(".")
+    telling = [g for g in old.unit.guards if g.family != "other" and g.form != "branch"]
+    if not owner or method not in _OVERRIDDEN or not telling:
+        return
+    path = now_at.get(old.path, old.path)
+    left = [one for one in head.classes.get(owner.rpartition(".")[2], ()) if one.path == path]
+    had = {g.must for one in base.classes.get(owner.rpartition(".")[2], ()) for g in one.unit.guards}
+    for one in left[:1]:
+        if all(g.must in had for g in one.unit.guards) and one.unit.bases:
+            yield Loss(
+                how="removed",
+                family=telling[0].family,
+                path=one.path,
+                line=one.unit.line,
+                unit=one.unit.name,
+                before=(f"def {method}: {telling[0].text}",),
+                before_at=f"{old.path}:{old.unit.line}",
+                after="",
+            )
+
+
+def _late(old: Placed, new: Placed) -> Iterator[Loss]:
+    """A check that stood before an act, and stands behind it at head: too late."""
+    if not set(old.unit.acts) & set(new.unit.acts):
+        return
+    for g in old.unit.guards:
+        if g.family not in _WHO or g.form not in ("refusal", "call"):
+            continue
+        same = [h for h in new.unit.guards if (h.must, h.form) == (g.must, g.form)]
+        acts = set(old.unit.acts[g.behind :]) - set(old.unit.acts[: g.behind])
+        if same and all(acts & set(new.unit.acts[: h.behind]) for h in same):
+            yield Loss(
+                how="loosened",
+                family=g.family,
+                path=new.path,
+                line=same[0].line,
+                unit=new.unit.name,
+                before=(g.text,),
+                before_at=f"{old.path}:{g.line}",
+                after=f"behind what it guards: {same[0].text}",
+            )
+            return
+
+
+def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -> list[Guard]:
+    """Middleware, routers and classes' guards that base had nowhere."""
+    had = Counter(
+        g.must for facts in base.values() for u in facts.units for g in u.guards if g.form == "wide"
+    )
+    has = [g for facts in head.values() for u in facts.units for g in u.guards if g.form == "wide"]
+    has += [
+        g for facts in head.values() for u in facts.units for g in u.guards
+        if g.form == "argument" and g.of in _ROUTERS
+    ]  # fmt: skip
+    gained = []
+    for g in has:
+        had[g.must] -= 1
+        if had[g.must] < 0:
+            gained.append(g)
+    return gained
+
+
+def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
+    missing: list[tuple[Guard, Guard | None]] = []
+    for g in both.gone:
+        if g.family == "other" or _is_kept(g, both) or not _still_matters(g, both):
+            continue
+        looser = _looser(g, both) or _more_often(g, both)
+        if looser is None and _is_replaced(g, [*both.gained, *wide], both, head):
+            continue
+        looser = looser or _vague_one(g, both)
+        missing.append((g, looser))
+    ways: tuple[How, ...] = ("loosened", "removed")
+    for how in ways:
+        those = [(g, looser) for g, looser in missing if (looser is None) is (how == "removed")]
+        if those:
+            grave = [(g, x) for g, x in those if not _is_mild(g, x, both)]
+            yield _loss(how, grave or those, both)
+
+
+def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) -> Loss:
+    first, looser = next(((g, x) for g, x in those if g.family in _WHO), those[0])
+    asks = any(g.family in _WHO for g in both.has if g.form != "branch")
+    asked = any(g.family in _WHO for g, _ in those)
+    return Loss(
+        how=how,
+        family=first.family,
+        path=both.new.path,
+        line=looser.line if looser and _is_own(looser, both) else both.new.unit.line,
+        unit=both.new.unit.name,
+        before=tuple(dict.fromkeys(g.text for g, _ in those)),
+        before_at=f"{both.old.path}:{first.line}",
+        after=looser.text if looser else "",
+        open=both.new.unit.route and asked and not asks and how == "removed",
+        mild=all(_is_mild(g, looser, both) for g, looser in those),
+    )
+
+
+def _is_mild(g: Guard, looser: Guard | None, both: _Compared) -> bool:
+    """Is this loss one that ordinary changes bring: a condition of the program's own around the check?"""
+    if looser is None:
+        return g.vague and any(h.family in _WHO and h.form != "branch" for h in both.has)
+    if looser.vague and not g.vague:
+        return True
+    new = {*looser.must, *looser.context} - {*g.must, *g.context}
+    return set(looser.must) <= {*g.must, *g.context} and not any(a == _SWALLOWED or is_switch(a) for a in new)
+
+
+def _is_own(g: Guard, both: _Compared) -> bool:
+    return any(g is own for own in both.new.unit.guards)
+
+
+def _is_kept(g: Guard, both: _Compared) -> bool:
+    """Does head refuse at least where this guard of base did?"""
+    wanted = {*g.must, *g.context}
+    tested = {atom[1:] for atom in both.old.unit.tested}
+    for h in both.common:
+        if h.form != "branch" and set(h.must) <= wanted and set(h.context) <= wanted:
+            return True
+    for h in both.gained:
+        around = {_SWALLOWED} if g.form == "handler" else set(h.context)
+        if set(h.must) <= wanted and not any(_narrows(a, tested) for a in around & {*h.context} - wanted):
+            return True
+    return False
+
+
+def _narrows(atom: str, tested: set[str]) -> bool:
+    """Does a condition that surrounds a guard at head, and not at base, make it refuse less?"""
+    return atom == _SWALLOWED or is_switch(atom) or atom[1:] not in tested
+
+
+def _looser(g: Guard, both: _Compared) -> Guard | None:
+    """The guard of head that is this one under more conditions."""
+    for h in both.gained:
+        if h.form == "branch" and g.form != "branch":
+            continue
+        if set(h.must) >= set(g.must) and set(h.must) | set(h.context) > set(g.must):
+            return h
+    return None
+
+
+def _vague_one(g: Guard, both: _Compared) -> Guard | None:
+    """A new refusal whose condition says nothing of who may: perhaps the same check in other words."""
+    alike = (h for h in both.gained if h.vague and h.form == "refusal" and _is_stronger(h, g))
+    return next(alike, None)
+
+
+def _more_often(g: Guard, both: _Compared) -> Guard | None:
+    """The same limit with ten times the number, or more."""
+    if g.family != "rate limit" or g.form not in ("decorator", "argument", "wide"):
+        return None
+    few = _first_number(g.text)
+    alike = (h for h in both.gained if h.form == g.form and h.family == g.family)
+    return next((h for h in alike if 0 < few * 10 <= _first_number(h.text)), None)
+
+
+def _first_number(text: str) -> int:
+    """The first number of a text of at most nine digits; 0 where there is none."""
+    digits = "".join(c if c.isdecimal() and c.isascii() else " " for c in text).split()
+    return int(digits[0][:9]) if digits else 0
+
+
+def _is_replaced(g: Guard, gained: Sequence[Guard], both: _Compared, head: Side) -> bool:
+    for h in gained:
+        if h.form == "branch" and g.form != "branch":
+            continue
+        if h.vague and not g.vague and h.form == "refusal":
+            continue
+        if _is_stronger(h, g) or (both.new.unit.check and h.family == "integrity"):
+            if g.form == "cleaner" and not _cleans_alike(h, g):
+                continue
+            return True
+    if g.form in ("wide", "class"):
+        return any(_is_stronger(h, g) for h in _inside(both, head))
+    return False
+
+
+def _cleans_alike(h: Guard, g: Guard) -> bool:
+    """``bleach.clean`` for ``escape``, or the template's own escaping; for constant time only its like."""
+    if h.form != "cleaner":
+        return h.form == "argument" and h.family == "escaping"
+    return h.must[0].split()[0] == g.must[0].split()[0]
+
+
+def _inside(both: _Compared, head: Side) -> Iterator[Guard]:
+    """Guards that functions below a class or a module have by themselves at head."""
+    facts = head.files.get(both.new.path)
+    for unit in facts.units if facts is not None else ():
+        if unit.kind == "function" and unit.name.startswith(both.new.unit.name):
+            yield from (h for h in unit.guards if h.form in ("decorator", "parameter", "class"))
+
+
+def _is_stronger(h: Guard, g: Guard) -> bool:
+    if g.form == h.form == "handler" and {g.family, h.family} == {"integrity", "authentication"}:
+        return True  # a signed token for one that is looked up
+    return h.family == g.family or (g.family, h.family) == _WHO
+
+
+def _hollow_names(base: Side, head: Side) -> frozenset[str]:
+    """Names of guards that the change itself defines, and that refuse nothing and ask nobody."""
+    guards = (g for facts in head.files.values() for unit in facts.units for g in unit.guards)
+    used = {_guard_name(g) for g in guards if g.form in _BY_NAME} & head.functions.keys()
+    hollow = {name for name in used if _asks_nobody(name, head.functions[name], head)}
+    return frozenset(n for n in hollow if not _asks_nobody(n, base.functions.get(n, ()), base))
+
+
+def _guard_name(g: Guard) -> str:
+    return g.must[0].lstrip("+-").partition("(")[0].rpartition(".")[2]
+
+
+def _asks_nobody(name: str, defined: Sequence[Placed], side: Side) -> bool:
+    if not defined or family_of(name) is None:
+        return False
+    calls = {call for one in defined for call in one.unit.calls}
+    return not any(family_of(call) for call in calls) and not any(effective_guards(side, d) for d in defined)
+
+
+def _is_hollow(h: Guard, hollow: frozenset[str]) -> bool:
+    return h.form in _BY_NAME and _guard_name(h) in hollow
+
+
+def _still_matters(g: Guard, both: _Compared) -> bool:
+    """Is what was protected still there?"""
+    unit: Unit = both.new.unit
+    if g.form == "branch":
+        return any(one in unit.plain and one not in both.old.unit.plain for one in g.holds)
+    if g.of == QUERY:
+        return not _QUERIES.isdisjoint(unit.calls)
+    return not g.of or unit.kind != "function" or g.of in unit.calls or g.of in unit.mentions
+
+
+def _opened(old: Placed, new: Placed) -> Iterator[Loss]:
+    had = Counter(w.key for w in old.unit.weaknesses)
+    for w in new.unit.weaknesses:
+        had[w.key] -= 1
+        if had[w.key] < 0:
+            yield _opening(w, old, new)
+
+
+def _opening(w: Weakness, old: Placed, new: Placed) -> Loss:
+    return Loss(
+        how="opened",
+        family=w.family,
+        path=new.path,
+        line=w.line,
+        unit=new.unit.name,
+        before=(),
+        before_at=f"{old.path}:{old.unit.line}",
+        after=w.text,
+        mild=w.mild,
+    )

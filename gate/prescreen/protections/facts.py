@@ -1,0 +1,89 @@
+"""What one file says about its protections: plain values, so that a child can send them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+Family = Literal[
+    "authentication", "authorisation", "csrf", "rate limit", "integrity", "place", "validation", "escaping",
+    "setting", "other",
+]  # fmt: skip
+"""What a protection protects from; one of the same family may stand in place of another. ``other``: an early
+end whose condition names none. It can keep what a guard of base refused, and is never missed itself."""
+QUERY: Final = "a query"
+"""As ``Guard.of``: any call that asks a database."""
+Form = Literal[
+    "decorator", "parameter", "refusal", "branch", "handler", "call", "cleaner", "argument", "class", "wide"
+]
+"""How it is written. ``wide`` guards more than the function it stands in: a middleware, a router."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guard:
+    """One protection. It refuses when all of ``must`` hold, in the place that ``context`` describes.
+
+    Both are atoms: a sign (``+`` holds, ``-`` does not) and a condition in normal form. ``text`` is the
+    source. ``holds``: digests of the statements that a branch guards. ``of``: what the function must still
+    use for the loss to count, as the call that an argument belongs to. ``vague``: only the answer (401, 403)
+    tells that it is a check, not its condition. ``behind``: how many acts of the function stand before it.
+    """
+
+    family: Family
+    form: Form
+    must: tuple[str, ...]
+    context: tuple[str, ...] = ()
+    text: str
+    line: int
+    holds: tuple[int, ...] = ()
+    of: str = ""
+    vague: bool = False
+    behind: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weakness:
+    """Something that takes a protection away by being there (``csrf_exempt``, ``DEBUG = True``)."""
+
+    key: str
+    family: Family
+    text: str
+    line: int
+    mild: bool = False
+    """Ordinary by itself, as one more allowed host."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """A function with everything in it, a class without its methods, or what is left of the module.
+
+    ``route``: it answers requests. ``check``: its answer decides about others. ``calls``: last names of what
+    it calls. ``tokens``: digests of pairs of words, for likeness. ``tested``: atoms of all its conditions.
+    ``plain``: digests of its statements that no guarding branch holds. ``acts``: digests of statements that
+    only act, in their order. ``counted``: how many assertions a test has. ``mentions``: names used.
+    """
+
+    name: str
+    kind: Literal["function", "class", "module"]
+    line: int
+    route: bool = False
+    check: bool = False
+    guards: tuple[Guard, ...] = ()
+    weaknesses: tuple[Weakness, ...] = ()
+    calls: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
+    tokens: tuple[int, ...] = ()
+    digest: int = 0
+    tested: tuple[str, ...] = ()
+    plain: tuple[int, ...] = ()
+    acts: tuple[int, ...] = ()
+    counted: int = 0
+    skipped: bool = False
+    mentions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileFacts:
+    """All units of one file. ``path`` is set by the host."""
+
+    units: tuple[Unit, ...] = field(default=())

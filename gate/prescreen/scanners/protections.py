@@ -1,0 +1,229 @@
+"""Protections that the change takes away: base and head are read as data and compared by meaning.
+
+Both versions of every changed file are read in a limited child; what they say is compared here, as values.
+A function is found again where it was moved or renamed; one that was deleted protects nothing that is left.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gate.languages.content import reader_of
+from gate.languages.limited_child import scan_isolated
+from gate.model.finding import Finding
+from gate.model.location import Location
+from gate.model.rule import Confidence, RuleMeta, Severity
+from gate.prescreen.interface import Prescreened, PrescreenRequest, View
+from gate.prescreen.outcome import ended, unread_files_text
+from gate.prescreen.protections.compare import Loss, losses
+from gate.prescreen.protections.facts import FileFacts
+from gate.prescreen.protections.paths import is_example, is_test_path
+from gate.prescreen.protections.tests_compare import Missing, changed_names, missing_tests
+from gate.prescreen.text_rule import finding, rule
+from gate.prescreen.views import make_views
+
+REMOVED: Final = rule.meta(
+    "protection-removed",
+    "A check that base had is gone, or refuses less",
+    severity="medium",
+    confidence="medium",
+    topic="auth",
+    cwe=(862, 863, 306, 208, 347, 352, 693),
+    languages=("python", "javascript", "typescript"),
+    why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd "
+    "line behind: the new code looks like any other. High is a page that nothing guards any more.",
+    fix="Put the check back, or say in the change why this may be open and who approved it.",
+)
+TESTS: Final = rule.meta(
+    "protection-test-removed",
+    "A test of changed code is gone, skipped or asks less",
+    severity="low",
+    confidence="medium",
+    topic="tests",
+    cwe=(693,),
+    languages=("python", "javascript", "typescript"),
+    why="A test that named the changed function would have told what the change breaks. Medium where the "
+    "same change removes a check from that function.",
+    fix="Keep the test and make it pass, or say why what it asked for no longer holds.",
+)
+RULES: Final[tuple[RuleMeta, ...]] = (REMOVED, TESTS)
+PAGES: Final = {
+    REMOVED.id: """
+## What is compared
+
+Functions, classes and routes of base and head, found again where they were moved or renamed: decorators,
+dependencies among parameters, permission and throttle classes, middleware, settings, conditions that refuse
+(as alternatives of atoms, so that De Morgan's laws, a split or a renamed variable make no difference), calls
+that check, comparisons in constant time, arguments such as `audience=`, filters for what is the user's, and
+the order of a check and what it guards.
+
+- *gone*: nothing at head refuses what base refused. A guard of the same kind elsewhere (a router, a class,
+  middleware, a helper that is called) counts as kept; a log-in does not stand in for a permission.
+- *refuses less*: the same check under more conditions, behind the act, or with its exception swallowed. Low
+  where the new condition is one of the program's own; medium where it asks the environment, a header, a
+  setting or is constant.
+- *switched off*: `csrf_exempt`, `AllowAny`, `optional=True`, a setting that is off, a token that chooses its
+  own algorithm.
+
+High is a function that answers requests and that nothing in the change guards any more. A view that is
+deleted protects nothing that is left, and is not reported.
+
+## What it does not see
+
+Guards in files that the change does not touch; what a condition's values are; templates; guards of frameworks
+whose names say nothing.
+""",
+    TESTS.id: """
+A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
+found again by their name or body.
+""",
+}
+_CWE: Final[dict[str, tuple[int, ...]]] = {
+    "authentication": (306, 862),
+    "authorisation": (862, 863),
+    "csrf": (352,),
+    "rate limit": (307, 770),
+    "integrity": (347, 208),
+    "escaping": (79, 116),
+    "place": (22, 601, 918),
+}
+_MOST: Final = 20
+_DOORS: Final[dict[str | None, str]] = {
+    "python": "gate.prescreen.protections.python_reader:read",
+    "javascript": "gate.prescreen.protections.javascript_reader:read",
+    "typescript": "gate.prescreen.protections.javascript_reader:read",
+}
+"""Languages that are compared, and who reads them."""
+_COMPARED: Final = ("python", "javascript", "typescript")
+_HOW: Final = {
+    "removed": "A check of {} that base had is gone.",
+    "loosened": "A check of {} refuses less than at base.",
+    "opened": "Something that base did not have switches a protection off ({}).",
+}
+_TOLD: Final = {
+    "deleted": "A test of code that this change edits is deleted.",
+    "skipped": "A test of code that this change edits is skipped.",
+    "loosened": "A test of code that this change edits asks less than before.",
+}
+_SHOWN: Final = 3
+_WHO: Final = ("authentication", "authorisation")
+
+_Facts = dict[str, FileFacts]
+_File = tuple[str, str, bytes]
+"""Who reads it, its path on its side, its text."""
+
+
+class Protections:
+    """The scanner. ``name`` is the stage's name after ``prescreen:``."""
+
+    name: str = "protections"
+
+    def scan(self, request: PrescreenRequest) -> Prescreened:
+        """Compare the protections of every changed program, deleted files counted as base only."""
+        until = time.monotonic() + request.deadline
+        views = make_views(request)
+        heads = [v for v in views.of(_COMPARED, "head") if not v.unreadable]
+        bases = [v for v in views.of(_COMPARED, "base") if not v.unreadable]
+        if not bases and not any(f.status == "deleted" for f in request.change.files):
+            return ended(self.name, ())
+        now_at = {v.path: v.source.path for v in bases}
+        base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
+        head, unlooked = _read([*map(_packed, heads)], until)
+        by_path = {v.path: v for v in heads}
+        try:
+            found = [*_findings(base, head, now_at, by_path, until)]
+        except TimeoutError:
+            late = "the scanner's deadline had passed"
+            return ended(self.name, (), [*unlooked, *((path, late) for path in head)])
+        programs = [(path, why) for path, why in unlooked if by_path[path].language == "python"]
+        result = ended(self.name, found, programs)
+        others = [item for item in unlooked if item not in programs]
+        return _noted(result, others) if others and not programs else result
+
+
+def _noted(result: Prescreened, others: Sequence[tuple[str, str]]) -> Prescreened:
+    """The same; JavaScript that was not compared is named in the stage, since Semgrep reads it, too."""
+    why = f"{unread_files_text(others)} (read elsewhere)"
+    return replace(result, stages=tuple(replace(stage, reason=why) for stage in result.stages))
+
+
+def _packed(view: View) -> _File:
+    return _DOORS[view.language], view.path, view.text.encode("utf-8", "replace")
+
+
+def _deleted(request: PrescreenRequest) -> Iterator[_File]:
+    gone = [f.path for f in request.change.files if f.status == "deleted" and not f.binary]
+    doors = {path: _DOORS[language] for path in gone if (language := reader_of(path, b"")) in _DOORS}
+    for path, data in request.base.read_many(tuple(doors)):
+        yield doors[path], path, data
+
+
+def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str, str]]]:
+    tests = [path for _, path, _ in files if is_test_path(path)]
+    facts: _Facts = {}
+    unlooked: list[tuple[str, str]] = []
+    for door in sorted({door for door, _, _ in files}):
+        chosen = [(path, data) for at, path, data in files if at == door]
+        left = max(1.0, until - time.monotonic())
+        results = scan_isolated(door, chosen, FileFacts, options={"tests": tests}, deadline=left, parses=True)
+        for result in results:
+            if result.value is not None:
+                facts[result.path] = result.value
+            else:
+                unlooked.append((result.path, result.reason))
+    return facts, unlooked
+
+
+def _findings(
+    base: _Facts, head: _Facts, now_at: Mapping[str, str], views: Mapping[str, View], until: float
+) -> Iterator[Finding]:
+    product = [{p: f for p, f in side.items() if not is_test_path(p)} for side in (base, head)]
+    tests = [{p: f for p, f in side.items() if is_test_path(p)} for side in (base, head)]
+    lost = losses(product[0], product[1], now_at, until)
+    for loss in lost[:_MOST]:
+        yield _loss(loss, views[loss.path])
+    edited = changed_names(product[0], product[1], now_at)
+    weaker = {loss.unit.rpartition(".")[2] for loss in lost}
+    missing = [*missing_tests(tests[0], tests[1], now_at, edited | weaker)]
+    missing.sort(key=lambda m: (weaker.isdisjoint(m.about), m.path, m.line))
+    for one in missing[:_MOST]:
+        yield _missing(one, weaker, views.get(one.path))
+
+
+def _loss(loss: Loss, view: View) -> Finding:
+    before = " | ".join(loss.before[:_SHOWN])
+    more = len(loss.before) - _SHOWN
+    evidence = {
+        "in": loss.unit or "the module",
+        "before": before + (f" | and {more} more" if more > 0 else ""),
+        "base": loss.before_at,
+        "after": loss.after or "nothing",
+    }
+    severity = Severity.HIGH if loss.open else Severity.MEDIUM
+    severity = Severity.LOW if loss.mild or is_example(loss.path) else severity
+    made = finding(
+        REMOVED,
+        _HOW[loss.how].format(loss.family),
+        view.location(loss.line),
+        shape=f"{loss.how} {loss.unit} {before} {loss.after}",
+        evidence={key: value for key, value in evidence.items() if value},
+        severity=severity,
+        confidence=Confidence.MEDIUM if loss.family in _WHO or loss.how == "opened" else Confidence.LOW,
+    )
+    return replace(made, cwe=_CWE.get(loss.family, (693,)))
+
+
+def _missing(one: Missing, weaker: set[str], view: View | None) -> Finding:
+    grave = not weaker.isdisjoint(one.about)
+    place = view.location(one.line) if view is not None and one.line else Location(path=one.path)
+    return finding(
+        TESTS,
+        _TOLD[one.how],
+        place,
+        shape=f"{one.how} {one.test}",
+        evidence={"test": one.test, "about": ", ".join(one.about[:_SHOWN])},
+        severity=Severity.MEDIUM if grave else Severity.LOW,
+    )
