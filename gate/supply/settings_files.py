@@ -6,8 +6,10 @@ Every reader takes a text and gives ``(kind, address)`` pairs; a text that is no
 from __future__ import annotations
 
 import configparser
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Final, Literal
 
 from gate.supply.inputs.text import json_table, table_of, tables_of, text_of, texts_of, yaml_table
@@ -127,6 +129,69 @@ def composer(text: str) -> Iterator[Place]:
             yield "registry", text_of(repository["url"])
 
 
+_VARIABLES: Final[dict[str, Kind]] = {
+    "PIP_INDEX_URL": "index",
+    "PIP_EXTRA_INDEX_URL": "extra-index",
+    "PIP_FIND_LINKS": "find-links",
+    "PIP_TRUSTED_HOST": "trusted-host",
+    "UV_INDEX_URL": "index",
+    "UV_DEFAULT_INDEX": "index",
+    "UV_INDEX": "extra-index",
+    "UV_EXTRA_INDEX_URL": "extra-index",
+    "NPM_CONFIG_REGISTRY": "registry",
+    "YARN_REGISTRY": "registry",
+    "YARN_NPM_REGISTRY_SERVER": "registry",
+    "GOPROXY": "registry",
+}
+_ASSIGNED: Final = re.compile(
+    rf"(?<![\w-])({'|'.join(map(re.escape, _VARIABLES))})[\"']?\s*(?:=|:|\s)\s*[\"']?(https?://[^\s\"',;]+)",
+    re.IGNORECASE,
+)
+
+
+def variables(text: str) -> Iterator[Place]:
+    """Variables that package managers obey, in whatever sets them: tox, Docker, compose, make, ``.env``."""
+    for line in text.splitlines():
+        if not line.lstrip().startswith(("#", "//")):
+            for name, address in _ASSIGNED.findall(line[:4000]):
+                yield _VARIABLES[name.upper()], address
+
+
+def renovate(text: str) -> Iterator[Place]:
+    """Renovate's settings: from where it takes updates."""
+    with suppress(ValueError):  # JSON5, as often as not: nothing that others would run
+        yield from _named(json_table(text), ("registryUrls", "defaultRegistryUrls"))
+
+
+def dependabot(text: str) -> Iterator[Place]:
+    """Dependabot's settings: the registries it logs in to."""
+    with suppress(ValueError):
+        for registry in map(table_of, table_of(yaml_table(text).get("registries")).values()):
+            if text_of(registry.get("url")):
+                yield "registry", text_of(registry["url"])
+
+
+def _named(value: object, keys: tuple[str, ...], deep: int = 20) -> Iterator[Place]:
+    """Addresses below these keys, at any depth."""
+    if deep and isinstance(value, list):
+        for each in value:
+            yield from _named(each, keys, deep - 1)
+    elif deep and isinstance(value, dict):
+        for key, inner in value.items():
+            if key in keys:
+                yield from (("registry", url) for url in texts_of(inner))
+            else:
+                yield from _named(inner, keys, deep - 1)
+
+
+def lfs(text: str) -> Iterator[Place]:
+    """``.lfsconfig``: from where git fetches large files."""
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if equals and key.strip().lower() in ("url", "pushurl"):
+            yield "registry", value.strip().strip("\"'")
+
+
 READERS: Final[dict[str, Callable[[str], Iterator[Place]]]] = {
     ".npmrc": npmrc,
     ".yarnrc": yarnrc,
@@ -139,5 +204,23 @@ READERS: Final[dict[str, Callable[[str], Iterator[Place]]]] = {
     "poetry.toml": poetry_toml,
     "gemfile": gemfile,
     "composer.json": composer,
+    "renovate.json": renovate,
+    ".renovaterc": renovate,
+    ".renovaterc.json": renovate,
+    ".github/dependabot.yml": dependabot,
+    ".github/dependabot.yaml": dependabot,
+    ".lfsconfig": lfs,
+    "tox.ini": variables,
+    "makefile": variables,
+    "justfile": variables,
+    "dockerfile": variables,
+    "compose.yaml": variables,
+    "compose.yml": variables,
+    "docker-compose.yml": variables,
+    "docker-compose.yaml": variables,
+    ".env": variables,
+    ".envrc": variables,
+    ".gitlab-ci.yml": variables,
+    "noxfile.py": variables,
 }
 """By the file's name, or its folder's and its own."""
