@@ -114,6 +114,7 @@ def judged(
         with contextlib.suppress(OSError, ValueError):
             report = json.loads(file.read_text("utf-8"))
         if reports is not None and file.exists():
+            reports.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, reports / f"{project.replace('/', '+')}-{commit[:12]}.json")
     told = done.stderr.decode("utf-8", "replace").strip().splitlines()
     verdict = "no verdict" if done.timed_out else report.get("verdict", "no verdict")
