@@ -55,6 +55,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "password-free-root": Kind("Root's rights are given without a password.", _H),
     "login-key": Kind("Somebody's key may log in.", _H),
     "rows-open": Kind("The database no longer hides rows from those who may not see them.", _H),
+    "unreadable": Kind("A manifest is written so that not every parser reads it alike.", _H),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
 }
 GUARDS: Final[Mapping[str, Kind]] = {

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.prescreen.infrastructure.facts import FileFacts
+from gate.prescreen.infrastructure.facts import Fact, FileFacts
 from gate.prescreen.infrastructure.service_facts import account_facts, image_facts, unit_facts
 from gate.prescreen.infrastructure.terraform_facts import policy_facts, terraform_facts
 from gate.prescreen.infrastructure.web_facts import page_facts, server_facts, sql_facts
@@ -23,6 +23,8 @@ _TERRAFORM: Final = frozenset((".tf", ".tofu", ".hcl"))
 _LOCKS: Final = re.compile(
     r"(?:^|[/.-])(?:lock|package-lock|npm-shrinkwrap)\.(?:json|toml|ya?ml)$|pnpm-lock|poetry\.lock"
 )
+_MANIFEST: Final = re.compile(rb"(?m)^apiVersion\s*:")
+_KIND: Final = re.compile(rb"(?m)^kind\s*:")
 _LONGEST: Final = 1 << 20
 
 
@@ -66,8 +68,8 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
     if kind == "yaml":
         try:
             return yaml_facts(data)
-        except UnreadableYamlError:
-            return FileFacts()
+        except UnreadableYamlError as error:
+            return _unreadable(path, data, str(error))
     text = data.decode("utf-8", "replace")
     if kind in ("json", "toml"):
         return _settings(text, path, kind)
@@ -81,6 +83,15 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
     }
     reader = readers.get(kind)
     return reader(text, path) if reader else FileFacts()
+
+
+def _unreadable(path: str, data: bytes, why: str) -> FileFacts:
+    """A manifest of Kubernetes with a doubled key is one thing to us and another to the cluster. Templates
+    that are no YAML before they are filled in, and data of every other kind, say nothing.
+    """
+    if b"{{" in data or not (_MANIFEST.search(data) and _KIND.search(data)):
+        return FileFacts()
+    return FileFacts(facts=[Fact("grant", "unreadable", path, 1, why)], subjects=[path])
 
 
 def _settings(text: str, path: str, kind: str) -> FileFacts:

@@ -100,6 +100,12 @@ HOSTILE: Final = (
     ),
     Pair("pod-host-network", "host-network", pod(), pod(pod="hostNetwork: true\n      ")),
     Pair("pod-less-confined", "confinement", pod(context=SAFE), pod()),
+    Pair(
+        "pod-doubled-key",
+        "unreadable",
+        pod(),
+        pod(pod="hostPID: false\n      hostPID: true\n      "),
+    ),
     Pair("role-everything", "every-right", role("[get]", "[pods]"), role("['*']", "['*']")),
     Pair("role-impersonates", "escalates", role("[get]", "[users]"), role("[get, impersonate]", "[users]")),
     Pair("bound-to-anybody", "to-anybody", {}, bound("view", "system:unauthenticated")),
