@@ -97,7 +97,7 @@ class MarkdownReporter:
             "unrun": rows(report)[: room.rows],
             "unrun_more": max(0, len(rows(report)) - room.rows),
             "worst": self._finding(ranked[0], room, report) if ranked else None,
-            "next": summary.next_step(report),
+            "next": _own_words(summary.next_step(report)),
             "tree": Markup(process_tree(summary.ordered(report.behaviour.new))),  # noqa: S704 - see there
             "behaviours": [behaviour_row(b) for b in summary.ordered(report.behaviour.new)[: room.rows]],
             "behaviours_more": max(0, len(report.behaviour.new) - room.rows),
@@ -203,6 +203,12 @@ def sentence(told: incidents.Sentence) -> Markup:
         shown = markdown_code(phrase.text, 120) if phrase.quoted else before + markdown(phrase.text) + after
         parts.append(shown if phrase.text.strip() else phrase.text)
     return Markup("".join(parts))  # noqa: S704 - escaped by textsafe
+
+
+def _own_words(text: str) -> Markup:
+    """Advice in our words, with what stands between backticks as code."""
+    parts = enumerate(text.split("`"))
+    return sentence(tuple(incidents.Phrase(text=part, quoted=bool(at % 2)) for at, part in parts))
 
 
 def heading(report: Report) -> incidents.Sentence:

@@ -13,7 +13,7 @@ from gate.model.override import OverrideDecision
 from gate.model.report import Report
 from gate.model.run import Outcome, RunRecord
 from gate.model.score import Verdict
-from gate.model.stage import incomplete_stages
+from gate.model.stage import Stage, StageOutcome, incomplete_stages
 
 # kind -> what people call it; the order is the order of telling
 VERBS: Final[dict[BehaviourKind, str]] = {
@@ -119,11 +119,11 @@ def worst_finding(report: Report) -> Finding | None:
 
 
 def next_step(report: Report) -> str:
-    """One sentence of advice, in our words only (it may hold a stage's reason)."""
+    """Advice of a sentence or two, in our words only; names of settings and commands between backticks."""
     blind = incomplete_stages(report.stages)
     if report.verdict is Verdict.INCONCLUSIVE:
         if blind:
-            return f"Make {blind[0].name} work ({blind[0].reason}), then run the check again."
+            return f"{_advice(blind[0])} Then run the check again."
         return "Run the check again; if it stays inconclusive, see `gate doctor`."
     top = worst_finding(report)
     if report.verdict in (Verdict.FAIL, Verdict.WARN):
@@ -131,6 +131,20 @@ def next_step(report: Report) -> str:
             return report.rules[top.rule_id].remediation
         return "Read the findings; change the code, or ask a maintainer for an override with a reason."
     return "Nothing has to be done." if top is None else "Nothing has to be done; small findings are listed."
+
+
+def _advice(stage: Stage) -> str:
+    """What to set so that a stage can look, by its name and how it ended; its reason is told beside it."""
+    room, _, part = stage.name.partition(":")
+    if room == "prescreen":
+        return f"Make {part or 'the file'} readable, or give it longer (`prescreen.deadline`)."
+    if room == "setup":
+        return 'Allow its package index (`sandbox.egress_allow`), or do without (`sandbox.setup = "none"`).'
+    if stage.outcome is StageOutcome.DEGRADED:
+        return "Give it more time or memory (`sandbox.budget`, `sandbox.deadline`, `sandbox.memory_mb`)."
+    if room == "sandbox":
+        return "Ask `gate doctor` which sandboxes work here, and choose one (`sandbox.backend`)."
+    return f"Make {stage.name} work (`gate doctor`)."
 
 
 def disclosed(report: Report) -> tuple[int, int, tuple[str, ...]]:

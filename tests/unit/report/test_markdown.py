@@ -54,11 +54,15 @@ def test_harmless_change_is_told_in_few_words() -> None:
 
 
 def test_not_having_looked_is_said_at_once_and_never_as_nothing_new() -> None:
-    lines = REPORTER.render(sample.blind()).splitlines()[:6]
+    text = REPORTER.render(sample.blind())
+    lines = text.splitlines()
     assert "Inconclusive" in lines[0]
     assert "sandbox could not look" in lines[0]
-    assert "unknown, nothing of this change was run" in lines[2]
-    assert "no container engine answers" in lines[5]
+    assert "no container engine answers" in lines[1]
+    assert "`sandbox.backend`" in lines[2]
+    assert "nothing new was seen" not in text
+    above = text[: text.index("<details>")]
+    assert above.count("no container engine answers") == 1
 
 
 SKELETON = look_at(REPORTER.render(nasty("word"))).tags
