@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
-from typing import Final
-
-import tree_sitter
-import tree_sitter_hcl
+from typing import TYPE_CHECKING, Final
 
 from gate.prescreen.infrastructure.facts import Fact, FileFacts
+
+if TYPE_CHECKING:  # a grammar is needed where files are read, not where results are published
+    import tree_sitter
 
 _WORLD: Final = frozenset(("0.0.0.0/0", "::/0", "*", "Internet"))
 _WEB: Final = frozenset((80, 443))
@@ -58,6 +58,9 @@ Value = str | list["Value"] | dict[str, "Value"]
 
 @cache
 def _parser() -> tree_sitter.Parser:
+    import tree_sitter
+    import tree_sitter_hcl
+
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_hcl.language()))
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import tree_sitter_hcl
-from tree_sitter import Language, Node, Parser
+from typing import TYPE_CHECKING
 
 from gate.supply.inputs.model import Archive, Input, Inputs
+
+if TYPE_CHECKING:  # a grammar is needed where files are read, not where results are published
+    from tree_sitter import Node
 
 _HOME = "registry.terraform.io"
 
 
 def read(text: str) -> Inputs:
     """What the grammar can read of a text; a source that is no plain text is left out, as Terraform wants."""
+    import tree_sitter_hcl
+    from tree_sitter import Language, Parser
+
     root = Parser(Language(tree_sitter_hcl.language())).parse(text.encode("utf-8", "replace")).root_node
     found: list[Input] = []
     for words, body in _blocks(root):
