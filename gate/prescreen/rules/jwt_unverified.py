@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 
@@ -25,7 +26,8 @@ from gate.prescreen.python_ast.rule import Hit, rule
     fix="Pass the key and a list of allowed algorithms, and leave verification on.",
 )
 def check(module: Module) -> Iterator[Hit]:
-    """jwt.decode with verification off or algorithm none."""
+    """jwt.decode with verification off, algorithm none, or the algorithm that the token names."""
+    flow = Flow(module)
     for call, _ in module.calls(
         "jwt.decode", "jose.jwt.decode", "authlib.jose.jwt.decode", "jwt.api_jwt.decode"
     ):
@@ -37,10 +39,13 @@ def check(module: Module) -> Iterator[Hit]:
         if isinstance(options, ast.Dict):
             for key, value in zip(options.keys, options.values, strict=True):
                 off = off or (module.text_of(key) == "verify_signature" and module.is_false(value))
-        algorithms = module.const(module.arg(call, 2, "algorithms"))
+        given = module.arg(call, 2, "algorithms")
+        algorithms = module.const(given)
         listed = algorithms if isinstance(algorithms, list) else [algorithms]
         if off or any(isinstance(item, str) and item.lower() == "none" for item in listed):
             yield Hit(node=call, message="A token is read without checking its signature.")
+        elif any(name.endswith("get_unverified_header") for name in flow.trace(given).calls):
+            yield Hit(node=call, message="A token says itself by which algorithm it is checked.")
     for call, _ in module.calls("jose.jwt.get_unverified_claims", "jose.jws.get_unverified_claims"):
         yield Hit(node=call, message="A token's claims are read without checking its signature.")
     for call, _ in module.calls("jwt.encode"):

@@ -202,7 +202,8 @@ def _loss(loss: Loss, view: View) -> Finding:
         "base": loss.before_at,
         "after": loss.after or "nothing",
     }
-    severity = Severity.HIGH if loss.open else Severity.MEDIUM
+    way_round = loss.how == "opened" and loss.family in _WHO
+    severity = Severity.HIGH if loss.open or way_round else Severity.MEDIUM
     severity = Severity.LOW if loss.mild or is_example(loss.path) else severity
     made = finding(
         REMOVED,

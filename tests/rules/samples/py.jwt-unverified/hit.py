@@ -11,3 +11,8 @@ def who(token):
     from jose import jwt as other
 
     return other.get_unverified_claims(token)["sub"]  # HIT
+
+
+def by_its_own_word(token, key):
+    named = jwt.get_unverified_header(token)["alg"]
+    return jwt.decode(token, key, algorithms=[named])  # HIT
