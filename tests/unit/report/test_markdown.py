@@ -14,6 +14,7 @@ from gate.model.location import Location
 from gate.model.report import Report
 from gate.model.run import Completeness
 from gate.model.score import Verdict
+from gate.model.stage import Stage, StageOutcome
 from gate.report.annotations import annotate, step_summary
 from gate.report.markdown import MOST_CHARACTERS, REPORTER, MarkdownReporter, behaviour_row
 from gate.report.rendering import markdown_environment
@@ -63,6 +64,24 @@ def test_not_having_looked_is_said_at_once_and_never_as_nothing_new() -> None:
     assert "nothing new was seen" not in text
     above = text[: text.index("<details>")]
     assert above.count("no container engine answers") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "setting"),
+    [
+        ("sandbox", StageOutcome.FAILED, "`sandbox.backend`"),
+        ("sandbox", StageOutcome.DEGRADED, "`sandbox.budget`"),
+        ("prescreen:semgrep", StageOutcome.DEGRADED, "`prescreen.deadline`"),
+        ("setup", StageOutcome.FAILED, "`sandbox.egress_allow`"),
+        ("attribution", StageOutcome.FAILED, "`gate doctor`"),
+    ],
+)
+def test_what_could_not_look_names_its_setting(name: str, outcome: StageOutcome, setting: str) -> None:
+    stage = Stage(name=name, outcome=outcome, reason="it did not answer")
+    lines = REPORTER.render(replace(sample.blind(), stages=(stage,))).splitlines()
+    assert "it did not answer" in lines[1]
+    assert lines[2].startswith("- **Next:** ")
+    assert setting in lines[2]
 
 
 SKELETON = look_at(REPORTER.render(nasty("word"))).tags
