@@ -16,6 +16,7 @@ MOST_NODES: Final = 60_000
 """Nodes of a document, an alias counted with everything below it."""
 DEEPEST: Final = 60
 
+_LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 Data = str | list[Any] | dict[str, Any]
 Path = tuple[str | int, ...]
 
@@ -40,33 +41,35 @@ class Document:
 
 def read_yaml(data: bytes, *, most: int = MOST_NODES) -> Document:
     """The one document of a text, of ``most`` nodes. Raises UnreadableYamlError for everything else."""
+    text = _text(data)
     try:
-        text = data.decode("utf-8-sig")
-        node = yaml.compose(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    except UnicodeDecodeError as error:
-        raise UnreadableYamlError("it is not UTF-8") from error
+        node = yaml.compose(text, Loader=_LOADER)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableYamlError("it is not one YAML document") from error
-    document = Document()
-    if node is not None:
-        document.data = _Reader(document.lines, most).value(node, ())
-    return document
+    return _document(node, most) if node is not None else Document()
 
 
 def read_yaml_documents(data: bytes) -> list[Document]:
-    """All documents of a text, empty ones left out. Raises UnreadableYamlError."""
-    out: list[Document] = []
+    """All documents of a text. Raises UnreadableYamlError."""
+    text = _text(data)
     try:
-        text = data.decode("utf-8-sig")
-        for node in yaml.compose_all(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
-            document = Document()
-            document.data = _Reader(document.lines, MOST_NODES).value(node, ())
-            out.append(document)
-    except UnicodeDecodeError as error:
-        raise UnreadableYamlError("it is not UTF-8") from error
+        nodes = list(yaml.compose_all(text, Loader=_LOADER))
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableYamlError("it is not YAML") from error
-    return out
+    return [_document(node, MOST_NODES) for node in nodes]
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableYamlError("it is not UTF-8") from error
+
+
+def _document(node: yaml.Node, most: int) -> Document:
+    document = Document()
+    document.data = _Reader(document.lines, most).value(node, ())
+    return document
 
 
 class _Reader:

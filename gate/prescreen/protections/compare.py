@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from gate.prescreen.protections.effective import effective_guards
-from gate.prescreen.protections.facts import QUERY, FileFacts, Guard, Unit, Weakness
+from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit, Weakness
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
 from gate.prescreen.protections.vocabulary import family_of, is_switch
 
 How = Literal["removed", "loosened", "opened"]
-_WHO: Final = ("authentication", "authorisation")
-_SWALLOWED: Final = "+swallowed"
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
     "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
@@ -140,7 +138,7 @@ def _late(old: Placed, new: Placed) -> Iterator[Loss]:
     if not set(old.unit.acts) & set(new.unit.acts):
         return
     for g in old.unit.guards:
-        if g.family not in _WHO or g.form not in ("refusal", "call"):
+        if g.family not in WHO or g.form not in ("refusal", "call"):
             continue
         same = [h for h in new.unit.guards if (h.must, h.form) == (g.must, g.form)]
         acts = set(old.unit.acts[g.behind :]) - set(old.unit.acts[: g.behind])
@@ -195,9 +193,9 @@ def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
 
 
 def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) -> Loss:
-    first, looser = next(((g, x) for g, x in those if g.family in _WHO), those[0])
-    asks = any(g.family in _WHO for g in both.has if g.form != "branch")
-    asked = any(g.family in _WHO for g, _ in those)
+    first, looser = next(((g, x) for g, x in those if g.family in WHO), those[0])
+    asks = any(g.family in WHO for g in both.has if g.form != "branch")
+    asked = any(g.family in WHO for g, _ in those)
     return Loss(
         how=how,
         family=first.family,
@@ -215,11 +213,11 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
 def _is_mild(g: Guard, looser: Guard | None, both: _Compared) -> bool:
     """Is this loss one that ordinary changes bring: a condition of the program's own around the check?"""
     if looser is None:
-        return g.vague and any(h.family in _WHO and h.form != "branch" for h in both.has)
+        return g.vague and any(h.family in WHO and h.form != "branch" for h in both.has)
     if looser.vague and not g.vague:
         return True
     new = {*looser.must, *looser.context} - {*g.must, *g.context}
-    return set(looser.must) <= {*g.must, *g.context} and not any(a == _SWALLOWED or is_switch(a) for a in new)
+    return set(looser.must) <= {*g.must, *g.context} and not any(a == SWALLOWED or is_switch(a) for a in new)
 
 
 def _is_own(g: Guard, both: _Compared) -> bool:
@@ -234,7 +232,7 @@ def _is_kept(g: Guard, both: _Compared) -> bool:
         if h.form != "branch" and set(h.must) <= wanted and set(h.context) <= wanted:
             return True
     for h in both.gained:
-        around = {_SWALLOWED} if g.form == "handler" else set(h.context)
+        around = {SWALLOWED} if g.form == "handler" else set(h.context)
         if set(h.must) <= wanted and not any(_narrows(a, tested) for a in around & {*h.context} - wanted):
             return True
     return False
@@ -242,7 +240,7 @@ def _is_kept(g: Guard, both: _Compared) -> bool:
 
 def _narrows(atom: str, tested: set[str]) -> bool:
     """Does a condition that surrounds a guard at head, and not at base, make it refuse less?"""
-    return atom == _SWALLOWED or is_switch(atom) or atom[1:] not in tested
+    return atom == SWALLOWED or is_switch(atom) or atom[1:] not in tested
 
 
 def _looser(g: Guard, both: _Compared) -> Guard | None:
@@ -309,7 +307,7 @@ def _inside(both: _Compared, head: Side) -> Iterator[Guard]:
 def _is_stronger(h: Guard, g: Guard) -> bool:
     if g.form == h.form == "handler" and {g.family, h.family} == {"integrity", "authentication"}:
         return True  # a signed token for one that is looked up
-    return h.family == g.family or (g.family, h.family) == _WHO
+    return h.family == g.family or (g.family, h.family) == WHO
 
 
 def _hollow_names(base: Side, head: Side) -> frozenset[str]:

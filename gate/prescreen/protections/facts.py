@@ -11,6 +11,10 @@ Family = Literal[
 ]  # fmt: skip
 """What a protection protects from; one of the same family may stand in place of another. ``other``: an early
 end whose condition names none. It can keep what a guard of base refused, and is never missed itself."""
+WHO: Final[tuple[Family, Family]] = ("authentication", "authorisation")
+"""Families that ask who somebody is or what they may."""
+SWALLOWED: Final = "+swallowed"
+"""The atom of a place whose exceptions nobody sees."""
 QUERY: Final = "a query"
 """As ``Guard.of``: any call that asks a database."""
 Form = Literal[

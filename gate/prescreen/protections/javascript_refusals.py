@@ -11,7 +11,7 @@ from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.protections.conditions import Term, family_of_atom
-from gate.prescreen.protections.facts import Family, Form, Guard, Weakness
+from gate.prescreen.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
 from gate.prescreen.protections.javascript_conditions import (
     Conditions,
     first_in,
@@ -30,8 +30,6 @@ from gate.prescreen.protections.vocabulary import (
     snake,
 )
 
-WHO: Final[tuple[Family, ...]] = ("authentication", "authorisation")
-SWALLOWED: Final = "+swallowed"
 FUNCTIONS: Final = frozenset({
     "function_declaration", "function_expression", "arrow_function", "method_definition",
     "generator_function_declaration", "generator_function",

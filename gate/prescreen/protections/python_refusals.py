@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.prescreen.protections.conditions import Conditions, Term, family_of_atom, last_name
-from gate.prescreen.protections.facts import Family, Form, Guard, Weakness
+from gate.prescreen.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
 from gate.prescreen.protections.python_guards import argument_guards, source, wide_guards
 from gate.prescreen.protections.python_settings import setting_facts
 from gate.prescreen.protections.vocabulary import (
@@ -23,9 +23,6 @@ from gate.prescreen.protections.vocabulary import (
     snake,
 )  # fmt: skip
 
-WHO: Final[tuple[Family, ...]] = ("authentication", "authorisation")
-SWALLOWED: Final = "+swallowed"
-"""The atom of a place whose exceptions nobody sees."""
 _ENDS: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ANSWERS: Final = frozenset({

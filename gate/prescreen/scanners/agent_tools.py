@@ -16,6 +16,7 @@ from gate.model.location import Location
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Source
 from gate.prescreen.text_rule import finding, policy_rule
+from gate.supply.inputs.text import plain_json
 
 META: Final = policy_rule.meta(
     "governance.agent-tools",
@@ -96,7 +97,7 @@ def tool_findings(source: Source) -> Iterator[Finding]:
 def _given(path: str, data: bytes) -> tuple[Given, ...]:
     text = data.decode("utf-8-sig", "replace")
     try:
-        found: object = tomllib.loads(text) if path.endswith(".toml") else json.loads(without_comments(text))
+        found: object = tomllib.loads(text) if path.endswith(".toml") else json.loads(plain_json(text))
     except (ValueError, RecursionError):
         return ()
     return tuple(_walk(found, (), 0))
@@ -145,16 +146,3 @@ def _servers(servers: Mapping[str, object]) -> Iterator[Given]:
         if command and isinstance(parts, list):
             words = " ".join(str(part) for part in parts if part is not None)
             yield Given("Agents start this program as a tool server.", f"server {words[:200]}", Severity.HIGH)
-
-
-def without_comments(text: str) -> str:
-    """JSON as editors write it: without comments and without commas before a closing bracket."""
-    out: list[str] = []
-    for match in _PARTS.finditer(text):
-        part = match[0]
-        out.append("" if part.startswith(("//", "/*")) else part)
-    return _TRAILING.sub(lambda found: found["quoted"] or found["end"], "".join(out))
-
-
-_PARTS: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|//[^\n]*|/\*.*?\*/|[^\"/]+|.", re.DOTALL)
-_TRAILING: Final = re.compile(r"(?P<quoted>\"(?:[^\"\\]|\\.)*\")|,(?P<end>\s*[}\]])", re.DOTALL)

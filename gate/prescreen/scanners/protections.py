@@ -19,7 +19,7 @@ from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended, unread_files_text
 from gate.prescreen.protections.compare import Loss, losses
-from gate.prescreen.protections.facts import FileFacts
+from gate.prescreen.protections.facts import WHO, FileFacts
 from gate.prescreen.protections.paths import is_example, is_test_path
 from gate.prescreen.protections.tests_compare import Missing, changed_names, missing_tests
 from gate.prescreen.text_rule import finding, rule
@@ -109,7 +109,6 @@ _TOLD: Final = {
     "loosened": "A test of code that this change edits asks less than before.",
 }
 _SHOWN: Final = 3
-_WHO: Final = ("authentication", "authorisation")
 
 _Facts = dict[str, FileFacts]
 _File = tuple[str, str, bytes]
@@ -202,7 +201,7 @@ def _loss(loss: Loss, view: View) -> Finding:
         "base": loss.before_at,
         "after": loss.after or "nothing",
     }
-    way_round = loss.how == "opened" and loss.family in _WHO
+    way_round = loss.how == "opened" and loss.family in WHO
     severity = Severity.HIGH if loss.open or way_round else Severity.MEDIUM
     severity = Severity.LOW if loss.mild or is_example(loss.path) else severity
     made = finding(
@@ -212,7 +211,7 @@ def _loss(loss: Loss, view: View) -> Finding:
         shape=f"{loss.how} {loss.unit} {before} {loss.after}",
         evidence={key: value for key, value in evidence.items() if value},
         severity=severity,
-        confidence=Confidence.MEDIUM if loss.family in _WHO or loss.how == "opened" else Confidence.LOW,
+        confidence=Confidence.MEDIUM if loss.family in WHO or loss.how == "opened" else Confidence.LOW,
     )
     return replace(made, cwe=_CWE.get(loss.family, (693,)))
 

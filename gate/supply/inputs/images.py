@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.supply.inputs.model import Archive, Input, Inputs
-from gate.supply.inputs.text import json_table, table_of, text_of, texts_of, yaml_table
-from gate.supply.javascript.placed_lock import without_last_commas
+from gate.supply.inputs.text import json_table, plain_json, table_of, text_of, texts_of, yaml_table
 
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
 _HUB: Final = frozenset({"index.docker.io", "registry-1.docker.io", "registry.hub.docker.com", "docker.io"})
@@ -100,7 +99,7 @@ def compose(text: str) -> Inputs:
 
 def devcontainer(text: str) -> Inputs:
     """devcontainer.json, JSON with comments: its image and its features, which run code when it is built."""
-    data = json_table(without_last_commas(without_comments(text)))
+    data = json_table(plain_json(text))
     found = [image(text_of(data.get("image")), "image")] if text_of(data.get("image")) else []
     for feature in table_of(data.get("features")):
         if feature.startswith(("http://", "https://")):
@@ -113,26 +112,3 @@ def devcontainer(text: str) -> Inputs:
         if dot:
             found.append(Input(name=extension, kind="vcs", where=f"vscode://extensions/{publisher}"))
     return Inputs(kind="images", inputs=tuple(dict.fromkeys(found)))
-
-
-def without_comments(text: str) -> str:
-    """JSON of JSON with comments. In linear time."""
-    out: list[str] = []
-    at = 0
-    while at < len(text):
-        if text[at] == '"':
-            end = at + 1
-            while end < len(text) and text[end] != '"':
-                end += 2 if text[end] == "\\" else 1
-            out.append(text[at : end + 1])
-            at = end + 1
-        elif text.startswith("//", at):
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
-        elif text.startswith("/*", at):
-            end = text.find("*/", at + 2)
-            at = len(text) if end < 0 else end + 2
-        else:
-            out.append(text[at])
-            at += 1
-    return "".join(out)

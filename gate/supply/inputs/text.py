@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gate.supply.inputs.model import UnreadableInputError
+from gate.supply.javascript.placed_lock import without_last_commas
 from gate.supply.yaml_data import UnreadableYamlError, read_yaml
 
 _MOST_NODES: Final = 400_000
@@ -22,6 +23,11 @@ def json_table(text: str) -> Mapping[str, object]:
     except json.JSONDecodeError as error:
         raise UnreadableInputError("it is not JSON") from error
     return _table(data)
+
+
+def plain_json(text: str) -> str:
+    """JSON of what editors write: comments, and commas before a closing bracket."""
+    return without_last_commas(_without_comments(text))
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -89,3 +95,26 @@ def texts_of(value: object) -> list[str]:
 def text_of(value: object) -> str:
     """The value where it is a text, else an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def _without_comments(text: str) -> str:
+    """JSON of JSON with comments. In linear time."""
+    out: list[str] = []
+    at = 0
+    while at < len(text):
+        if text[at] == '"':
+            end = at + 1
+            while end < len(text) and text[end] != '"':
+                end += 2 if text[end] == "\\" else 1
+            out.append(text[at : end + 1])
+            at = end + 1
+        elif text.startswith("//", at):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+        elif text.startswith("/*", at):
+            end = text.find("*/", at + 2)
+            at = len(text) if end < 0 else end + 2
+        else:
+            out.append(text[at])
+            at += 1
+    return "".join(out)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gate.prescreen.scanners.agent_tools import gives_tools, without_comments
+from gate.prescreen.scanners.agent_tools import gives_tools
 from gate.prescreen.scanners.governance import Governance
+from gate.supply.inputs.text import plain_json
 from tests.prescreen_support import make_request
 
 HOOKS = {
@@ -98,9 +99,9 @@ def test_text_without_comments_is_what_a_parser_reads(text: str) -> None:
     try:
         expected = json.loads(text)
     except (ValueError, RecursionError):
-        without_comments(text)
+        plain_json(text)
         return
-    assert json.loads(without_comments(text)) == expected
+    assert json.loads(plain_json(text)) == expected
 
 
 def test_which_files_give_tools() -> None:
