@@ -9,10 +9,9 @@ import configparser
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from typing import Final, Literal
 
-from gate.supply.inputs.text import json_table, table_of, tables_of, text_of, texts_of, yaml_table
+from gate.supply.inputs.text import json_table, plain_json, table_of, tables_of, text_of, texts_of, yaml_table
 
 Kind = Literal["index", "extra-index", "find-links", "trusted-host", "registry", "proxy"]
 Place = tuple[Kind, str]
@@ -143,6 +142,8 @@ _VARIABLES: Final[dict[str, Kind]] = {
     "YARN_NPM_REGISTRY_SERVER": "registry",
     "GOPROXY": "registry",
 }
+_OF_REGISTRIES: Final = re.compile(r"registr(?:y|ies)", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"https?://[^\s\"'<>,;)\]}]+")
 _ASSIGNED: Final = re.compile(
     rf"(?<![\w-])({'|'.join(map(re.escape, _VARIABLES))})[\"']?\s*(?:=|:|\s)\s*[\"']?(https?://[^\s\"',;]+)",
     re.IGNORECASE,
@@ -159,16 +160,32 @@ def variables(text: str) -> Iterator[Place]:
 
 def renovate(text: str) -> Iterator[Place]:
     """Renovate's settings: from where it takes updates."""
-    with suppress(ValueError):  # JSON5, as often as not: nothing that others would run
-        yield from _named(json_table(text), ("registryUrls", "defaultRegistryUrls"))
+    try:
+        table = json_table(plain_json(text))
+    except ValueError:  # JSON5, or a doubled key
+        yield from _registries_named(text)
+    else:
+        yield from _named(table, ("registryUrls", "defaultRegistryUrls"))
 
 
 def dependabot(text: str) -> Iterator[Place]:
     """Dependabot's settings: the registries it logs in to."""
-    with suppress(ValueError):
-        for registry in map(table_of, table_of(yaml_table(text).get("registries")).values()):
+    try:
+        registries = table_of(yaml_table(text).get("registries"))
+    except ValueError:  # a doubled key counts for GitHub
+        yield from _registries_named(text)
+    else:
+        for registry in map(table_of, registries.values()):
             if text_of(registry.get("url")):
                 yield "registry", text_of(registry["url"])
+
+
+def _registries_named(text: str) -> Iterator[Place]:
+    """Of a text that is no plain data: the addresses after a word that says that they are registries."""
+    if _OF_REGISTRIES.search(text):
+        for line in text.splitlines():
+            for address in _ADDRESS.findall(line) if "$schema" not in line else ():
+                yield "registry", address
 
 
 def _named(value: object, keys: tuple[str, ...], deep: int = 20) -> Iterator[Place]:

@@ -25,7 +25,6 @@ _LOCKS: Final = re.compile(
 )
 _MANIFEST: Final = re.compile(rb"(?m)^apiVersion\s*:")
 _KIND: Final = re.compile(rb"(?m)^kind\s*:")
-_LONGEST: Final = 1 << 20
 
 
 def reads(path: str) -> bool:
@@ -61,8 +60,6 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
     """The facts of one file; of one that is not what its name says, none."""
     del options
     kind = _format(path)
-    if len(data) > _LONGEST:
-        return FileFacts()
     if kind == "terraform":
         return terraform_facts(data)
     if kind == "yaml":

@@ -68,14 +68,20 @@ class Given(NamedTuple):
     severity: Severity
 
 
+_UNREADABLE: Final = Given(
+    "What this file gives to agents cannot be read as data.", "too long, or no plain data", Severity.HIGH
+)
+"""Agents may read it all the same: their parsers are milder."""
+
+
 def gives_tools(path: str) -> bool:
     """Is this a file in which agents are given hooks, servers or rights?"""
     return bool(_FILES.search(path))
 
 
 def tool_findings(source: Source) -> Iterator[Finding]:
-    """What head gives and base does not. At most a few; a file that cannot be read as data gives nothing."""
-    if not gives_tools(source.path) or len(source.head) > _LONGEST:
+    """What head gives and base does not, at most a few; a file that is no plain data is told as such."""
+    if not gives_tools(source.path):
         return
     old = {given.what for given in _given(source.path, source.base or b"")}
     lines = source.head.decode("utf-8", "replace").split("\n")
@@ -95,11 +101,15 @@ def tool_findings(source: Source) -> Iterator[Finding]:
 
 
 def _given(path: str, data: bytes) -> tuple[Given, ...]:
+    if not data.strip():
+        return ()
+    if len(data) > _LONGEST:
+        return (_UNREADABLE,)
     text = data.decode("utf-8-sig", "replace")
     try:
         found: object = tomllib.loads(text) if path.endswith(".toml") else json.loads(plain_json(text))
     except (ValueError, RecursionError):
-        return ()
+        return (_UNREADABLE,)
     return tuple(_walk(found, (), 0))
 
 

@@ -306,3 +306,8 @@ def test_a_deep_text_is_bounded() -> None:
     assert [result.path for result in results] == [path for path, _ in files]
     assert results[-1].value is not None
     assert [fact.what for fact in results[-1].value.facts] == ["public-data"]
+
+
+def test_a_long_file_is_no_hiding_place() -> None:
+    padded = "# x\n" * 400_000 + firewall(0, 65535)["main.tf"]
+    assert told(Pair("padded", "", {}, {"main.tf": padded})) == {"open-port"}

@@ -25,6 +25,9 @@ HERE = "https://pypi.invalid/simple"
             ".github/dependabot.yml",
             f"version: 2\nregistries:\n  x:\n    type: python-index\n    url: {HERE}\n",
         ),
+        ("renovate.json", f'{{// ours\n"registryUrls": ["{HERE}"],}}'),
+        ("renovate.json", f"{{registryUrls: ['{HERE}']}}"),
+        (".github/dependabot.yml", f"registries:\n  x:\n    url: {HERE}\nupdates: []\nupdates: []\n"),
         (".lfsconfig", f"[lfs]\n\turl = {HERE}\n"),
     ],
 )

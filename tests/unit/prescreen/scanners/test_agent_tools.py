@@ -107,3 +107,9 @@ def test_text_without_comments_is_what_a_parser_reads(text: str) -> None:
 def test_which_files_give_tools() -> None:
     assert gives_tools(".claude/settings.local.json")
     assert not gives_tools("docs/mcp.md")
+
+
+@pytest.mark.parametrize("head", ["{mcpServers: {}}", '{"a": 1' + " " * (1 << 18) + "}", "[" * 100_000])
+def test_what_cannot_be_read_is_told(head: str) -> None:
+    assert found(".mcp.json", "{}", head) == [("too long, or no plain data", "high")]
+    assert found(".mcp.json", head, head + " ") == []
