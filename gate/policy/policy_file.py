@@ -96,8 +96,16 @@ class HardBlock(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     rules: tuple[str, ...]
 
 
+class LeastFrom(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A least verdict that findings of this severity or worse have; milder ones have none."""
+
+    verdict: Literal["warn", "fail"]
+    severity: Literal["low", "medium", "high", "critical"]
+
+
 LeastVerdict = dict[
-    Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9.-]*$")], Literal["warn", "fail", "policy.unrun"]
+    Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9.-]*$")],
+    Literal["warn", "fail", "policy.unrun"] | LeastFrom,
 ]
 """Rules whose findings mean at least this verdict, whatever the score; ``policy.unrun``: what that setting
 says.
@@ -166,6 +174,9 @@ class Policy(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def least(self, finding: Finding, thresholds: Thresholds) -> Verdict:
         """The verdict that a report with this finding has at least."""
         named = self.least_verdict.get(finding.rule_id, "pass")
+        if isinstance(named, LeastFrom):
+            reached = finding.severity.rank >= Severity(named.severity).rank
+            return Verdict(named.verdict) if reached else Verdict.PASS
         return Verdict(thresholds.unrun if named == "policy.unrun" else named)
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.errors import UsageError
 from gate.model.cut_short import NOT_RUN
 from gate.model.report import SandboxReport
 from gate.model.run import Completeness, Outcome, Probe, RunRecord
@@ -289,3 +290,23 @@ def test_a_fault_that_the_stage_tells_is_not_told_again() -> None:
     verdict, reasons = judge(sandbox=report(lost, run()), stages=[DONE, stage])
     assert verdict is Verdict.INCONCLUSIVE
     assert sum("the engine is gone" in reason for reason in reasons) == 1
+
+
+@pytest.mark.parametrize(
+    ("severity", "verdict"),
+    [("low", Verdict.PASS), ("medium", Verdict.WARN), ("high", Verdict.WARN)],
+)
+@pytest.mark.parametrize("rule", ["protection-removed", "infrastructure.guard-removed"])
+def test_a_check_that_is_gone_warns_by_itself(rule: str, severity: str, verdict: Verdict) -> None:
+    found = finding("prescreen", severity, "low", rule=rule)
+    told, reasons = judge(5, findings=[found])
+    assert told is verdict
+    assert (f"{rule} (1 finding) means at least warn" in reasons) is (verdict is Verdict.WARN)
+
+
+def test_a_least_verdict_names_a_known_severity() -> None:
+    text = (rules_dir() / "policy.toml").read_text()
+    wrong = text.replace('severity = "medium" }', 'severity = "grave" }', 1)
+    assert wrong != text
+    with pytest.raises(UsageError, match="grave"):
+        parse_policy(wrong)
