@@ -12,15 +12,16 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
 if [ "${GATE_INPUT_CACHE:-false}" = true ] && [ -n "${RUNNER_TOOL_CACHE:-}" ]; then
     export PIP_CACHE_DIR=$RUNNER_TOOL_CACHE/gate-pip
 fi
-# The job that holds the token to write with only tells what another found: a quarter of the packages do.
-lock=requirements-image.txt
-if [ "${GATE_INPUT_MODE:-check}" = publish ]; then
-    lock=requirements-publish.txt
-fi
+# Jobs that look at no code (they tell what another found, or ask whether to deploy): a quarter of the packages do.
+case "${GATE_INPUT_MODE:-check}" in
+publish | deploy) lock=requirements-publish.txt ;;
+*) lock=requirements-image.txt ;;
+esac
+# The lock is complete, and of what is installed a job loads a part: bytecode of all of it would take as long again.
 venv=$(mktemp -d "$RUNNER_TEMP/gate.XXXXXXXX")
 python3 -I -m venv "$venv"
 "$venv/bin/python" -I -m pip install -q --disable-pip-version-check --require-hashes --only-binary :all: \
-    -r "$lock"
+    --no-deps --no-compile -r "$lock"
 
 # What pyproject.toml puts into a wheel, without a build tool that would have to be fetched.
 site=$("$venv/bin/python" -I -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

@@ -1,4 +1,4 @@
-"""The job that publishes installs a quarter of the packages: these are enough, and the same bytes."""
+"""Jobs that publish or ask to deploy install a quarter of the packages: these are enough, and the same bytes."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def walk(name):
 for room in ("gate.github", "gate.policy", "gate.report", "gate.attribution"):
     walk(room)
 import gate.verbs.action
+import gate.deploy.action_step
 print("imported")
 """
 
@@ -78,7 +79,7 @@ def test_what_is_not_in_the_lock_would_be_noticed() -> None:
     assert "not in the lock: msgspec" in done.stderr
 
 
-def test_the_action_installs_it_for_that_mode_only() -> None:
+def test_the_action_installs_it_where_no_code_is_looked_at() -> None:
     script = (REPOSITORY / "scripts" / "install-action.sh").read_text(encoding="utf-8")
     assert script.count("requirements-publish.txt") == 1
-    assert '"${GATE_INPUT_MODE:-check}" = publish' in script
+    assert "publish | deploy) lock=requirements-publish.txt" in script
