@@ -1,8 +1,9 @@
 """Compares measured test coverage with a floor for each package; exit code 1 where one is below its floor.
 
-Reads the data file that `pytest --cov` left. A package is a folder or a file directly below ``gate``.
-Its figure is the share of statements and branches that ran, in percent. The floors are in a TOML table
-(`"gate/policy" = 100.0`). A package without a floor, and a floor without a package, are errors, so that
+Reads the files that `pytest -p tests.coverage_plugin` left. A package is a folder or a file directly below
+``gate``. Its figure is the share of statements and branches that ran, in percent. The floors are
+in a TOML table (`"gate/policy" = 100.0`). A package without a floor, and a floor without a package, are
+errors, so that
 a renamed package does not lose its floor unnoticed. ``--raise`` writes higher floors where they are exceeded.
 """
 
@@ -12,14 +13,13 @@ import argparse
 import json
 import math
 import sys
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from coverage import Coverage
+import slipcover
 
 REPOSITORY: Final = Path(__file__).resolve().parents[1]
 FLOORS: Final = REPOSITORY / "tests" / "coverage_floor.toml"
@@ -46,13 +46,16 @@ class Figure:
         return 100.0 * self.covered / self.total if self.total else 100.0
 
 
+_COUNTS: Final = ("covered_lines", "missing_lines", "covered_branches", "missing_branches")
+
+
 def package_of(path: str) -> str:
     """``gate/policy/points.py`` -> ``gate/policy``; ``gate/cli.py`` -> ``gate/cli.py``."""
     return "/".join(Path(path).parts[:2])
 
 
 def figures(files: Mapping[str, Any]) -> dict[str, Figure]:
-    """Each package's figure, from ``files`` of coverage's JSON report, by their paths."""
+    """Each package's figure, from ``files`` of SlipCover's JSON, by their paths."""
     sums: dict[str, Figure] = {}
     for path, file in sorted(files.items()):
         summary = file["summary"]
@@ -61,7 +64,7 @@ def figures(files: Mapping[str, Any]) -> dict[str, Figure]:
         lines += [f"{path}:{start}->{end}" for start, end in file.get("missing_branches", ())]
         sums[package_of(path)] = Figure(
             before.covered + summary["covered_lines"] + summary.get("covered_branches", 0),
-            before.total + summary["num_statements"] + summary.get("num_branches", 0),
+            before.total + sum(summary.get(name, 0) for name in _COUNTS),
             (*before.missing, *lines),
         )
     return sums
@@ -91,24 +94,27 @@ def raised(measured: Mapping[str, Figure], floors: Mapping[str, float]) -> dict[
     return new
 
 
-def measure(data_file: Path) -> dict[str, Figure]:
-    """Figures from coverage's data file. Raises coverage.CoverageException where there is none."""
-    coverage = Coverage(data_file=str(data_file), config_file=str(REPOSITORY / "pyproject.toml"))
-    coverage.load()
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "coverage.json"
-        coverage.json_report(outfile=str(report))
-        files = json.loads(report.read_text(encoding="utf-8"))["files"]
-    return figures({str(Path(path).resolve().relative_to(REPOSITORY)): file for path, file in files.items()})
+def measure(folder: Path) -> dict[str, Figure]:
+    """Figures from the files in ``folder``; what no process imported counts as not run."""
+    everything = slipcover.Slipcover(branch=True, source=[str(REPOSITORY / "gate")]).get_coverage()
+    for file in sorted(folder.glob("*.json")):
+        slipcover.merge_coverage(everything, json.loads(file.read_text(encoding="utf-8")))
+    files = {
+        str(Path(path).resolve().relative_to(REPOSITORY)): file for path, file in everything["files"].items()
+    }
+    return figures(files)
 
 
 def main(argv: list[str]) -> int:
     """Compare, or raise the floors."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--raise", action="store_true", dest="higher", help="write the floors that now hold")
-    parser.add_argument("--data", type=Path, default=REPOSITORY / ".coverage", help="coverage's data file")
+    parser.add_argument("--data", type=Path, default=REPOSITORY / ".coverage.d", help="the plugin's folder")
     parser.add_argument("--floors", type=Path, default=FLOORS)
     options = parser.parse_args(argv)
+    if not any(options.data.glob("*.json")):
+        print(f"coverage: nothing was measured: {options.data} has no file")
+        return 1
     measured = measure(options.data)
     floors = tomllib.loads(options.floors.read_text(encoding="utf-8")) if options.floors.exists() else {}
     if options.higher:

@@ -81,6 +81,7 @@ def _answer(world: Project, method: str, path: str, query: dict[str, str], body:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for the client's acknowledgement
     world: Project
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in http.server

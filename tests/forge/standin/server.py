@@ -40,6 +40,7 @@ class StandIn(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for the client's acknowledgement
     server: StandIn
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in http.server

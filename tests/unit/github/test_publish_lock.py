@@ -1,4 +1,4 @@
-"""Jobs that publish or ask to deploy install a quarter of the packages: these are enough, and the same bytes."""
+"""Jobs that publish or ask to deploy install a quarter of the packages: enough, and the same bytes."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ PYTHONS = [pytest.param((sys.executable,), id="pytest"), pytest.param((sys.execu
 @pytest.mark.parametrize("text", [SLOW, FOR_EVER])
 def test_what_does_not_fit_is_told(text: str, python: tuple[str, ...], tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "tree", {"test_it.py": text})
-    driven = drive(tree, {"seconds": 25, "items": [{"do": "test", "paths": ["test_it.py"]}]}, python=python)
+    driven = drive(tree, {"seconds": 14, "items": [{"do": "test", "paths": ["test_it.py"]}]}, python=python)
     assert driven.item["outcome"] == "completed"
     assert driven.item["tests"]["not_run"] >= 1
     assert driven.done
