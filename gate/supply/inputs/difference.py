@@ -17,7 +17,8 @@ from gate.supply.lookalike import imitates
 from gate.supply.lookalike import is_known as is_much_used
 
 What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
-Level = Literal["low", "medium", "high"]
+Level = Literal["low", "medium", "high", "critical"]
+"""``critical``: no tool writes it and nobody asked for it, so that somebody edited a lock by hand."""
 _FORGES: Final = tuple(
     f"owner:{host}/"
     for host in (
@@ -108,6 +109,8 @@ class _Look:
         if one.actual and all(other.actual != one.actual for other in before):
             declared = self.kind == "lock" and self.around.asks(one.actual)
             level: Level = "medium" if declared and not imitates(one.actual, "npm") else "high"
+            if self.kind == "lock" and not declared:
+                level = "critical"
             yield _alias(one, f"{label} is now {one.actual} under that name", level)
         had = frozenset(p for other in before for p in origins(other, self.kind))
         fresh = sorted(p for p in origins(one, self.kind) - had if not _is_unsaid(p, had))
@@ -115,7 +118,8 @@ class _Look:
             yield self._moved(one, nearest, fresh)
         elif self.kind != "images" and one.revision == nearest.revision and _is_replaced(one, twins):
             told = f"{label} has another hash than before; neither its version nor its source changed"
-            yield _told("content", "high", one, told, "hash")
+            fixed = self.kind == "lock" and one.kind == "registry"
+            yield _told("content", "critical" if fixed else "high", one, told, "hash")
         if not fresh and self.kind in ("lock", "images") and _lost(one, before):
             level = "low" if self.kind == "images" else "medium"
             told = f"{label} is no longer held by a hash that can be trusted"
@@ -129,12 +133,22 @@ class _Look:
         rest = _rest(one, old) if self.kind == "lock" else ""
         return Difference(
             what="source",
-            level=self._level(fresh),
+            level="critical" if self._is_by_hand(one, old, fresh) else self._level(fresh),
             name=one.name,
             told=f"{_label(one)} now comes from {now} instead of {was}{rest}",
             needle=now,
             group=" ".join(fresh),
         )
+
+    def _is_by_hand(self, one: Input, old: Input, fresh: list[str]) -> bool:
+        """Other content under the same version, from a place that no manifest or setting names?
+
+        A mirror has the same content, so the lock of somebody who uses one keeps its hashes.
+        """
+        same = one.version == old.version and _is_other_content(one, old)
+        if self.kind != "lock" or not same or self._level(fresh) != "high":
+            return False
+        return self.around.declared().isdisjoint(fresh)
 
     def _level(self, fresh: list[str]) -> Level:
         if all(is_usual(p) for p in fresh):
@@ -189,6 +203,13 @@ def _rest(one: Input, old: Input) -> str:
     if was and now - was:
         return "; its hash changed, its version did not" if same else "; its hash changed, so did its version"
     return "; its version did not change" if same else "; so did its version"
+
+
+def _is_other_content(one: Input, old: Input) -> bool:
+    """Is a file's hash another one, are all of them gone, or is it a repository instead of an archive?"""
+    now, was = ({a.digest for a in x.archives if a.digest} for x in (one, old))
+    instead = one.kind == "vcs" and old.kind == "registry"
+    return instead or _is_replaced(one, [old]) or (bool(was) and not (now & was))
 
 
 def _is_unsaid(name: str, had: frozenset[str]) -> bool:
@@ -274,5 +295,5 @@ def grouped(found: Iterable[Difference]) -> list[tuple[Difference, int]]:
     groups: dict[tuple[str, str, str], list[Difference]] = {}
     for one in found:
         groups.setdefault((one.what, one.level, one.group), []).append(one)
-    order: Mapping[str, int] = {"high": 0, "medium": 1, "low": 2}
+    order: Mapping[str, int] = {"critical": 0, "high": 1, "medium": 2, "low": 3}
     return [(g[0], len(g)) for g in sorted(groups.values(), key=lambda g: order[g[0].level])]

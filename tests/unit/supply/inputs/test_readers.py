@@ -54,7 +54,7 @@ def test_a_real_file_with_parts_cut_and_doubled_is_read_or_refused(path: str, cu
     old, new = read(path, text.encode(), {}), read(path, head.encode(), {})
     assert new.refused or isinstance(new.inputs, tuple)
     around = Surroundings(known=frozenset, asks=lambda _: False)
-    assert all(one.level in ("low", "medium", "high") for one in compare(old, new, around))
+    assert all(one.level in ("low", "medium", "high", "critical") for one in compare(old, new, around))
 
 
 @pytest.mark.parametrize("path", SETTINGS)
