@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import os
 
 import pytest
 
@@ -41,9 +41,10 @@ BOMBS: dict[str, tuple[str, bytes]] = {
 
 
 def look(head: dict[str, str | bytes]) -> tuple[Prescreened, float]:
-    start = time.monotonic()
+    """What is found, and the seconds of processor time it cost: a busy machine is no slow scanner."""
+    before = sum(os.times()[:4])
     result = prescreen(make_request(head))
-    return result, time.monotonic() - start
+    return result, sum(os.times()[:4]) - before
 
 
 @pytest.mark.parametrize("name", list(BOMBS))
