@@ -11,7 +11,7 @@ SANDBOXES := -n $(shell n=$$(getconf _NPROCESSORS_ONLN); n=$$(((n * 3 + 1) / 2))
 MEASURED := -p tests.coverage_plugin -p no:slipcover
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-vulnerable rule-pages image test-image clean
+.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-vulnerable rule-pages image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -25,6 +25,9 @@ setup: venv ## container engine and sandbox images, where missing and allowed
 demo: venv ## run the gate on a made-up hostile pull request
 	@$(BIN)/python scripts/setup.py --light
 	@$(BIN)/python scripts/demo.py
+
+docs: venv ## the documentation as a site, with every command's help, under build/site
+	@$(BIN)/python scripts/docs_site.py
 
 test: setup ## every test that this machine can run; says which it could not and why
 	@failed=0; \

@@ -103,3 +103,22 @@ def test_readme_names_only_options_that_exist(capsys: pytest.CaptureFixture[str]
 def test_rule_pages_are_current() -> None:
     done = process.run([sys.executable, REPOSITORY / "scripts" / "rule_pages.py", "--check"], deadline=60)
     assert done.code == 0, f"run `make rule-pages`: {done.stdout.decode()}"
+
+
+@pytest.mark.parametrize("page", SOURCES, ids=lambda page: page.name)
+def test_every_setting_that_a_page_names_is_one(page: Path) -> None:
+    config = Config()
+    for table, key in re.findall(r"`([a-z_]+)\.([a-z_]+)(?: = [^`]*)?`", page.read_text()):
+        if table in Config.__struct_fields__ and table not in (
+            "deploy",
+            "policy",
+        ):  # also a package of gate's
+            assert key in getattr(config, table).__struct_fields__, f"{table}.{key}"
+
+
+def test_the_site_is_built_and_no_link_in_it_leads_nowhere(tmp_path: Path) -> None:
+    done = process.run([sys.executable, REPOSITORY / "scripts/docs_site.py", "--to", tmp_path], deadline=200)
+    assert done.ok, done.stderr.decode()
+    pages = {page.name for page in (tmp_path / "site").rglob("*.html")}
+    assert {"index.html", "how-to.html", "command-line.html", "canary-read.html"} <= pages
+    assert "--write-tests" in (tmp_path / "site/reference/command-line.html").read_text()
