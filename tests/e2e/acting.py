@@ -166,7 +166,8 @@ class Bench:
             "--container-options", self.runner.options(self.artifacts), "--action-offline-mode",
             "--secret", f"GITHUB_TOKEN={token}", "--no-cache-server", "--json",
             "--env", f"GITHUB_API_URL={self.github.url}", "--env", f"GITHUB_REPOSITORY={OWNER}/{REPO}",
-            "--env", "GATE_SANDBOX_SETUP=none",  # the made-up project needs no package, and no index is asked
+            # The made-up project needs no package. A deployment asks for main's own settings.
+            *(("--env", "GATE_SANDBOX_SETUP=none") if event != "push" else ()),
             *(word for name, image in named_images().items() for word in ("--env", f"{name}={image}")),
             *(f"--local-repository={name}={path}" for name, path in self._local.items()),
         ]  # fmt: skip
