@@ -34,6 +34,20 @@ def name_shape(name: str) -> str:
     return _CHANCE.sub("*", undated_name(name))
 
 
+_IDENTIFIER = re.compile(
+    r"(?=[A-Za-z0-9_-]{6,}\Z)(?![A-Za-z]+[-_]?\d{1,3}\Z)(?:(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9_-]+|"
+    r"(?=.{16})(?=.*[a-z][A-Z].*[a-z][A-Z])[A-Za-z_-]+)"
+)
+
+
+def address_shape(part: str) -> str:
+    """One part of an address's path: an account's or a token's name (``B09XYZ123``) as ``*``, too.
+
+    ``v2``, ``oauth2`` and words with a short number stay: these are names that people gave.
+    """
+    return "*" if _IDENTIFIER.fullmatch(part) else name_shape(part)
+
+
 def text_shape(text: str) -> str:
     """A word of a command line, with temp paths, hashes and numbers of three digits and more as ``*``."""
     text = text.replace("/work/tree", "tree:").replace("/work/home", "~")

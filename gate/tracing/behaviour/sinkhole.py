@@ -10,7 +10,7 @@ from gate.model.behaviour import BehaviourKind as Kind
 from gate.tracing.behaviour.accumulator import Cell, Cells
 from gate.tracing.behaviour.addresses import endpoint_text, reach
 from gate.tracing.behaviour.network import NetView
-from gate.tracing.behaviour.normalise import name_shape
+from gate.tracing.behaviour.normalise import address_shape, name_shape
 from gate.tracing.behaviour.outgoing_data import Channels
 from gate.tracing.readers.sinkhole import (
     Datagram,
@@ -100,7 +100,7 @@ class SinkholeView:
         made, cell, actor, host = found
         path, _, query = event.target.partition(b"?")
         named = event.header("host").partition(":")[0].lower() or host
-        shape = "/".join(name_shape(text_of(part)) for part in path.split(b"/"))
+        shape = "/".join(address_shape(text_of(part)) for part in path.split(b"/"))
         detail = {
             "scheme": event.scheme,
             "host": named,
