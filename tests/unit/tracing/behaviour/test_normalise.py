@@ -22,7 +22,6 @@ def test_an_account_or_a_token_is_folded(part: str) -> None:
         "v1",
         "v2",
         "oauth2",
-        "sha256",
         "rates",
         "exchange-rates",
         "services",
