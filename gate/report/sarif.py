@@ -117,6 +117,9 @@ def _result(finding: Finding, index: int) -> JsonObject:
     related = [loc for loc in finding.locations if loc is not finding.primary][:20]
     if related:
         made["relatedLocations"] = [{"id": i, **_place(loc)} for i, loc in enumerate(related, 1)]
+    if related and "from" in finding.evidence:
+        way = [{"location": _place(loc)} for loc in (*related, finding.primary)]
+        made["codeFlows"] = [{"threadFlows": [{"locations": way}]}]
     return made
 
 

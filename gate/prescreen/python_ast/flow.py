@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gate.prescreen.python_ast.call_sites import (
@@ -68,6 +69,14 @@ class Traced:
     nodes: tuple[ast.AST, ...]
 
 
+def _lines(source: ast.AST, came_from: Mapping[ast.AST, ast.AST], sink: ast.AST) -> tuple[int, ...]:
+    node, lines = source, [getattr(source, "lineno", 0)]
+    while node is not sink:
+        node = came_from[node]
+        lines.append(getattr(node, "lineno", 0))
+    return tuple(line for n, line in enumerate(lines) if line and (n == 0 or line != lines[n - 1]))
+
+
 class Flow:
     """Follows values in one module. Make one per check (it keeps what it found)."""
 
@@ -103,6 +112,42 @@ class Flow:
         traced = Traced(frozenset(kinds), frozenset(names), frozenset(calls), tuple(seen))
         self._known[expr] = traced
         return traced
+
+    def way(self, sink: ast.AST) -> tuple[int, ...]:
+        """Lines from where outsiders decide a value to ``sink``, its own last; empty where none does.
+
+        The shortest way; it goes through the calls of functions in this file, as ``kinds`` does.
+        """
+        starts = [*sink.args, *(k.value for k in sink.keywords)] if isinstance(sink, ast.Call) else [sink]
+        came_from: dict[ast.AST, ast.AST] = dict.fromkeys(starts, sink)
+        queue = deque[ast.AST](starts)
+        while queue and len(came_from) < _LIMIT:
+            node = queue.popleft()
+            kinds: set[str] = set()
+            following = [*self._step(node, kinds, set(), set())]
+            if not OUTSIDERS.isdisjoint(kinds):
+                given = [*self._given_for(node)]
+                if not given:
+                    return _lines(node, came_from, sink)
+                following += given
+            for further in following:
+                if further not in came_from and further is not sink:
+                    came_from[further] = node
+                    queue.append(further)
+        return ()
+
+    def _given_for(self, node: ast.AST) -> Iterator[ast.expr]:
+        """What calls in this file pass on from outsiders, where the node is a parameter."""
+        for binding in self._module.bindings_of(node) if isinstance(node, ast.Name) else ():
+            if binding.kind != "param" or self._parameter(binding) != PARAMETER:
+                continue
+            function = self._module.function_of(binding.node)
+            if function is None:
+                continue
+            for call in self._sites.get(function, ()):
+                given = argument_for(self._module, function, getattr(binding.node, "arg", ""), call)
+                if given is not None and self.kinds(given) & OUTSIDERS:
+                    yield given
 
     def _step(  # noqa: C901 - one case a kind of node
         self, node: ast.AST, kinds: set[str], names: set[str], calls: set[str]

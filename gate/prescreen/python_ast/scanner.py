@@ -23,6 +23,7 @@ from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.python_ast.dead_code import is_dead
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules
@@ -33,13 +34,17 @@ _COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
     ast.AsyncWith, ast.Try, ast.ExceptHandler, ast.Match,
 )  # fmt: skip
+_STEPS = 20
+"""Lines of a way that are told, the last ones."""
 _UNKNOWN = "py.unknown-import"
 _SUPPRESSION = re.compile(r"#\s*(nosec\b|nosemgrep\b|noqa\s*(?::[^#]*\bS\d|$))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleHit:
-    """One hit, as the child sends it. Lines are those of the view's text."""
+    """One hit, as the child sends it. Lines are those of the view's text; ``way``: those from where
+    outsiders decide a value to the hit.
+    """
 
     rule: str
     severity: Severity
@@ -48,6 +53,7 @@ class RuleHit:
     first: int
     last: int
     evidence: Mapping[str, str] = field(default_factory=dict)
+    way: tuple[int, ...] = ()
 
 
 def parse(path: str, data: bytes) -> Module:
@@ -101,14 +107,17 @@ def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> list[Rul
 def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
     first: int = hit.node.lineno  # type: ignore[attr-defined]
     last = first if isinstance(hit.node, _COMPOUND) else getattr(hit.node, "end_lineno", first) or first
+    severity = severity_of(module, rule, hit)
+    followed = rule.weakness and severity.rank > Severity.LOW.rank
     return RuleHit(
         rule=rule.meta.id,
-        severity=severity_of(module, rule, hit),
+        severity=severity,
         confidence=hit.confidence or rule.meta.confidence,
         message=hit.message,
         first=first,
         last=last,
         evidence={key: value[:200] for key, value in hit.evidence.items()},
+        way=Flow(module).way(hit.node)[-_STEPS:] if followed else (),
     )
 
 
@@ -224,5 +233,13 @@ def _findings(found: _ByView) -> Iterator[Finding]:
                 confidence=item.confidence,
                 evidence={"code": view.quote(item.first).strip()[:200], **item.evidence},
             )
+            if item.way and item.way[0] != item.first:
+                steps = [replace(view.location(line), kind="related") for line in item.way[:-1]]
+                said = f"line {steps[0].line}: {view.quote(item.way[0]).strip()}"[:200]
+                finding = replace(
+                    finding,
+                    locations=(*finding.locations, *steps),
+                    evidence={**finding.evidence, "from": said},
+                )
             suppressed = marks.group(1).partition(":")[0].strip().lower() if marks else None
             yield replace(finding, suppressed_by=suppressed)

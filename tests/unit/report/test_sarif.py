@@ -6,12 +6,14 @@ import gzip
 import importlib.util
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from gate.model.location import Location
 from gate.model.report import Report
 from gate.report.sarif import MOST_RESULTS, REPORTER, uri
 from tests.golden import sample
@@ -52,6 +54,20 @@ def test_results_point_at_lines_and_rules_and_stay_the_same_alert() -> None:
     assert all(len(r["partialFingerprints"]["gateFingerprint/v1"]) == 32 for r in run["results"])
     assert "external/cwe/cwe-522" in rules[0]["properties"]["tags"]
     assert float(rules[0]["properties"]["security-severity"]) > 9
+
+
+def test_a_flow_has_its_steps_the_sink_last(validator: Any) -> None:
+    report = sample.hostile()
+    first = report.findings[0]
+    steps = tuple(Location(path="shop/telemetry.py", line=line, kind="related") for line in (12, 20))
+    told = replace(first, locations=(first.primary, *steps), evidence={"from": "line 12: q = request.args"})
+    log = json.loads(REPORTER.render(replace(report, findings=(told, *report.findings[1:]))))
+    validator.validate(log)
+    flows = [result["codeFlows"] for result in log["runs"][0]["results"] if "codeFlows" in result]
+    ((flow,),) = flows
+    (thread,) = flow["threadFlows"]
+    places = [item["location"]["physicalLocation"]["region"]["startLine"] for item in thread["locations"]]
+    assert places == [12, 20, first.primary.line]
 
 
 def test_security_severity_falls_in_githubs_bands() -> None:

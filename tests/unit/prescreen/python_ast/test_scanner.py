@@ -145,3 +145,37 @@ def test_an_import_is_unknown_only_where_neither_tree_nor_manifest_has_it() -> N
     findings = [f for f in PyAst().scan(make_request(head)).findings if f.rule_id == "py.unknown-import"]
     assert [f.evidence["module"] for f in findings] == ["zz_invented_thing"]
     assert findings[0].severity.value == "low"
+
+
+SEARCH = """
+from flask import Flask, request
+import sqlite3
+
+app = Flask(__name__)
+
+
+def find(db, name):
+    query = "SELECT * FROM t WHERE n = '" + name + "'"
+    return db.execute(query).fetchall()
+
+
+@app.get("/s")
+def s():
+    q = request.args["q"]
+    text = q.strip()
+    return str(find(sqlite3.connect("x"), text))
+"""
+
+
+def test_a_flow_is_told_with_its_way_from_the_request_to_the_sink(tmp_path: Path) -> None:
+    (found,) = [f for f in scan(tmp_path, {"app.py": SEARCH}).findings if f.rule_id == "py.sql-built"]
+    assert found.primary.line == 10
+    assert [place.line for place in found.locations if place.kind == "related"] == [15, 16, 17, 9]
+    assert found.evidence["from"] == 'line 15: q = request.args["q"]'
+
+
+def test_without_an_outsider_there_is_no_way(tmp_path: Path) -> None:
+    inner = SEARCH.replace('request.args["q"]', '"mugs"')
+    for found in scan(tmp_path, {"app.py": inner}).findings:
+        assert "from" not in found.evidence
+        assert len(found.locations) == 1
