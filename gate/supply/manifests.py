@@ -21,6 +21,9 @@ from packaging.utils import canonicalize_name
 
 from gate.supply import settings_files
 
+BUILD_REQUIRES: Final = "build-system.requires"
+"""Hooks of this name: packages whose code builds the project."""
+
 Ecosystem = Literal["pypi", "npm"]
 
 
@@ -179,6 +182,9 @@ def _pyproject(text: str) -> Manifest:
     backend = data.get("build-system", {})
     if "backend-path" in backend:
         hooks["build-backend"] = f"{backend.get('build-backend', '')} from {backend['backend-path']}"
+    for needed in filter(None, map(_requirement, _strings(backend.get("requires")))):
+        if needed.name:
+            hooks[f"{BUILD_REQUIRES} {needed.name}"] = needed.name
     return Manifest(kind="manifest", dependencies=tuple(dependencies), origins=tuple(origins), hooks=hooks)
 
 

@@ -23,7 +23,7 @@ from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 from gate.supply.inputs.places import is_usual, place
 from gate.supply.lookalike import imitates, is_known
-from gate.supply.manifests import Dependency, Manifest, is_manifest
+from gate.supply.manifests import BUILD_REQUIRES, Dependency, Manifest, is_manifest
 
 TYPOSQUAT: Final = rule.meta(
     "dependency.lookalike",
@@ -186,17 +186,16 @@ def _one(pair: _Pair) -> Iterator[Finding]:
             )
     yield from _origins(pair)
     for name, command in (pair.head.hooks or {}).items():
-        if (pair.base.hooks or {}).get(name) != command:
-            plain = not _HOST_RUNS.search(command) and name in ("prepare", "build-backend", "dependencies")
+        known = name.startswith(BUILD_REQUIRES) and is_known(command, "pypi")
+        if not known and (pair.base.hooks or {}).get(name) != command:
+            level, message = _hook(pair, name, command)
             yield finding(
                 HOOK,
-                "This script runs by itself at installation.",
-                line_naming(
-                    pair.source, f'"{name}"' if '"' in command or pair.source.path.endswith(".json") else name
-                ),
+                message,
+                line_naming(pair.source, _needle(pair.source, name, command)),
                 shape=f"{name} {command}",
                 evidence={"script": name, "command": command},
-                severity=Severity.LOW if plain else None,
+                severity=level,
             )
     if pair.head.hashes < pair.base.hashes:
         lost = pair.base.hashes - pair.head.hashes
@@ -211,6 +210,21 @@ def _one(pair: _Pair) -> Iterator[Finding]:
                 shape="hashes",
                 evidence={"before": str(pair.base.hashes), "now": str(pair.head.hashes)},
             )
+
+
+def _needle(source: Source, name: str, command: str) -> str:
+    if name.startswith(BUILD_REQUIRES):
+        return command
+    return f'"{name}"' if '"' in command or source.path.endswith(".json") else name
+
+
+def _hook(pair: _Pair, name: str, command: str) -> tuple[Severity | None, str]:
+    """How grave (None: as the rule says), and what to say. A new project may have build code of its own."""
+    if name.startswith(BUILD_REQUIRES):
+        return None, "This little known package runs whenever the project is built or installed."
+    begun = name == "build-backend" and pair.source.base is None
+    plain = not _HOST_RUNS.search(command) and (begun or name in ("prepare", "dependencies"))
+    return Severity.LOW if plain else None, "This script runs by itself at installation."
 
 
 def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterator[Finding]:

