@@ -111,6 +111,8 @@ def test_a_probe_is_the_same_but_for_its_seed(tmp_path: Path) -> None:
         (file,) = opened.change.files
     group = (ForcedTarget(path=file.path, line=15, column=12, function="Cart.pay"),)
     first, second = (forced_probe(group, file, frozenset({file.path}), s, "head", "gab12") for s in SEEDS)
+    assert first is not None
+    assert second is not None
     assert first.id != second.id
     assert first.phase == "call"
     (item,) = job_of(first)["items"]
