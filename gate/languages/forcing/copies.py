@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from gate.languages.forcing.javascript_copy import JavaScriptCopy
 from gate.languages.forcing.places import place_of
+from gate.languages.forcing.shell_copy import ShellCopy
 from gate.languages.tree_sitter_parse import parse
 from gate.model.forced import ForcedCopy
 
@@ -24,14 +25,23 @@ _PER_FILE: Final = 20
 
 
 def make_copies(path: str, data: bytes, options: Mapping[str, Any]) -> tuple[ForcedCopy, ...]:
-    """For gate/languages/limited_child.py. ``options["targets"]``: lines and columns by path."""
-    places: Sequence[Sequence[int]] = options["targets"].get(path, ())
+    """For gate/languages/limited_child.py. ``options``: ``targets``, lines and columns by path; ``shell``,
+    the paths of shell scripts.
+    """
+    places: Sequence[Sequence[int]] = options["targets"].get(path, ())[:_PER_FILE]
+    if path in options.get("shell", ()):
+        root = parse(data, "bash")
+        return tuple(
+            ForcedCopy(line=line, column=column, ways=(packed,))
+            for line, column in places
+            if len(packed := pack(ShellCopy(root, place_of(data, line, column)).edits())) <= MOST_PACKED
+        )
     grammar = GRAMMARS.get(PurePosixPath(path).suffix)
     if grammar is None:
         return ()
     root = parse(data, grammar)
     found = []
-    for line, column in places[:_PER_FILE]:
+    for line, column in places:
         place = place_of(data, line, column)
         ways: list[str] = []
         module = False
