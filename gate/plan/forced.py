@@ -73,7 +73,7 @@ def forced_targets(
             ranked.append((rank, target))
     ordered = [target for _, target in sorted(ranked, key=lambda pair: pair[0])]
     if len(ordered) > MOST:
-        guards = conditions_of(ordered, readings.texts)
+        guards = conditions_of(ordered, readings.texts, {f.path: f.language for f in files})
         ordered.sort(key=lambda t: (t.in_tests, not guards[t.path, t.line][1]))
     left = tuple(
         NotExercised(path=t.path, target=f"line {t.line}", reason=f"only {MOST} lines of a change are forced")
@@ -166,18 +166,29 @@ def _python_items(
 
 
 def conditions_of(
-    targets: Sequence[ForcedTarget], texts: Mapping[str, bytes]
+    targets: Sequence[ForcedTarget], texts: Mapping[str, bytes], languages: Mapping[str, str | None]
 ) -> dict[tuple[str, int], tuple[tuple[str, ...], GuardKind]]:
     """For each line the conditions that have to hold for it to run, the innermost first, and what the first
-    of them that is no ordinary one asks for.
+    of them that is no ordinary one asks for. ``languages``: of files that are not Python.
     """
-    wanted = [(path, texts[path]) for path in dict.fromkeys(t.path for t in targets) if path in texts]
-    found = {
-        result.path: result.value or ()
-        for result in scan_isolated(
-            "gate.prescreen.conditions:read_conditions", wanted, tuple[Condition, ...], deadline=_READING
+    wanted = {path: texts[path] for path in dict.fromkeys(t.path for t in targets) if path in texts}
+    scripts = {path for path in wanted if languages.get(path) in LANGUAGES}
+    found: dict[str, tuple[Condition, ...]] = {}
+    for reader, paths in (
+        ("gate.prescreen.conditions:read_conditions", [p for p in wanted if p not in scripts]),
+        ("gate.languages.forcing.copies:read_conditions", [p for p in wanted if p in scripts]),
+    ):
+        if not paths:
+            continue
+        results = scan_isolated(
+            reader,
+            [(path, wanted[path]) for path in paths],
+            tuple[Condition, ...],
+            options={"shell": [path for path in paths if languages.get(path) == "shell"]},
+            deadline=_READING,
+            parses=True,
         )
-    }
+        found |= {result.path: result.value or () for result in results}
     out: dict[tuple[str, int], tuple[tuple[str, ...], GuardKind]] = {}
     for target in targets:
         around = [c for c in found.get(target.path, ()) if c.first <= target.line <= c.last]

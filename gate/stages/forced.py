@@ -102,7 +102,8 @@ class Forcing:
             facts = self._facts(done, head, base)
         # Where base was not asked although it could be, nobody knows what is new.
         unknown = {group for group in again if any((group, seed) not in base for seed in SEEDS)}
-        conditions = conditions_of(targets, self.readings.texts)
+        languages = {f.path: f.language for f in self.change.files}
+        conditions = conditions_of(targets, self.readings.texts, languages)
         lines = [
             line
             for group in done

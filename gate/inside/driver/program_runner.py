@@ -334,7 +334,7 @@ def _become_copy(path: str, force: dict[str, Any]) -> None:
     copy = b"".join([*parts, text[at:]])
     os.environ.update(runtimes.NPM)
     clock_preload.report_clock_source(bash)
-    os.execv(bash, ["bash", "-c", copy, path, word, word, word])
+    os.execv(bash, [b"bash", b"-c", copy, os.fsencode(path), *[word.encode()] * 3])
 
 
 def program(item: dict[str, Any]) -> dict[str, Any]:

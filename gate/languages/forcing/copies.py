@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from gate.languages.forcing.javascript_copy import JavaScriptCopy
 from gate.languages.forcing.places import place_of
+from gate.languages.forcing.script_conditions import conditions
 from gate.languages.forcing.shell_copy import ShellCopy
 from gate.languages.tree_sitter_parse import parse
-from gate.model.forced import ForcedCopy
+from gate.model.forced import Condition, ForcedCopy
 
 MOST_PACKED: Final = 24_000
 """Characters of a packed copy: it goes through a pipe that nobody reads yet, and on a command line."""
@@ -53,6 +54,13 @@ def make_copies(path: str, data: bytes, options: Mapping[str, Any]) -> tuple[For
                 ways.append(packed)
         found.append(ForcedCopy(line=line, column=column, ways=tuple(ways), module=module))
     return tuple(found)
+
+
+def read_conditions(path: str, data: bytes, options: Mapping[str, Any]) -> tuple[Condition, ...]:
+    """For gate/languages/limited_child.py: the conditions of one file. ``options``: ``shell``, as above."""
+    shell = path in options.get("shell", ())
+    grammar = "bash" if shell else GRAMMARS.get(PurePosixPath(path).suffix)
+    return tuple(conditions(parse(data, grammar), shell=shell)) if grammar else ()
 
 
 def pack(edits: Iterable[tuple[int, int, str]]) -> str:

@@ -129,7 +129,7 @@ class ShellCopy:
     def _behind(self, node: Node, tests: list[Node], then: Node) -> None:
         """What an early end says of what follows: after ``if [ "$x" != a ]; then exit; fi`` it is that."""
         body = [c for c in node.named_children if c.start_byte > then.start_byte]
-        if node.type == "if_statement" and node.end_byte <= self._at and body and _is_end(body[-1]):
+        if node.type == "if_statement" and node.end_byte <= self._at and body and is_end(body[-1]):
             known = _assumed(tests, holds=False)
             if known:
                 self._put(node.end_byte, f"; {known}true")
@@ -187,7 +187,7 @@ class ShellCopy:
             known = _assumed([left], holds=holds)
             self._put(left.start_byte, "{ ")
             self._put(left.end_byte, f"{line}{known}{'true' if holds else 'false'}; }}")
-        elif not way and node.end_byte <= self._at and _is_end(right):
+        elif not way and node.end_byte <= self._at and is_end(right):
             known = _assumed([left], holds=not holds)
             if known and node.parent is not None and node.parent.type != "list":
                 self._put(node.end_byte, f"; {known}true")
@@ -264,8 +264,9 @@ def _set(name: str, value: str) -> str:
     return "" if name[0].isdigit() else f"{name}='{value}'; "
 
 
-def _is_end(node: Node) -> bool:
+def is_end(node: Node) -> bool:
+    """True where a branch ends the script, its function or its loop."""
     if node.type in ("compound_statement", "list") and node.named_children:
-        return _is_end(node.named_children[-1])
+        return is_end(node.named_children[-1])
     name = node.child_by_field_name("name") if node.type == "command" else None
     return name is not None and text_of(name) in _ENDING
