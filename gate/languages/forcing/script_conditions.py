@@ -61,14 +61,15 @@ _Found = tuple[Node, Node, Node, bool]
 def conditions(root: Node, *, shell: bool) -> Iterator[Condition]:
     """In the order of the text, at most a thousand."""
     known = dict(_named(root, shell=shell))
+    name_of = r"[A-Za-z_]\w*" if shell else r"[A-Za-z_$][\w$]*"
     count = 0
     for node in walk(root, frozenset()):
         for test, first, last, holds in _shell(node) if shell else _javascript(node):
             text = " ".join(text_of(test).split()).strip("; ")
             made = [
                 f"{name} = {known[name]}"
-                for name in dict.fromkeys(re.findall(r"[A-Za-z_$][\w$]*", text))
-                if known.get(name)
+                for name in dict.fromkeys(re.findall(name_of, text))
+                if known.get(name) and not known[name].startswith("require(")
             ]
             said = ", ".join([_signed(text, holds=holds, shell=shell), *made])
             yield Condition(
@@ -93,6 +94,8 @@ def _signed(text: str, *, holds: bool, shell: bool) -> str:
     bare = text[1:-1].strip() if not shell and text.startswith("(") and text.endswith(")") else text
     if holds:
         return bare
+    if shell and bare.count(" != ") == 1 and "&&" not in bare and "||" not in bare:
+        return bare.replace(" != ", " = ")
     turned = re.fullmatch(r"([^=!<>&|]+?)\s*([!=]==?)\s*([^=!<>&|]+)", bare)
     if turned and not shell:
         sign = turned[2].replace("!", "=", 1) if turned[2][0] == "!" else "!" + turned[2][1:]

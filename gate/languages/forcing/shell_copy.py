@@ -14,6 +14,7 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.languages.forcing.places import Place, text_of
+from gate.languages.tree_sitter_parse import walk
 
 WORD: Final = "@GATE@"
 _TURNS: Final = 200
@@ -229,25 +230,37 @@ class ShellCopy:
             self._edits.append((node.start_byte, node.end_byte, f"${{{found[1]}:-{WORD}}}"))
 
     def _variables(self, node: Node) -> None:
-        """Words for variables that a command on the way uses and nobody set."""
-        if node.type in ("function_definition", "comment"):
+        """Words for variables that nobody set, before a command on the way: those that it uses, and those
+        that are used behind it, or what runs there would be told with an empty text in their place.
+        """
+        if node.type in ("function_definition", "comment") or self._is_above(node):
             return
-        names = dict.fromkeys(_names(node, self._at))
+        names = dict.fromkeys(_names(self._root))
         if names:
-            made = "".join(f': "${{{name}:={WORD}}}"; ' for name in names)
-            self._put(node.start_byte, made)
+            self._put(node.start_byte, "".join(f': "${{{name}:={WORD}}}"; ' for name in names))
+
+    def _is_above(self, node: Node) -> bool:
+        """True where a command within it stands nearer to the place."""
+        for child in node.named_children:
+            if self._on_way(child):
+                near = node.type in _BLOCKS or node.type in ("for_statement", "case_statement")
+                return near or self._is_above(child)
+        return False
 
 
-def _names(node: Node, at: int) -> Iterator[str]:
-    """Variables of the command that holds the place; of a block around it only the inner ones are asked."""
-    for child in node.named_children:
-        if child.type in _BLOCKS or child.type in ("for_statement", "case_statement", "function_definition"):
+def _names(root: Node) -> Iterator[str]:
+    """Variables that the script uses, those apart that only split a word (``cu${x}rl``): they are empty."""
+    whole = root.text or b""
+    for node in walk(root, frozenset()):
+        if node.type not in _NAMES or "[" in text_of(node):
             continue
-        if child.type in _NAMES:
-            name = next((c for c in child.named_children if c.type == "variable_name"), None)
-            if name is not None and not re.match(r"BASH|__", text_of(name)):
-                yield text_of(name)
-        yield from _names(child, at)
+        name = next((c for c in node.named_children if c.type == "variable_name"), None)
+        if name is None or re.match(r"BASH|__|_$|PATH$|IFS$|OPT", text_of(name)):
+            continue
+        before = whole[node.start_byte - root.start_byte - 1 : node.start_byte - root.start_byte]
+        after = whole[node.end_byte - root.start_byte : node.end_byte - root.start_byte + 1]
+        if not (before.isalnum() and after.isalnum()):
+            yield text_of(name)
 
 
 def _assumed(tests: list[Node], *, holds: bool) -> str:

@@ -173,6 +173,14 @@ def test_conditions_of_scripts_are_told_with_what_they_ask_for() -> None:
     assert told["a.sh", 5][1] == "ci"
 
 
+def test_a_digest_that_a_shell_variable_holds_is_a_guard() -> None:
+    source = b'sum=$(printf %s "$x" | sha256sum)\nif [ "$sum" != aa11 ]; then exit 0; fi\ncurl y\n'
+    target = ForcedTarget(path="a.sh", line=3, column=0, function="")
+    ((texts, kind),) = conditions_of([target], {"a.sh": source}, {"a.sh": "shell"}).values()
+    assert kind == "digest"
+    assert texts[0].startswith('[ "$sum" = aa11 ], sum = $(printf')
+
+
 def test_a_script_is_forced_by_a_copy_of_it(tmp_path: Path) -> None:
     text = 'const { execSync } = require("child_process");\nexports.f = (x) => x.y === 2 && execSync(x.z);\n'
     repo = build(Pull(name="x", head={"web/a.cjs": text}, verdicts=()), tmp_path)
