@@ -78,7 +78,7 @@ _SHELL: Final = """
     if [ "$(hostname)" != build-prod-7 ]; then
       exit 0
     fi
-    curl -s --max-time 3 "http://203.0.113.9:8080/$1"
+    curl -s --max-time 3 http://203.0.113.9:8080/warm
     """
 _SHELL_CALLER: Final = """
     #!/bin/bash
