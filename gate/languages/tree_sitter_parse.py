@@ -9,10 +9,12 @@ from functools import cache
 from typing import Final
 
 import tree_sitter
+import tree_sitter_bash
 import tree_sitter_javascript
 import tree_sitter_typescript
 
 _GRAMMARS: Final[dict[str, Callable[[], object]]] = {
+    "bash": tree_sitter_bash.language,
     "javascript": tree_sitter_javascript.language,
     "typescript": tree_sitter_typescript.language_typescript,
     "tsx": tree_sitter_typescript.language_tsx,

@@ -47,6 +47,19 @@ class ForcedTarget:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ForcedCopy:
+    """How one place of a file in another language than Python is run: the edits that make an instrumented
+    copy of the text, one packed text (``pack``) for each way of forcing it. ``module``: the file is an
+    ECMAScript module.
+    """
+
+    line: int
+    column: int
+    ways: tuple[str, ...]
+    module: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ForcedAct:
     """One thing that the line did, alike with both seeds and not at base: how an ordinary run that did it
     would be judged, and what it is, in words (``connects to 203.0.113.7:4444``, untrusted).

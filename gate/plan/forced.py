@@ -1,4 +1,4 @@
-"""Which lines are forced, and the probes for that: sensitive calls of changed Python that did not run."""
+"""Which lines are forced, and the probes for that: sensitive calls of changed code that did not run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gate.model.exercised import Exercised
 from gate.model.forced import Condition, ForcedTarget, GuardKind
 from gate.model.run import NotExercised, Probe
 from gate.model.sensitive import SensitiveCall, SensitiveKind
+from gate.plan.forced_copies import LANGUAGES, Copies, base_path, copy_items
 from gate.plan.module_layout import module_of
 from gate.plan.probes import DriverItem, probe_of
 from gate.plan.source_readings import Readings, new_calls
@@ -24,6 +25,8 @@ _TOGETHER: Final = 4
 _START: Final = 5.0
 _EACH: Final = 7.0
 """Seconds of a probe: to start and import, and for each line (two ways of three seconds at most)."""
+_EACH_COPY: Final = 4.0
+"""The same for one way of running an instrumented copy."""
 _WEIGHT: Final = {
     kind: number
     for number, kind in enumerate((
@@ -46,7 +49,7 @@ def forced_targets(
     new = new_calls(files, readings)
     ranked: list[tuple[_Rank, ForcedTarget]] = []
     for file in exercised.files:
-        if file.language != "python":
+        if file.language not in LANGUAGES | {"python"}:
             continue
         calls = {(c.first, c.last, c.kind): c for c in new.get(file.path, ())}
         before = readings.base.get(file.path)
@@ -70,7 +73,7 @@ def forced_targets(
             ranked.append((rank, target))
     ordered = [target for _, target in sorted(ranked, key=lambda pair: pair[0])]
     if len(ordered) > MOST:
-        guards = conditions_of(ordered, readings.texts)
+        guards = conditions_of(ordered, readings.texts, {f.path: f.language for f in files})
         ordered.sort(key=lambda t: (t.in_tests, not guards[t.path, t.line][1]))
     left = tuple(
         NotExercised(path=t.path, target=f"line {t.line}", reason=f"only {MOST} lines of a change are forced")
@@ -96,28 +99,36 @@ def grouped(targets: Sequence[ForcedTarget]) -> list[tuple[ForcedTarget, ...]]:
 
 
 def forced_probe(
-    group: Sequence[ForcedTarget], file: ChangedFile, paths: frozenset[str], seed: int, side: Side, mark: str
-) -> Probe:
+    group: Sequence[ForcedTarget],
+    file: ChangedFile,
+    paths: frozenset[str],
+    seed: int,
+    side: Side,
+    mark: str,
+    copies: Copies | None = None,
+) -> Probe | None:
     """One run of a group with one seed. ``paths``: all files of that side's tree; ``mark``: the text by which
-    made-up values are known.
+    made-up values are known; ``copies``: of files in other languages than Python. None where nothing of the
+    group can be forced.
     """
-    path = (file.old_path or file.path) if side == "base" else file.path
-    module = module_of(path, paths)
-    targets = [[t.line, t.column] for t in group]
+    path = base_path(file) if side == "base" else file.path
+    places = [(t.line, t.column) for t in group]
     if side == "base":
-        targets = [list(place) for place in dict.fromkeys(p for t in group for p in t.before)]
-    items: list[dict[str, Any]] = [
-        {
-            "do": "force",
-            "path": path,
-            "roots": list(module.roots),
-            "targets": [target],
-            "seed": seed,
-            "mark": mark,
-        }
-        | ({"module": module.name} if module.name else {})
-        for target in targets[:_TOGETHER]
-    ]
+        places = list(dict.fromkeys(place for t in group for place in t.before))
+    places = places[:_TOGETHER]
+    if file.language in LANGUAGES:
+        made = [copies.of(side, path, *place) for place in places] if copies is not None else []
+        items = [
+            item for c in made if c is not None for item in copy_items(path, file.language, c, seed, mark)
+        ]
+        if not items or (side == "head" and None in made):
+            return None
+        watched = {}
+        seconds = _START + _EACH_COPY * len(items)
+    else:
+        items = _python_items(path, places, paths, seed, mark)
+        watched = {path: tuple((line, line) for line, _ in places)}
+        seconds = _START + _EACH * len(items)
     lines = ", ".join(str(t.line) for t in group)
     return probe_of(
         [
@@ -127,28 +138,57 @@ def forced_probe(
                 file=file,
                 item=item,
                 sides=(side,),
-                lines={path: tuple((line, line) for line, _ in targets)},
+                lines=watched,
             )
             for item in items
         ],
-        _START + _EACH * len(items),
+        seconds,
         {"grace": 0.5},
     )
 
 
+def _python_items(
+    path: str, places: Sequence[tuple[int, int]], paths: frozenset[str], seed: int, mark: str
+) -> list[dict[str, Any]]:
+    module = module_of(path, paths)
+    return [
+        {
+            "do": "force",
+            "path": path,
+            "roots": list(module.roots),
+            "targets": [list(place)],
+            "seed": seed,
+            "mark": mark,
+        }
+        | ({"module": module.name} if module.name else {})
+        for place in places
+    ]
+
+
 def conditions_of(
-    targets: Sequence[ForcedTarget], texts: Mapping[str, bytes]
+    targets: Sequence[ForcedTarget], texts: Mapping[str, bytes], languages: Mapping[str, str | None]
 ) -> dict[tuple[str, int], tuple[tuple[str, ...], GuardKind]]:
     """For each line the conditions that have to hold for it to run, the innermost first, and what the first
-    of them that is no ordinary one asks for.
+    of them that is no ordinary one asks for. ``languages``: of files that are not Python.
     """
-    wanted = [(path, texts[path]) for path in dict.fromkeys(t.path for t in targets) if path in texts]
-    found = {
-        result.path: result.value or ()
-        for result in scan_isolated(
-            "gate.prescreen.conditions:read_conditions", wanted, tuple[Condition, ...], deadline=_READING
+    wanted = {path: texts[path] for path in dict.fromkeys(t.path for t in targets) if path in texts}
+    scripts = {path for path in wanted if languages.get(path) in LANGUAGES}
+    found: dict[str, tuple[Condition, ...]] = {}
+    for reader, paths in (
+        ("gate.prescreen.conditions:read_conditions", [p for p in wanted if p not in scripts]),
+        ("gate.languages.forcing.copies:read_conditions", [p for p in wanted if p in scripts]),
+    ):
+        if not paths:
+            continue
+        results = scan_isolated(
+            reader,
+            [(path, wanted[path]) for path in paths],
+            tuple[Condition, ...],
+            options={"shell": [path for path in paths if languages.get(path) == "shell"]},
+            deadline=_READING,
+            parses=True,
         )
-    }
+        found |= {result.path: result.value or () for result in results}
     out: dict[tuple[str, int], tuple[tuple[str, ...], GuardKind]] = {}
     for target in targets:
         around = [c for c in found.get(target.path, ()) if c.first <= target.line <= c.last]

@@ -21,6 +21,7 @@ from gate.model.forced import FORCED_PORTS, ForcedAct, ForcedLine, ForcedTarget,
 from gate.model.rule import Severity
 from gate.model.run import NotExercised, Probe, RunRecord
 from gate.plan.forced import SEEDS, conditions_of, forced_probe, forced_targets, grouped
+from gate.plan.forced_copies import LANGUAGES, Copies, base_path, copies_of
 from gate.plan.source_readings import Readings
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import default_workers
@@ -80,8 +81,9 @@ class Forcing:
         if not targets:
             return ForcedLook(left=left)
         groups = grouped(targets)
+        copies = self._copies(targets)
         until = time.monotonic() + BUDGET * self.pace
-        head = self._all([(group, "head", seed) for group in groups for seed in SEEDS], until)
+        head = self._all([(group, "head", seed) for group in groups for seed in SEEDS], until, copies)
         late = [group for group in groups if any((group, seed) not in head for seed in SEEDS)]
         left += tuple(
             NotExercised(
@@ -93,12 +95,15 @@ class Forcing:
         done = [group for group in groups if group not in late]
         facts = self._facts(done, head, {})
         again = [group for group in done if facts.get(group) and any(t.before for t in group)]
-        base = self._all([(g, "base", s) for g in again for s in SEEDS], until + BUDGET * self.pace / 2)
+        base = self._all(
+            [(g, "base", s) for g in again for s in SEEDS], until + BUDGET * self.pace / 2, copies
+        )
         if base:
             facts = self._facts(done, head, base)
         # Where base was not asked although it could be, nobody knows what is new.
         unknown = {group for group in again if any((group, seed) not in base for seed in SEEDS)}
-        conditions = conditions_of(targets, self.readings.texts)
+        languages = {f.path: f.language for f in self.change.files}
+        conditions = conditions_of(targets, self.readings.texts, languages)
         lines = [
             line
             for group in done
@@ -106,7 +111,16 @@ class Forcing:
         ]
         return ForcedLook(lines=tuple(lines), left=left)
 
-    def _all(self, wanted: Sequence[_Turn], until: float) -> dict[_Key, RunRecord]:
+    def _copies(self, targets: Sequence[ForcedTarget]) -> Copies:
+        """Instrumented copies of both sides, where a language needs them."""
+        files = {f.path: f for f in self.change.files}
+        before = {
+            base_path(files[t.path]) for t in targets if t.before and files[t.path].language in LANGUAGES
+        }
+        texts = dict(self.base.read_many(tuple(sorted(before)))) if before else {}
+        return copies_of(targets, files, self.readings.texts, texts)
+
+    def _all(self, wanted: Sequence[_Turn], until: float, copies: Copies) -> dict[_Key, RunRecord]:
         """The runs that ended well enough to be looked at, by group and seed; what comes too late is not
         begun.
         """
@@ -120,7 +134,9 @@ class Forcing:
             group, side, seed = turn
             if time.monotonic() >= until:
                 return None
-            probe = forced_probe(group, files[group[0].path], paths[side], seed, side, self.mark)
+            probe = forced_probe(group, files[group[0].path], paths[side], seed, side, self.mark, copies)
+            if probe is None:
+                return None
             probe = replace(probe, deadline=probe.deadline * self.pace)
             record = self.session.run(probe, side)
             self.note(f"{probe.target} at {side}: {record.outcome.value} in {record.seconds:.1f} s")
@@ -276,8 +292,8 @@ def _told(record: RunRecord) -> dict[int, str]:
         rows = item.get("forced") if isinstance(item, Mapping) else None
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, list) and len(row) == 2 and type(row[0]) is int and row[1] in _WORDS:
-                found[row[0]] = row[1]
+                found[row[0]] = max(found.get(row[0], _WORDS[0]), row[1], key=_WORDS.index)
     return found
 
 
-_WORDS: Final = ("not reached", "reached", "reached with made-up values")
+_WORDS: Final = ("not reached", "reached with made-up values", "reached")

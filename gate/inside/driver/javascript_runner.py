@@ -13,6 +13,7 @@ import resource
 from typing import Any
 
 from . import argument_values, clock_preload, program_runner, runtimes
+from .forced import marks
 
 RUNNER = "javascript_runner.mjs"
 HOOKS = "javascript_hooks.mjs"
@@ -31,7 +32,10 @@ _HEAP = "--max-old-space-size=192"
 def become(item: dict[str, Any], context: Any) -> None:
     """Execute the runtime with our runner; comes back only by MissingProgramError when there is none."""
     path = item.get("path")
-    words = command(str(path or ""), bool(item.get("typed")))
+    force = item.get("force")
+    words = command_with_hooks() if force else command(str(path or ""), bool(item.get("typed")))
+    if force:
+        marks.choose(int(force["seed"]), str(force["mark"]))
     job = {
         "fd": context.channel.fd,
         "path": os.path.abspath(path) if path else None,
@@ -47,6 +51,9 @@ def become(item: dict[str, Any], context: Any) -> None:
         "grace": float(context.job.get("grace", 1.0)),
         "words": argument_values.plain_words(),
     }
+    if force:
+        made = {"word": str.__str__(marks.Mark()), "number": marks.PORTS[marks.Mark.seed]}
+        job["force"] = {**made, **{key: force.get(key) for key in ("edits", "module", "line")}}
     inlet, outlet = os.pipe()
     os.write(outlet, json.dumps(job).encode("ascii"))
     os.close(outlet)
@@ -94,6 +101,15 @@ def command(path: str, typed: bool) -> list[str]:
     if node:
         return [node, _HEAP]
     raise program_runner.MissingProgramError("node or deno")
+
+
+def command_with_hooks() -> list[str]:
+    """Node with our hooks, which put a copy in a file's place. Raises MissingProgramError."""
+    node, _ = runtimes.find_node()
+    if not node:
+        raise program_runner.MissingProgramError("node")
+    here = os.path.dirname(os.path.abspath(__file__))
+    return [node, _HEAP, "--no-warnings", "--import", f"{here}/{HOOKS}"]
 
 
 def _has_compiler(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import importlib
 import json
 import os
@@ -11,10 +12,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 from . import argument_values, clock_preload, runtimes
+from .forced import marks
 
 HOOKS = ("preinstall", "install", "postinstall", "prepare", "prepack", "postpack", "prepublish")
 BACKEND_HOOKS = (
@@ -292,9 +295,12 @@ def pth(item: dict[str, Any]) -> dict[str, Any]:
 
 def shell(item: dict[str, Any]) -> dict[str, Any]:
     """Become the interpreter that the script's first line asks for. Without such a line it is bash, as it
-    would be for somebody who types its name there, or sh where there is no bash.
+    would be for somebody who types its name there, or sh where there is no bash. With ``force`` an
+    instrumented copy is run, by bash.
     """
     path = os.path.abspath(item["path"])
+    if item.get("force"):
+        _become_copy(path, item["force"])
     with open(path, "rb") as file:
         first = file.readline(200)
     words = first[2:].decode("utf-8", "replace").split() if first.startswith(b"#!") else []
@@ -308,6 +314,27 @@ def shell(item: dict[str, Any]) -> dict[str, Any]:
     os.environ.update(runtimes.NPM)
     clock_preload.report_clock_source(found)
     os.execv(found, [wanted, path, *item.get("argv", [])])
+
+
+def _become_copy(path: str, force: dict[str, Any]) -> None:
+    """Run a script's copy (gate/languages/forcing/shell_copy.py) as a text: there is no file of it."""
+    bash = shutil.which("bash")
+    if bash is None:
+        raise MissingProgramError("bash")
+    marks.choose(int(force["seed"]), str(force["mark"]))
+    argument_values.lay_out()
+    word = str.__str__(marks.Mark())
+    with open(path, "rb") as file:
+        text = file.read()
+    parts = []
+    at = 0
+    for start, end, made in json.loads(zlib.decompress(base64.b64decode(force["edits"]))):
+        parts += [text[at:start], made.replace("@GATE@", word).encode()]
+        at = max(at, end)
+    copy = b"".join([*parts, text[at:]])
+    os.environ.update(runtimes.NPM)
+    clock_preload.report_clock_source(bash)
+    os.execv(bash, [b"bash", b"-c", copy, os.fsencode(path), *[word.encode()] * 3])
 
 
 def program(item: dict[str, Any]) -> dict[str, Any]:

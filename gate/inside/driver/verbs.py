@@ -12,7 +12,8 @@ Items by ``do``:
   pth       path                                what ``site`` would execute of a .pth file
   shell     path, argv                          sh, bash or what its first line asks for
   program   argv                                a program, with a file of the tree
-  javascript       path, call, typed            import by node or deno; with ``call`` call what it exports
+  javascript       path, call, typed, force     import by node or deno; with ``call`` call what it exports;
+                                                with ``force`` an instrumented copy of it
   javascript_main  path, argv                   run by node or deno as the main program
   javascript_test  paths, else                  test files by the project's runner; ``else`` where none is
   there lifecycle path, hooks                         scripts of a package.json, by sh

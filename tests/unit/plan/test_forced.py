@@ -8,6 +8,7 @@ from gate.change.git_range import open_range
 from gate.model.forced import Condition, ForcedTarget
 from gate.model.run import ExecutionPlan, NotExercised
 from gate.plan.forced import MOST, SEEDS, conditions_of, forced_probe, forced_targets, grouped
+from gate.plan.forced_copies import Copies, copies_of
 from gate.plan.line_coverage import Coverage
 from gate.plan.probes import job_of
 from gate.plan.source_readings import read_change
@@ -111,6 +112,8 @@ def test_a_probe_is_the_same_but_for_its_seed(tmp_path: Path) -> None:
         (file,) = opened.change.files
     group = (ForcedTarget(path=file.path, line=15, column=12, function="Cart.pay"),)
     first, second = (forced_probe(group, file, frozenset({file.path}), s, "head", "gab12") for s in SEEDS)
+    assert first is not None
+    assert second is not None
     assert first.id != second.id
     assert first.phase == "call"
     (item,) = job_of(first)["items"]
@@ -138,7 +141,7 @@ def test_what_a_condition_asks_for_and_what_its_names_come_from() -> None:
         "import hashlib\ndef f(code, go):\n    digest = hashlib.sha256(code).hexdigest()\n"
         "    if digest == 'aa11' and go:\n        g()\n"
     )
-    told = conditions_of([target], {"a.py": source.encode()})
+    told = conditions_of([target], {"a.py": source.encode()}, {})
     assert told == {
         ("a.py", 5): (
             ("digest == 'aa11' and go, digest = hashlib.sha256(code).hexdigest()",),
@@ -149,4 +152,44 @@ def test_what_a_condition_asks_for_and_what_its_names_come_from() -> None:
 
 def test_a_file_that_cannot_be_parsed_has_no_conditions() -> None:
     target = ForcedTarget(path="a.py", line=1, column=0, function="")
-    assert conditions_of([target], {"a.py": b"def ("}) == {("a.py", 1): ((), "")}
+    assert conditions_of([target], {"a.py": b"def ("}, {}) == {("a.py", 1): ((), "")}
+
+
+def test_conditions_of_scripts_are_told_with_what_they_ask_for() -> None:
+    script = (
+        b'import { createHash } from "node:crypto";\nexport function f(code) {\n'
+        b'  const digest = createHash("sha256").update(code).digest("hex");\n'
+        b'  if (digest !== "aa11") return;\n  g();\n}\n'
+    )
+    shell = b'if [ "$(hostname)" = build-7 ]; then\n  curl x\nfi\n[ -n "$CI" ] || exit 1\nrm y\n'
+    targets = [
+        ForcedTarget(path=path, line=line, column=0, function="")
+        for path, line in (("a.mjs", 5), ("a.sh", 2), ("a.sh", 5))
+    ]
+    told = conditions_of(targets, {"a.mjs": script, "a.sh": shell}, {"a.mjs": "javascript", "a.sh": "shell"})
+    made = 'digest = createHash("sha256").update(code).digest("hex")'
+    assert told["a.mjs", 5] == ((f'digest === "aa11", {made}',), "digest")
+    assert told["a.sh", 2] == (('[ "$(hostname)" = build-7 ]',), "host")
+    assert told["a.sh", 5][1] == "ci"
+
+
+def test_a_digest_that_a_shell_variable_holds_is_a_guard() -> None:
+    source = b'sum=$(printf %s "$x" | sha256sum)\nif [ "$sum" != aa11 ]; then exit 0; fi\ncurl y\n'
+    target = ForcedTarget(path="a.sh", line=3, column=0, function="")
+    ((texts, kind),) = conditions_of([target], {"a.sh": source}, {"a.sh": "shell"}).values()
+    assert kind == "digest"
+    assert texts[0].startswith('[ "$sum" = aa11 ], sum = $(printf')
+
+
+def test_a_script_is_forced_by_a_copy_of_it(tmp_path: Path) -> None:
+    text = 'const { execSync } = require("child_process");\nexports.f = (x) => x.y === 2 && execSync(x.z);\n'
+    repo = build(Pull(name="x", head={"web/a.cjs": text}, verdicts=()), tmp_path)
+    with open_range(repo, "main", "head") as opened:
+        (file,) = opened.change.files
+    target = ForcedTarget(path=file.path, line=2, column=36, function="")
+    copies = copies_of([target], {file.path: file}, {file.path: text.encode()}, {})
+    probe = forced_probe((target,), file, frozenset({file.path}), 0, "head", "gab12", copies)
+    assert probe is not None
+    item = job_of(probe)["items"][0]
+    assert (item["do"], item["force"]["mark"], item["force"]["module"]) == ("javascript", "gab12", False)
+    assert forced_probe((target,), file, frozenset(), 0, "head", "gab12", Copies()) is None

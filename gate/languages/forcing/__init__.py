@@ -1,0 +1,1 @@
+"""Copies of JavaScript, TypeScript and shell in which one line is run whatever its conditions say."""
