@@ -237,8 +237,13 @@ _Turn = tuple[_Group, Side, int]
 
 
 def is_ours(behaviour: Behaviour, mark: str) -> bool:
-    """True for what repeats a value that we made up: hosts, words and paths all hold the mark."""
-    texts = (behaviour.subject, *behaviour.detail.values())
+    """True for what repeats a value that we made up: hosts, words and paths all hold the mark.
+
+    Of a connection its end alone counts: a made-up word in what is asked there is the code's own message.
+    """
+    ends = behaviour.kind in (BehaviourKind.CONNECT, BehaviourKind.SEND)
+    detail = (behaviour.detail.get("host", ""),) if ends else behaviour.detail.values()
+    texts = (behaviour.subject, *detail)
     return any(mark in text for text in texts)
 
 

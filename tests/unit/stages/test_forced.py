@@ -153,6 +153,13 @@ def test_what_repeats_a_made_up_value_is_ours(mine: object) -> None:
     assert forced.is_ours(mine, "gforced")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("kind", ["connect", "send"])
+def test_an_end_that_the_code_names_is_not_ours_whatever_is_asked_there(kind: str) -> None:
+    asked = behaviour(kind, "203.0.113.9:80", http="GET /gforceda", host="203.0.113.9")
+    assert not forced.is_ours(asked, "gforced")
+    assert forced.is_ours(behaviour(kind, "gforceda.example:80", host="gforceda.example"), "gforced")
+
+
 def test_what_the_code_names_is_not_ours() -> None:
     assert not forced.is_ours(command("curl http://203.0.113.7/"), "gforced")
     assert forced.said(command("curl http://203.0.113.7/")) == "runs curl http://203.0.113.7/"
