@@ -65,22 +65,24 @@ def index() -> Iterator[PackageIndex]:
 
 @pytest.fixture(scope="module")
 def cache() -> Iterator[Path]:
-    """Where root's bubblewrap, which becomes another user, can get at it."""
-    before = _images()
-    with tempfile.TemporaryDirectory(prefix="gate-layers-") as folder:
+    """Where root's bubblewrap, which becomes another user, can get at it.
+
+    Images of layers have a name of this process's own: another worker of the suite runs this file at the same time,
+    and one must not remove what the other still uses.
+    """
+    name = f"gate-deps-{os.getpid()}"
+    with tempfile.TemporaryDirectory(prefix="gate-layers-") as folder, pytest.MonkeyPatch.context() as patch:
         Path(folder).chmod(0o755)
+        patch.setattr("gate.sandbox.dependencies.layer_mounts._NAME", name)
         yield Path(folder)
-    _images(besides=before)
+    _remove_images(name)
 
 
-def _images(besides: frozenset[str] | None = None) -> frozenset[str]:
-    """Images of dependencies on the engine; with ``besides``, all others are removed."""
+def _remove_images(name: str) -> None:
+    """Every image of this name, from the engine if there is one."""
     with contextlib.suppress(InconclusiveError), contextlib.closing(engine.connect(deadline=3)) as client:
-        found = frozenset(str(image["Id"]) for image in client.api.images("gate-deps"))
-        for image in found - (found if besides is None else besides):
-            client.api.remove_image(image)
-        return found
-    return frozenset()
+        for image in client.api.images(name):
+            client.api.remove_image(image["Id"])
 
 
 @pytest.fixture(autouse=True)
