@@ -67,8 +67,8 @@ def index() -> Iterator[PackageIndex]:
 def cache() -> Iterator[Path]:
     """Where root's bubblewrap, which becomes another user, can get at it.
 
-    Images of layers have a name of this process's own: another worker of the suite runs this file at the same time,
-    and one must not remove what the other still uses.
+    Images of layers have a name of this process's own: another worker of the suite runs this file at the
+    same time, and one must not remove what the other still uses.
     """
     name = f"gate-deps-{os.getpid()}"
     with tempfile.TemporaryDirectory(prefix="gate-layers-") as folder, pytest.MonkeyPatch.context() as patch:
