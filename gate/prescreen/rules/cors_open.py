@@ -1,6 +1,7 @@
 """Every origin may use a user's session.
 
-Any page a user visits can then act in that user's name and read the answers.
+Any page a user visits can then act in that user's name and read the answers. High is an origin that anybody
+may have together with credentials, as CodeQL and the CWE list rate it.
 
 List the origins that may send credentials.
 """
@@ -17,12 +18,13 @@ from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import REQUEST
 
 _HEADER = "access-control-allow-origin"
+_CREDENTIALS = "access-control-allow-credentials"
 
 
 @rule(
     "py.cors-open",
     "Every origin may use the session",
-    severity="medium",
+    severity="high",
     confidence="high",
     topic="weak-check",
     cwe=(942, 346),
@@ -45,16 +47,26 @@ def check(module: Module) -> Iterator[Hit]:
         elif last in ("add_middleware", "CORSMiddleware", "Middleware"):
             wide = _any(module, module.arg(call, None, "allow_origins")) or module.text_of(
                 module.arg(call, None, "allow_origin_regex")
-            ) in (".*", "^.*$")
+            ) in (".*", "^.*$", ".+", "^.+$", "https?://.*", "https?://.+", "^https?://.*$", "^https?://.+$")
             if wide and module.is_true(module.arg(call, None, "allow_credentials")):
                 yield Hit(node=call, message="Every origin may use the session.")
-    for node in module.all(ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Subscript) and (module.text_of(target.slice) or "").lower() == _HEADER:
-                if REQUEST in flow.kinds(node.value) and not flow.tested(node, node.value):
-                    yield Hit(node=node, message="Whoever asks is told that they may.")
-                elif module.text_of(node.value) == "*":
-                    yield Hit(node=node, message="Every origin may read the answer.", severity=Severity.LOW)
+    headers = [(_header(module, node), node) for node in module.all(ast.Assign)]
+    answered = Severity.HIGH if any(name == _CREDENTIALS for name, _ in headers) else Severity.MEDIUM
+    for name, node in headers:
+        if name != _HEADER:
+            continue
+        if REQUEST in flow.kinds(node.value) and not flow.tested(node, node.value):
+            yield Hit(node=node, message="Whoever asks is told that they may.", severity=answered)
+        elif module.text_of(node.value) == "*":
+            yield Hit(node=node, message="Every origin may read the answer.", severity=Severity.LOW)
+
+
+def _header(module: Module, node: ast.Assign) -> str:
+    """The header that is set, in small letters; empty for another assignment."""
+    for target in node.targets:
+        if isinstance(target, ast.Subscript):
+            return (module.text_of(target.slice) or "").lower()
+    return ""
 
 
 def _any(module: Module, expr: ast.expr | None) -> bool:

@@ -4,7 +4,8 @@ from flask_cors import CORS
 
 
 def make(app, api):
-    api.add_middleware(CORSMiddleware, allow_origins=["*"], allow_credentials=True)  # HIT[medium]
+    api.add_middleware(CORSMiddleware, allow_origins=["*"], allow_credentials=True)  # HIT[high]
+    api.add_middleware(CORSMiddleware, allow_origin_regex="https?://.*", allow_credentials=True)  # HIT
     CORS(app, origins="*", supports_credentials=True)  # HIT
     CORS(app, supports_credentials=True)  # HIT
     CORS(app, resources={r"/*": {"origins": "*"}}, supports_credentials=True)  # HIT
