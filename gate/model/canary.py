@@ -10,7 +10,8 @@ from typing import Final
 class Canary:
     """One planted secret. ``name`` is for people (``aws-credentials``). It is a file (``path``,
     absolute inside the sandbox, with ``content``) or an environment variable (``env``), and
-    ``secrets`` are the unique strings to look for wherever data can leave.
+    ``secrets`` are the unique strings to look for wherever data can leave. ``named``: a variable that
+    is planted because the change names it.
     """
 
     name: str
@@ -18,6 +19,7 @@ class Canary:
     path: str | None = None
     content: bytes = b""
     env: str | None = None
+    named: bool = False
 
 
 DECOY_FILES: Final = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import secrets
 import string
+from collections.abc import Iterable, Iterator
 
 from gate.model.canary import DECOY_FILES, Canary
 from gate.model.run import SandboxSpec
@@ -18,13 +19,13 @@ def _random(alphabet: str, length: int) -> str:
     return "".join(secrets.choice(alphabet) for _ in range(length))
 
 
-def plant(longer: int = 0) -> tuple[Canary, ...]:
+def plant(longer: int = 0, named: Iterable[str] = ()) -> tuple[Canary, ...]:
     """A new set. Nothing in it was ever valid anywhere; nothing is written to the host.
 
-    ``longer``: by how many characters every secret is longer than usual, in a set that is to differ from
-    another in everything but its format.
+    ``named``: variables that are planted beside the usual ones. ``longer``: by how many characters every
+    secret is longer than usual, in a set that is to differ from another in everything but its format.
     """
-    return (*_files(longer), *_variables(longer))
+    return (*_files(longer), *_variables(longer), *_named(longer, named))
 
 
 def _files(longer: int) -> tuple[Canary, ...]:
@@ -103,6 +104,16 @@ def _variables(longer: int) -> tuple[Canary, ...]:
     return tuple(
         Canary(name=f"env:{name}", env=name, secrets=(value,)) for name, value in sorted(made.items())
     )
+
+
+def _named(longer: int, names: Iterable[str]) -> Iterator[Canary]:
+    """Values that a Fernet key may have, and that nothing takes for a number, an address or a file."""
+    usual = {canary.env for canary in _variables(0)}
+    for name in dict.fromkeys(names):
+        if name not in usual:
+            own = 0 if name.endswith("_KEY") else longer
+            value = base64.urlsafe_b64encode(secrets.token_bytes(32 + own)).decode()
+            yield Canary(name=f"env:{name}", env=name, secrets=(value,), named=True)
 
 
 def as_files(canaries: tuple[Canary, ...]) -> dict[str, bytes]:

@@ -62,6 +62,21 @@ def fetched_openly(context: SignalContext, behaviour: Behaviour) -> bool:
     return phase_of(context, behaviour) == "script" and named and tool and not plain
 
 
+def called_openly(context: SignalContext, behaviour: Behaviour) -> bool:
+    """A function that was called by its name talks to a named host in HTTP that TLS protects, and to that
+    host in no other way: what every client of a service does. A bare address, plain HTTP, bytes of its own,
+    another name than that of the connection, or a look-up that no request follows is something else.
+    """
+    if phase_of(context, behaviour) != "call":
+        return False
+    dns = behaviour.kind is BehaviourKind.DNS
+    host = behaviour.subject if dns else behaviour.detail.get("host", "")
+    asked = [b for b in context.diff.new if b.detail.get("host") == host and b.kind is BehaviourKind.HTTP]
+    ports = {b.detail.get("port") for b in context.diff.new if b.detail.get("host") == host}
+    plain = [b for b in asked if b.detail.get("scheme") != "https" or b.detail.get("fronted")]
+    return bool(host) and bool(asked) and not plain and ports == {"443"}
+
+
 def left_behind(behaviour: Behaviour) -> bool:
     """True for a process that the trace saw outlive what started it (kind *exit*)."""
     return behaviour.detail.get("how") == "leaves"

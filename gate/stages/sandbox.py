@@ -27,6 +27,7 @@ from gate.sandbox import canaries
 from gate.sandbox.backends.registry import choose
 from gate.sandbox.contract import Backend, Session
 from gate.sandbox.decoy_files import decoy_home_files
+from gate.sandbox.named_secrets import named_secrets
 from gate.settings import SandboxSettings, Settings
 from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_behaviour
 from gate.stages.clock_comparisons import compares_clock
@@ -39,7 +40,7 @@ from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
 from gate.stages.setup import SetUp, affects_installation, laid_out, prepare, with_dependencies
-from gate.stages.varied import Varying, unvaried
+from gate.stages.varied import LONGER, Varying, unvaried
 from gate.stages.varied import summary as varied_summary
 
 _RUNNER_MB: Final = 1536
@@ -85,7 +86,8 @@ def run(context: CheckContext, ending: Ending) -> None:
         ending.skipped(SkipReason.NOTHING_TO_RUN)
         return
     backend, capability, _ = chosen.result()
-    execution = _Execution(context, ending, wanted, plan, canaries.plant(), deep)
+    named = named_secrets(opened.change.files, opened.head)
+    execution = _Execution(context, ending, wanted, plan, canaries.plant(named=named), deep)
     try:
         result = execution.behind(backend, capability)
     except BackendFailedError as error:  # nothing was run behind it
@@ -170,6 +172,7 @@ class _Execution:
             session=session,
             runs=looked.runs,
             planted=self.planted,
+            others=canaries.plant(LONGER, (c.env for c in self.planted if c.named and c.env)),
             seen=looked.diff.new,
             head=context.opened.head,
             changed=tuple(file.path for file in context.opened.change.files if file.new_blob),

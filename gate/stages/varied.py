@@ -20,7 +20,6 @@ from gate.model.change import Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord
 from gate.model.varied import Channel, Dependence, VariedSecrets
 from gate.plan.varied import varied_probe
-from gate.sandbox.canaries import plant
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import default_workers
 from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
@@ -68,12 +67,12 @@ class Varying:
     session: Session
     runs: tuple[RunRecord, ...]
     planted: tuple[Canary, ...]
+    others: tuple[Canary, ...]
     seen: tuple[Behaviour, ...]
     head: Tree
     changed: tuple[str, ...]
     seconds: float
     note: Callable[[str], None]
-    others: tuple[Canary, ...] = field(default_factory=lambda: plant(LONGER))
     started: float = field(default_factory=lambda: float(int(time.time())))
 
     def candidates(self) -> list[Candidate]:

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 from packaging.utils import canonicalize_name
 
-from gate.supply import settings_files
+from gate.supply import installed_commands, settings_files
 
 BUILD_REQUIRES: Final = "build-system.requires"
 """Hooks of this name: packages whose code builds the project."""
@@ -46,14 +46,15 @@ class Origin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
-    """What one file says. ``hooks`` maps a script's name to its command; ``hashes`` counts
-    packages with integrity pins.
+    """What one file says. ``hooks`` maps a script's name to its command, ``commands`` that of an
+    installed command to what it calls; ``hashes`` counts packages with integrity pins.
     """
 
     kind: Literal["manifest", "lock", "settings"]
     dependencies: tuple[Dependency, ...] = ()
     origins: tuple[Origin, ...] = ()
     hooks: Mapping[str, str] | None = None
+    commands: Mapping[str, str] | None = None
     hashes: int = 0
     unreadable: str = ""
 
@@ -185,7 +186,13 @@ def _pyproject(text: str) -> Manifest:
     for needed in filter(None, map(_requirement, _strings(backend.get("requires")))):
         if needed.name:
             hooks[f"{BUILD_REQUIRES} {needed.name}"] = needed.name
-    return Manifest(kind="manifest", dependencies=tuple(dependencies), origins=tuple(origins), hooks=hooks)
+    return Manifest(
+        kind="manifest",
+        dependencies=tuple(dependencies),
+        origins=tuple(origins),
+        hooks=hooks,
+        commands=installed_commands.of_pyproject(data),
+    )
 
 
 def _table(table: Mapping[str, Any]) -> Iterator[Dependency]:
@@ -240,7 +247,11 @@ def _setup_cfg(text: str) -> Manifest:
     lines = parser.get("options", "install_requires", fallback="").splitlines()
     if parser.has_section("options.extras_require"):
         lines += [line for _, value in parser.items("options.extras_require") for line in value.splitlines()]
-    return Manifest(kind="manifest", dependencies=tuple(d for d in map(_requirement, lines) if d))
+    return Manifest(
+        kind="manifest",
+        dependencies=tuple(d for d in map(_requirement, lines) if d),
+        commands=installed_commands.of_setup_cfg(parser),
+    )
 
 
 def _package_json(text: str) -> Manifest:
@@ -252,7 +263,8 @@ def _package_json(text: str) -> Manifest:
     ]
     scripts = data.get("scripts") or {}
     hooks = {name: str(scripts[name]) for name in _NPM_HOOKS if name in scripts}
-    return Manifest(kind="manifest", dependencies=tuple(found), hooks=hooks)
+    commands = installed_commands.of_package_json(data)
+    return Manifest(kind="manifest", dependencies=tuple(found), hooks=hooks, commands=commands)
 
 
 def _package_lock(text: str) -> Manifest:

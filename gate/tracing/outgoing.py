@@ -92,7 +92,7 @@ def _network(log: SinkholeLog, own: OwnServices, seen: _Gathered) -> None:
         elif isinstance(event, TcpConnection):
             seen.add(Channel(kind="connect"), f"{event.name or event.addr}:{event.port}".encode())
         elif isinstance(event, HttpRequest):
-            _requested(event, _host(log, event), own, seen)
+            _requested(event, log, own, seen)
         elif isinstance(event, Sent):
             streams.setdefault(event.id, bytearray()).extend(event.data)
         elif isinstance(event, Datagram):
@@ -118,8 +118,9 @@ def _host(log: SinkholeLog, event: HttpRequest) -> str:
     return named or (made.name or made.addr if made is not None else "")
 
 
-def _requested(event: HttpRequest, host: str, own: OwnServices, seen: _Gathered) -> None:
+def _requested(event: HttpRequest, log: SinkholeLog, own: OwnServices, seen: _Gathered) -> None:
     """A request by its parts: each can be the same while another follows the secret."""
+    host, made = _host(log, event), log.connections.get(event.id)
 
     def add(part: str, value: bytes) -> None:
         seen.add(Channel(kind="http", to=host, part=part), value)
@@ -131,7 +132,7 @@ def _requested(event: HttpRequest, host: str, own: OwnServices, seen: _Gathered)
         add(f"query {_name(key)}", text.encode("latin-1", "replace"))
     for name, value in event.headers:
         if name.lower() not in _SKIPPED:
-            add(f"header {name.lower()}", own.folded(event, host, name.lower(), value))
+            add(f"header {name.lower()}", own.folded(event, made, name.lower(), value))
     if event.body or event.size:
         for part, value in _body(event):
             add(part, value)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gate.model.canary import Canary
-from gate.tracing.readers.sinkhole import HttpRequest
+from gate.tracing.readers.sinkhole import HttpRequest, TcpConnection
 from gate.tracing.signature_v4 import is_signed
 
 _GITHUB: Final = ("api.github.com", "uploads.github.com", "github.com", "ghcr.io", "models.github.ai")
@@ -26,6 +26,32 @@ _HOSTS: Final[dict[str, tuple[str, ...]]] = {
     "cluster-token": ("kubernetes.default.svc", "kubernetes.default", "kubernetes"),
 }
 """Who may be given which secret."""
+_VENDORS: Final = {
+    "airtable": "airtable", "algolia": "algolia", "amplitude": "amplitude", "anthropic": "anthropic",
+    "artifactory": "artifactory", "asana": "asana", "atlas": "atlas", "atlassian": "atlassian",
+    "auth0": "auth0", "azure": "windows", "bitbucket": "bitbucket", "buildkite": "buildkite",
+    "cargo": "crates", "cf": "cloudflare", "circleci": "circleci", "claude": "anthropic",
+    "cloudflare": "cloudflare", "codecov": "codecov", "cohere": "cohere", "confluence": "confluence",
+    "coveralls": "coveralls", "crates": "crates", "datadog": "datadog", "dd": "datadog", "deepl": "deepl",
+    "digitalocean": "digitalocean", "discord": "discord", "docker": "docker", "dropbox": "dropbox",
+    "facebook": "facebook", "figma": "figma", "firebase": "firebase", "gcp": "googleapis",
+    "gem": "rubygems", "gemini": "googleapis", "gh": "github", "github": "github", "gitlab": "gitlab",
+    "gl": "gitlab", "google": "googleapis", "grafana": "grafana", "groq": "groq", "heroku": "heroku",
+    "hf": "huggingface", "hubspot": "hubspot", "huggingface": "huggingface", "jfrog": "jfrog",
+    "jira": "jira", "linear": "linear", "linkedin": "linkedin", "mailchimp": "mailchimp",
+    "mailgun": "mailgun", "mapbox": "mapbox", "maven": "maven", "mistral": "mistral",
+    "mixpanel": "mixpanel", "mongodb": "mongodb", "netlify": "netlify", "newrelic": "newrelic",
+    "node": "npm", "notion": "notion", "npm": "npm", "nuget": "nuget", "okta": "okta", "openai": "openai",
+    "pagerduty": "pagerduty", "paypal": "paypal", "perplexity": "perplexity", "pinecone": "pinecone",
+    "plaid": "plaid", "posthog": "posthog", "pulumi": "pulumi", "pypi": "pypi", "quay": "quay",
+    "replicate": "replicate", "rubygems": "rubygems", "salesforce": "salesforce", "segment": "segment",
+    "sendgrid": "sendgrid", "sentry": "sentry", "shopify": "shopify", "slack": "slack", "snyk": "snyk",
+    "sonar": "sonar", "sonatype": "sonatype", "spotify": "spotify", "square": "square", "stripe": "stripe",
+    "supabase": "supabase", "telegram": "telegram", "terraform": "terraform", "tf": "terraform",
+    "travis": "travis", "twilio": "twilio", "twine": "pypi", "twitter": "twitter", "vault": "vault",
+    "vercel": "vercel", "zendesk": "zendesk",
+}  # fmt: skip
+"""What a vendor's hosts are called, by the first word of its variables."""
 _AWS: Final = (".amazonaws.com", ".amazonaws.com.cn")
 _USERS: Final = ("ci", "x-access-token", "oauth2", "git", "__token__", "token", "")
 _PREFIX: Final = {"pypirc": "pypi-"}
@@ -37,21 +63,40 @@ class OwnServices:
 
     def __init__(self, planted: Sequence[Canary]) -> None:
         self._forms: dict[str, dict[bytes, bytes]] = {}
+        self._named: dict[bytes, str] = {}
         self._aws = _aws_pairs(planted)
         for canary in planted:
+            if canary.named:
+                name = canary.env or ""
+                self._named.update((form, name) for one in canary.secrets for form in _forms(one))
             for host in _HOSTS.get(canary.name, ()):
                 known = self._forms.setdefault(host, {})
                 for secret in canary.secrets:
                     word = f"<{canary.name}>".encode()
                     known.update(dict.fromkeys(_forms(_PREFIX.get(canary.name, "") + secret), word))
 
-    def folded(self, event: HttpRequest, host: str, header: str, value: bytes) -> bytes:
-        """The header's value, or a word for the secret where it is one in its own form."""
-        if header not in _HEADERS:
+    def folded(self, event: HttpRequest, made: TcpConnection | None, header: str, value: bytes) -> bytes:
+        """The header's value, or a word for the secret where it is one in its own form. ``made``: the
+        connection, whose name counts: what the request says of its host is anybody's word.
+        """
+        host = (made.name or "").lower().rstrip(".") if made is not None else ""
+        said = event.header("host").partition(":")[0].lower()
+        if header not in _HEADERS or not host or said not in ("", host) or event.scheme != "https":
             return value
         if host.endswith(_AWS) and any(is_signed(event, value, *pair) for pair in self._aws):
             return b"<signed with the planted key>"
-        return self._forms.get(host, {}).get(value, value)
+        known = self._forms.get(host, {}).get(value)
+        if known is None and (name := self._named.get(value)) and may_be_given(name, host):
+            known = f"<env:{name}>".encode()
+        return known or value
+
+
+def may_be_given(name: str, host: str) -> bool:
+    """May a service under this name be given the variable? One that is named after a vendor, only that
+    vendor's own; what no vendor is known of, any that has a name.
+    """
+    vendor = _VENDORS.get(name.lower().partition("_")[0])
+    return vendor is None or any(vendor in label for label in host.split("."))
 
 
 def _aws_pairs(planted: Sequence[Canary]) -> list[tuple[str, str]]:

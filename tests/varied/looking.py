@@ -18,7 +18,7 @@ from gate.sandbox import canaries
 from gate.sandbox.backends.registry import BACKENDS
 from gate.sandbox.contract import Session
 from gate.sandbox.decoy_files import decoy_home_files
-from gate.stages.varied import Varying
+from gate.stages.varied import LONGER, Varying
 from gate.tracing.diff import compare
 from tests.e2e.pulls import Pull, build
 from tests.varied.programs import Program
@@ -43,6 +43,7 @@ class Lab:
             session=self.session,
             runs=runs,
             planted=self.planted,
+            others=canaries.plant(LONGER),
             seen=seen if known else (),
             head=self.opened.head,
             changed=(program.path,),

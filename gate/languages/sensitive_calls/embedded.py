@@ -44,7 +44,16 @@ _DEFINED: Final = re.compile(
     rb"^define[ \t]+(?P<name>\w+)[ \t]*=?[ \t]*\n(?P<text>.{0,20000}?)^endef\b", re.MULTILINE | re.DOTALL
 )
 _USED: Final = re.compile(rb"^[ \t]*[@+-]*[ \t]*\$\((?P<name>\w+)\)[ \t]*$", re.MULTILINE)
-_MADE: Final = re.compile(rb"\$\(shell[ \t](?P<rest>[^\n]*?)\)[ \t]*$|!=[ \t]*(?P<set>[^\n]*)", re.MULTILINE)
+_PLACED: Final = re.compile(
+    rb"(?:^|[;&|({`]|\b(?:then|do|else)\b)[ \t]*[@+-]*[ \t]*\$[({](?P<name>\w+)[)}]", re.MULTILINE
+)
+_VALUE: Final = re.compile(
+    rb"^[ \t]*(?:(?:export|override|private)[ \t]+)*(?:[^\n#:=\t]+:[ \t]*)?"
+    rb"(?P<name>\w+)[ \t]*(?:\?|\+|:{1,3})?="
+    rb"[ \t]*(?P<joined>[;&|]+[ \t]*)?(?P<text>(?:[^\n]*\\\n)*[^\n]*)",
+    re.MULTILINE,
+)
+_MADE: Final = re.compile(rb"\$\(shell[ \t]|!=[ \t]*(?P<set>[^\n]*)")
 _STEP: Final = re.compile(
     rb"\bsh\b\s*\(?\s*(?:\w+\s*:\s*\w+\s*,\s*)?(?:script\s*:\s*)?"
     rb"(?P<quote>\"\"\"|'''|\"|')(?P<text>.{0,20000}?)(?P=quote)",
@@ -56,6 +65,8 @@ _MEANT: Final[Mapping[bytes, bytes]] = {
     b"lt": b"<", b"gt": b">", b"#10": b";", b"#xa": b";",
 }  # fmt: skip
 _VARIABLE: Final = re.compile(rb"\$\((\w+)\)")
+_NESTED: Final = 4
+"""Variables of a Makefile that are made of others, as deep."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -233,16 +244,46 @@ def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         if recipe:
             spans.append((recipe.start("rest"), match.end()))
             continue
-        for made in _MADE.finditer(text, match.start(), match.end()):
-            group = "rest" if made["rest"] is not None else "set"
-            spans.append(made.span(group))
+        spans += [
+            made.span("set") if made["set"] is not None else (made.end(), _closed(text, made.end()))
+            for made in _MADE.finditer(text, match.start(), match.end())
+        ]
     used = set(_USED.findall(only(text, sorted(spans))))
     spans += [match.span("text") for match in _DEFINED.finditer(text) if match["name"] in used]
+    spans += _values(text, spans) if not just else ()
     kept = _USED.sub(lambda use: _noop(use, text), only(text, sorted(spans)))
     shell = _VARIABLE.sub(rb"${\1}", kept).replace(b"$$", b" $")
     bodies = (_dedented(text, *match.span("text")) for match in _SHEBANG.finditer(text))
     scripts = [of("python", "a.py", body) for body in bodies]
     return (Part(language=language, grammar="", text=text), of("shell", "a.sh", shell), *scripts)
+
+
+def _closed(text: bytes, start: int) -> int:
+    """Where the bracket around ``start`` closes: at the latest at the line's end."""
+    depth = 1
+    for at in range(start, _line_end(text, start)):
+        depth += {ord("("): 1, ord(")"): -1}.get(text[at], 0)
+        if depth == 0:
+            return at
+    return _line_end(text, start)
+
+
+def _values(text: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The values of variables that stand where a recipe, or another such value, names its program."""
+    values = [match for match in _VALUE.finditer(text) if not match["text"].startswith(b"$(shell")]
+    found: dict[tuple[int, int], None] = {}
+    read = sorted(spans)
+    for _ in range(_NESTED):
+        shown = only(text, read)
+        placed = {match["name"] for match in _PLACED.finditer(shown)}
+        named = {match[1] for match in _VARIABLE.finditer(shown)}
+        meant = [m for m in values if m["name"] in (named if m["joined"] else placed)]
+        new = [m.span("text") for m in meant if m.span("text") not in found]
+        if not new:
+            break
+        found.update(dict.fromkeys(new))
+        read = sorted({*read, *new})
+    return [span for span in found if span not in spans]
 
 
 def _noop(use: re.Match[bytes], text: bytes) -> bytes:

@@ -148,6 +148,19 @@ _SENDS: Final = _compiled(
     (_SEND, r"\b(?:env|printenv)\s{0,4}\|[^\n]{0,60}?\b(?:curl\b[^\n]{0,60}@-|nc\b|ncat\b|wget\b)"),
     (_SEND, rf"(?:~|\$HOME)/{_AT_HOME_KEPT}[^\n|]{{0,40}}\|[^\n]{{0,40}}?\b(?:curl|wget|nc|ncat)\b"),
 )
+_SENDS_ELSEWHERE: Final = _compiled(
+    (
+        _SEND,
+        (
+            r"(?:`(?:env|printenv|export -p)`|(?<![\w.])(?:\.env\b|\.netrc|id_rsa)"
+            r"|\benvironment(?:\s+variables?)?\b"
+            r"|\b(?:secrets?|credentials?|tokens?|api[ _-]?keys?|ssh keys?|passwords?)\b)"
+            rf"(?:(?!\n\s*\n)[\s\S]){{0,200}}?\b(?:to|into|at|with|via)\s{{1,3}}(?:\w{{1,12}}\s{{1,3}}){{0,3}}"
+            rf"{_URL}"
+        ),
+    ),
+)
+"""Of a paragraph: a secret, and behind it an address that something is brought to."""
 _OBEYS: Final = _compiled(
     (
         _OBEY,
@@ -223,6 +236,10 @@ _IS_WRONG: Final = re.compile(
     re.IGNORECASE,
 )
 _ITSELF: Final = re.compile(r"\.env\b|\$\(|id_rsa|@|`cat")
+_BRINGS: Final = re.compile(
+    r"\b(?:send|post|put|upload|forward|submit|includ|attach|copy|copies|keep|shar|report|push|transfer|sync|mirror)\w*\b",
+    re.IGNORECASE,
+)
 _WITH_KEY: Final = re.compile(
     r"\bwith (?:an?|the|your|its) (?:\w+ )?(?:api[ _-]?key|token|credential)"
     r"|-H\s*[\"'](?:Authorization|[\w-]{0,30}token|x-api-key)\s*:",
@@ -261,6 +278,7 @@ def sayings(text: str) -> Iterator[AgentSentence]:
         (_SWITCHES, "switch"),
         (_FORGETS, "forget"),
         (_SENDS, "send"),
+        (_SENDS_ELSEWHERE, "elsewhere"),
         (_OBEYS, "obey"),
         (_HIDES, "hide"),
         (_MAY_HIDE, "may"),
@@ -277,12 +295,21 @@ def sayings(text: str) -> Iterator[AgentSentence]:
                 negatable = kind not in ("hide", "may", "leave")
                 if negatable and forbids(before):
                     continue
+                if kind == "elsewhere" and not _brings(match, before):
+                    continue
                 first = text.count("\n", 0, match.start()) + 1
                 after = text[match.end() : match.end() + 120]
                 level = _level(kind, match, before, after)
                 if negatable and _NEGATION.search(before) and _LISTED.match(after):
                     level = _WEAK  # "Do not push, bypass review, or ...": one of a list that is forbidden
                 yield AgentSentence(first, first + match[0].count("\n"), message, *level)
+
+
+def _brings(match: re.Match[str], before: str) -> bool:
+    """Is the secret brought to the address? To use an interface with its key is no such thing."""
+    known = origin_of(match["address"]) <= Origin.VENDOR
+    said = before + match[0]
+    return not known and bool(_BRINGS.search(said)) and not _WITH_KEY.search(said)
 
 
 def _level(kind: str, match: re.Match[str], before: str, after: str) -> tuple[Severity, Confidence]:
@@ -297,6 +324,8 @@ def _level(kind: str, match: re.Match[str], before: str, after: str) -> tuple[Se
         weak = bool(_WITH_KEY.search(match[0])) and not _ITSELF.search(match[0])
     elif kind == "obey" and origin_of(match["address"]) <= Origin.VENDOR:
         return Severity.MEDIUM, Confidence.HIGH
+    elif kind == "elsewhere":
+        return Severity.MEDIUM, Confidence.MEDIUM
     elif kind == "from":
         weak = bool(_KNOWN_INDEXES.match(match["address"]))
     elif kind == "leave" and _WITH_A_REASON.match(after):

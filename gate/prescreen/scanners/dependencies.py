@@ -22,6 +22,7 @@ from gate.prescreen.scanners.supply_inputs import input_findings, said_once
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 from gate.supply.inputs.places import is_usual, place
+from gate.supply.installed_commands import shadowing
 from gate.supply.lookalike import imitates, is_known
 from gate.supply.manifests import BUILD_REQUIRES, Dependency, Manifest, is_manifest
 
@@ -81,6 +82,17 @@ HOOK: Final = rule.meta(
     why="Install scripts run on every developer's and build machine before anything is reviewed there.",
     fix="Do the work in a build step that is run on purpose.",
 )
+SHADOWED: Final = rule.meta(
+    "dependency.shadowed-command",
+    "The package installs a command under the name of a known program",
+    severity="high",
+    confidence="high",
+    topic="exec",
+    cwe=(427, 426),
+    attack=("T1574.007",),
+    why="Whoever has the package installed runs its code in the place of the program that they named.",
+    fix="Give the command a name of its own.",
+)
 UNPINNED: Final = rule.meta(
     "dependency.unpinned",
     "A new dependency without any version",
@@ -125,7 +137,7 @@ LOCK_SOURCE: Final = rule.meta(
     fix="Generate the lock file again from the official index.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (
-    TYPOSQUAT, UNFAMILIAR, SOURCE, DIRECT, HOOK, UNPINNED, HASHES, MISMATCH, LOCK_SOURCE,
+    TYPOSQUAT, UNFAMILIAR, SOURCE, DIRECT, HOOK, SHADOWED, UNPINNED, HASHES, MISMATCH, LOCK_SOURCE,
 )  # fmt: skip
 _OFFICIAL: Final = re.compile(
     r"^https://(?:pypi\.org/(?:simple/?)?|files\.pythonhosted\.org|registry\.npmjs\.org|registry\.yarnpkg\.com"
@@ -197,6 +209,14 @@ def _one(pair: _Pair) -> Iterator[Finding]:
                 evidence={"script": name, "command": command},
                 severity=level,
             )
+    for name, called in shadowing(pair.head.commands, pair.base.commands):
+        yield finding(
+            SHADOWED,
+            f"Once installed, {name} is a command of this package.",
+            line_naming(pair.source, name),
+            shape=f"{name} {called}",
+            evidence={"command": name, "calls": called},
+        )
     if pair.head.hashes < pair.base.hashes:
         lost = pair.base.hashes - pair.head.hashes
         fewer = max(0, len(pair.base.dependencies) - len(pair.head.dependencies))

@@ -25,7 +25,9 @@ from gate.signals.rule_kit import (
     MEDIUM,
     SURE,
     UNASKED,
+    UNSURE,
     behaviour_finding,
+    called_openly,
     fetched_openly,
     new,
     phase_of,
@@ -69,6 +71,8 @@ def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Con
         return MEDIUM, SURE
     if phase == "test":
         return MEDIUM, LIKELY
+    if not unknown and called_openly(context, behaviour):
+        return HIGH, UNSURE
     if phase in UNASKED:
         return HIGH, LIKELY if unknown else SURE
     return (MEDIUM, SURE) if unknown else (HIGH, LIKELY)

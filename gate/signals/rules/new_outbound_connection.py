@@ -28,6 +28,7 @@ from gate.signals.rule_kit import (
     UNASKED,
     UNSURE,
     behaviour_finding,
+    called_openly,
     fetched_openly,
     new,
     phase_of,
@@ -87,4 +88,6 @@ def _weight(context: SignalContext, behaviour: Behaviour, reach: str) -> tuple[S
         return MEDIUM, SURE
     if reach == "private":
         return (HIGH, LIKELY) if phase in UNASKED else (MEDIUM, LIKELY)
+    if called_openly(context, behaviour):
+        return HIGH, UNSURE
     return HIGH, SURE if phase in UNASKED or not named else LIKELY

@@ -45,6 +45,7 @@ from gate.tracing.events import (
     Socket,
     Start,
 )
+from gate.tracing.own_service import OwnServices
 from gate.tracing.readers.sinkhole import read_log
 
 _SEEN = 100_000
@@ -114,6 +115,7 @@ class View:
     """The state of one reading."""
 
     def __init__(self, record: RunRecord, canaries: tuple[Canary, ...]) -> None:
+        self._canaries = canaries
         self.cells = Cells()
         self.channels = Channels()
         self.actors = Actors()
@@ -167,7 +169,8 @@ class View:
         if self._touched is not None:
             self.disk.finish(self._touched)
         if self.log is not None:
-            SinkholeView(self.log, self.net, self.cells, self.channels).finish(whole=self._whole)
+            own = OwnServices(self._canaries)
+            SinkholeView(self.log, self.net, self.cells, self.channels, own).finish(whole=self._whole)
         self.net.finish()
         self.channels.finish(matcher, self.cells)
 

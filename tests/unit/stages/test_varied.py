@@ -92,6 +92,7 @@ def varying(
             session=session,
             runs=runs,
             planted=planted,
+            others=plant(LONGER),
             seen=seen,
             head=Files(text),  # type: ignore[arg-type]
             changed=("shop/cart.py",),

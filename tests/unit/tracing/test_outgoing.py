@@ -7,23 +7,31 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from gate.model.behaviour import BehaviourKind
 from gate.model.canary import Canary
 from gate.model.run import RunRecord
 from gate.model.varied import Channel
+from gate.tracing.behaviour.reduction import behaviours
 from gate.tracing.outgoing import Outgoing, outgoing
 from gate.tracing.secret_reach import may_read
 from tests.unit.signals.context import run
 from tests.unit.tracing.trace_builder import Trace
 
-TOKEN = Canary(name="env:GITHUB_TOKEN", env="GITHUB_TOKEN", secrets=("ghs_" + "x" * 36,))
-AWS = Canary(name="aws-credentials", path="/work/home/.aws/credentials", secrets=("k" * 40,))
+TOKEN = Canary(
+    name="env:GITHUB_TOKEN", env="GITHUB_TOKEN", secrets=("ghs_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYzCcDd",)
+)
+AWS = Canary(
+    name="aws-credentials",
+    path="/work/home/.aws/credentials",
+    secrets=("zZ9yX8wV7uT6sR5qP4oN3mL2kJ1iH0gF9eD8cB7a",),
+)
 
 
-def log(folder: Path, *events: dict[str, object]) -> Path:
+def log(folder: Path, *events: dict[str, object], name: str = "api.github.com") -> Path:
     """A sinkhole's log of one connection, number 1, to a named host."""
     start: list[dict[str, object]] = [
         {"ev": "start", "version": 1},
-        {"ev": "connect", "id": 1, "addr": "198.18.0.1", "port": 80, "name": "api.github.com", "source": 4},
+        {"ev": "connect", "id": 1, "addr": "198.18.0.1", "port": 80, "name": name, "source": 4},
     ]
     rows = [*start, *events]
     ends = {"lines": len(rows), "dropped": 0, "cut": 0, "connections": 1, "datagrams": 0, "refused": 0}
@@ -47,8 +55,26 @@ def request(
     }  # fmt: skip
 
 
-def of(folder: Path, *events: dict[str, object]) -> Outgoing:
-    return outgoing(replace(run("call"), network=log(folder, *events)), (TOKEN, AWS))
+NAMED = Canary(
+    name="env:WAREHOUSE_TOKEN",
+    env="WAREHOUSE_TOKEN",
+    secrets=("Qm7vXe2LpZ9rTa4KcW8nYb6HdJ3fGs5uVt1iEo0x",),
+    named=True,
+)
+VENDOR = Canary(
+    name="env:NPM_TOKEN", env="NPM_TOKEN", secrets=("hR2kNw8zBq5sLx1dFy7mPc3vTj9gUa6eIo4KtYnZ",), named=True
+)
+PLANTED = (TOKEN, AWS, NAMED, VENDOR)
+
+
+def of(folder: Path, *events: dict[str, object], name: str = "api.github.com") -> Outgoing:
+    return outgoing(replace(run("call"), network=log(folder, *events, name=name)), PLANTED)
+
+
+def leaks(folder: Path, *events: dict[str, object], name: str = "api.github.com") -> list[str]:
+    """The secrets that the ordinary look sees leaving."""
+    seen = behaviours(replace(run("call"), network=log(folder, *events, name=name)), PLANTED)
+    return [one.subject.partition(" ")[0] for one in seen if one.kind is BehaviourKind.CANARY]
 
 
 def http(part: str, to: str = "api.github.com") -> Channel:
@@ -86,6 +112,32 @@ def test_its_own_form_to_its_own_service_is_a_word(tmp_path: Path) -> None:
     other = of(tmp_path, request(host="api.github.com.example", Authorization=f"Bearer {secret}"))
     assert other[http("header authorization", "api.github.com.example")] == (f"Bearer {secret}".encode(),)
     assert of(tmp_path, request(X_Id=f"Bearer {secret}"))[http("header x-id")] != (b"<env:GITHUB_TOKEN>",)
+
+
+def test_the_ordinary_look_folds_the_same_forms(tmp_path: Path) -> None:
+    bearer = f"Bearer {TOKEN.secrets[0]}"
+    assert leaks(tmp_path, request(Authorization=bearer)) == []
+    assert leaks(tmp_path, request(bearer)) == ["env:GITHUB_TOKEN"]
+    assert leaks(tmp_path, request(Authorization=bearer) | {"scheme": "http"}) == ["env:GITHUB_TOKEN"]
+
+
+def test_the_name_of_the_connection_counts_not_what_the_request_says(tmp_path: Path) -> None:
+    bearer = request(Authorization=f"Bearer {TOKEN.secrets[0]}")
+    assert leaks(tmp_path, bearer, name="203.0.113.9") == ["env:GITHUB_TOKEN"]
+    assert leaks(tmp_path, bearer, name="evil.example") == ["env:GITHUB_TOKEN"]
+    part = http("header authorization")
+    assert of(tmp_path, bearer, name="evil.example")[part] != (b"<env:GITHUB_TOKEN>",)
+
+
+def test_a_variable_that_the_change_names_may_go_to_its_service(tmp_path: Path) -> None:
+    host = "stock.acme.example"
+    sent = request(host=host, Authorization=f"Bearer {NAMED.secrets[0]}")
+    assert leaks(tmp_path, sent, name=host) == []
+    assert leaks(tmp_path, request(NAMED.secrets[0], host=host), name=host) == ["env:WAREHOUSE_TOKEN"]
+    vendor = request(host=host, Authorization=f"Bearer {VENDOR.secrets[0]}")
+    assert leaks(tmp_path, vendor, name=host) == ["env:NPM_TOKEN"]
+    own = request(host="registry.npmjs.org", Authorization=f"Bearer {VENDOR.secrets[0]}")
+    assert leaks(tmp_path, own, name="registry.npmjs.org") == []
 
 
 def test_names_datagrams_and_plain_connections(tmp_path: Path) -> None:

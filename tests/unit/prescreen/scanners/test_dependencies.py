@@ -64,6 +64,18 @@ HITS: dict[str, list[Case]] = {
             {"pyproject.toml": "[build-system]\nrequires=['hatchling']\n"},
         ),
     ],
+    "dependency.shadowed-command": [
+        ({"pyproject.toml": "[project]\nname='a'\n[project.scripts]\npip='a:main'\n"}, {}),
+        (
+            {"pyproject.toml": "[tool.poetry]\nname='a'\n[tool.poetry.scripts]\na='a:main'\ngit='a:git'\n"},
+            {"pyproject.toml": "[tool.poetry]\nname='a'\n[tool.poetry.scripts]\na='a:main'\n"},
+        ),
+        (
+            {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n  python3 = a:b\n"},
+            {},
+        ),
+        ({"package.json": package(name="a", bin={"node": "a.js"})}, {"package.json": package(name="a")}),
+    ],
     "dependency.unpinned": [
         ({"requirements.txt": "flask\n"}, {}),
         ({"package.json": package(dependencies={"chalk": "*"})}, {}),
@@ -131,6 +143,18 @@ CLEAN: dict[str, list[Case]] = {
         (
             {"package.json": package(scripts={"postinstall": "x", "a": "b"})},
             {"package.json": package(scripts={"postinstall": "x"})},
+        ),
+    ],
+    "dependency.shadowed-command": [
+        (
+            {"pyproject.toml": "[project]\nname='pip'\n[project.scripts]\npip='pip:main'\npip4='a:b'\n"},
+            {},
+        ),
+        ({"package.json": package(name="@x/yarn", bin={"yarn": "a.js"})}, {}),
+        ({"package.json": package(name="git", bin="a.js")}, {}),
+        (
+            {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n  make = a:c\n"},
+            {"setup.cfg": "[options.entry_points]\nconsole_scripts =\n  make = a:b\n"},
         ),
     ],
     "dependency.unpinned": [({"requirements.txt": "flask>=3\n"}, {"requirements.txt": "flask\n"})],
