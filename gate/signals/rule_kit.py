@@ -17,6 +17,8 @@ LOW, MEDIUM, HIGH, CRITICAL = Severity
 UNSURE, LIKELY, SURE = Confidence
 UNASKED: Final = ("install", "import")
 """Phases whose code runs although nobody called it: installing or importing is enough."""
+SENDING: Final = frozenset(("POST", "PUT", "PATCH"))
+"""Methods of requests that carry data."""
 _FETCHERS: Final = frozenset(
     (
         "curl",
@@ -75,6 +77,17 @@ def called_openly(context: SignalContext, behaviour: Behaviour) -> bool:
     ports = {b.detail.get("port") for b in context.diff.new if b.detail.get("host") == host}
     plain = [b for b in asked if b.detail.get("scheme") != "https" or b.detail.get("fronted")]
     return bool(host) and bool(asked) and not plain and ports == {"443"}
+
+
+def replaced(context: SignalContext, behaviour: Behaviour) -> Iterator[Behaviour]:
+    """What base did of the same kind, by the same program and in the same probe, and head does nowhere:
+    another one stands in its place.
+    """
+    program = programs(behaviour)[-1]
+    for gone in context.diff.gone:
+        alike = gone.kind is behaviour.kind and programs(gone)[-1] == program
+        if alike and set(gone.probes) & set(behaviour.probes):
+            yield gone
 
 
 def left_behind(behaviour: Behaviour) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.model.behaviour import BehaviourKind
+from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.signals.interface import SignalContext
@@ -22,11 +22,13 @@ from gate.signals.rule_kit import (
     LIKELY,
     LOW,
     MEDIUM,
+    SENDING,
     SURE,
     UNASKED,
     behaviour_finding,
     new,
     phase_of,
+    replaced,
     rule,
 )
 
@@ -64,13 +66,36 @@ def check(context: SignalContext) -> Iterator[Finding]:
             phase = phase_of(context, behaviour)
             severity, sure = (HIGH, SURE) if phase in UNASKED else (MEDIUM, LIKELY)
             message = "Makes an HTTP request that main does not make."
-            if behaviour.shape:
+            account = _is_another_account(context, behaviour)
+            if behaviour.shape or account:
                 severity, message = HIGH, _ELSEWHERE
             yield behaviour_finding(
                 check.meta,
                 context,
                 behaviour,
                 message,
-                severity=LOW if phase == "test" else severity,
+                severity=LOW if phase == "test" and not account else severity,
                 confidence=sure,
             )
+
+
+def _is_another_account(context: SignalContext, behaviour: Behaviour) -> bool:
+    """Is it sent to main's host, with other identifiers in its path than what main sent and head does not?"""
+    if behaviour.detail.get("method") not in SENDING:
+        return False
+    for gone in replaced(context, behaviour):
+        same = all(gone.detail.get(key) == behaviour.detail.get(key) for key in ("host", "method", "scheme"))
+        parts, before = _parts(behaviour), _parts(gone)
+        others = [(a, b) for a, b in zip(parts, before, strict=False) if a != b]
+        if same and len(parts) == len(before) and any(_is_name(a) and _is_name(b) for a, b in others):
+            return True
+    return False
+
+
+def _parts(behaviour: Behaviour) -> list[str]:
+    return behaviour.detail.get("path", "").partition("?")[0].split("/")
+
+
+def _is_name(part: str) -> bool:
+    """An account, a channel, a key: with a digit, and no version of the interface."""
+    return any(c.isdigit() for c in part) and not (part[:1] in "vV" and part[1:].replace(".", "").isdigit())

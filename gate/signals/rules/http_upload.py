@@ -21,6 +21,7 @@ from gate.signals.rule_kit import (
     LIKELY,
     LOW,
     MEDIUM,
+    SENDING,
     SURE,
     UNASKED,
     behaviour_finding,
@@ -29,7 +30,6 @@ from gate.signals.rule_kit import (
     rule,
 )
 
-_SENDING: Final = frozenset(("POST", "PUT", "PATCH"))
 _QUERY: Final = 200
 """Bytes of a query beyond which it carries data rather than asks."""
 
@@ -50,7 +50,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
     for behaviour in new(context, BehaviourKind.HTTP):
         if behaviour.detail.get("reach", "outside") in ("loopback", "none"):
             continue
-        sends = behaviour.detail.get("method") in _SENDING and behaviour.detail.get("size")
+        sends = behaviour.detail.get("method") in SENDING and behaviour.detail.get("size")
         query = behaviour.detail.get("path", "").partition("?")[2]
         if not sends and len(query) < _QUERY:
             continue

@@ -4,7 +4,8 @@ A connection when a module is merely imported or installed is how most malicious
 from outside the code, in the kernel's own words: the address is what was asked for, whoever hid it in
 the source. A connection to this machine itself (a database, a local server) is told as information.
 Connections that only a test makes, or that a called function makes, weigh less: libraries have network
-functions. So do downloads over TLS by curl, git and the like in a script that somebody has to start.
+functions. So do downloads over TLS by curl, git and the like in a script that somebody has to start. A test's
+weighs in full where main's connection is gone and this one stands in its place.
 
 Ask what the other end is for. If it belongs there, let the user's call open it, never the import.
 """
@@ -32,6 +33,7 @@ from gate.signals.rule_kit import (
     fetched_openly,
     new,
     phase_of,
+    replaced,
     rule,
 )
 
@@ -54,11 +56,18 @@ def check(context: SignalContext) -> Iterator[Finding]:
         if reach in ("metadata", "unix") or behaviour.detail.get("own"):
             continue  # other rules; a server of the run itself
         severity, confidence = _weight(context, behaviour, reach)
+        message = _MESSAGES[reach]
+        if reach == "outside" and any(replaced(context, behaviour)):
+            message = _INSTEAD
+        if behaviour.shape and reach in ("outside", "private"):
+            severity, confidence, message = HIGH, max(confidence, LIKELY, key=lambda c: c.rank), _ELSEWHERE
         yield behaviour_finding(
-            check.meta, context, behaviour, _MESSAGES[reach], severity=severity, confidence=confidence
+            check.meta, context, behaviour, message, severity=severity, confidence=confidence
         )
 
 
+_ELSEWHERE: Final = "Opens main's connection, but to another machine of the same shape of name."
+_INSTEAD: Final = "Opens a connection to another machine, in the place of one that main opens."
 _MESSAGES: Final = {
     "outside": "Opens a connection to another machine that main does not open.",
     "private": "Opens a connection to a machine of a private network.",
@@ -82,6 +91,8 @@ def _weight(context: SignalContext, behaviour: Behaviour, reach: str) -> tuple[S
     named = bool(host)  # a name was looked up; a bare address is rarely an honest one
     if phase == "test":
         if reach == "outside" and not named:
+            return HIGH, LIKELY
+        if reach == "outside" and any(b.detail.get("reach") == reach for b in replaced(context, behaviour)):
             return HIGH, LIKELY
         return MEDIUM, SURE if reach == "outside" else LIKELY
     if reach == "outside" and fetched_openly(context, behaviour):

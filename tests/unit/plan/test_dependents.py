@@ -48,6 +48,18 @@ def test_second_look_is_capped(tmp_path: Path) -> None:
     assert len(deeper.not_exercised) == 60
 
 
+@pytest.mark.parametrize("read", ["require('./config/default.json')", "require('./config/default')"])
+def test_javascript_that_reads_a_changed_data_file_is_run(tmp_path: Path, read: str) -> None:
+    base = {
+        "index.js": f"const settings = {read};\nexports.go = () => settings.hook;\n",
+        "other.js": "exports.no = () => 1;\n",
+        "config/default.json": '{"hook": "a"}\n',
+    }
+    plan = planned(tmp_path, {"config/default.json": '{"hook": "b"}\n'}, base)
+    assert any("index.js" in target for target in targets(plan))
+    assert not any("other.js" in target for target in targets(plan))
+
+
 def test_who_reads_a_changed_data_file_is_run(tmp_path: Path) -> None:
     base = {
         "src/pricing/run.py": "import pathlib\n\ndef go():\n    exec((pathlib.Path(__file__).parent / 'table.dat').read_text())\n",

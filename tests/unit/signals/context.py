@@ -98,12 +98,15 @@ def context(
     phase: Phase = "import",
     files: tuple[ChangedFile, ...] | None = None,
     runs: tuple[RunRecord, ...] | None = None,
+    gone: tuple[Behaviour, ...] = (),
 ) -> SignalContext:
     """A context with one probe, p1, of this phase and for shop/cart.py, and its second look, p1~ci."""
     shown = (changed("shop/cart.py", (1, 20)),) if files is None else files
     change = Change(repo="r", base="b", head="h", merge_base="b", commits=(), files=shown)
     both = (run(phase), run(phase, probe="p1~ci", condition="as in CI"))
-    return SignalContext(change=change, diff=BehaviourDiff(new=new), runs=both if runs is None else runs)
+    return SignalContext(
+        change=change, diff=BehaviourDiff(new=new, gone=gone), runs=both if runs is None else runs
+    )
 
 
 def findings(rule_id: str, *new: Behaviour, phase: Phase = "import") -> list[Finding]:
