@@ -210,6 +210,47 @@ def _itself(record: RunRecord) -> None:
     assert said["resolver"] in ([], ["nameserver", "127.0.0.1"]), "a resolver of the host's"
 
 
+_LIMITED = """
+import json, os, resource
+print(json.dumps({name: resource.getrlimit(getattr(resource, "RLIMIT_" + name))
+    for name in ("NOFILE", "FSIZE", "MEMLOCK", "STACK", "CORE")}))
+"""
+
+
+def _limited(record: RunRecord) -> None:
+    """As on a hosted runner, as far as the machine has it."""
+    said = _said(record)
+    soft, hard = said["NOFILE"]
+    assert 4096 <= soft == hard <= 65536, said
+    assert said["FSIZE"] == [-1, -1]
+    assert 0 < said["MEMLOCK"][1] <= 8 << 20
+    assert said["STACK"][0] >= 8 << 20
+
+
+_FULL = """
+import os
+def fill(path, step):
+    fd, total = os.open(path, os.O_CREAT | os.O_RDWR), 0
+    try:
+        for number in range(64):
+            total += os.pwrite(fd, b"x" * (1 << 20), number * step)
+    except OSError as error:
+        print(path, total >> 20, os.strerror(error.errno))
+    os.ftruncate(fd, 0)
+for place in ("/tmp/one", "/work/tree/one"):
+    fill(place, 1 << 20)
+    fill(place, 1 << 30)
+"""
+
+
+def _full(record: RunRecord) -> None:
+    """One file, whole or with holes, is as large as the scratch and no larger; that ends nothing else."""
+    assert (record.outcome, record.fault) == (Outcome.COMPLETED, None), (record.outcome, record.stderr)
+    lines = [line.split(maxsplit=2) for line in record.stdout.decode().splitlines()]
+    assert [line[0] for line in lines] == ["/tmp/one", "/tmp/one", "/work/tree/one", "/work/tree/one"], lines
+    assert all(int(line[1]) <= 25 and line[2] == "No space left on device" for line in lines), lines
+
+
 _STANDING = """
 import ctypes, json, os, socket, stat
 status = dict(l.split(":", 1) for l in open("/proc/self/status").read().splitlines())
@@ -372,6 +413,8 @@ CASES = (
         check=_environment,
     ),
     Case(name="talks to itself by name", code=_ITSELF, check=_itself),
+    Case(name="has a runner's limits", code=_LIMITED, check=_limited),
+    Case(name="fills a file", code=_FULL, check=_full, spec=SandboxSpec(limits=Limits(scratch=24 << 20))),
     Case(name="has no standing", code=_STANDING, check=_standing),
     Case(
         name="symlinks stay symlinks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from typing import Any
 
@@ -120,6 +121,7 @@ def become_launcher(launch: Any, settings: dict[str, Any], control: int, link: i
     settings.clear()
     os.environ.clear()
     os.environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (65536, 65536))  # the launcher sets the code's, lower ones
     os.setgroups([])
     os.setresgid(UID, UID, UID)
     os.setresuid(UID, UID, UID)

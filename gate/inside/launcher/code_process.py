@@ -29,6 +29,8 @@ SECCOMP_SET_MODE_FILTER = 1
 SECCOMP_FILTER_FLAG_NEW_LISTENER, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV = 8, 32
 SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 MS_RDONLY, MS_BIND = 1, 4096
+MEMLOCK = 8 << 20
+"""Linux's own default since 5.16; locked memory counts as memory."""
 KEPT_CAPABILITIES = 1 << 5 | 1 << 6 | 1 << 7
 """CAP_KILL, CAP_SETGID, CAP_SETUID: what it takes to start and end the code as another user."""
 
@@ -49,9 +51,10 @@ def high(fd: int) -> int:
 
 
 def set_limits(limits: Job) -> None:
-    """rlimits; 0 or a missing key leaves one alone (a cgroup holds it)."""
+    """rlimits; 0 or a missing key leaves one alone (a cgroup holds it). None is above what there is."""
     wanted = {
         resource.RLIMIT_CORE: 1,  # bytes: as good as none
+        resource.RLIMIT_MEMLOCK: MEMLOCK,
         resource.RLIMIT_NOFILE: limits.get("open_files"),
         resource.RLIMIT_FSIZE: limits.get("file_size"),
         resource.RLIMIT_NPROC: limits.get("pids"),

