@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -206,7 +207,7 @@ def _itself(record: RunRecord) -> None:
     assert said["got"] == "x"
     for addresses in said["names"].values():
         assert addresses
-        assert set(addresses) <= {"127.0.0.1", "::1"}, said
+        assert set(addresses) <= {"127.0.0.1", "127.0.1.1", "::1"}, said
     assert said["resolver"] in ([], ["nameserver", "127.0.0.1"]), "a resolver of the host's"
 
 
@@ -225,6 +226,29 @@ def _limited(record: RunRecord) -> None:
     assert said["FSIZE"] == [-1, -1]
     assert 0 < said["MEMLOCK"][1] <= 8 << 20
     assert said["STACK"][0] >= 8 << 20
+
+
+_NAMED = """
+import getpass, json, os, platform, pwd, socket
+user = pwd.getpwuid(os.getuid())
+print(json.dumps({"host": [socket.gethostname(), platform.node(), os.uname().nodename, socket.getfqdn()],
+    "own": open("/etc/hostname").read().strip() if os.path.exists("/etc/hostname") else None,
+    "address": socket.gethostbyname(socket.gethostname()),
+    "user": [getpass.getuser(), user.pw_name, os.environ["USER"]],
+    "home": [user.pw_dir, os.path.expanduser("~")], "system": platform.freedesktop_os_release()["ID"]}))
+"""
+
+
+def _named(record: RunRecord) -> None:
+    """As on a hosted runner: the machine, the user, the system."""
+    said = _said(record)
+    (host,) = set(said["host"])
+    assert re.fullmatch(r"runnervm[a-z0-9]{5}", host)
+    assert said["own"] in (host, None)
+    assert said["address"] == "127.0.1.1"
+    assert set(said["user"]) == {"runner"}
+    assert set(said["home"]) == {"/work/home"}
+    assert said["system"] in ("debian", "ubuntu", "fedora", "rhel", "arch")
 
 
 _FULL = """
@@ -414,6 +438,7 @@ CASES = (
     ),
     Case(name="talks to itself by name", code=_ITSELF, check=_itself),
     Case(name="has a runner's limits", code=_LIMITED, check=_limited),
+    Case(name="has a runner's names", code=_NAMED, check=_named),
     Case(name="fills a file", code=_FULL, check=_full, spec=SandboxSpec(limits=Limits(scratch=24 << 20))),
     Case(name="has no standing", code=_STANDING, check=_standing),
     Case(

@@ -62,12 +62,18 @@ def dependencies(folder: str) -> None:
     mount("opt", "/opt", "tmpfs", MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
-def names() -> None:
+def names(host: str) -> None:
     """What engines write into /etc when they start a container; the image has these files empty."""
     from observer import naming  # type: ignore[import-not-found, unused-ignore]
 
-    naming.write("/boot")
-    for name in naming.FILES:
+    naming.write("/boot", host)
+    shown = [*naming.FILES]
+    if os.path.exists("/etc/hostname"):
+        with open("/boot/hostname", "w") as file:
+            file.write(host + "\n")
+        os.chmod("/boot/hostname", 0o644)
+        shown.append("hostname")
+    for name in shown:
         mount("/boot/" + name, "/etc/" + name, "", MS_BIND)
         mount("/boot/" + name, "/etc/" + name, "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
@@ -98,7 +104,7 @@ def files(settings: dict[str, Any]) -> None:
             mount("planted", top, "tmpfs", quiet, "size=1m,mode=0755")
         os.makedirs(folder, exist_ok=True)
         os.chown(folder, UID, UID)
-    names()
+    names(settings["host"])
     if settings["dependencies"]:
         dependencies(settings["dependencies"])
     check(libc.umount2(b"/boot", 2), "umount /boot")
@@ -111,13 +117,14 @@ def become_launcher(launch: Any, settings: dict[str, Any], control: int, link: i
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     devices()
     files(settings)
+    host = settings["host"].encode()
     for number, fd in ((10, control), (11, link), (12, noise)):
         os.dup2(fd, number)
     for number, fd in ((0, 10), (1, 10), (2, 12), (3, 11)):
         os.dup2(fd, number)
     os.closerange(4, 1024)
     os.chdir("/")
-    libc.sethostname(b"localhost", 9)
+    libc.sethostname(host, len(host))
     settings.clear()
     os.environ.clear()
     os.environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
