@@ -251,6 +251,28 @@ def _named(record: RunRecord) -> None:
     assert said["system"] in ("debian", "ubuntu", "fedora", "rhel", "arch")
 
 
+_SIZED = """
+import json
+def first(path): return open(path).readline().split()
+def opens(path):
+    try: return bool(open(path, "w"))
+    except OSError: return False
+print(json.dumps({"up": float(first("/proc/uptime")[0]), "idle": float(first("/proc/uptime")[1]),
+    "memory": first("/proc/meminfo")[:2],
+    "writable": [p for p in ("/proc/uptime", "/proc/meminfo") if opens(p)]}))
+"""
+
+
+def _sized(record: RunRecord) -> None:
+    """A machine that was not made for this run, and is not as small as it."""
+    said = _said(record)
+    assert said["up"] > 60
+    assert said["idle"] > 0
+    assert said["memory"][0] == "MemTotal:"
+    assert int(said["memory"][1]) > 1 << 20, said
+    assert said["writable"] == []
+
+
 _FULL = """
 import os
 def fill(path, step):
@@ -439,6 +461,7 @@ CASES = (
     Case(name="talks to itself by name", code=_ITSELF, check=_itself),
     Case(name="has a runner's limits", code=_LIMITED, check=_limited),
     Case(name="has a runner's names", code=_NAMED, check=_named),
+    Case(name="asks how large the machine is", code=_SIZED, check=_sized),
     Case(name="fills a file", code=_FULL, check=_full, spec=SandboxSpec(limits=Limits(scratch=24 << 20))),
     Case(name="has no standing", code=_STANDING, check=_standing),
     Case(

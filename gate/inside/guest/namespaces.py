@@ -89,6 +89,15 @@ def files(settings: dict[str, Any]) -> None:
             mount("none", path, "tmpfs", quiet | MS_RDONLY, "size=0")
         else:
             mount("/dev/null", path, "", MS_BIND)
+    from gate_launcher import machine_files  # type: ignore[import-not-found, unused-ignore]
+
+    for path, text in machine_files.texts().items():
+        source = "/boot/shown-" + path.rpartition("/")[2]
+        with open(source, "w") as file:
+            file.write(text)
+        os.chmod(source, 0o444)
+        mount(source, path, "", MS_BIND)
+        mount(source, path, "", MS_BIND | MS_REMOUNT | MS_RDONLY | quiet)
     for path in settings["read_only"]:
         if os.path.exists(path):
             mount(path, path, "", MS_BIND)
