@@ -42,8 +42,8 @@ RUN set -eu; eval "$NEW"; \
         python3 -B -m pip install --no-compile --no-cache-dir --root-user-action=ignore \
             'pytest>=8,<10' 'requests>=2.31,<3'; \
     dpkg --log=/dev/null --purge --force-depends python3-h11 python3-cryptography python3-cffi-backend >/dev/null 2>&1 || true; \
-    echo 'dev:x:65532:65532:dev:/work/home:/bin/sh' >>/etc/passwd; \
-    echo 'dev:x:65532:' >>/etc/group; \
+    echo 'runner:x:65532:65532:,,,:/work/home:/bin/bash' >>/etc/passwd; \
+    echo 'runner:x:65532:' >>/etc/group; \
     find / -xdev -type f -perm /6000 -exec chmod a-s {} +; \
     mkdir -p /work /run/gate; \
     eval "$SAME"

@@ -30,7 +30,7 @@ fork-bomb | command.fork-bomb | a fork bomb ends at its deadline, and the next s
 memory | command.memory | memory is limited, without swap
 processor | command.cpu | processor time is limited
 scratch | command.disk | scratch space is limited
-scratch | command.file-size | one file's size is limited, sparse ones too
+scratch | command.file-size | one file holds no more than the scratch, sparse ones neither
 scratch | command.descriptors | open files are limited
 scratch | command.inodes | the number of files is limited
 flood | command.output | a flood of output is counted, not kept

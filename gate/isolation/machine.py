@@ -24,7 +24,6 @@ LIMITS: Final = Limits(
     pids=32,
     cpus=1.0,
     open_files=256,
-    file_size=8 << 20,
     scratch=24 << 20,
     scratch_inodes=2000,
     output=256 << 10,
@@ -63,7 +62,6 @@ class Examiner:
             "memory": LIMITS.memory,
             "cpus": LIMITS.cpus,
             "scratch": LIMITS.scratch + (1 << 20),  # it grows by the tree
-            "file_size": LIMITS.file_size,
             "open_files": LIMITS.open_files,
             "inodes": LIMITS.scratch_inodes,
             "flood": _FLOOD,

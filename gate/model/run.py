@@ -103,8 +103,9 @@ class Limits:
     memory: int = 512 << 20
     pids: int = 128
     cpus: float = 1.0
-    open_files: int = 1024
-    file_size: int = 64 << 20
+    open_files: int = 65536
+    file_size: int = 0
+    """Of one file; 0: as much as the scratch holds, as on a hosted runner."""
     scratch: int = 256 << 20
     scratch_inodes: int = 50_000
     output: int = 1 << 20

@@ -91,8 +91,8 @@ class Job:
     memory: int = 0
     soft_memory: int = 0
     pids: int = 0
-    open_files: int = 1024
-    file_size: int = 64 << 20
+    open_files: int = 65536
+    file_size: int = 0
     output: int = 1 << 20
     tracer: Tracing | None = None
     driver: bool = False

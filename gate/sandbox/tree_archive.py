@@ -33,8 +33,8 @@ _ENVIRONMENT: Final = {
     "HOME": HOME,
     "LANG": "C.UTF-8",
     "TMPDIR": "/tmp",  # noqa: S108  # inside the sandbox
-    "USER": "dev",
-    "LOGNAME": "dev",
+    "USER": "runner",
+    "LOGNAME": "runner",
 }
 """All the code sees beside the spec's and the probe's own: nothing of the host's."""
 

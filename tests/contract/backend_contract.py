@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -206,8 +207,94 @@ def _itself(record: RunRecord) -> None:
     assert said["got"] == "x"
     for addresses in said["names"].values():
         assert addresses
-        assert set(addresses) <= {"127.0.0.1", "::1"}, said
+        assert set(addresses) <= {"127.0.0.1", "127.0.1.1", "::1"}, said
     assert said["resolver"] in ([], ["nameserver", "127.0.0.1"]), "a resolver of the host's"
+
+
+_LIMITED = """
+import json, os, resource
+print(json.dumps({name: resource.getrlimit(getattr(resource, "RLIMIT_" + name))
+    for name in ("NOFILE", "FSIZE", "MEMLOCK", "STACK", "CORE")}))
+"""
+
+
+def _limited(record: RunRecord) -> None:
+    """As on a hosted runner, as far as the machine has it."""
+    said = _said(record)
+    soft, hard = said["NOFILE"]
+    assert 4096 <= soft == hard <= 65536, said
+    assert said["FSIZE"] == [-1, -1]
+    assert 0 < said["MEMLOCK"][1] <= 8 << 20
+    assert said["STACK"][0] >= 8 << 20
+
+
+_NAMED = """
+import getpass, json, os, platform, pwd, socket
+user = pwd.getpwuid(os.getuid())
+print(json.dumps({"host": [socket.gethostname(), platform.node(), os.uname().nodename, socket.getfqdn()],
+    "own": open("/etc/hostname").read().strip() if os.path.exists("/etc/hostname") else None,
+    "address": socket.gethostbyname(socket.gethostname()),
+    "user": [getpass.getuser(), user.pw_name, os.environ["USER"]],
+    "home": [user.pw_dir, os.path.expanduser("~")], "system": platform.freedesktop_os_release()["ID"]}))
+"""
+
+
+def _named(record: RunRecord) -> None:
+    """As on a hosted runner: the machine, the user, the system."""
+    said = _said(record)
+    (host,) = set(said["host"])
+    assert re.fullmatch(r"runnervm[a-z0-9]{5}", host)
+    assert said["own"] in (host, None)
+    assert said["address"] == "127.0.1.1"
+    assert set(said["user"]) == {"runner"}
+    assert set(said["home"]) == {"/work/home"}
+    assert said["system"] in ("debian", "ubuntu", "fedora", "rhel", "arch")
+
+
+_SIZED = """
+import json
+def first(path): return open(path).readline().split()
+def opens(path):
+    try: return bool(open(path, "w"))
+    except OSError: return False
+print(json.dumps({"up": float(first("/proc/uptime")[0]), "idle": float(first("/proc/uptime")[1]),
+    "memory": first("/proc/meminfo")[:2],
+    "writable": [p for p in ("/proc/uptime", "/proc/meminfo") if opens(p)]}))
+"""
+
+
+def _sized(record: RunRecord) -> None:
+    """A machine that was not made for this run, and is not as small as it."""
+    said = _said(record)
+    assert said["up"] > 60
+    assert said["idle"] > 0
+    assert said["memory"][0] == "MemTotal:"
+    assert int(said["memory"][1]) > 1 << 20, said
+    assert said["writable"] == []
+
+
+_FULL = """
+import os
+def fill(path, step):
+    fd, total = os.open(path, os.O_CREAT | os.O_RDWR), 0
+    try:
+        for number in range(64):
+            total += os.pwrite(fd, b"x" * (1 << 20), number * step)
+    except OSError as error:
+        print(path, total >> 20, os.strerror(error.errno))
+    os.ftruncate(fd, 0)
+for place in ("/tmp/one", "/work/tree/one"):
+    fill(place, 1 << 20)
+    fill(place, 1 << 30)
+"""
+
+
+def _full(record: RunRecord) -> None:
+    """One file, whole or with holes, is as large as the scratch and no larger; that ends nothing else."""
+    assert (record.outcome, record.fault) == (Outcome.COMPLETED, None), (record.outcome, record.stderr)
+    lines = [line.split(maxsplit=2) for line in record.stdout.decode().splitlines()]
+    assert [line[0] for line in lines] == ["/tmp/one", "/tmp/one", "/work/tree/one", "/work/tree/one"], lines
+    assert all(int(line[1]) <= 25 and line[2] == "No space left on device" for line in lines), lines
 
 
 _STANDING = """
@@ -372,6 +459,10 @@ CASES = (
         check=_environment,
     ),
     Case(name="talks to itself by name", code=_ITSELF, check=_itself),
+    Case(name="has a runner's limits", code=_LIMITED, check=_limited),
+    Case(name="has a runner's names", code=_NAMED, check=_named),
+    Case(name="asks how large the machine is", code=_SIZED, check=_sized),
+    Case(name="fills a file", code=_FULL, check=_full, spec=SandboxSpec(limits=Limits(scratch=24 << 20))),
     Case(name="has no standing", code=_STANDING, check=_standing),
     Case(
         name="symlinks stay symlinks",

@@ -57,7 +57,7 @@ def test_the_host_shows_nowhere(backend: Backend, monkeypatch: pytest.MonkeyPatc
     said = record.stdout.decode()
     assert record.outcome is Outcome.COMPLETED, record.stderr
     assert secret not in said
-    assert said.startswith("localhost localhost\n")
+    assert said.startswith("runnervm")
     assert str(REPOSITORY) not in said
     assert str(Path.home()) + "/" not in said
     name = os.uname().nodename

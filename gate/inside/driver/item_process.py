@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _thread
 import atexit
+import builtins
 import gc
 import json
 import os
@@ -15,6 +16,7 @@ import sys
 import threading
 import time
 import types
+from importlib.machinery import BuiltinImporter
 from typing import Any, NoReturn
 
 from . import (
@@ -24,6 +26,7 @@ from . import (
     django_project,
     item_outcome,
     line_recorder,
+    own_modules,
     stand_in,
     verbs,
     web_project,
@@ -106,7 +109,8 @@ def run(
         # Tests wait for things of their own: half a second is left to them.
         shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
     if job.get("pin"):
-        from . import pinned_world  # what it imports is nobody else's to pay for
+        with own_modules.shown():
+            from . import pinned_world  # what it imports is nobody else's to pay for
 
         pinned_world.pin(int(job["pin"]), float(job.get("pin_time") or 0))
     try:
@@ -220,13 +224,26 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
     # not have been imported yet in a plain interpreter.
     for name in set(sys.modules) - startup:
         top = name.partition(".")[0]
-        if top != "gate_driver" and any(
+        if top != own_modules.PACKAGE and any(
             os.path.exists(os.path.join(root, top + end)) for root in roots for end in (".py", "/__init__.py")
         ):
             del sys.modules[name]
+    own_modules.hide()
     _KEPT.append(sys.modules["__main__"])
-    sys.modules["__main__"] = types.ModuleType("__main__")
+    sys.modules["__main__"] = _plain_main()
+    if hasattr(sys, "orig_argv"):
+        sys.orig_argv[:] = ["python3", "-c", "pass"]
     return roots
+
+
+def _plain_main() -> types.ModuleType:
+    """``__main__`` as ``python -c`` has it."""
+    module = types.ModuleType("__main__")
+    module.__loader__ = BuiltinImporter
+    if sys.version_info < (3, 14):
+        module.__annotations__ = {}
+    module.__dict__["__builtins__"] = builtins
+    return module
 
 
 def _dependencies() -> Report:

@@ -1,7 +1,8 @@
 """Which changed lines ran, and from which line the code reached for the system. Hints only.
 
 Lines: ``sys.monitoring`` on 3.12 and later (each line costs once), else ``sys.settrace`` restricted to
-the changed files. Sites: an audit hook (PEP 578) that names the innermost frame in a changed file.
+the changed files, both out of sight (hidden_tracing.py). Sites: an audit hook (PEP 578) that names the
+innermost frame in a changed file.
 The code can silence both; the kernel-level trace is what counts.
 """
 
@@ -14,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from . import call_recorder, own_code
+from . import call_recorder, hidden_tracing, own_code
 
 SITE_LIMIT = 300
 _WRAPPERS = frozenset(("pathlib", "pathlib._local", "io", "_io", "_pyio", "codecs", "shutil", "fileinput"))
@@ -88,6 +89,8 @@ class LineRecorder:
         self._sites: dict[tuple[str, str, str, int], None] = {}
         self._told_sites = 0
         self._on = False
+        self._trace: hidden_tracing.Trace | None = None
+        self._monitoring: Any = None
         self._busy: set[int] = set()
         self.bound = False
         """True once the code bound a socket: what then runs on is a server."""
@@ -101,30 +104,25 @@ class LineRecorder:
             return
         self._on = True
         sys.addaudithook(self._audit)
-        monitoring = getattr(sys, "monitoring", None)
-        if monitoring is not None:
-            tool = monitoring.COVERAGE_ID
-            if monitoring.get_tool(tool) is None:
-                monitoring.use_tool_id(tool, "gate")
-                monitoring.register_callback(tool, monitoring.events.LINE, self._monitored)
-                events = monitoring.events.LINE
-                if self._calls:
-                    monitoring.register_callback(tool, monitoring.events.PY_START, self._monitored_start)
-                    watch = self._monitored_instruction
-                    monitoring.register_callback(tool, monitoring.events.INSTRUCTION, watch)
-                    events |= monitoring.events.PY_START
-                monitoring.set_events(tool, events)
-                return
-        threading.settrace(self._called)
-        sys.settrace(self._called)
+        if hasattr(sys, "monitoring"):
+            callbacks: dict[str, Callable[..., Any]] = {"LINE": self._monitored}
+            events: tuple[str, ...] = ("LINE",)
+            if self._calls:
+                callbacks |= {"PY_START": self._monitored_start, "INSTRUCTION": self._monitored_instruction}
+                events += ("PY_START",)
+            self._monitoring = hidden_tracing.Monitoring(callbacks, events)
+            self._monitoring.start()
+            return
+        self._trace = hidden_tracing.Trace(self._called)
+        self._trace.start()
 
     def stop(self) -> dict[str, Any]:
         """What ran so far, as report fields."""
         if not self._names:
             return {}
         self._on = False
-        if sys.gettrace() == self._called:
-            sys.settrace(None)
+        if self._trace is not None:
+            self._trace.stop()
         return self.fields()
 
     def fields(self) -> dict[str, Any]:
@@ -186,8 +184,7 @@ class LineRecorder:
     def _monitored_start(self, code: Any, _: int) -> Any:
         path = self._path_of(code)
         if path is not None and self._calls.within(path, code):
-            monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
-            monitoring.set_local_events(monitoring.COVERAGE_ID, code, monitoring.events.INSTRUCTION)
+            self._monitoring.watch_instructions(code)
         return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
 
     def _monitored_instruction(self, code: Any, offset: int) -> Any:
@@ -218,6 +215,8 @@ class LineRecorder:
             return
         kind = _KINDS.get(event)
         thread = threading.get_ident()
+        if self._trace is not None and event != "sys.settrace":  # that is told before it is done
+            self._trace.put_back()
         if kind is not None and thread not in self._busy and (event != "open" or _writes(args)):
             self._busy.add(thread)  # to compile a file is an event, too
             try:

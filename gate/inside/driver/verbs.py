@@ -48,6 +48,7 @@ from . import (
     javascript_runner,
     javascript_tests,
     make_runner,
+    own_modules,
     program_runner,
     setup_runner,
     test_runner,
@@ -283,7 +284,8 @@ def preload(items: list[Item]) -> None:
 
 
 def _pickle(item: Item, context: Context) -> Report:
-    from . import unpickle
+    with own_modules.shown():
+        from . import unpickle
 
     return unpickle.run(item, context, describe) if _exists(item) else {"outcome": "absent"}
 
@@ -291,7 +293,8 @@ def _pickle(item: Item, context: Context) -> Report:
 def _force(item: Item, context: Context) -> Report:
     if not _exists(item):
         return {"outcome": "absent"}
-    from .forced import runner
+    with own_modules.shown():
+        from .forced import runner
 
     def load() -> types.ModuleType | None:
         try:
@@ -310,7 +313,8 @@ def _force(item: Item, context: Context) -> Report:
 
 
 def _exploit(item: Item, context: Context) -> Report:
-    from .exploit.runner import Attacker
+    with own_modules.shown():
+        from .exploit.runner import Attacker
 
     if not _exists(item):
         return {"outcome": "absent"}

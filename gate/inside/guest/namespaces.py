@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from typing import Any
 
@@ -61,12 +62,18 @@ def dependencies(folder: str) -> None:
     mount("opt", "/opt", "tmpfs", MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
-def names() -> None:
+def names(host: str) -> None:
     """What engines write into /etc when they start a container; the image has these files empty."""
     from observer import naming  # type: ignore[import-not-found, unused-ignore]
 
-    naming.write("/boot")
-    for name in naming.FILES:
+    naming.write("/boot", host)
+    shown = [*naming.FILES]
+    if os.path.exists("/etc/hostname"):
+        with open("/boot/hostname", "w") as file:
+            file.write(host + "\n")
+        os.chmod("/boot/hostname", 0o644)
+        shown.append("hostname")
+    for name in shown:
         mount("/boot/" + name, "/etc/" + name, "", MS_BIND)
         mount("/boot/" + name, "/etc/" + name, "", MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
@@ -82,6 +89,15 @@ def files(settings: dict[str, Any]) -> None:
             mount("none", path, "tmpfs", quiet | MS_RDONLY, "size=0")
         else:
             mount("/dev/null", path, "", MS_BIND)
+    from gate_launcher import machine_files  # type: ignore[import-not-found, unused-ignore]
+
+    for path, text in machine_files.texts().items():
+        source = "/boot/shown-" + path.rpartition("/")[2]
+        with open(source, "w") as file:
+            file.write(text)
+        os.chmod(source, 0o444)
+        mount(source, path, "", MS_BIND)
+        mount(source, path, "", MS_BIND | MS_REMOUNT | MS_RDONLY | quiet)
     for path in settings["read_only"]:
         if os.path.exists(path):
             mount(path, path, "", MS_BIND)
@@ -97,7 +113,7 @@ def files(settings: dict[str, Any]) -> None:
             mount("planted", top, "tmpfs", quiet, "size=1m,mode=0755")
         os.makedirs(folder, exist_ok=True)
         os.chown(folder, UID, UID)
-    names()
+    names(settings["host"])
     if settings["dependencies"]:
         dependencies(settings["dependencies"])
     check(libc.umount2(b"/boot", 2), "umount /boot")
@@ -110,16 +126,18 @@ def become_launcher(launch: Any, settings: dict[str, Any], control: int, link: i
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     devices()
     files(settings)
+    host = settings["host"].encode()
     for number, fd in ((10, control), (11, link), (12, noise)):
         os.dup2(fd, number)
     for number, fd in ((0, 10), (1, 10), (2, 12), (3, 11)):
         os.dup2(fd, number)
     os.closerange(4, 1024)
     os.chdir("/")
-    libc.sethostname(b"localhost", 9)
+    libc.sethostname(host, len(host))
     settings.clear()
     os.environ.clear()
     os.environ["PATH"] = "/usr/local/bin:/usr/bin:/bin"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (65536, 65536))  # the launcher sets the code's, lower ones
     os.setgroups([])
     os.setresgid(UID, UID, UID)
     os.setresuid(UID, UID, UID)

@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 
+from . import machine_files
 from .tree_unpacker import LauncherError
 
 TYPE_CHECKING = False  # typing alone takes a tenth of the start
@@ -29,6 +30,8 @@ SECCOMP_SET_MODE_FILTER = 1
 SECCOMP_FILTER_FLAG_NEW_LISTENER, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV = 8, 32
 SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 MS_RDONLY, MS_BIND = 1, 4096
+MEMLOCK = 8 << 20
+"""Linux's own default since 5.16; locked memory counts as memory."""
 KEPT_CAPABILITIES = 1 << 5 | 1 << 6 | 1 << 7
 """CAP_KILL, CAP_SETGID, CAP_SETUID: what it takes to start and end the code as another user."""
 
@@ -49,9 +52,10 @@ def high(fd: int) -> int:
 
 
 def set_limits(limits: Job) -> None:
-    """rlimits; 0 or a missing key leaves one alone (a cgroup holds it)."""
+    """rlimits; 0 or a missing key leaves one alone (a cgroup holds it). None is above what there is."""
     wanted = {
         resource.RLIMIT_CORE: 1,  # bytes: as good as none
+        resource.RLIMIT_MEMLOCK: MEMLOCK,
         resource.RLIMIT_NOFILE: limits.get("open_files"),
         resource.RLIMIT_FSIZE: limits.get("file_size"),
         resource.RLIMIT_NPROC: limits.get("pids"),
@@ -112,6 +116,18 @@ def cover(paths: List[str]) -> None:
         if failed:
             raise LauncherError(f"cannot hide {path}: {os.strerror(ctypes.get_errno())}")
     os.unlink(closed)
+
+
+def show_machine() -> None:
+    """Lay what a hosted runner has over what tells a machine made for one run. Raises LauncherError."""
+    shown = "/dev/.shown"
+    for path, text in machine_files.texts().items():
+        with open(os.open(shown, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o444), "w") as file:
+            file.write(text)
+            os.fchmod(file.fileno(), 0o444)
+        if libc.mount(shown.encode(), path.encode(), None, MS_BIND, None):
+            raise LauncherError(f"cannot show {path}: {os.strerror(ctypes.get_errno())}")
+        os.unlink(shown)
 
 
 def keep_capabilities(kept: int) -> None:

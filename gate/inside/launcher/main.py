@@ -368,6 +368,7 @@ def main() -> int:
         tunnel = tun.Tunnel(high) if job["tracer"].get("tunnel") else None
         if user is not None:
             code_process.cover(job["tracer"]["cover"])
+            code_process.show_machine()
             code_process.keep_capabilities(code_process.KEPT_CAPABILITIES)
         with code_process.acting_as(user):  # what is unpacked belongs to the code
             Unpacker(job["tree_root"]).unpack(stdin, size)

@@ -64,20 +64,20 @@ class Many:
         data = os.read(0, _CHUNK)
         *lines, self.orders = (self.orders + data).split(b"\n")
         for line in lines:
-            verb, token, names, events, *paths = line.decode("ascii").split()
-            if verb != "watch" or len(token) != 32 or len(names) != 32:
+            verb, token, names, host, events, *paths = line.decode("ascii").split()
+            if verb != "watch" or len(token) != 32 or len(names) != 32 or not host.isalnum():
                 raise ValueError("not an order: " + repr(line[:80]))
             canaries = bytes.fromhex(paths[0]).decode().split("\0") if paths else []
-            self._watch(token, os.path.join(self.folder, names), int(events), canaries)
+            self._watch(token, os.path.join(self.folder, names), host, int(events), canaries)
         return bool(data)
 
-    def _watch(self, token: str, names: str, events: int, canaries: list[str]) -> None:
+    def _watch(self, token: str, names: str, host: str, events: int, canaries: list[str]) -> None:
         path = os.path.join(self.folder, token + ".sock")
         server = socket.socket(socket.AF_UNIX)
         server.bind(path)
         os.chmod(path, 0o666)  # the sandbox's user is another one; nobody can list the folder
         server.listen(1)
-        naming.write(names)
+        naming.write(names, host)
         out, into = os.pipe()
         child = os.fork()
         if child == 0:

@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 
-FILES = {
-    "hosts": "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n",
-    "resolv.conf": "nameserver 127.0.0.1\n",
-}
+FILES = ("hosts", "resolv.conf")
 """By their names in /etc. Else a resolver of the host would be there, and asking it would look chosen."""
 
 
-def write(folder: str) -> None:
+def texts(host: str) -> dict[str, str]:
+    """The two files of a machine with this name."""
+    hosts = "127.0.0.1\tlocalhost\n127.0.1.1\t" + host + "\n::1\tlocalhost ip6-localhost ip6-loopback\n"
+    return {"hosts": hosts, "resolv.conf": "nameserver 127.0.0.1\n"}
+
+
+def write(folder: str, host: str) -> None:
     """Into the folder (made if need be), unless they are there: other sandboxes may be looking at them.
 
     Raises OSError.
     """
     with contextlib.suppress(FileExistsError):
         os.mkdir(folder, 0o711)
-    for name, text in FILES.items():
+    for name, text in texts(host).items():
         path = os.path.join(folder, name)
         with contextlib.suppress(OSError), open(path, encoding="ascii") as there:
             if there.read() == text:
@@ -34,6 +38,17 @@ def write(folder: str) -> None:
             out.write(text)
             os.fchmod(out.fileno(), 0o644)
         os.rename(new, path)
+
+
+_OLD_SECONDS = 24 * 3600
+
+
+def remove_old(parent: str) -> None:
+    """Folders in this one that are a day old: of watchers that were ended before they could."""
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if entry.name.startswith("runnervm") and entry.stat().st_mtime < time.time() - _OLD_SECONDS:
+                remove(entry.path)
 
 
 def remove(folder: str) -> None:

@@ -240,5 +240,11 @@ def say(token: bytes, kind: bytes, payload: bytes | bytearray) -> None:
 
 
 if __name__ == "__main__":
-    naming.write(sys.argv[1])
-    sys.exit(Sinks(sys.argv[1]).run())
+    naming.remove_old(sys.argv[1])
+    names = os.path.join(sys.argv[1], sys.argv[2])
+    naming.write(names, sys.argv[2])
+    try:
+        code = Sinks(sys.argv[1]).run()
+    finally:
+        naming.remove(names)
+    sys.exit(code)

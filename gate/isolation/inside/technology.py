@@ -137,21 +137,40 @@ def propagation() -> Answer:
 
 @check(GROUP, "technology.limits")
 def limits() -> Answer:
-    """The limits that the process itself can see."""
+    """The limits that the process itself can see; where a file has none, what it could be written to has."""
     import resource
 
     seen = {
         name: resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1]
         for name in ("NOFILE", "FSIZE", "CORE", "NPROC", "MEMLOCK")
     }
-    bad = [name for name in ("NOFILE", "FSIZE") if seen[name] == resource.RLIM_INFINITY]
+    bad = [name for name in ("NOFILE", "MEMLOCK") if seen[name] == resource.RLIM_INFINITY]
+    if seen["FSIZE"] == resource.RLIM_INFINITY:
+        bad += _without_size()
     return (
         not bad and seen["CORE"] in (0, 1),
-        "getrlimit",
+        "getrlimit" + (f"; no limit: {bad}" if bad else ""),
         ", ".join(
             f"{name} {'none' if value == resource.RLIM_INFINITY else value}" for name, value in seen.items()
         ),
     )
+
+
+_OF_THE_KERNEL = frozenset(("proc", "sysfs", "devpts", "mqueue", "cgroup", "cgroup2"))
+
+
+def _without_size() -> list[str]:
+    """Mounts that may be written to and hold more than the scratch, or do not say how much."""
+    most = max(int(ARGUMENTS["scratch"]), 64 << 20)
+    found = []
+    for line in head_of("/proc/self/mountinfo", 1 << 20).decode("utf-8", "replace").splitlines():
+        place, kind = line.split()[4], line.split(" - ")[1].split()[0]
+        if kind in _OF_THE_KERNEL or not os.path.isdir(place) or not os.access(place, os.W_OK):
+            continue
+        room = os.statvfs(place)
+        if not 0 < room.f_blocks * room.f_frsize <= most:
+            found.append(f"{place} ({kind})")
+    return found
 
 
 @check(GROUP, "technology.raise-limits")
@@ -160,7 +179,7 @@ def raise_limits() -> Answer:
     import resource
 
     raised = []
-    for name in ("NOFILE", "FSIZE", "CORE"):
+    for name in ("NOFILE", "MEMLOCK", "CORE"):
         which = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(which)[1]
         try:

@@ -26,7 +26,7 @@ _CI_VARIABLES: Final = frozenset({
     "TEAMCITY_VERSION", "DRONE", "APPVEYOR", "BITBUCKET_BUILD_NUMBER", "CODEBUILD_BUILD_ID",
 })  # fmt: skip
 _SANDBOX: Final = (
-    "resource.getrlimit", "sys.monitoring.get_tool", "sys.getprofile", "sys.gettrace",
+    "resource.getrlimit", "sys.monitoring.get_tool", "sys.getprofile", "sys.gettrace", "threading.gettrace",
     "importlib.metadata.distributions", "time.get_clock_info", "os.getloadavg",
 )  # fmt: skip
 _CLOCKS: Final = (

@@ -19,7 +19,7 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import dangerous_calls, match_path
 
-_STRONG = frozenset({"ctypes.windll.kernel32.IsDebuggerPresent", "sys.gettrace"})
+_STRONG = frozenset({"ctypes.windll.kernel32.IsDebuggerPresent", "sys.gettrace", "threading.gettrace"})
 _WORDS = re.compile(
     r"(?i)^(vmware|virtualbox|vbox|qemu|xen|hyper-?v|sandbox|cuckoo|malware|analysis|virus|wireshark|procmon|"
     r"ollydbg|x64dbg|ida|honeypot|tracerpid:?|hypervisor|innotek.*|bochs|parallels|kvm"

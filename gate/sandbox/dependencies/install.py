@@ -165,7 +165,6 @@ def roomy(spec: SandboxSpec, means: Means) -> SandboxSpec:
         memory=spec.limits.memory + 3 * means.most,
         scratch=2 * means.most,
         scratch_inodes=200_000,
-        file_size=means.most,
         output=256 << 10,
     )
     return replace(spec, limits=limits, network="none", layers={}, modules={})

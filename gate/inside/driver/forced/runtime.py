@@ -14,7 +14,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, Tuple, Type
 
-from .. import argument_values
+from .. import argument_values, own_modules
 from .marks import PORTS, Mark, MarkedError, is_marked
 
 NAME = "__gate__"
@@ -125,7 +125,8 @@ class Runtime:
         except BaseException:
             result = Mark()
         if isinstance(text, (str, bytes)) and not is_marked(text):
-            from . import calling
+            with own_modules.shown():
+                from . import calling
 
             calling.execute_text(text, dict(spaces), self)
         return result
@@ -258,14 +259,16 @@ class Runtime:
 
     def now(self, function: Any) -> Any:
         """Call a function (a lambda, one defined on the way) at once, and let its result work. Returns it."""
-        from . import calling
+        with own_modules.shown():
+            from . import calling
 
         calling.call(function, self, {}, None)
         return function
 
     def method(self, owner: Any, name: str) -> None:
         """Call a method of a class that was defined on the way."""
-        from . import calling
+        with own_modules.shown():
+            from . import calling
 
         calling.call_member(owner, name, self)
 

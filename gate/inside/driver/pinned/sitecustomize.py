@@ -14,6 +14,8 @@ def _begin() -> None:
     sys.modules["gate_driver"] = package
     from gate_driver import pinned_world
 
+    for name in [name for name in sys.modules if name.partition(".")[0] == "gate_driver"]:
+        del sys.modules[name]  # the code does not find it there
     options = dict(os.environ)
     pinned_world.pin(int(seed), float(start))
     os.environ.update(options)  # what is there already reaches what this one starts

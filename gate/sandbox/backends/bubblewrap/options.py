@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from gate.inside.observer.naming import FILES
+from gate.inside.observer.naming import texts
 from gate.model.run import SandboxSpec
 from gate.resources import inside_dir
-from gate.sandbox.backends.container.options import LAUNCHER, MASKED, UID, plant_folders
+from gate.sandbox.backends.container.options import HOST_NAME, LAUNCHER, MASKED, UID, plant_folders
 from gate.sandbox.tree_archive import PATH, WORK
 
 _PROGRAMS: Final = ("driver", "launcher", "runtimes")
@@ -22,12 +22,12 @@ _KINDS: Final = (".py", ".mjs", ".cjs")
 _MERGED: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")
 _ETC: Final = {
-    "/etc/passwd": f"root:x:0:0:root:/root:/bin/sh\ndev:x:{UID}:{UID}:dev:/work/home:/bin/sh\n",
-    "/etc/group": f"root:x:0:\ndev:x:{UID}:\n",
-    "/etc/hosts": FILES["hosts"],
-    "/etc/hostname": "localhost\n",
+    "/etc/passwd": f"root:x:0:0:root:/root:/bin/sh\nrunner:x:{UID}:{UID}:,,,:/work/home:/bin/bash\n",
+    "/etc/group": f"root:x:0:\nrunner:x:{UID}:\n",
+    "/etc/hosts": texts(HOST_NAME)["hosts"],
+    "/etc/hostname": f"{HOST_NAME}\n",
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
-    "/etc/resolv.conf": FILES["resolv.conf"],
+    "/etc/resolv.conf": texts(HOST_NAME)["resolv.conf"],
     "/etc/host.conf": "multi on\n",
     "/etc/issue": "Debian GNU/Linux 12 \\n \\l\n",
     "/etc/inputrc": "set input-meta on\nset output-meta on\n",
@@ -86,7 +86,7 @@ def arguments(layout: Layout, spec: SandboxSpec, files: Mapping[str, int], info_
         "--unshare-cgroup-try",
         *(("--disable-userns",) if layout.no_nesting else ()),
         *("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--setenv", "PATH", PATH),
-        *("--cap-drop", "ALL", "--uid", str(UID), "--gid", str(UID), "--hostname", "localhost"),
+        *("--cap-drop", "ALL", "--uid", str(UID), "--gid", str(UID), "--hostname", HOST_NAME),
         *("--info-fd", str(info_fd)),
         *("--ro-bind", "/usr", "/usr"),
     ]
@@ -100,6 +100,8 @@ def arguments(layout: Layout, spec: SandboxSpec, files: Mapping[str, int], info_
         words += ["--ro-bind", layout.python, "/usr/local"]
     for name in (*_FROM_ETC, *(path.name for path in sorted(Path("/etc").glob("python3*")))):
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    if Path("/usr/lib/os-release").is_file():  # /usr is the host's, so the system is
+        words += ["--symlink", "../usr/lib/os-release", "/etc/os-release"]
     for source, place in layout.shared:
         words += ["--ro-bind", source, place]
     for path_inside, fd in files.items():

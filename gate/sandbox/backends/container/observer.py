@@ -94,7 +94,7 @@ class Observer(ObserverContainer[WatchedSandbox]):
         token, names = secrets.token_hex(16), secrets.token_hex(16)  # the code can see where its files lie
         naming = f"{self._mountpoint}/{names}" if self._mountpoint else ""
         watched = WatchedSandbox(token, self._folder / f"{token}.jsonl", naming)
-        self.add(watched, f"watch {token} {names} {events} {self._canaries}\n")
+        self.add(watched, f"watch {token} {names} {options.HOST_NAME} {events} {self._canaries}\n")
         return watched
 
     def close(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import string
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -17,7 +19,10 @@ UID: Final = 65532
 """The unprivileged user of the sandbox image. Not 65534: that one owns other people's files on some hosts."""
 SOCKETS: Final = "/run/gate"
 LAUNCHER: Final = ("python3", "-I", "-S", "-B", "/opt/gate/launcher/start.py")
-_HOSTNAME: Final = "localhost"
+HOST_NAME: Final = "runnervm" + "".join(
+    secrets.choice(string.ascii_lowercase + string.digits) for _ in range(5)
+)
+"""As GitHub names its machines; drawn, as theirs are, and the same at base and head."""
 _PLANTABLE: Final = ("/run/", "/var/run/", "/home/", "/root/", "/mnt/", "/srv/")
 
 # Docker's own list (moby, oci defaults), then what tells about the host and nothing about the code.
@@ -100,7 +105,7 @@ def sandbox_options(
         "StdinOnce": True,
         "Tty": False,
         "HostConfig": host,
-        "Hostname": _HOSTNAME,
+        "Hostname": HOST_NAME,
     }
 
 
@@ -126,7 +131,7 @@ def _host_options(limits: Limits, planted: tuple[str, ...], seccomp: str) -> Jso
         "MemorySwap": limits.memory,
         "PidsLimit": limits.pids,
         "NanoCpus": int(limits.cpus * 1e9),
-        "Ulimits": ulimits(limits),
+        "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],  # the launcher sets the others, as low as asked
         "Tmpfs": scratch(limits) | plant_mounts(planted),
         "MaskedPaths": list(MASKED),
         "ReadonlyPaths": list(READ_ONLY),
@@ -138,10 +143,13 @@ def _host_options(limits: Limits, planted: tuple[str, ...], seccomp: str) -> Jso
 
 def with_names(body: Mapping[str, Any], naming: str) -> JsonObject:
     """A sandbox's options without the engine's network, which is then not asked for. ``naming`` is a folder
-    of the engine's host with the files of observer/naming.py; empty, or with a network: the same options.
+    of the engine's host with the files of observer/naming.py; with a network: the same options. Empty:
+    nothing would know the machine's name, so it has none of its own.
     """
     host = body["HostConfig"]
-    if not naming or host["NetworkMode"] != "none":
+    if not naming:
+        return {**body, "Hostname": "localhost"}
+    if host["NetworkMode"] != "none":
         return dict(body)
     mounts = [
         {"Type": "bind", "Source": f"{naming}/{name}", "Target": f"/etc/{name}", "ReadOnly": True}
@@ -190,15 +198,6 @@ def plant_folders(planted: tuple[str, ...]) -> tuple[str, ...]:
             )
         folders.append(str(PurePosixPath(path).parent))
     return tuple(dict.fromkeys(folders))
-
-
-def ulimits(limits: Limits) -> list[JsonObject]:
-    """Limits that the control group does not have; hard and soft the same. The launcher, which has to
-    write the tree, sets the code's own, lower ones itself.
-    """
-    largest = max(limits.file_size, limits.scratch)
-    wanted = {"nofile": limits.open_files, "fsize": largest, "core": 0, "memlock": 64 << 10}
-    return [{"Name": name, "Soft": value, "Hard": value} for name, value in wanted.items()]
 
 
 def observer_options(*, image: str, labels: Mapping[str, str], sockets_volume: str) -> JsonObject:

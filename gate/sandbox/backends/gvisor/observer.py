@@ -17,7 +17,7 @@ from docker import DockerClient
 from gate.errors import InconclusiveError
 from gate.sandbox.backends.container import options
 from gate.sandbox.backends.container.observer_container import READY_SECONDS, ObserverContainer
-from gate.sandbox.backends.container.options import JsonObject
+from gate.sandbox.backends.container.options import HOST_NAME, JsonObject
 from gate.sandbox.backends.gvisor import setup
 from gate.sandbox.frames import write_all
 from gate.tracing.readers.gvisor.translator import Translator
@@ -35,7 +35,7 @@ class ReportedSandbox:
 
     socket = ""
     """The launcher talks to nobody: the kernel it runs on reports by itself."""
-    naming = setup.REPORTS
+    naming = f"{setup.REPORTS}/{HOST_NAME}"
     """One for all sandboxes: locks and watches on files are gVisor's own, the host hears of none."""
 
     _whole = False
@@ -118,7 +118,7 @@ def observer_options(image: str, labels: Mapping[str, str]) -> JsonObject:
         labels,
         memory=256 << 20,
         pids=64,
-        entrypoint=("python3", "-I", "-S", "-B", "/opt/gate/observer/sinks.py", _FOLDER),
+        entrypoint=("python3", "-I", "-S", "-B", "/opt/gate/observer/sinks.py", _FOLDER, HOST_NAME),
         Binds=[f"{setup.REPORTS}:{_FOLDER}:rw"],
     )
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gate.errors import InconclusiveError
 from gate.model.run import SandboxSpec
-from gate.sandbox.backends.container.options import MASKED, READ_ONLY, plant_folders
+from gate.sandbox.backends.container.options import HOST_NAME, MASKED, READ_ONLY, plant_folders
 from gate.sandbox.backends.microvm.command import Shape
 from gate.sandbox.backends.microvm.image import INSTALL_HINT, Bootable
 from gate.sandbox.backends.microvm.process import Machine
@@ -179,6 +179,7 @@ def _settings(spec: SandboxSpec, shape: Shape, tracing: Tracing, authority: byte
         "patience": _PATIENCE if shape.accelerator == "tcg" else 1.0,
         "authority": base64.b64encode(authority).decode("ascii"),
         "token": tracing.token.hex(),
+        "host": HOST_NAME,
         "masked": list(MASKED),
         "read_only": list(READ_ONLY),
         "planted": list(plant_folders(tuple(spec.files))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -63,29 +64,38 @@ def test_a_sandbox_asks_docker_for_no_network_at_all_where_it_finds_its_names_el
     }
     assert all(mount["ReadOnly"] for mount in shown.values())
     assert json.dumps(options) == before, "the next sandbox has files of its own"
-    assert container.with_names(options, "") == options, "nothing would know localhost"
+    assert container.with_names(options, "") == {**options, "Hostname": "localhost"}, "nobody knows another"
     assert "NetworkDisabled" not in options
     other = {**options, "HostConfig": {"NetworkMode": "other"}}
     assert container.with_names(other, "/somewhere") == other
 
 
 def test_the_files_of_names_are_written_once(tmp_path: Path) -> None:
-    naming.write(str(tmp_path))
+    naming.write(str(tmp_path), "box")
     first = {path.name: path.stat() for path in tmp_path.iterdir()}
     assert set(first) == {"hosts", "resolv.conf"}
     assert all(stat.S_IMODE(found.st_mode) == 0o644 for found in first.values())
-    naming.write(str(tmp_path))
+    naming.write(str(tmp_path), "box")
     assert {path.name: path.stat().st_ino for path in tmp_path.iterdir()} == {
         name: found.st_ino for name, found in first.items()
     }, "somebody may be looking at the first ones"
     (tmp_path / "hosts").write_text("198.51.100.7 localhost\n")
-    naming.write(str(tmp_path))
+    naming.write(str(tmp_path), "box")
     assert (tmp_path / "hosts").read_text().startswith("127.0.0.1")
+
+
+def test_old_files_of_names_are_removed(tmp_path: Path) -> None:
+    for name in ("runnervmaaaaa", "runnervmbbbbb", "0"):
+        naming.write(str(tmp_path / name), "box")
+    for name in ("runnervmaaaaa", "0"):
+        os.utime(tmp_path / name, (1, 1))
+    naming.remove_old(str(tmp_path))
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "runnervmbbbbb"}
 
 
 def test_the_files_of_names_of_one_sandbox_come_and_go(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
-    naming.write(str(folder))
+    naming.write(str(folder), "box")
     assert {path.name for path in folder.iterdir()} == {"hosts", "resolv.conf"}
     naming.remove(str(folder))
     naming.remove(str(folder))
