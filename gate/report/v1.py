@@ -390,6 +390,7 @@ class ProofV1(_Part):
         "header",
         "html",
         "archive",
+        "token",
     ]
     kind: Literal["http", "call"]
     entry: Text
