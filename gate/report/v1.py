@@ -391,6 +391,7 @@ class ProofV1(_Part):
         "html",
         "archive",
         "token",
+        "slow-pattern",
     ]
     kind: Literal["http", "call"]
     entry: Text

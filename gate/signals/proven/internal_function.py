@@ -24,6 +24,7 @@ _TOLD: Final[dict[Weakness, tuple[str, Severity, int]]] = {
     "code": ("An argument that is put into a piece of code runs as code.", Severity.MEDIUM, 94),
     "sql": ("An argument that is put into an SQL text changes its structure.", Severity.MEDIUM, 89),
     "token": ("A token that nobody signed is taken for a valid one.", Severity.MEDIUM, 347),
+    "slow-pattern": ("An argument makes a regular expression slow.", Severity.LOW, 1333),
     "path-read": ("An argument that is joined to a folder opens a file outside of it.", Severity.LOW, 22),
     "path-write": ("An argument that is joined to a folder writes a file outside of it.", Severity.LOW, 22),
 }
