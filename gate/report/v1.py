@@ -390,6 +390,8 @@ class ProofV1(_Part):
         "header",
         "html",
         "archive",
+        "token",
+        "slow-pattern",
     ]
     kind: Literal["http", "call"]
     entry: Text

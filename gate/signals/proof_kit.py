@@ -15,7 +15,7 @@ from gate.model.location import Location
 from gate.model.rule import FindingStage, RuleMeta, Severity
 from gate.rules_api import Rule, RuleKind
 
-_TEXT: Final = 600
+_TEXT: Final = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

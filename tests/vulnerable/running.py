@@ -40,6 +40,7 @@ PACKAGES = (
         "requests",
         "urllib3",
         "charset-normalizer",
+        "PyJWT",
     ),
 )
 Right = Literal["proven", "secure", "before"]

@@ -1,8 +1,10 @@
-"""Proven: an argument of a function becomes part of a command, of code, of SQL or leads out of a folder.
+"""Proven: an argument of a function becomes part of a command, of code, of SQL, leads out of a folder or is
+taken for a valid token.
 
 No entry point that could be asked leads to the function, so whether the argument comes from outside is for
 its callers to say. What is proven is that a value is *mixed* with a text or a path of the function's own,
-unquoted: a function that is there to run the command or to open the path that it is given is not told.
+unquoted: a function that is there to run the command or to open the path that it is given is not told. A
+token that nobody signed is told where base refused it, or where the function's name says that it checks.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
@@ -21,6 +23,8 @@ _TOLD: Final[dict[Weakness, tuple[str, Severity, int]]] = {
     "command": ("An argument that is put into a shell command runs a program.", Severity.MEDIUM, 78),
     "code": ("An argument that is put into a piece of code runs as code.", Severity.MEDIUM, 94),
     "sql": ("An argument that is put into an SQL text changes its structure.", Severity.MEDIUM, 89),
+    "token": ("A token that nobody signed is taken for a valid one.", Severity.MEDIUM, 347),
+    "slow-pattern": ("An argument makes a regular expression slow.", Severity.LOW, 1333),
     "path-read": ("An argument that is joined to a folder opens a file outside of it.", Severity.LOW, 22),
     "path-write": ("An argument that is joined to a folder writes a file outside of it.", Severity.LOW, 22),
 }

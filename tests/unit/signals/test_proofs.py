@@ -26,6 +26,7 @@ BLOCKING = {
         "xml",
         "path-write",
         "archive",
+        "token",
     ),
 }
 

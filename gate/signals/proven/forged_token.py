@@ -1,0 +1,29 @@
+"""Proven: a token that nobody signed is accepted.
+
+The token is a JSON web token without a signature, or with one by a key that was drawn for this run. Its claim
+came back in the answer, or it opened what is shut without a token and with a broken one.
+
+How it is proven, what was so before, and what this does not see: docs/exploit.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gate.model.finding import Finding
+from gate.signals.proof_kit import ProofContext, proven, rule
+
+
+@rule(
+    "exploit.forged-token",
+    "Proven: a token that nobody signed is accepted",
+    severity="high",
+    confidence="high",
+    topic="auth",
+    cwe=(347, 287),
+    why="Whoever sends the request says who he is, an administrator for example.",
+    fix="Check the signature with the key and a fixed list of algorithms: jwt.decode(token, KEY, [...]).",
+)
+def check(context: ProofContext) -> Iterator[Finding]:
+    """Proofs of *token* that base was not open to."""
+    yield from proven(check.meta, context, "token", "A request with a token that nobody signed is let in.")
