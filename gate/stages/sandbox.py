@@ -172,7 +172,7 @@ class _Execution:
             planted=self.planted,
             seen=looked.diff.new,
             head=context.opened.head,
-            changed=tuple(file.path for file in context.opened.change.files if file.new_blob),
+            changed=tuple(file for file in context.opened.change.files if file.new_blob),
             seconds=wanted.vary_secrets_seconds * context.pace,
             note=lambda text: context.watch.note("secrets", text),
         )
