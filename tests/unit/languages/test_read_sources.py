@@ -144,3 +144,24 @@ def test_what_a_grammar_does_not_know_is_read_by_its_words() -> None:
     assert [call.first for call in read_one("a.zsh", zsh, {}).calls] == [4, 4]
     kotlin = b'class A { fun f( { { ]] ) )\n ProcessBuilder("x") @@ ## ))) } ]]] when when {{{\n // Runtime\n'
     assert [call.first for call in read_one("a.kt", kotlin, {}).calls] == [2]
+
+
+def test_a_quote_that_a_step_leaves_open_ends_with_it(tmp_path: Path) -> None:
+    """A line of another step was taken for a part of this one's command, and so was every change to it."""
+    text = b"""on: push
+jobs:
+  build:
+    runs-on: ubuntu-latest
+    steps:
+      - run: |
+          echo "all=`echo "${{ env.all }}" | jq .`" >> $GITHUB_OUTPUT
+          echo 'it=${{ env.it }}' >> $GITHUB_OUTPUT
+      - run: |
+          echo it's one
+      - run: brew install xz
+      - run: curl https://x.example/a
+"""
+    found = read(tmp_path, {".github/workflows/build.yml": text})
+    calls = found[".github/workflows/build.yml"].calls
+    assert all(call.last - call.first < 2 for call in calls), calls
+    assert (12, SensitiveKind.NETWORK) in {(call.first, call.kind) for call in calls}
