@@ -3,7 +3,8 @@
 Probes that gave something away at head which they do not give away at base are run again in a pinned world:
 with the secrets of the check and with others, which differ in most bits and in length. What differs is run
 once more with the first, to know what varies by itself. Where that shows something, each set is run once
-more, and base alike: what base gives away in the same way is not new (docs/varied-secrets.md). Nothing here makes code seen, and nothing here can end a check.
+more, and base alike: what base gives away in the same way is not new (docs/varied-secrets.md). Nothing here
+makes code seen, and nothing here can end a check.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ The code can silence both; the kernel-level trace is what counts.
 
 from __future__ import annotations
 
+import _thread
 import dis
 import os
 import sys
@@ -19,6 +20,8 @@ from . import call_recorder, own_code
 SITE_LIMIT = 300
 _WRAPPERS = frozenset(("pathlib", "pathlib._local", "io", "_io", "_pyio", "codecs", "shutil", "fileinput"))
 """Modules that open what their caller names."""
+_get_ident = _thread.get_ident
+"""Kept: gevent puts one of its own in its place, in Python, whose events would come back here without end."""
 _EVENTS = {
     "open": 0,
     "socket.connect": 1,
@@ -217,7 +220,7 @@ class LineRecorder:
         if not self._on:
             return
         kind = _KINDS.get(event)
-        thread = threading.get_ident()
+        thread = _get_ident()
         if kind is not None and thread not in self._busy and (event != "open" or _writes(args)):
             self._busy.add(thread)  # to compile a file is an event, too
             try:
