@@ -175,7 +175,7 @@ class _Execution:
             others=canaries.plant(LONGER, (c.env for c in self.planted if c.named and c.env)),
             seen=looked.diff.new,
             head=context.opened.head,
-            changed=tuple(file.path for file in context.opened.change.files if file.new_blob),
+            changed=tuple(file for file in context.opened.change.files if file.new_blob),
             seconds=wanted.vary_secrets_seconds * context.pace,
             note=lambda text: context.watch.note("secrets", text),
         )

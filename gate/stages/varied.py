@@ -1,9 +1,10 @@
 """The look with other secrets: what follows a planted secret is told, however it was encoded or encrypted.
 
 Probes that gave something away at head which they do not give away at base are run again in a pinned world:
-twice with the secrets of the check and once with others, which differ in most bits and in length. Where that
-shows something, each set is run once more, and base alike: what base gives away in the same way is not new
-(docs/varied-secrets.md). Nothing here makes code seen, and nothing here can end a check.
+with the secrets of the check and with others, which differ in most bits and in length. What differs is run
+once more with the first, to know what varies by itself. Where that shows something, each set is run once
+more, and base alike: what base gives away in the same way is not new (docs/varied-secrets.md). Nothing here
+makes code seen, and nothing here can end a check.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import Canary
-from gate.model.change import Side, Tree
+from gate.model.change import ChangedFile, Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord
 from gate.model.varied import Channel, Dependence, VariedSecrets
 from gate.plan.varied import varied_probe
@@ -60,7 +61,7 @@ class Candidate:
 @dataclass(frozen=True, kw_only=True)
 class Varying:
     """One look. ``runs``: those of the ordinary looks, whose traces still exist; ``seen``: what they showed;
-    ``changed``: paths of head's files that are new or other; ``seconds`` of wall time for
+    ``changed``: head's files that are new or other; ``seconds`` of wall time for
     everything; ``note`` takes signs of life.
     """
 
@@ -70,7 +71,7 @@ class Varying:
     others: tuple[Canary, ...]
     seen: tuple[Behaviour, ...]
     head: Tree
-    changed: tuple[str, ...]
+    changed: tuple[ChangedFile, ...]
     seconds: float
     note: Callable[[str], None]
     started: float = field(default_factory=lambda: float(int(time.time())))
@@ -83,14 +84,14 @@ class Varying:
                 continue
             given = outgoing(run, self.planted)
             before: set[Channel] = set()
-            for other in self.runs:
-                if other.side == "base" and other.probe.id == run.probe.id and other.trace is not None:
-                    known = outgoing(other, self.planted)
-                    before.update(known)
-                    given = {c: v for c, v in given.items() if known.get(c) != v}
+            at_base = [r for r in self.runs if r.side == "base" and r.probe.id == run.probe.id and r.trace]
+            for other in at_base:
+                known = outgoing(other, self.planted)
+                before.update(known)
+                given = {c: v for c, v in given.items() if known.get(c) != v}
             fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
             one = Candidate(probe=run.probe, given=fresh, before=frozenset(before))
-            if fresh and (not one.quiet or may_read(run, self.planted, self.head, self.changed)):
+            if fresh and (not one.quiet or may_read(run, at_base, self.planted, self.head, self.changed)):
                 found.append(one)
         return sorted(found, key=lambda one: one.quiet)[:MOST]
 
@@ -100,8 +101,11 @@ class Varying:
             return VariedSecrets()
         until = time.monotonic() + self.seconds
         done = _Done()
-        self._all([one.probe for one in candidates], "head", ("same", "same", "other"), until, done)
-        whole = [one for one in candidates if done.has(one.probe, "head", 2, 1)]
+        self._all([one.probe for one in candidates], "head", ("same", "other"), until, done)
+        alike = [one for one in candidates if done.alike(one.probe)]
+        rest = [one for one in candidates if one not in alike and done.has(one.probe, "head", 1, 1)]
+        self._all([one.probe for one in rest], "head", ("same",), until, done)
+        whole = [one for one in candidates if one in alike or done.has(one.probe, "head", 2, 1)]
         left = [_left(one.probe, _why(done, one.probe)) for one in candidates if one not in whole]
         left += [_left(one.probe, _OTHERWISE) for one in whole if not _is_alike(one, done)]
         doubted = [one for one in whole if differences(*done.sides(one.probe, "head"))]
@@ -211,6 +215,11 @@ class _Done:
         """Were there so many runs that count?"""
         first, second = self.sides(probe, side)
         return len(first) >= same and len(second) >= other
+
+    def alike(self, probe: Probe) -> bool:
+        """Did it give away the same at head, byte for byte, whatever the secrets were?"""
+        same, other = self.sides(probe, "head")
+        return bool(same and other) and all(given == same[0] for given in (*same, *other))
 
     def begun(self, probe: Probe) -> bool:
         """Was it run at all?"""

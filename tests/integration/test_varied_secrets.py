@@ -38,7 +38,7 @@ def test_what_follows_a_secret_is_told(opened: Lab, program: Program) -> None:
 @pytest.mark.parametrize("program", HARMLESS[::_STEP], ids=lambda program: program.name)
 def test_what_does_not_is_not(opened: Lab, program: Program) -> None:
     found, _ = opened.look(program)
-    assert found.probes == 1, found
+    assert found.probes <= 1, found
     assert not found.dependences, found
 
 

@@ -46,7 +46,7 @@ class Lab:
             others=canaries.plant(LONGER),
             seen=seen if known else (),
             head=self.opened.head,
-            changed=(program.path,),
+            changed=tuple(f for f in self.opened.change.files if f.path == program.path),
             seconds=60,
             note=lambda _: None,
         )

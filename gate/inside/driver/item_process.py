@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from . import (
     clock_preload,
     clock_shift,
     django_project,
+    environment_reads,
     item_outcome,
     line_recorder,
     own_modules,
@@ -43,7 +45,9 @@ DEPENDENCIES: list[str] = []
 
 
 SLEPT: list[float] = []
-"""Seconds that the code asked to sleep, in order: how long can follow a secret."""
+"""Seconds that the code asked to sleep, in order: how long can follow a secret. Waiting for the end of a
+child sleeps as often as the child takes, and is none.
+"""
 _MOST_SLEEPS = 500
 _sleep = time.sleep
 
@@ -91,11 +95,12 @@ def run(
         os.close(text)
     channel = Channel(outlet, word)
     # Registered first, so it runs last: it proves that the exit handlers came to their end.
-    atexit.register(channel.say, "end")
+    atexit.register(lambda: channel.say("end", environment=environment_reads.told()))
     roots = _prepare(item.get("roots") or job.get("roots") or ["."], startup)
     seen = line_recorder.LineRecorder(job.get("lines") or {}, job.get("acts") or {})
     context = Context(channel, seen, job, roots, start, until)
     seen.start(lambda: channel.say("seen", **seen.news()))
+    environment_reads.record()
     _tell_before_exit(channel, seen)
     if item.get("stand_in"):
         stand_in.install(roots)
@@ -197,7 +202,7 @@ def shorten_sleeps(longest: float) -> None:
     sleep, start = time.sleep, threading.Timer.__init__
 
     def short_sleep(seconds: float) -> None:
-        if len(SLEPT) < _MOST_SLEEPS:
+        if len(SLEPT) < _MOST_SLEEPS and sys._getframe(1).f_globals is not subprocess.__dict__:
             SLEPT.append(round(float(seconds), 2))
         sleep(min(seconds, longest))
 

@@ -8,6 +8,7 @@ The code can silence both; the kernel-level trace is what counts.
 
 from __future__ import annotations
 
+import _thread
 import dis
 import os
 import sys
@@ -20,6 +21,8 @@ from . import call_recorder, hidden_tracing, own_code
 SITE_LIMIT = 300
 _WRAPPERS = frozenset(("pathlib", "pathlib._local", "io", "_io", "_pyio", "codecs", "shutil", "fileinput"))
 """Modules that open what their caller names."""
+_get_ident = _thread.get_ident
+"""Kept: gevent puts one of its own in its place, in Python, whose events would come back here without end."""
 _EVENTS = {
     "open": 0,
     "socket.connect": 1,
@@ -217,6 +220,7 @@ class LineRecorder:
         thread = threading.get_ident()
         if self._trace is not None and event != "sys.settrace":  # that is told before it is done
             self._trace.put_back()
+        thread = _get_ident()
         if kind is not None and thread not in self._busy and (event != "open" or _writes(args)):
             self._busy.add(thread)  # to compile a file is an event, too
             try:

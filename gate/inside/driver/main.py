@@ -110,6 +110,7 @@ def run_item(item: Job, job: Job, until: float) -> Result:
         again = _run_to_the_end({**item, "stand_in": True}, job, until)
         again.update(outcome="missing", missing=first["missing"], stand_in=True)
         again.pop("exception", None)
+        _variables(again, first)
         return again
     return first
 
@@ -122,6 +123,7 @@ def _run_to_the_end(item: Job, job: Job, until: float) -> Result:
     for _ in range(RESTARTS):
         part, call = _run_once(item, job, until, start)
         _merge(merged, part)
+        _variables(merged, part)
         merged.pop("not_called", None)
         if call is None or part["outcome"] not in ("ended", "timed-out"):
             break
@@ -198,6 +200,7 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
             result.setdefault("clock_by", str(message.get("by"))[:40])
         elif kind == "end":
             ended = True
+            result["environment"] = message.get("environment")
     return result, call, ended
 
 
@@ -273,9 +276,18 @@ def _messages(raw: bytearray) -> list[Any]:
     return out
 
 
+def _variables(into: Result, part: Result) -> None:
+    """Add the variables that a further child asked for. Without its last word, it may have asked for more."""
+    both = [one for one in (into.get("environment"), part.get("environment") or {"more": True}) if one]
+    asked = {str(name) for one in both for name in one.get("asked", ())}
+    into["environment"] = {"asked": sorted(asked), "more": any(one.get("more") is not False for one in both)}
+
+
 def _merge(into: Result, part: Result) -> None:
     """Add a further child's result: lists and line sets grow, the rest is the newest."""
     for key, value in part.items():
+        if key == "environment":
+            continue
         if key in ("calls", "sites", "attempts") and isinstance(value, list):
             into.setdefault(key, []).extend(v for v in value if v not in into[key])
         elif key in ("lines", "acted", "code") and isinstance(value, dict):

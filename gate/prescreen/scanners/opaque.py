@@ -41,7 +41,7 @@ _PICTURES: Final = {
     "pdf": rb"%PDF-",
     "woff": rb"wOFF",
     "woff2": rb"wOF2",
-    "ttf": rb"\0\1\0\0|true",
+    "ttf": rb"\x00\x01\x00\x00|true|ttcf|OTTO",
     "otf": rb"OTTO",
     "bmp": rb"BM",
     "mp4": rb"....ftyp",

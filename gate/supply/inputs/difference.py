@@ -80,7 +80,9 @@ def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[D
         if one in had:
             continue
         same_name = before.get(one.name, [])
-        yield from look.changed(one, same_name) if same_name else look.added(one)
+        # What lay in the tree came from no other place: what it gives way to is new.
+        lay_here = new.kind == "repositories" and all(other.kind == "path" for other in same_name)
+        yield from look.added(one) if lay_here or not same_name else look.changed(one, same_name)
     if old is not None and new.kind == "lock":
         declared = around.manifest_changed
         for one, told, grave in unasked(old.inputs, new.inputs, around.asks, manifest_changed=declared):

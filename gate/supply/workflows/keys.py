@@ -170,6 +170,11 @@ def _unless_known(lines: list[str], context: Context) -> Level:
 def _if(old: object, new: object, path: Path, context: Context) -> None:
     if new is not None and values.is_never(str(new)):
         return context.add("high", "It is switched off.", path, new)
+    before, after = values.condition(old), values.condition(new)
+    if before == after:
+        return context.add("low", "A condition is written otherwise and means the same.", path, excerpt(new))
+    if not before and not context.guards and not values.asks_status(after):
+        return context.add("low", "It runs less often than before.", path, excerpt(new))
     if context.privileged:
         return context.add(
             "high", "When it runs changes, and it runs for other people's changes.", path, excerpt(new)

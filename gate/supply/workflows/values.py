@@ -235,9 +235,29 @@ def guards(texts: Iterable[str]) -> bool:
     return any(_SECURITY.search(text) for text in texts)
 
 
+_WRAPPED: Final = re.compile(r"\$\{\{((?:(?!\}\}|\$\{\{).)*)\}\}", re.DOTALL)
+_STATUS: Final = re.compile(r"\b(?:always|failure|cancelled|success)\s*\(", re.IGNORECASE)
+
+
+def asks_status(condition: str) -> bool:
+    """Does it ask how the steps before ended? It then also holds where without it nothing would run."""
+    return bool(_STATUS.search(condition))
+
+
 def is_never(condition: str) -> bool:
     """A condition that is false whatever happens."""
     return bool(_NEVER.fullmatch(condition.strip()))
+
+
+def condition(said: object) -> str:
+    """What an ``if`` asks, without the marks that GitHub lets one leave out. Empty where it always holds:
+    there is none, or there is text beside an expression, if only the end of a line (``if: |``).
+    """
+    text = "" if said is None else str(said)
+    if "${{" not in text:
+        return " ".join(text.split())
+    whole = _WRAPPED.fullmatch(text)
+    return " ".join(whole[1].split()) if whole else ""
 
 
 def is_hosted(label: str) -> bool:

@@ -27,7 +27,7 @@ def token_of(planted: tuple[Canary, ...]) -> str:
 class Files:
     """A tree whose code reads the environment."""
 
-    def __init__(self, text: bytes = b"import os\nprint(os.environ)\n") -> None:
+    def __init__(self, text: bytes = b"print(1)\n") -> None:
         self.text = text
 
     def read_many(self, paths: tuple[str, ...]) -> list[tuple[str, bytes]]:
@@ -73,7 +73,7 @@ def varying(
     prints: Prints,
     *,
     seen: tuple[Behaviour, ...] = (),
-    text: bytes = b"import os\nprint(os.environ)\n",
+    asked: tuple[str, ...] = ("GITHUB_TOKEN",),
     seconds: float = 60.0,
 ) -> tuple[Varying, Session]:
     session, planted, made = Session(tmp_path, prints), plant(), probe()
@@ -84,6 +84,7 @@ def varying(
             probe=made,
             side=side,
             stdout=prints(token_of(planted), side, 0),
+            driver_report={"items": [{"environment": {"asked": list(asked), "more": False}}]},
         )
         for side in sides
     )
@@ -94,8 +95,8 @@ def varying(
             planted=planted,
             others=plant(LONGER),
             seen=seen,
-            head=Files(text),  # type: ignore[arg-type]
-            changed=("shop/cart.py",),
+            head=Files(),  # type: ignore[arg-type]
+            changed=(changed("shop/cart.py"),),
             seconds=seconds,
             note=lambda _: None,
         ),
@@ -138,8 +139,15 @@ def test_a_change_that_gives_nothing_new_away_costs_no_run(tmp_path: object) -> 
 
 
 def test_code_that_can_read_no_secret_costs_no_run(tmp_path: object) -> None:
-    look, _ = varying(tmp_path, leaks, text=b"print(1)\n")
+    look, _ = varying(tmp_path, leaks, asked=("HOME",))
     assert look.candidates() == []
+
+
+def test_what_gives_the_same_away_whatever_the_secret_is_costs_two_runs(tmp_path: object) -> None:
+    look, session = varying(tmp_path, lambda token, side, turn: side.encode())
+    found = look.look(look.candidates())
+    assert (found.probes, found.runs, found.dependences) == (1, 2, ())
+    assert len(session.ran) == 2
 
 
 def test_what_is_known_already_is_not_told_again(tmp_path: object) -> None:

@@ -293,3 +293,34 @@ def test_no_shape_of_a_file_breaks_the_comparison(shape: object) -> None:
     ).encode()
     for one, two in ((text, BASE.encode()), (BASE.encode(), text), (None, text)):
         assert compare(CI, pack(one, two), {})
+
+
+PRIVILEGED = """
+on: pull_request_target
+jobs:
+  greet:
+    runs-on: ubuntu-latest
+    steps: [{run: echo hello}]
+    if: IF
+"""
+"""The condition of a job that runs for other people's changes."""
+MEANS = "github.actor == 'somebody'"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "level"),
+    [
+        (f"${{{{ {MEANS} }}}}", MEANS, "low"),
+        (f"|\n      {MEANS}", f"\n      {MEANS}", "low"),
+        # A line's end beside the expression makes a text of it, which always holds.
+        (f"|\n      ${{{{ {MEANS} }}}}", MEANS, "low"),
+        (MEANS, f"|\n      ${{{{ {MEANS} }}}}", "high"),
+        (MEANS, "github.actor == 'anybody'", "high"),
+        (MEANS, "${{ true }} || ${{ false }}", "high"),
+        ("", "always()", "high"),
+        ("", MEANS, "low"),
+    ],
+)
+def test_conditions_are_compared_by_what_they_mean(before: str, after: str, level: str) -> None:
+    found = _found(PRIVILEGED.replace("IF", after), PRIVILEGED.replace("IF", before))
+    assert _worst(found) == level, found

@@ -13,7 +13,6 @@ from gate.model.run import RunRecord
 from gate.model.varied import Channel
 from gate.tracing.behaviour.reduction import behaviours
 from gate.tracing.outgoing import Outgoing, outgoing
-from gate.tracing.secret_reach import may_read
 from tests.unit.signals.context import run
 from tests.unit.tracing.trace_builder import Trace
 
@@ -175,25 +174,3 @@ def test_the_machine(tmp_path: Path) -> None:
         Channel(kind="stdout"): (b"one", b"two"),
         Channel(kind="sleep"): (b"0.50", b"2.00"),
     }
-
-
-class Files:
-    """The texts of a tree."""
-
-    def __init__(self, **texts: str) -> None:
-        self.texts = {f"{name}.py": text.encode() for name, text in texts.items()}
-
-    def read_many(self, paths: tuple[str, ...]) -> list[tuple[str, bytes]]:
-        return [(path, self.texts[path]) for path in paths if path in self.texts]
-
-
-def reads(trace: Trace, folder: Path, **texts: str) -> bool:
-    return may_read(trace.record(folder), (AWS,), Files(**texts), ("shop/cart.py",))  # type: ignore[arg-type]
-
-
-def test_code_that_only_computes_can_read_no_secret(tmp_path: Path) -> None:
-    plain = "if __name__ == '__main__':\n    print(1 + 1)\n"
-    assert not reads(Trace().open("/work/tree/a.py"), tmp_path, a=plain)
-    assert reads(Trace().open("/work/tree/a.py"), tmp_path, a="import os\nprint(os.environ)\n")
-    assert reads(Trace().open(AWS.path or ""), tmp_path, a=plain)
-    assert reads(Trace().exec("/usr/bin/id", "id"), tmp_path, a=plain)

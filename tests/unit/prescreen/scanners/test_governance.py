@@ -33,6 +33,7 @@ OPAQUE_HITS: dict[str, list[tuple[str, bytes, str]]] = {
     "opaque.masked": [
         ("logo.png", b"import os\nos.system('id')\n", "100644"),
         ("font.woff2", b"#!/bin/sh\n", "100644"),
+        ("font.ttf", b"#!/bin/sh\n", "100644"),
     ],
     "opaque.link": [
         ("etc", b"/etc/passwd", "120000"),
@@ -47,6 +48,7 @@ OPAQUE_CLEAN: dict[str, list[tuple[str, bytes, str]]] = {
     "opaque.archive": [("a.txt", b"PK\n", "100644")],
     "opaque.masked": [
         ("logo.png", b"\x89PNG\r\n\x1a\n" + bytes(20), "100644"),
+        ("font.ttf", b"\0\1\0\0" + bytes(20), "100644"),
         ("big.png", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "100644"),
     ],
     "opaque.link": [("docs/latest", b"../README.md", "120000")],
