@@ -217,7 +217,6 @@ class LineRecorder:
         if not self._on:
             return
         kind = _KINDS.get(event)
-        thread = threading.get_ident()
         if self._trace is not None and event != "sys.settrace":  # that is told before it is done
             self._trace.put_back()
         thread = _get_ident()

@@ -168,6 +168,8 @@ def test_a_variable_of_a_makefile_is_read_where_a_recipe_names_its_program() -> 
     found = {(call.first, call.kind) for call in read_one("Makefile", MAKEFILE, {}).calls}
     network = SensitiveKind.NETWORK
     assert found == {(2, SensitiveKind.CREDENTIALS), (2, network), (5, network), (9, network)}
+
+
 def test_a_quote_that_a_step_leaves_open_ends_with_it(tmp_path: Path) -> None:
     """A line of another step was taken for a part of this one's command, and so was every change to it."""
     text = b"""on: push
