@@ -12,7 +12,6 @@ import _thread
 import dis
 import os
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
