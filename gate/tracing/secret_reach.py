@@ -49,7 +49,8 @@ _TOLD: Final = ("-", "-s", "-i", "/dev/stdin", "-e", "-p", "--eval", "--print")
 _FILES: Final = 400
 
 _PAST_THE_QUESTION: Final = re.compile(
-    rb"""\b(?:_?ctypes|_?cffi\w*|gc|inspect|_data|_original|posix|settrace|setprofile|addaudithook|_getframe
+    rb"""\b(?:\w*ctypes\w*|_?cffi\w*|dlopen|CDLL|PyDLL|attrgetter|methodcaller
+    |import\s+modules|gc|inspect|_data|_original|posix|settrace|setprofile|addaudithook|_getframe
     |register_at_fork|eval|exec|compile|globals|vars|import_module|pickle|cloudpickle|dill|marshal|FunctionType
     |CodeType|sys\s*\.\s*modules|gate_driver|environment_reads|opt/gate)\b
     |\bgetattr\b(?!\s*\(\s*[\w.]+\s*,\s*["'][A-Za-z]\w*["'])

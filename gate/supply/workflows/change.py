@@ -22,7 +22,7 @@ from gate.supply.workflows.jobs import (
     compare_text,
     differences,
 )
-from gate.supply.workflows.keys import Context
+from gate.supply.workflows.keys import Context, texts_of
 from gate.supply.workflows.values import Level, action_of
 from gate.supply.yaml_data import (
     Document,
@@ -134,8 +134,17 @@ def _compare(path: str, old: dict[str, Any], new: dict[str, Any], context: Conte
         compare_text(old, new, context)
 
 
+def _looks_at_code(old: Mapping[str, object]) -> bool:
+    """Does a part of it fetch the code, or name a check? What greets, labels or marks does neither."""
+    texts = texts_of(old)
+    return any("checkout" in text or "clone" in text for text in texts) or bool(values.checks_in(texts))
+
+
 def _gone(path: str, old: Mapping[str, object]) -> ChangedPart:
-    checks = _GATES & _events(old).keys() or PIPELINE_PATH.search(path)
+    gates: set[str] = set(_GATES & _events(old).keys())
+    if gates == {"pull_request_target"} and not _looks_at_code(old):
+        gates = set()
+    checks = gates or PIPELINE_PATH.search(path)
     level: Level = "high" if checks else "medium"
     return _part(level, "A workflow is gone, and with it its checks." if level == "high" else "It is gone.")
 

@@ -220,13 +220,20 @@ def cannot_fail(lines: Iterable[str]) -> bool:
     return bool(_CANNOT_FAIL.search("\n".join(lines)))
 
 
+_INSTALLS: Final = re.compile(
+    r"(?:^|(?<=[;&|(\n]))[ \t]*(?:sudo[ \t]+)?(?:python[\d.]*[ \t]+-m[ \t]+)?(?:uv[ \t]+)?"
+    r"(?:pipx?[\d.]*|apt(?:-get)?|brew)[ \t]+install\b[^;&|()`$\n]*(?=[;&|\n]|\Z)"
+)
+"""A command that installs and, as far as one sees, does nothing else."""
+
+
 def checks_in(texts: Iterable[str]) -> frozenset[str]:
-    """The words for tests, linters and scanners in these texts, lower case."""
+    """The words for tests, linters and scanners in these texts, lower case. To install one runs none."""
     return frozenset(
         match[0].lower()
         for text in texts
         for pattern in (_SECURITY, _CHECK)
-        for match in pattern.finditer(text)
+        for match in pattern.finditer(_INSTALLS.sub(" ", text))
     )
 
 

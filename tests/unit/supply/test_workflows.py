@@ -324,3 +324,15 @@ MEANS = "github.actor == 'somebody'"
 def test_conditions_are_compared_by_what_they_mean(before: str, after: str, level: str) -> None:
     found = _found(PRIVILEGED.replace("IF", after), PRIVILEGED.replace("IF", before))
     assert _worst(found) == level, found
+
+
+def test_a_tool_that_is_installed_elsewhere_is_no_check_that_is_gone() -> None:
+    base = BASE.replace("run: pytest -q", "run: |\n          pip install pytest==8\n          pytest -q")
+    assert _worst(_found(base.replace("pip install pytest==8", "pip install -r dev.txt"), base)) == "medium"
+    assert _worst(_found(base.replace("          pytest -q\n", ""), base)) == "high"
+
+
+def test_a_workflow_that_looked_at_no_code_takes_no_check_with_it() -> None:
+    base = PRIVILEGED.replace("IF", MEANS)
+    assert _worst(_found(None, base)) == "medium"
+    assert _worst(_found(None, base.replace("echo hello", "pytest -q"))) == "high"

@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.unit.inside.driver.harness import imported, lay_tree
 
 
-def asked_of(tree: Path, source: str, **options: object) -> dict[str, object]:
+def asked_of(tree: Path, source: str) -> dict[str, object]:
     lay_tree(tree, {"cart.py": source})
-    seen = imported(tree, "cart", **options)
+    seen = imported(tree, "cart")
     told: dict[str, object] = seen.report["items"][0]["environment"]
     return told
 
