@@ -41,6 +41,7 @@ PACKAGES = (
         "urllib3",
         "charset-normalizer",
         "PyJWT",
+        "SQLAlchemy",
     ),
 )
 Right = Literal["proven", "secure", "before"]
