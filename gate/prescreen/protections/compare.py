@@ -12,9 +12,10 @@ from typing import Final, Literal
 from gate.prescreen.protections.effective import effective_guards
 from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit, Weakness
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
+from gate.prescreen.protections.strengths import weakened
 from gate.prescreen.protections.vocabulary import family_of, is_switch
 
-How = Literal["removed", "loosened", "opened"]
+How = Literal["removed", "loosened", "opened", "weakened"]
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
     "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
@@ -99,6 +100,7 @@ def losses(
         if new is None:
             found += _dropped(old, base, head, now_at)
             continue
+        found += _weakened(old, new)
         if not (old.unit.guards or new.unit.weaknesses):
             continue
         has = tuple(g for g in effective_guards(head, new) if not _is_hollow(g, hollow))
@@ -107,7 +109,22 @@ def losses(
         found += _lost(both, wide, head)
         found += _opened(old, new)
         found += _late(old, new)
-    return found
+    return [*{(loss.how, loss.path, loss.line, loss.family): loss for loss in reversed(found)}.values()][::-1]
+
+
+def _weakened(old: Placed, new: Placed) -> Iterator[Loss]:
+    """Quantities that protect, far less of them: shorter tokens, cheaper hashes, sessions without an end."""
+    for before, after in weakened(old.unit.strengths, new.unit.strengths):
+        yield Loss(
+            how="weakened",
+            family=before.what,
+            path=new.path,
+            line=after.line,
+            unit=new.unit.name,
+            before=(before.text,),
+            before_at=f"{old.path}:{before.line}",
+            after=after.text,
+        )
 
 
 def _dropped(old: Placed, base: Side, head: Side, now_at: Mapping[str, str]) -> Iterator[Loss]:

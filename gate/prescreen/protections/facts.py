@@ -58,6 +58,16 @@ class Weakness:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Strength:
+    """A quantity that protects, as the length of a token: so many bits, rounds, seconds, bytes."""
+
+    what: str
+    amount: float
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
     """A function with everything in it, a class without its methods, or what is left of the module.
 
@@ -74,6 +84,7 @@ class Unit:
     check: bool = False
     guards: tuple[Guard, ...] = ()
     weaknesses: tuple[Weakness, ...] = ()
+    strengths: tuple[Strength, ...] = ()
     calls: tuple[str, ...] = ()
     bases: tuple[str, ...] = ()
     tokens: tuple[int, ...] = ()

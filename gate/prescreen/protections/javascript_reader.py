@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
@@ -19,6 +20,7 @@ from gate.languages.tree_sitter_parse import parse, walk
 from gate.prescreen.protections.facts import Family, FileFacts, Form, Guard, Unit, Weakness
 from gate.prescreen.protections.javascript_conditions import Conditions, first_in, last_name, plain, text_of
 from gate.prescreen.protections.javascript_refusals import FUNCTIONS, Refusals, constants
+from gate.prescreen.protections.tree_sitter_strengths import constants_in, strengths_in
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 
 _MOST: Final = 2_000
@@ -63,17 +65,21 @@ def _units(root: Node) -> Iterator[Unit]:
     routes = [node for node in walk(root, frozenset()) if _route(node)]
     named = [*_named(root)]
     skip = frozenset(n.id for n in routes) | frozenset(function.id for _, function, _ in named)
+    known = constants_in(root)
     seen: dict[str, int] = {}
     for node in routes:
         name = _route(node)
         seen[name] = seen.get(name, 0) + 1
-        yield _route_unit(node, name if seen[name] == 1 else f"{name} #{seen[name]}", skip)
+        unit = _route_unit(node, name if seen[name] == 1 else f"{name} #{seen[name]}", skip)
+        yield replace(unit, strengths=tuple(strengths_in(node, name, known, skip))[:_GUARDS])
     for name, function, is_method in named:
-        yield _function_unit(name, function, is_method, skip - {function.id})
+        unit = _function_unit(name, function, is_method, skip - {function.id})
+        yield replace(unit, strengths=tuple(strengths_in(function, name, known, skip))[:_GUARDS])
     for node in walk(root, frozenset()):
         if node.type == "class_declaration":
             yield _class_unit(node)
-    yield _module_unit(root, skip)
+    measured = tuple(strengths_in(root, "", known, skip))[:_GUARDS]
+    yield replace(_module_unit(root, skip), strengths=measured)
 
 
 def _route(node: Node) -> str:

@@ -89,6 +89,19 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "integrity": (347, 208),
     "escaping": (79, 116),
     "place": (22, 601, 918),
+    "length of random values": (331, 334),
+    "key size": (326,),
+    "length of a password": (521,),
+    "lifetime": (613,),
+    "tolerance for clocks": (613,),
+    "log-in attempts": (307,),
+    "time that is locked": (307,),
+    "size of what is sent": (770,),
+    "cost of bcrypt": (916,),
+    "cost of scrypt": (916,),
+    "memory of argon2": (916,),
+    "passes of argon2": (916,),
+    "rounds of a password hash": (916,),
 }
 _MOST: Final = 20
 _DOORS: Final[dict[str | None, str]] = {
@@ -101,6 +114,7 @@ _COMPARED: Final = ("python", "javascript", "typescript")
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",
+    "weakened": "Far less than at base: {}.",
     "opened": "Something that base did not have switches a protection off ({}).",
 }
 _TOLD: Final = {
@@ -211,7 +225,7 @@ def _loss(loss: Loss, view: View) -> Finding:
         shape=f"{loss.how} {loss.unit} {before} {loss.after}",
         evidence={key: value for key, value in evidence.items() if value},
         severity=severity,
-        confidence=Confidence.MEDIUM if loss.family in WHO or loss.how == "opened" else Confidence.LOW,
+        confidence=Confidence.MEDIUM if loss.family in WHO or loss.how in ("opened", "weakened") else Confidence.LOW,
     )
     return replace(made, cwe=_CWE.get(loss.family, (693,)))
 
