@@ -70,7 +70,9 @@ def strengths_in(nodes: Iterable[ast.AST], about: str, known: Constants) -> Iter
                     for key, value in zip(node.keys, node.values, strict=True)
                 ]
                 continue
-            case ast.Subscript(value=ast.Call() as call, slice=ast.Slice(lower=None, upper=ast.expr() as upper)):
+            case ast.Subscript(
+                value=ast.Call() as call, slice=ast.Slice(lower=None, upper=ast.expr() as upper)
+            ):
                 cut = _fold(upper, known)
                 found = [*_random(call, known)]
                 if cut is not None and found:
@@ -103,9 +105,7 @@ def _slot(name: str, about: str, value: ast.expr, node: ast.AST, known: Constant
     folded = _fold(value, known) if name else None
     if folded is None:
         return
-    made = strength(
-        name, about, folded[0], source(node), _line(value, node, known), timed=folded[1]
-    )
+    made = strength(name, about, folded[0], source(node), _line(value, node, known), timed=folded[1])
     if made is not None:
         yield made
 
@@ -150,7 +150,11 @@ def _random(call: ast.Call, known: Constants) -> Iterator[Strength]:
     if made is None:
         return
     each, usual = made
-    length = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg in ("nbytes", "length")), None)
+    length = (
+        call.args[0]
+        if call.args
+        else next((k.value for k in call.keywords if k.arg in ("nbytes", "length")), None)
+    )
     amount = _fold(length, known) if length is not None else (usual, False)
     if amount is not None and amount[0] > 0:
         line = call.lineno if length is None else _line(length, call, known)
@@ -216,7 +220,7 @@ def _arithmetic(expr: ast.BinOp, known: Constants, depth: int) -> _Value | None:
             value = a - b
         case ast.Mult():
             value = a * b
-        case (ast.Div() | ast.FloorDiv()) if b:
+        case ast.Div() | ast.FloorDiv() if b:
             value = a / b
         case ast.Pow() if 0 < a < 1_000 and 0 <= b <= 64:
             value = a**b

@@ -159,6 +159,7 @@ _PLACES: Final[dict[str, tuple[int, str]]] = {
     "pbkdf2_hmac": (3, "iterations"), "pbkdf2_sync": (2, "iterations"), "pbkdf2": (2, "iterations"),
     "gensalt": (0, "bcrypt_rounds"), "gen_salt": (0, "bcrypt_rounds"), "gen_salt_sync": (0, "bcrypt_rounds"),
     "generate_from_password": (1, "bcrypt_cost"), "hash_sync": (1, "rounds"), "hash": (1, "rounds"),
+    "b_crypt_password_encoder": (0, "bcrypt_rounds"), "hash_password": (1, "rounds"),
     "generate_key": (1, "bits"), "generate": (0, "bits"), "generate_private_key": (1, "key_size"),
 }  # fmt: skip
 """Arguments by position: which one, and the name that it would have."""

@@ -16,7 +16,9 @@ from gate.prescreen.protections.javascript_conditions import text_of
 
 _NAMES: Final = ("name", "left", "key", "pattern", "field")
 _VALUES: Final = ("value", "right")
-_LISTED: Final = frozenset({"expression_list", "literal_element", "equals_value_clause", "element_value", "argument"})
+_LISTED: Final = frozenset(
+    {"expression_list", "literal_element", "equals_value_clause", "element_value", "argument"}
+)
 _CALLS: Final = frozenset({
     "call_expression", "new_expression", "method_invocation", "object_creation_expression", "invocation_expression",
     "call", "function_call_expression", "member_call_expression", "scoped_call_expression", "macro_invocation",
@@ -28,8 +30,16 @@ _NUMBERS: Final = (
     "decimal_floating_point_literal", "real_literal", "number_literal", "long_literal", "hex_integer_literal",
     "hex_literal",
 )  # fmt: skip
-_STRINGS: Final = ("string", "string_literal", "interpreted_string_literal", "template_string", "encapsed_string")
-_PAIRS: Final = frozenset({"keyed_element", "array_element_initializer", "property_declaration", "value_argument"})
+_STRINGS: Final = (
+    "string",
+    "string_literal",
+    "interpreted_string_literal",
+    "template_string",
+    "encapsed_string",
+)
+_PAIRS: Final = frozenset(
+    {"keyed_element", "array_element_initializer", "property_declaration", "value_argument"}
+)
 _SPANS: Final = {
     "nanosecond": 1e-9, "microsecond": 1e-6, "millisecond": 1e-3, "second": 1.0, "minute": 60.0, "hour": 3600.0,
     "day": 86400.0, "week": 604800.0, "month": 2592000.0, "year": 31536000.0,
@@ -148,7 +158,13 @@ def _written(text: str) -> Value | None:
     plain = text.replace(" ", "").lower()
     digits = "".join(c for c in plain if c.isdecimal() or c == ".")
     unit = plain[len(digits) :]
-    if not digits or len(digits) > 12 or not plain.startswith(digits) or digits.count(".") > 1 or digits == ".":
+    if (
+        not digits
+        or len(digits) > 12
+        or not plain.startswith(digits)
+        or digits.count(".") > 1
+        or digits == "."
+    ):
         return None
     if not unit:
         return float(digits), False
@@ -199,7 +215,10 @@ def _called(node: Node, known: Mapping[str, Node], depth: int) -> Value | None:
         inner = given[0] if len(given) == 1 else of if not given else None
         value = folded(inner, known, depth + 1) if inner is not None else None
         return (value[0] * _SPANS[unit], True) if value is not None else None
-    if name in ("Number", "parseInt", "ms", "int", "Duration", "from_now", "getenv", "fetch", "env") and given:
+    if (
+        name in ("Number", "parseInt", "ms", "int", "Duration", "from_now", "getenv", "fetch", "env")
+        and given
+    ):
         return folded(given[-1] if name != "parseInt" else given[0], known, depth + 1)
     return None
 

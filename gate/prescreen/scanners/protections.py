@@ -32,7 +32,7 @@ REMOVED: Final = rule.meta(
     confidence="medium",
     topic="auth",
     cwe=(862, 863, 306, 208, 347, 352, 693),
-    languages=("python", "javascript", "typescript"),
+    languages=("python", "javascript", "typescript", "go", "java", "kotlin", "csharp", "ruby", "php", "rust"),
     why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd "
     "line behind: the new code looks like any other. High is a page that nothing guards any more.",
     fix="Put the check back, or say in the change why this may be open and who approved it.",
@@ -104,13 +104,14 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "rounds of a password hash": (916,),
 }
 _MOST: Final = 20
-_DOORS: Final[dict[str | None, str]] = {
+_DOORS: Final[dict[str, str]] = {
     "python": "gate.prescreen.protections.python_reader:read",
     "javascript": "gate.prescreen.protections.javascript_reader:read",
     "typescript": "gate.prescreen.protections.javascript_reader:read",
 }
-"""Languages that are compared, and who reads them."""
-_COMPARED: Final = ("python", "javascript", "typescript")
+"""Languages that have a reader of their own; the others are told by their ending."""
+_GENERIC: Final = "gate.prescreen.protections.generic_reader:read"
+_ENDINGS: Final = (".go", ".java", ".kt", ".kts", ".cs", ".rb", ".php", ".rs")
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",
@@ -138,8 +139,8 @@ class Protections:
         """Compare the protections of every changed program, deleted files counted as base only."""
         until = time.monotonic() + request.deadline
         views = make_views(request)
-        heads = [v for v in views.of(_COMPARED, "head") if not v.unreadable]
-        bases = [v for v in views.of(_COMPARED, "base") if not v.unreadable]
+        heads = [v for v in views.of(side="head") if _door(v.path, v.language) and not v.unreadable]
+        bases = [v for v in views.of(side="base") if _door(v.path, v.language) and not v.unreadable]
         if not bases and not any(f.status == "deleted" for f in request.change.files):
             return ended(self.name, ())
         now_at = {v.path: v.source.path for v in bases}
@@ -164,12 +165,18 @@ def _noted(result: Prescreened, others: Sequence[tuple[str, str]]) -> Prescreene
 
 
 def _packed(view: View) -> _File:
-    return _DOORS[view.language], view.path, view.text.encode("utf-8", "replace")
+    return _door(view.path, view.language), view.path, view.text.encode("utf-8", "replace")
+
+
+def _door(path: str, language: str | None) -> str:
+    """Who reads a file; empty for what is not compared."""
+    own = _DOORS.get(language or "", "")
+    return own or (_GENERIC if path.endswith(_ENDINGS) else "")
 
 
 def _deleted(request: PrescreenRequest) -> Iterator[_File]:
     gone = [f.path for f in request.change.files if f.status == "deleted" and not f.binary]
-    doors = {path: _DOORS[language] for path in gone if (language := reader_of(path, b"")) in _DOORS}
+    doors = {path: door for path in gone if (door := _door(path, reader_of(path, b"")))}
     for path, data in request.base.read_many(tuple(doors)):
         yield doors[path], path, data
 
@@ -225,7 +232,9 @@ def _loss(loss: Loss, view: View) -> Finding:
         shape=f"{loss.how} {loss.unit} {before} {loss.after}",
         evidence={key: value for key, value in evidence.items() if value},
         severity=severity,
-        confidence=Confidence.MEDIUM if loss.family in WHO or loss.how in ("opened", "weakened") else Confidence.LOW,
+        confidence=Confidence.MEDIUM
+        if loss.family in WHO or loss.how in ("opened", "weakened")
+        else Confidence.LOW,
     )
     return replace(made, cwe=_CWE.get(loss.family, (693,)))
 
