@@ -75,6 +75,7 @@ class Unit:
     it calls. ``tokens``: digests of pairs of words, for likeness. ``tested``: atoms of all its conditions.
     ``plain``: digests of its statements that no guarding branch holds. ``acts``: digests of statements that
     only act, in their order. ``counted``: how many assertions a test has. ``mentions``: names used.
+    ``coarse``: read by names more than by syntax, so that a loss in a rewritten function says little.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Unit:
     counted: int = 0
     skipped: bool = False
     mentions: tuple[str, ...] = ()
+    coarse: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,7 +24,6 @@ _USERS: Final = frozenset(
 )
 _IDS: Final = frozenset({"id", "name", "length", "size", "get", "value", "text", "method", "data"})
 _BINARY: Final = ("binary", "conjunction", "disjunction", "comparison_expression", "equality")
-_CODES: Final = ("Response", "Status")
 
 
 def terms(test: Node, holds: bool = True) -> list[Term]:

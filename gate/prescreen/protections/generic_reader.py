@@ -29,7 +29,8 @@ from gate.prescreen.protections.tree_sitter_strengths import Constants, constant
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 
 LANGUAGES: Final = {
-    ".go": "go", ".java": "java", ".kt": "kotlin", ".kts": "kotlin", ".cs": "csharp", ".rb": "ruby", ".php": "php",
+    ".go": "go", ".java": "java", ".kt": "kotlin", ".kts": "kotlin", ".cs": "csharp", ".rb": "ruby",
+    ".php": "php",
     ".rs": "rust",
 }  # fmt: skip
 """Endings that this reads, with the language's name in rules/sensitive-calls."""
@@ -47,7 +48,8 @@ _CLASSES: Final = frozenset({
 })  # fmt: skip
 _MARKS: Final = frozenset({"annotation", "marker_annotation", "attribute", "attribute_item"})
 _ROUTES: Final = frozenset({
-    "get_mapping", "post_mapping", "put_mapping", "delete_mapping", "patch_mapping", "request_mapping", "http_get",
+    "get_mapping", "post_mapping", "put_mapping", "delete_mapping", "patch_mapping", "request_mapping",
+    "http_get",
     "http_post", "http_put", "http_delete", "http_patch", "route", "get", "post", "put", "delete", "patch",
 })  # fmt: skip
 _ASKED: Final = (
@@ -59,8 +61,10 @@ _ASKED: Final = (
     "HttpRequest",
 )
 _MORE: Final[dict[str, Family]] = {
-    "secured": "authorisation", "deny_all": "authorisation", "is_granted": "authorisation", "security": "authorisation",
-    "validate_anti_forgery_token": "csrf", "auto_validate_antiforgery_token": "csrf", "throttle": "rate limit",
+    "secured": "authorisation", "deny_all": "authorisation", "is_granted": "authorisation",
+    "security": "authorisation",
+    "validate_anti_forgery_token": "csrf", "auto_validate_antiforgery_token": "csrf",
+    "throttle": "rate limit",
     "enable_web_security": "authorisation", "enable_method_security": "authorisation",
 }  # fmt: skip
 """Annotations whose names say too little to the vocabulary."""
@@ -119,10 +123,10 @@ def _class_name(node: Node) -> str:
 
 def _marks(node: Node) -> Iterator[tuple[str, Node]]:
     """A declaration's annotations and attributes by name; Rust's stand before it."""
-    found = []
+    found: list[Node] = []
     for child in node.children:
         if child.type in ("modifiers", "attribute_list"):
-            found += [n for n in walk(child, frozenset({"annotation", "marker_annotation", "attribute"}))]
+            found += walk(child, frozenset({"annotation", "marker_annotation", "attribute"}))
     before = node.prev_named_sibling
     while before is not None and (before.type == "attribute_item" or "comment" in before.type):
         found += [before] if before.type == "attribute_item" else []
@@ -139,7 +143,7 @@ def _marked(node: Node, form: str) -> Iterator[Guard | Weakness]:
         weak = [*named_weaknesses(plain, mark)]
         yield from weak
         family = _MORE.get(plain) or family_of(plain)
-        if family is not None and not weak and plain not in ("authentication_principal",):
+        if family is not None and not weak and plain != "authentication_principal":
             text = " ".join(text_of(mark).strip("@#[]").split())[:160]
             yield Guard(
                 family=family,
@@ -154,9 +158,13 @@ def _function(node: Node, name: str, known: Constants, skip: frozenset[int]) -> 
     short = snake(name.rpartition(".")[2].partition(" #")[0].strip("?!"))
     marks = {snake(mark) for mark, _ in _marks(node)}
     asked = text_of(node.child_by_field_name("parameters"))
-    route = bool(marks & _ROUTES) or any(word in asked for word in _ASKED) or "Controller." in name
+    route = (
+        bool(marks & _ROUTES)
+        or any(word in asked for word in _ASKED)
+        or ("Controller." in name and not _is_private(node))
+    )
     fallback: Family | None = (family_of(short) or "validation") if is_check(short) and not route else None
-    reader = Refusals(fallback=fallback, skip=skip)
+    reader = Refusals(fallback=fallback, skip=skip, raises=node.type != "function_declaration")
     facts = [*_marked(node, "decorator"), *(_extracted(node) if route else ())]
     body = node.child_by_field_name("body") or next(
         (n for n in node.named_children if n.type == "function_body"), None
@@ -167,13 +175,24 @@ def _function(node: Node, name: str, known: Constants, skip: frozenset[int]) -> 
     return replace(unit, route=route, check=fallback is not None)
 
 
+def _is_private(node: Node) -> bool:
+    """Does a method of Ruby stand behind ``private``?"""
+    before = node.prev_named_sibling
+    while before is not None:
+        if text_of(before) in ("private", "protected"):
+            return True
+        before = before.prev_named_sibling
+    return False
+
+
 def _extracted(node: Node) -> Iterator[Guard]:
     """Parameters that only somebody who may can give: ``headers: AdminHeaders`` of Rocket and Axum."""
     for one in node.children_by_field_name("parameters"):
         for parameter in one.named_children:
             kind = parameter.child_by_field_name("type")
             name = text_of(kind)
-            if parameter.type == "parameter" and (family := family_of(name)) is not None:
+            plain = kind is not None and "generic" not in kind.type
+            if parameter.type == "parameter" and plain and (family := family_of(name)) is not None:
                 yield Guard(
                     family=family, form="parameter", must=(f"-{name}",), text=text_of(parameter)[:160],
                     line=line_of(parameter),
@@ -213,7 +232,7 @@ def _before(node: Node) -> Iterator[Guard]:
         return
     given = arguments(node) if is_call(node) else []
     texts = [text_of(one) for one in given]
-    pairs = dict((short_name_of(text_of(p[0])), p[1]) for one in given if (p := assigned(one)) is not None)
+    pairs = {short_name_of(text_of(p[0])): p[1] for one in given if (p := assigned(one)) is not None}
     if not is_before(name):
         family = family_of(name) or ("csrf" if name == "protect_from_forgery" else None)
         if family is not None and not is_opening(name) and not snake(name).startswith("skip"):
@@ -229,22 +248,20 @@ def _before(node: Node) -> Iterator[Guard]:
         made = Guard(
             family=family, form="class", must=(f"-{word}",), text=text_of(node)[:160], line=line_of(node)
         )
-        only = (
-            [text_of(n) for n in walk(pairs["only"], frozenset()) if n.type == "simple_symbol"]
-            if "only" in pairs
-            else []
-        )
-        but = (
-            tuple(
-                f"+skips {text_of(n)}"
-                for n in walk(pairs["except"], frozenset())
-                if n.type == "simple_symbol"
-            )
-            if "except" in pairs
-            else ()
-        )
-        for context in [(f"+skips all but {action}",) for action in only] or [but]:
+        but: tuple[str, ...] = tuple(f"+skips {action}" for action in _symbols(pairs.get("except")))
+        only: list[tuple[str, ...]] = [
+            (f"+skips all but {action}",) for action in _symbols(pairs.get("only"))
+        ]
+        for context in only or [but]:
             yield replace(made, context=context)
+
+
+def _symbols(node: Node | None) -> list[str]:
+    """``:edit`` and ``:update`` of ``[:edit, :update]`` and of ``%i[edit update]``."""
+    if node is None:
+        return []
+    kinds = ("simple_symbol", "bare_symbol")
+    return [":" + text_of(n).lstrip(":") for n in walk(node, frozenset()) if n.type in kinds]
 
 
 def _unit(
@@ -272,6 +289,7 @@ def _unit(
         plain=tuple(reader.plain)[:_WORDS],
         acts=tuple(reader.acts)[:_WORDS],
         mentions=tuple(sorted(set(words)))[:_WORDS],
+        coarse=True,
     )
 
 
@@ -288,9 +306,9 @@ def _own(node: Node, skip: frozenset[int]) -> Iterator[Node]:
 
 def _words(node: Node) -> Iterator[str]:
     for inner in walk(node, frozenset()):
-        if not inner.named_child_count and ("identifier" in inner.type or inner.type in ("name", "constant")):
-            yield text_of(inner)
-        elif "string" in inner.type and len(text_of(inner)) <= 60:
+        if (
+            not inner.named_child_count and ("identifier" in inner.type or inner.type in ("name", "constant"))
+        ) or ("string" in inner.type and len(text_of(inner)) <= 60):
             yield text_of(inner)
         elif inner.type.endswith("_statement"):
             yield inner.type

@@ -18,6 +18,7 @@ from gate.prescreen.protections.javascript_conditions import text_of
 from gate.prescreen.protections.tree_sitter_shapes import arguments, assigned, callee, inside, is_call
 from gate.prescreen.protections.vocabulary import (
     family_of,
+    is_check,
     is_checking,
     is_raising,
     is_refusing,
@@ -27,8 +28,10 @@ from gate.prescreen.protections.vocabulary import (
 
 _IFS: Final = frozenset({"if_statement", "if_expression", "if", "unless", "if_modifier", "unless_modifier"})
 _BLOCKS: Final = frozenset({
-    "block", "statement_list", "statements", "compound_statement", "body_statement", "then", "else", "else_clause",
-    "function_body", "declaration_list", "control_structure_body", "constructor_body", "begin", "program", "source_file",
+    "block", "statement_list", "statements", "compound_statement", "body_statement", "then", "else",
+    "else_clause",
+    "function_body", "declaration_list", "control_structure_body", "constructor_body", "begin",
+    "program", "source_file",
     "compilation_unit", "class_body",
 })  # fmt: skip
 _TRIES: Final = frozenset({"try_statement", "try_with_resources_statement", "begin", "body_statement"})
@@ -44,7 +47,8 @@ _SKIPS: Final = (
     "break",
 )
 _RAISES: Final = frozenset({
-    "raise", "panic", "bail", "err", "err_code", "abort", "abort_if", "abort_unless", "exit", "die", "halt", "head",
+    "raise", "panic", "bail", "err", "err_code", "abort", "abort_if", "abort_unless", "exit", "die",
+    "halt", "head",
     "fatal", "log_fatal", "render_404", "not_found", "deny", "forbid", "err_handler",
 })  # fmt: skip
 _CODES: Final[tuple[tuple[str, Family], ...]] = (
@@ -76,10 +80,14 @@ class _Place:
 
 @dataclass
 class Refusals:
-    """Reads one function; ``skip`` are nodes (by id) that are units of their own."""
+    """Reads one function; ``skip`` are nodes (by id) that are units of their own.
+
+    ``raises``: a call that fails ends the function, whatever is done with its answer; not so in Go.
+    """
 
     fallback: Family | None = None
     skip: frozenset[int] = frozenset()
+    raises: bool = True
     guards: list[Guard] = field(default_factory=list)
     weaknesses: list[Weakness] = field(default_factory=list)
     tested: set[str] = field(default_factory=set)
@@ -153,7 +161,7 @@ class Refusals:
             if (family := family_of(word)) is not None:
                 self._add(_made(family, "wide", (f"-{word}",), node), place)
         family = family_of(name)
-        if family is not None and ((not used and is_checking(name)) or is_raising(name)):
+        if family is not None and is_checking(name) and (not used or (self.raises and is_raising(name))):
             self._add(_made(family, "call", ("-" + atom(call, True)[1:],), call), place)
 
     def _add(self, found: Guard | Weakness, place: _Place) -> None:
@@ -175,9 +183,9 @@ class Refusals:
         self._below(test, place, used=True)
         refusal, refused_else = self._refusal(body), self._refusal(otherwise)
         if refusal is not None:
-            self._refuse(yes, refusal, node, test, body, place)
+            self._refuse(yes, refusal, node, test, body, place, checked[1])
         if refused_else is not None:
-            self._refuse(no, refused_else, node, test, otherwise, place)
+            self._refuse(no, refused_else, node, test, otherwise, place, checked[1])
         branch = refusal is None and refused_else is None and self._guards_branch(node, test, no, body, place)
         if refusal is None:
             inner = replace(place, context=place.context | one_way(yes), guarded=place.guarded or branch)
@@ -186,11 +194,14 @@ class Refusals:
             self._block(otherwise, replace(place, context=place.context | one_way(no)))
 
     def _refuse(
-        self, ways: list[Term], how: _Refusal, node: Node, test: Node, body: list[Node], place: _Place
-    ) -> None:
+        self, ways: list[Term], how: _Refusal, node: Node, test: Node, body: list[Node], place: _Place,
+        checked: str,
+    ) -> None:  # fmt: skip
         text = f"if {text_of(test)} ... {text_of(body[-1])}"
         for term in ways:
-            named = family_of_term(term) if how.is_no or how.explicit else None
+            sure = how.is_no or how.explicit or any(is_check(one[1:].partition("(")[0]) for one in term)
+            named = family_of_term(term) if sure else None
+            named = named or next(("authorisation" for one in term if one[1:] == checked), None)
             family: Family = named or how.explicit or (self.fallback if how.is_no else None) or "other"
             made = _made(family, "refusal", tuple(sorted(term | place.must)), node, text)
             self._add(replace(made, vague=named is None), place)
@@ -219,7 +230,7 @@ class Refusals:
         if inner.type in _THROWS or (inner.type == "jump_expression" and text.startswith("throw")):
             return _Refusal(explicit, True)
         if inner.type in _SKIPS:
-            return _Refusal(explicit, True)
+            return _Refusal(explicit, False)
         if is_call(inner) and snake(short_name_of(callee(inner))) in _RAISES:
             return _Refusal(explicit, True)
         tail = is_call(inner) and callee(inner) == "Err"  # the last expression of a block of Rust
@@ -228,6 +239,8 @@ class Refusals:
         value = text.removeprefix("return").strip(" ;()")
         if value in ("true", "Ok", "nil, nil") and explicit is None:
             return None
+        if not value and explicit is None and len(body) == 1:
+            return _Refusal(None, False)
         empty = value in _NOTHING or value.startswith(("Err", "false", "nil,", "null"))
         says = explicit is not None or any(
             word in value.lower() for word in ("err", "redirect", "denied", "fail")
@@ -286,7 +299,8 @@ def one_way(ways: list[Term]) -> Term:
 
 def family_of_term(term: Term) -> Family | None:
     """The family that a condition speaks of."""
-    return next((family for one in sorted(term) if (family := family_of_atom(one))), None)
+    plain = (one for one in sorted(term) if "0o" not in one)  # modes of files are no permissions of somebody
+    return next((family for one in plain if (family := family_of_atom(one))), None)
 
 
 def _parts(node: Node) -> tuple[Node | None, list[Node], list[Node]]:
@@ -296,7 +310,7 @@ def _parts(node: Node) -> tuple[Node | None, list[Node], list[Node]]:
     otherwise = node.child_by_field_name("alternative")
     if body is None and test is not None:  # Kotlin
         after = [n for n in node.named_children if n.start_byte >= test.end_byte and "comment" not in n.type]
-        body, otherwise = (after + [None, None])[:2]
+        body, otherwise = [*after, None, None][:2]
     return test, statements(body), statements(otherwise)
 
 
@@ -311,7 +325,7 @@ def _checked(node: Node, test: Node, before: Node | None) -> tuple[str, str]:
     call = next((n for n in walk(pair[1], frozenset()) if is_call(n)), None)
     name = short_name_of(callee(call)) if call is not None else ""
     word = next((one for one in targets if one in words), "")
-    return (word, name) if name and family_of(name) is not None else ("", "")
+    return (word, name) if name and (family_of(name) or is_check(name)) else ("", "")
 
 
 def _told(term: Term, checked: tuple[str, str]) -> Term:
@@ -336,13 +350,10 @@ def _explicit(node: Node) -> Family | None:
             if text == code:
                 return family
         name = snake(text)
-        if "identifier" in inner.type or inner.type in ("simple_symbol", "name", "constant"):
-            if is_refusing(name) or name in _REFUSING:
-                return (
-                    "authentication"
-                    if name.startswith(("unauth", "challenge", "status_unauth"))
-                    else (family_of(name) or "authorisation")
-                )
+        named = "identifier" in inner.type or inner.type in ("simple_symbol", "name", "constant")
+        if named and (is_refusing(name) or name in _REFUSING):
+            who = name.startswith(("unauth", "challenge", "status_unauth"))
+            return "authentication" if who else family_of(name) or "authorisation"
     return None
 
 

@@ -21,7 +21,8 @@ _OPENINGS: Final[dict[str, Family]] = {
     "permit_all": "authorisation", "allow_anonymous": "authentication", "ignore_antiforgery_token": "csrf",
     "disable_antiforgery": "csrf", "danger_accept_invalid_certs": "integrity", "verify_none": "integrity",
     "danger_accept_invalid_hostnames": "integrity", "insecure_skip_verify": "integrity",
-    "parse_unverified": "integrity", "without_claims_validation": "integrity", "without_middleware": "authentication",
+    "parse_unverified": "integrity", "without_claims_validation": "integrity",
+    "without_middleware": "authentication",
     "unsafe_allow_none_signature_type": "integrity", "insecure_disable_signature_validation": "integrity",
     "dangerous_accept_any_server_certificate_validator": "integrity", "noop_hostname_verifier": "integrity",
     "skip_authorization": "authorisation", "skip_authorization_check": "authorisation",
@@ -36,13 +37,16 @@ _ON: Final[dict[str, Family]] = {
 """Dangerous when they are true."""
 _OFF: Final[dict[str, Family]] = {
     "validate_issuer": "integrity", "validate_audience": "integrity", "validate_lifetime": "integrity",
-    "validate_issuer_signing_key": "integrity", "require_https_metadata": "integrity", "require_signed_tokens": "integrity",
+    "validate_issuer_signing_key": "integrity", "require_https_metadata": "integrity",
+    "require_signed_tokens": "integrity",
     "require_expiration_time": "integrity", "verify_peer": "integrity", "verify_peer_name": "integrity",
     "force_ssl": "setting", "curlopt_ssl_verifypeer": "integrity", "curlopt_ssl_verifyhost": "integrity",
     "protect_from_forgery": "csrf", "allow_forgery_protection": "csrf", "validate_exp": "integrity",
     "require_authentication": "authentication", "auth_required": "authentication",
 }  # fmt: skip
 """Dangerous when they are false."""
+_ANY: Final = ("=> true", "return true; }", "DangerousAcceptAnyServerCertificateValidator")
+_CALLBACKS: Final = ("certificate_validation_callback", "custom_validation_callback")
 _NEEDED: Final = ("http_only", "secure", "force_ssl", "require_https")
 _NO: Final = ("false", "0", "nil", "null", "False", "FALSE")
 _YES: Final = ("true", "1", "True", "TRUE")
@@ -60,12 +64,15 @@ _DISABLED: Final[dict[str, Family]] = {
 _BEFORE: Final = (
     "before_action", "before_filter", "prepend_before_action", "append_before_action", "before",
 )  # fmt: skip
-_WIDE: Final = ("use", "middleware", "layer", "route_layer", "wrap", "wrap_fn", "filter", "add_filter", "add_filter_before",
-                "before", "with")  # fmt: skip
+_WIDE: Final = (
+    "use", "middleware", "layer", "route_layer", "wrap", "wrap_fn", "filter", "add_filter",
+    "add_filter_before",
+    "before", "with",
+)  # fmt: skip
 
 
 def named_weaknesses(name: str, node: Node) -> Iterator[Weakness]:
-    """A name that opens: a call, an annotation, a constant."""
+    """An annotation that opens."""
     plain = snake(name)
     family = _OPENINGS.get(plain)
     if family is None and is_opening(name):
@@ -101,8 +108,8 @@ def call_weaknesses(node: Node) -> Iterator[Weakness]:
             yield weakness(name, _ON[name], node)
     elif name == "curl_setopt" and len(given) == 3 and given[1].lower() in _OFF and given[2] in _NO:
         yield weakness(f"{given[1].lower()} off", "integrity", node)
-    elif name not in ("allow_anonymous",) or not given:
-        yield from named_weaknesses(name, node)
+    elif name in _OPENINGS and (name != "allow_anonymous" or ")" in called):
+        yield weakness(name, _OPENINGS[name], node)
 
 
 def _is_disabling(node: Node) -> bool:
@@ -114,7 +121,7 @@ def _is_disabling(node: Node) -> bool:
 
 def _permitted(node: Node, called: str) -> Weakness:
     """``requestMatchers("/api/**").permitAll()``: of one page it is ordinary, of a whole tree it is not."""
-    of = called.rpartition(".")[0].rpartition("requestMatchers")[2] or called.rpartition(".")[0]
+    of = called.rpartition(".")[0].rpartition("atchers(")[2] or called.rpartition(".")[0]
     broad = "*" in of or "anyRequest" in called or '"' not in of
     found = weakness(f"permit_all {of}"[:200], "authorisation", node)
     return (
@@ -131,7 +138,7 @@ def set_facts(left: Node, right: Node, node: Node) -> Iterator[Guard | Weakness]
         yield weakness(name, _ON[name], node)
     elif name in _OFF and value in _NO:
         yield weakness(f"{name} off", _OFF[name], node)
-    elif name == "verify_mode" and value.endswith("VERIFY_NONE"):
+    elif name == "verify_mode" and value.endswith("VERIFY_NONE") and "?" not in value:
         yield weakness("verify_none", "integrity", node)
     elif name in _NEEDED and value in _YES:
         yield Guard(
@@ -141,9 +148,8 @@ def set_facts(left: Node, right: Node, node: Node) -> Iterator[Guard | Weakness]
             text=text_of(node)[:_CUT],
             line=line_of(node),
         )
-    elif name in ("server_certificate_custom_validation_callback", "remote_certificate_validation_callback"):
-        if value.endswith(("=> true", "return true; }")) or "DangerousAcceptAny" in value:
-            yield weakness("any certificate", "integrity", node)
+    elif name.endswith(_CALLBACKS) and value.endswith(_ANY):
+        yield weakness("any certificate", "integrity", node)
 
 
 def excepted(name: str, values: Node, family: Family = "csrf") -> Iterator[Weakness]:

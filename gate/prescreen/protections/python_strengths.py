@@ -13,16 +13,24 @@ from typing import Final
 from gate.prescreen.protections.conditions import last_name
 from gate.prescreen.protections.facts import Strength
 from gate.prescreen.protections.python_guards import source
-from gate.prescreen.protections.strengths import place_of, random_bits, random_strength, strength
+from gate.prescreen.protections.strengths import (
+    place_of,
+    random_bits,
+    random_strength,
+    secret_strength,
+    strength,
+)
 
 _DEPTH: Final = 8
 _SPANS: Final = {
-    "seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0, "weeks": 604800.0, "milliseconds": 0.001,
+    "seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0, "weeks": 604800.0,
+    "milliseconds": 0.001,
 }  # fmt: skip
 _ORDER: Final = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 _DEFAULTS: Final = frozenset(
     {"get", "getenv", "getattr", "env", "config", "Field", "int", "float", "str", "mapped_column"}
 )
+_TEXTS: Final = ("str", "SecretStr")
 _MOST: Final = 1e18
 _HEX: Final = frozenset({"token_hex", "hexdigest"})
 
@@ -49,11 +57,12 @@ def constants_of(tree: ast.Module) -> Constants:
 
 
 def strengths_in(nodes: Iterable[ast.AST], about: str, known: Constants) -> Iterator[Strength]:
-    """The quantities that protect below some nodes. ``about``: what they are part of, as a function's name."""
+    """The quantities that protect below some nodes. ``about``: what they are part of, as a function."""
     todo: list[tuple[ast.AST, str]] = [(node, about) for node in nodes]
     while todo:
         node, around = todo.pop()
         inside = around
+        yield from _secret(node)
         match node:
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=value):
                 name = _target(target)
@@ -87,6 +96,38 @@ def strengths_in(nodes: Iterable[ast.AST], about: str, known: Constants) -> Iter
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 yield from _bound(left, op, right, around, known)
         todo += [(child, inside) for child in ast.iter_child_nodes(node)]
+
+
+def _secret(node: ast.AST) -> Iterator[Strength]:
+    """A secret with what stands in the source for where the environment has none."""
+    found: list[tuple[str, ast.expr | None]] = []
+    match node:
+        case ast.Subscript(value=of, slice=ast.Constant(value=str() as name)) if last_name(of) == "environ":
+            found = [(name, None)]
+        case ast.Call(args=[ast.Constant(value=str() as name), *rest]) if _asks_environment(node):
+            given = [k.value for k in node.keywords if k.arg == "default"]
+            found = [(name, (*rest, *given, None)[0])]
+        case ast.BoolOp(
+            op=ast.Or(), values=[ast.Call(args=[ast.Constant(value=str() as name)]) as call, last]
+        ):
+            found = [(name, last)] if _asks_environment(call) else []
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=kind, value=value) if (
+            last_name(kind) in _TEXTS
+        ):
+            found = [(name, value)]
+    for name, default in found:
+        known = (
+            default.value if isinstance(default, ast.Constant) and isinstance(default.value, str) else None
+        )
+        made = secret_strength(name, known, source(node), getattr(node, "lineno", 1))
+        if made is not None:
+            yield made
+
+
+def _asks_environment(call: ast.Call) -> bool:
+    name = last_name(call)
+    of = last_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    return name in ("getenv", "env", "config") or (name in ("get", "pop", "str") and of in ("environ", "env"))
 
 
 def _target(target: ast.expr) -> str:

@@ -71,7 +71,8 @@ _MEASURES: Final = (
     Measure(
         what="length of random values",
         names=re.compile(
-            r"(?:token|nonce|salt|secret|session_id|api_key|csrf|state|reset_code|otp)_?(?:n?bytes|byte_length)$"
+            r"(?:token|nonce|salt|secret|session_id|api_key|csrf|state|reset_code|otp)"
+            r"_?(?:n?bytes|byte_length)$"
         ),
         factor=2, bound=128, scale="bytes",
     ),
@@ -94,13 +95,16 @@ _MEASURES: Final = (
     ),
     Measure(
         what="time that is locked",
-        names=re.compile(r"(?:lock_?out|cool_?off|lock_?duration|ban)_?(?:time|duration|period|seconds|minutes|hours|for)?$"),
+        names=re.compile(
+            r"(?:lock_?out|cool_?off|lock_?duration|ban)_?(?:time|duration|period|seconds|minutes|hours|for)?$"
+        ),
         factor=10, bound=300, scale="seconds",
     ),
     Measure(
         what="log-in attempts",
         names=re.compile(
-            r"max_\w*(?:login|password|otp|pin|auth)\w*(?:attempts|tries|failures)|failure_limit|failed_(?:login|attempt)"
+            r"max_\w*(?:login|password|otp|pin|auth)\w*(?:attempts|tries|failures)|failure_limit"
+            r"|failed_(?:login|attempt)"
             r"|(?:login|password|otp|pin|auth)\w*_(?:attempts?|tries|failures)(?:_limit|_max|_allowed)?$"
         ),
         more=False, factor=10, bound=20,
@@ -129,18 +133,23 @@ _MEASURES: Final = (
     ),
     Measure(
         what="tolerance for clocks",
-        names=re.compile(r"^(?:leeway|clock_?(?:skew|tolerance))(?:_seconds)?$"), more=False, factor=10, bound=300,
-        scale="seconds",
+        names=re.compile(r"^(?:leeway|clock_?(?:skew|tolerance))(?:_seconds)?$"), more=False,
+        factor=10, bound=300, scale="seconds",
     ),
     Measure(
         what="size of what is sent",
         names=re.compile(
-            r"max_content_length|max_upload|upload_max|max_(?:file|body|request)_?(?:size|length|bytes)|upload\w*_(?:limit|size)"
-            r"|memory_size|^file_size$|^body_limit$"
+            r"max_content_length|max_upload|upload_max|max_(?:file|body|request)_?(?:size|length|bytes)"
+            r"|upload\w*_(?:limit|size)|memory_size|^file_size$|^body_limit$"
         ),
         more=False, factor=100, bound=64 << 20,
     ),
 )  # fmt: skip
+_SECRET: Final = re.compile(
+    r"secret|passw(?:or)?d|(?:jwt|signing|sign|private|encrypt\w*|session|hmac|cookie|token)_?key|(?:jwt|hmac)_"
+)
+_KNOWN: Final = "how hard it is to guess "
+_GUESSED: Final = Measure(what=_KNOWN, names=_SECRET, factor=2, bound=2)
 _BY_NAME: Final = {measure.what: measure for measure in reversed(_MEASURES)}
 _UNITS: Final = (
     (re.compile(r"_(?:ms|millis|milliseconds|msec)$"), 0.001),
@@ -149,7 +158,8 @@ _UNITS: Final = (
     (re.compile(r"_days$"), 86400.0),
 )
 _RANDOM: Final[dict[str, tuple[float, float]]] = {
-    "token_bytes": (8, 32), "token_hex": (8, 32), "token_urlsafe": (8, 32), "urandom": (8, 0), "randbits": (1, 0),
+    "token_bytes": (8, 32), "token_hex": (8, 32), "token_urlsafe": (8, 32), "urandom": (8, 0),
+    "randbits": (1, 0),
     "random_bytes": (8, 0), "get_random_bytes": (8, 0), "random_bytes_sync": (8, 0), "uint8_array": (8, 0),
     "get_random_string": (5.95, 12), "nanoid": (6, 21), "openssl_random_pseudo_bytes": (8, 0),
     "urlsafe_base64": (8, 16), "random_string_secure": (5.95, 0),
@@ -178,6 +188,13 @@ def random_bits(callee: str) -> tuple[float, float] | None:
 def random_strength(bits: float, text: str, line: int) -> Strength:
     """So many bits from a generator of random values."""
     return Strength(what="length of random values", amount=bits, text=text, line=line)
+
+
+def secret_strength(name: str, default: str | None, text: str, line: int) -> Strength | None:
+    """A secret from the environment: unknown, unless the source has a value for where it is unset."""
+    if not _SECRET.search(snake(name)):
+        return None
+    return Strength(what=_KNOWN + name, amount=1 if default else 256, text=text, line=line)
 
 
 def strength(
@@ -213,7 +230,7 @@ def _scaled(scale: Scale, name: str, amount: float, timed: bool) -> float | None
 def weakened(old: Sequence[Strength], new: Sequence[Strength]) -> Iterator[tuple[Strength, Strength]]:
     """Quantities of base that protect far less at head. One of the same kind may stand in for another."""
     for what in sorted({one.what for one in new}):
-        measure = _BY_NAME[what]
+        measure = _BY_NAME.get(what, _GUESSED)
         had = [one for one in old if one.what == what]
         has = [one for one in new if one.what == what]
         for one in [*had]:

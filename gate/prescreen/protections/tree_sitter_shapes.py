@@ -16,17 +16,26 @@ from gate.prescreen.protections.javascript_conditions import text_of
 
 _NAMES: Final = ("name", "left", "key", "pattern", "field")
 _VALUES: Final = ("value", "right")
+_OWNERS: Final = ("object", "receiver", "scope")
+_CALLED: Final = ("function", "constructor", "type", "macro")
+_GIVEN: Final = (
+    "value_arguments", "call_suffix", "token_tree", "argument_list", "attribute_argument_list",
+    "annotation_argument_list",
+)  # fmt: skip
 _LISTED: Final = frozenset(
     {"expression_list", "literal_element", "equals_value_clause", "element_value", "argument"}
 )
 _CALLS: Final = frozenset({
-    "call_expression", "new_expression", "method_invocation", "object_creation_expression", "invocation_expression",
-    "call", "function_call_expression", "member_call_expression", "scoped_call_expression", "macro_invocation",
+    "call_expression", "new_expression", "method_invocation", "object_creation_expression",
+    "invocation_expression",
+    "call", "function_call_expression", "member_call_expression", "scoped_call_expression",
+    "macro_invocation",
     "nullsafe_member_call_expression", "implicit_object_creation_expression", "constructor_invocation",
     "composite_literal", "annotation", "attribute",
 })  # fmt: skip
 _NUMBERS: Final = (
-    "number", "integer", "float", "int_literal", "integer_literal", "float_literal", "decimal_integer_literal",
+    "number", "integer", "float", "int_literal", "integer_literal", "float_literal",
+    "decimal_integer_literal",
     "decimal_floating_point_literal", "real_literal", "number_literal", "long_literal", "hex_integer_literal",
     "hex_literal",
 )  # fmt: skip
@@ -41,11 +50,12 @@ _PAIRS: Final = frozenset(
     {"keyed_element", "array_element_initializer", "property_declaration", "value_argument"}
 )
 _SPANS: Final = {
-    "nanosecond": 1e-9, "microsecond": 1e-6, "millisecond": 1e-3, "second": 1.0, "minute": 60.0, "hour": 3600.0,
+    "nanosecond": 1e-9, "microsecond": 1e-6, "millisecond": 1e-3, "second": 1.0, "minute": 60.0,
+    "hour": 3600.0,
     "day": 86400.0, "week": 604800.0, "month": 2592000.0, "year": 31536000.0,
 }  # fmt: skip
-_SHORT: Final = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hr": 3600.0, "d": 86400.0,
-                 "w": 604800.0, "y": 31536000.0}  # fmt: skip
+_SHORT: Final = {"ms": 1e-3, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hr": 3600.0,
+                 "d": 86400.0, "w": 604800.0, "y": 31536000.0}  # fmt: skip
 _SIZES: Final = {"b": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "tb": 1024.0**4}
 _DEPTH: Final = 8
 _MOST: Final = 1e18
@@ -61,28 +71,23 @@ def is_call(node: Node) -> bool:
 
 def callee(node: Node) -> str:
     """What is called, dotted as it is written and without arguments; empty where nobody can say."""
-    named = node.child_by_field_name("name") or node.child_by_field_name("method")
-    of = next(
-        (n for f in ("object", "receiver", "scope") if (n := node.child_by_field_name(f)) is not None), None
-    )
-    if named is None:
-        named = next(
-            (n for f in ("function", "constructor", "type", "macro") if (n := node.child_by_field_name(f)) is not None),
-            next(iter(node.named_children), None),
-        )  # fmt: skip
-    text = text_of(named)
+    of = _first(node, _OWNERS)
+    named = _first(node, ("name", "method")) or _first(node, _CALLED)
+    text = text_of(named or next(iter(node.named_children), None))
     return f"{text_of(of)}.{text}" if of is not None else text
 
 
 def arguments(node: Node) -> list[Node]:
     """The arguments of a call, comments left out."""
-    given = node.child_by_field_name("arguments") or next(
-        (n for n in node.named_children if n.type in ("value_arguments", "call_suffix", "token_tree", "argument_list",
-                                                      "attribute_argument_list", "annotation_argument_list")), None,
-    )  # fmt: skip
+    given = node.child_by_field_name("arguments")
+    given = given or next((n for n in node.named_children if n.type in _GIVEN), None)
     if given is not None and given.type == "call_suffix":
         given = next((n for n in given.named_children if n.type == "value_arguments"), given)
     return [inside(n) for n in given.named_children if "comment" not in n.type] if given is not None else []
+
+
+def _first(node: Node, fields: tuple[str, ...]) -> Node | None:
+    return next((n for field in fields if (n := node.child_by_field_name(field)) is not None), None)
 
 
 def inside(node: Node) -> Node:
@@ -93,14 +98,14 @@ def inside(node: Node) -> Node:
 
 
 def assigned(node: Node) -> tuple[Node, Node] | None:
-    """The name and the value of whatever gives a name one: a declaration, an assignment, a pair, a default."""
+    """The name and the value of whatever gives a name one: a declaration, an assignment, a pair."""
     if node.type in _PAIRS:
         many = [n for n in node.named_children if "modifier" not in n.type and "annotation" not in n.type]
         if len(many) < 2:
             return None
         return inside(many[0]), inside(many[-1])
-    name = next((n for f in _NAMES if (n := node.child_by_field_name(f)) is not None), None)
-    value = next((n for f in _VALUES if (n := node.child_by_field_name(f)) is not None), None)
+    name = _first(node, _NAMES)
+    value = _first(node, _VALUES)
     if name is not None and value is None and node.type in ("variable_declarator", "property_element"):
         last = inside(node.named_children[-1])
         value = last if last != name else None
@@ -205,7 +210,7 @@ def _arithmetic(node: Node, known: Mapping[str, Node], depth: int) -> Value | No
 
 
 def _called(node: Node, known: Mapping[str, Node], depth: int) -> Value | None:
-    """``Duration.ofMinutes(15)``, ``TimeSpan.FromDays(1)``, ``15.minutes``, ``Number(process.env.X || 5)``."""
+    """``Duration.ofMinutes(15)``, ``TimeSpan.FromDays(1)``, ``15.minutes``, ``Number(env.X || 5)``."""
     given = arguments(node)
     name = callee(node).replace("::", ".").rpartition(".")[2]
     unit = name.lower().removeprefix("of").removeprefix("from").strip("_").removesuffix("s")

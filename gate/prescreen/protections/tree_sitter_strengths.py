@@ -9,7 +9,13 @@ from tree_sitter import Node
 
 from gate.prescreen.protections.facts import Strength
 from gate.prescreen.protections.javascript_conditions import text_of
-from gate.prescreen.protections.strengths import place_of, random_bits, random_strength, strength
+from gate.prescreen.protections.strengths import (
+    place_of,
+    random_bits,
+    random_strength,
+    secret_strength,
+    strength,
+)
 from gate.prescreen.protections.tree_sitter_shapes import (
     Value,
     arguments,
@@ -52,6 +58,7 @@ def strengths_in(root: Node, about: str, known: Constants, skip: frozenset[int])
         if node.id in skip and node.id != root.id:
             continue
         words = around
+        yield from _secret(node)
         pair = assigned(node)
         if pair is not None:
             name = short_name(pair[0])
@@ -64,6 +71,21 @@ def strengths_in(root: Node, about: str, known: Constants, skip: frozenset[int])
         elif "binary" in node.type or "comparison" in node.type or node.type.startswith("relational"):
             yield from _bound(node, around, known)
         todo += [(child, words) for child in node.named_children]
+
+
+def _secret(node: Node) -> Iterator[Strength]:
+    """``process.env.JWT_SECRET``, and what stands in the source for where it is unset."""
+    if node.type != "member_expression" or not text_of(node).startswith("process.env."):
+        return
+    around = node.parent
+    last = around.child_by_field_name("right") if around is not None and "binary" in around.type else None
+    text = (
+        text_of(last).strip("'\"`") if last is not None and last.type == "string" and last != node else None
+    )
+    name = text_of(node).rpartition(".")[2]
+    made = secret_strength(name, text, text_of(around if text else node)[:_CUT], node.start_point[0] + 1)
+    if made is not None:
+        yield made
 
 
 def _plain(node: Node) -> str:
