@@ -32,8 +32,8 @@ _DANGER: Final = frozenset({
 """Dangerous when they are on."""
 _ACTIVE: Final = frozenset({
     "svg", "svg+xml", "html", "htm", "xhtml", "xhtml+xml", "shtml", "xml", "php", "phtml", "php5", "phar",
-    "jsp", "jspx", "asp", "aspx", "js", "mjs", "javascript", "exe", "sh", "bat", "cmd", "ps1", "py", "cgi", "pl",
-    "htaccess", "swf",
+    "jsp", "jspx", "asp", "aspx", "js", "mjs", "javascript", "exe", "sh", "bat", "cmd", "ps1", "py", "cgi",
+    "pl", "htaccess", "swf",
 })  # fmt: skip
 """Endings and types of files that a browser or a server runs."""
 _LISTS: Final = frozenset({

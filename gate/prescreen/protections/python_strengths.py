@@ -59,10 +59,14 @@ def constants_of(tree: ast.Module) -> Constants:
 def strengths_in(nodes: Iterable[ast.AST], about: str, known: Constants) -> Iterator[Strength]:
     """The quantities that protect below some nodes. ``about``: what they are part of, as a function."""
     todo: list[tuple[ast.AST, str]] = [(node, about) for node in nodes]
+    told: set[ast.AST] = set()
     while todo:
         node, around = todo.pop()
         inside = around
-        yield from _secret(node)
+        if node not in told:
+            yield from _secret(node)
+        if isinstance(node, ast.BoolOp):
+            told.update(node.values)
         match node:
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=value):
                 name = _target(target)

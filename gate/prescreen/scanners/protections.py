@@ -66,15 +66,40 @@ the order of a check and what it guards.
   where the new condition is one of the program's own; medium where it asks the environment, a header, a
   setting or is constant.
 - *switched off*: `csrf_exempt`, `AllowAny`, `optional=True`, a setting that is off, a token that chooses its
-  own algorithm.
+  own algorithm, a route that now stands before the guard of its path, a value that is compared with itself
+  (`session.pop("state", given) != given`), an allowed ending that is run when it is opened (`.svg`, `.php`).
+- *far less*: a quantity that protects, read as a value (constants folded, names followed, time spans in
+  seconds), compared within its function or settings. Each has a direction, a factor and a bound; tuning
+  within them says nothing:
+
+| quantity | reported when |
+|---|---|
+| length of random values (tokens, nonces, salts) | half or less, and below 128 bits |
+| rounds of PBKDF2 | a quarter or less, and below 210,000 |
+| cost of bcrypt; of scrypt; memory of argon2 | a quarter or less, and below 10; 2^14; 7 MiB |
+| RSA, DSA and DH keys | less, and below 2,048 bits |
+| least length of a password | two thirds or less, and below 8 |
+| lifetime of sessions, tokens, cookies, reset links | ten times or more, and above a day |
+| tolerance for clocks (`leeway`) | ten times or more, and above five minutes |
+| log-in attempts | ten times or more, and above 20 |
+| time that an account stays locked | a tenth or less, and below five minutes |
+| size of what may be sent | a hundred times or more, and above 64 MiB |
+| a secret from the environment | it gets a default that is written in the source |
+
+Go, Java, Kotlin, C#, Ruby, PHP and Rust are read by one reader for all: annotations and attributes
+(`@PreAuthorize`, `[Authorize]`), `before_action`, middleware, calls and conditions in the vocabulary of
+security, comparisons in constant time, Rocket's and Axum's extractors; `permitAll`, `csrf().disable()`,
+`AllowAnonymous`, `InsecureSkipVerify`, `skip_before_action` and their like open. Where the function is
+rewritten rather than cut, or calls a check that it did not call, the loss is *low*.
 
 High is a function that answers requests and that nothing in the change guards any more. A view that is
 deleted protects nothing that is left, and is not reported.
 
 ## What it does not see
 
-Guards in files that the change does not touch; what a condition's values are; templates; guards of frameworks
-whose names say nothing.
+Guards in files that the change does not touch; values of conditions other than the quantities above;
+templates; guards of frameworks whose names say nothing; the order of middleware in Flask, Starlette and
+Django; quantities whose constant stands in another file under a name that says nothing.
 """,
     TESTS.id: """
 A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
