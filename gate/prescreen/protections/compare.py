@@ -226,18 +226,26 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         before_at=f"{both.old.path}:{first.line}",
         after=looser.text if looser else "",
         open=both.new.unit.route and asked and not asks and how == "removed",
-        mild=all(_is_mild(g, looser, both) for g, looser in those) or _is_rewritten(both),
+        mild=all(_is_mild(g, looser, both) for g, looser in those) or _is_uncertain(those, both),
     )
 
 
-def _is_rewritten(both: _Compared) -> bool:
-    """Is a function that was read by names only so changed that the check may stand in what it calls now?"""
-    if not both.new.unit.coarse or both.new.unit.kind != "function":
+def _is_uncertain(those: list[tuple[Guard, Guard | None]], both: _Compared) -> bool:
+    """Is a unit that was read by names only so changed that the check may stand where nobody looked?"""
+    old, new = both.old.unit, both.new.unit
+    if not new.coarse:
         return False
-    anew = {*both.new.unit.calls} - {*both.old.unit.calls}
+    if new.kind != "function":
+        return new.kind == "class" and old.bases != new.bases
+    anew = {*new.calls} - {*old.calls}
+    if all(g.form == "branch" or (g.family not in WHO and not new.route and anew) for g, _ in those):
+        return True
+    more = {a for g, x in those if x is not None for a in {*x.must, *x.context} - {*g.must, *g.context}}
+    if all(x is not None for _, x in those) and not any(a == SWALLOWED or is_switch(a) for a in more):
+        return True
     if any(is_check(name) or family_of(name) in WHO for name in anew):
         return True
-    known, has = set(both.old.unit.tokens), set(both.new.unit.tokens)
+    known, has = set(old.tokens), set(new.tokens)
     return len(has - known) > max(_SEAM, _ANEW * len(has))
 
 

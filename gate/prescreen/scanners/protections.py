@@ -90,7 +90,8 @@ Go, Java, Kotlin, C#, Ruby, PHP and Rust are read by one reader for all: annotat
 (`@PreAuthorize`, `[Authorize]`), `before_action`, middleware, calls and conditions in the vocabulary of
 security, comparisons in constant time, Rocket's and Axum's extractors; `permitAll`, `csrf().disable()`,
 `AllowAnonymous`, `InsecureSkipVerify`, `skip_before_action` and their like open. Where the function is
-rewritten rather than cut, or calls a check that it did not call, the loss is *low*.
+rewritten rather than cut, calls a check that it did not call, or its class has another base, the loss is
+*low*; so is one of another kind than who may, in a function that answers no request and calls something new.
 
 High is a function that answers requests and that nothing in the change guards any more. A view that is
 deleted protects nothing that is left, and is not reported.
