@@ -12,9 +12,10 @@ from typing import Final, Literal
 from gate.prescreen.protections.effective import effective_guards
 from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit, Weakness
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
-from gate.prescreen.protections.vocabulary import family_of, is_switch
+from gate.prescreen.protections.strengths import weakened
+from gate.prescreen.protections.vocabulary import family_of, is_check, is_switch
 
-How = Literal["removed", "loosened", "opened"]
+How = Literal["removed", "loosened", "opened", "weakened"]
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
     "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
@@ -29,6 +30,9 @@ _OVERRIDDEN: Final = frozenset({
 })  # fmt: skip
 _BY_NAME: Final = ("decorator", "parameter", "call")
 """Forms of guards that another function makes."""
+_ANEW: Final = 0.25
+_SEAM: Final = 4
+"""Pairs of words that are new where one piece is cut out; a share of more than ``_ANEW`` is a new text."""
 _ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
 
 
@@ -99,6 +103,7 @@ def losses(
         if new is None:
             found += _dropped(old, base, head, now_at)
             continue
+        found += _weakened(old, new)
         if not (old.unit.guards or new.unit.weaknesses):
             continue
         has = tuple(g for g in effective_guards(head, new) if not _is_hollow(g, hollow))
@@ -107,7 +112,22 @@ def losses(
         found += _lost(both, wide, head)
         found += _opened(old, new)
         found += _late(old, new)
-    return found
+    return [*{(loss.how, loss.path, loss.line, loss.family): loss for loss in reversed(found)}.values()][::-1]
+
+
+def _weakened(old: Placed, new: Placed) -> Iterator[Loss]:
+    """Quantities that protect, far less of them: shorter tokens, cheaper hashes, sessions without an end."""
+    for before, after in weakened(old.unit.strengths, new.unit.strengths):
+        yield Loss(
+            how="weakened",
+            family=before.what,
+            path=new.path,
+            line=after.line,
+            unit=new.unit.name,
+            before=(before.text,),
+            before_at=f"{old.path}:{before.line}",
+            after=after.text,
+        )
 
 
 def _dropped(old: Placed, base: Side, head: Side, now_at: Mapping[str, str]) -> Iterator[Loss]:
@@ -177,7 +197,7 @@ def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -
 def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
     missing: list[tuple[Guard, Guard | None]] = []
     for g in both.gone:
-        if g.family == "other" or _is_kept(g, both) or not _still_matters(g, both):
+        if g.family == "other" or _is_kept(g, both) or not _still_matters(g, both, head):
             continue
         looser = _looser(g, both) or _more_often(g, both)
         if looser is None and _is_replaced(g, [*both.gained, *wide], both, head):
@@ -206,8 +226,27 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         before_at=f"{both.old.path}:{first.line}",
         after=looser.text if looser else "",
         open=both.new.unit.route and asked and not asks and how == "removed",
-        mild=all(_is_mild(g, looser, both) for g, looser in those),
+        mild=all(_is_mild(g, looser, both) for g, looser in those) or _is_uncertain(those, both),
     )
+
+
+def _is_uncertain(those: list[tuple[Guard, Guard | None]], both: _Compared) -> bool:
+    """Is a unit that was read by names only so changed that the check may stand where nobody looked?"""
+    old, new = both.old.unit, both.new.unit
+    if not new.coarse:
+        return False
+    if new.kind != "function":
+        return new.kind == "class" and old.bases != new.bases
+    anew = {*new.calls} - {*old.calls}
+    if all(g.form == "branch" or (g.family not in WHO and not new.route and anew) for g, _ in those):
+        return True
+    more = {a for g, x in those if x is not None for a in {*x.must, *x.context} - {*g.must, *g.context}}
+    if all(x is not None for _, x in those) and not any(a == SWALLOWED or is_switch(a) for a in more):
+        return True
+    if any(is_check(name) or family_of(name) in WHO for name in anew):
+        return True
+    known, has = set(old.tokens), set(new.tokens)
+    return len(has - known) > max(_SEAM, _ANEW * len(has))
 
 
 def _is_mild(g: Guard, looser: Guard | None, both: _Compared) -> bool:
@@ -333,14 +372,25 @@ def _is_hollow(h: Guard, hollow: frozenset[str]) -> bool:
     return h.form in _BY_NAME and _guard_name(h) in hollow
 
 
-def _still_matters(g: Guard, both: _Compared) -> bool:
+def _still_matters(g: Guard, both: _Compared, head: Side) -> bool:
     """Is what was protected still there?"""
     unit: Unit = both.new.unit
+    if unit.coarse and g.form == "class":
+        left = {one.unit.name.rpartition(".")[2] for one in _routes_of(both.new, head)}
+        only = {a.rpartition(" ")[2] for a in g.context if a.startswith("+skips all but ")}
+        but = {a.rpartition(" ")[2] for a in g.context if a.startswith("+skips :")}
+        return bool(left & {f.lstrip(":") for f in only} if only else left - {f.lstrip(":") for f in but})
     if g.form == "branch":
         return any(one in unit.plain and one not in both.old.unit.plain for one in g.holds)
     if g.of == QUERY:
         return not _QUERIES.isdisjoint(unit.calls)
     return not g.of or unit.kind != "function" or g.of in unit.calls or g.of in unit.mentions
+
+
+def _routes_of(owner: Placed, side: Side) -> Iterator[Placed]:
+    for unit in side.files[owner.path].units:
+        if unit.kind == "function" and unit.route and unit.name.startswith(f"{owner.unit.name}."):
+            yield Placed(path=owner.path, unit=unit)
 
 
 def _opened(old: Placed, new: Placed) -> Iterator[Loss]:

@@ -58,6 +58,16 @@ class Weakness:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Strength:
+    """A quantity that protects, as the length of a token: so many bits, rounds, seconds, bytes."""
+
+    what: str
+    amount: float
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
     """A function with everything in it, a class without its methods, or what is left of the module.
 
@@ -65,6 +75,7 @@ class Unit:
     it calls. ``tokens``: digests of pairs of words, for likeness. ``tested``: atoms of all its conditions.
     ``plain``: digests of its statements that no guarding branch holds. ``acts``: digests of statements that
     only act, in their order. ``counted``: how many assertions a test has. ``mentions``: names used.
+    ``coarse``: read by names more than by syntax, so that a loss in a rewritten function says little.
     """
 
     name: str
@@ -74,6 +85,7 @@ class Unit:
     check: bool = False
     guards: tuple[Guard, ...] = ()
     weaknesses: tuple[Weakness, ...] = ()
+    strengths: tuple[Strength, ...] = ()
     calls: tuple[str, ...] = ()
     bases: tuple[str, ...] = ()
     tokens: tuple[int, ...] = ()
@@ -84,6 +96,7 @@ class Unit:
     counted: int = 0
     skipped: bool = False
     mentions: tuple[str, ...] = ()
+    coarse: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

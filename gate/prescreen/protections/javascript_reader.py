@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
@@ -19,6 +20,7 @@ from gate.languages.tree_sitter_parse import parse, walk
 from gate.prescreen.protections.facts import Family, FileFacts, Form, Guard, Unit, Weakness
 from gate.prescreen.protections.javascript_conditions import Conditions, first_in, last_name, plain, text_of
 from gate.prescreen.protections.javascript_refusals import FUNCTIONS, Refusals, constants
+from gate.prescreen.protections.tree_sitter_strengths import constants_in, strengths_in
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 
 _MOST: Final = 2_000
@@ -63,17 +65,26 @@ def _units(root: Node) -> Iterator[Unit]:
     routes = [node for node in walk(root, frozenset()) if _route(node)]
     named = [*_named(root)]
     skip = frozenset(n.id for n in routes) | frozenset(function.id for _, function, _ in named)
+    known = constants_in(root)
+    uses = [
+        node for node in walk(root, FUNCTIONS) if node.type == "call_expression" and last_name(node) == "use"
+    ]
     seen: dict[str, int] = {}
     for node in routes:
         name = _route(node)
         seen[name] = seen.get(name, 0) + 1
-        yield _route_unit(node, name if seen[name] == 1 else f"{name} #{seen[name]}", skip)
+        late = _late(node, name, uses)
+        unit = _route_unit(node, name if seen[name] == 1 else f"{name} #{seen[name]}", skip)
+        measured = tuple(strengths_in(node, name, known, skip))[:_GUARDS]
+        yield replace(unit, strengths=measured, weaknesses=(*unit.weaknesses, *late))
     for name, function, is_method in named:
-        yield _function_unit(name, function, is_method, skip - {function.id})
+        unit = _function_unit(name, function, is_method, skip - {function.id})
+        yield replace(unit, strengths=tuple(strengths_in(function, name, known, skip))[:_GUARDS])
     for node in walk(root, frozenset()):
         if node.type == "class_declaration":
             yield _class_unit(node)
-    yield _module_unit(root, skip)
+    measured = tuple(strengths_in(root, "", known, skip))[:_GUARDS]
+    yield replace(_module_unit(root, skip), strengths=measured)
 
 
 def _route(node: Node) -> str:
@@ -98,6 +109,29 @@ def _route(node: Node) -> str:
     ):
         return ""
     return f"{verb.upper()} {text_of(path)[1:-1].replace('.', ' ')}"
+
+
+def _late(node: Node, name: str, uses: list[Node]) -> Iterator[Weakness]:
+    """Guards that are registered behind a route, for a path that holds it: they never see its requests."""
+    path = name.partition(" ")[2]
+    for use in uses:
+        given = use.child_by_field_name("arguments")
+        items = [one for one in given.named_children if one.type != "comment"] if given is not None else []
+        at = text_of(items[0])[1:-1] if items and items[0].type == "string" else ""
+        same = (
+            _owner_of(use) == _owner_of(node) and bool(at) and (path + "/").startswith(at.rstrip("/") + "/")
+        )
+        if use.start_byte < node.end_byte or not same:
+            continue
+        for found in (g for item in items[1:] for g in _middleware(item, "wide")):
+            text = f"{name} stands before {text_of(use)}"[:160]
+            key = f"before its guard {found.text}"
+            yield Weakness(key=key, family=found.family, text=text, line=node.start_point[0] + 1)
+
+
+def _owner_of(call: Node) -> str:
+    called = call.child_by_field_name("function")
+    return text_of(called.child_by_field_name("object")) if called is not None else ""
 
 
 def _route_unit(node: Node, name: str, skip: frozenset[int]) -> Unit:
@@ -318,6 +352,7 @@ def _unit(
         tested |= reader.tested
         plains += reader.plain
         acts += reader.acts
+        weak = [*(weak or ()), *reader.weaknesses]
     words = [*_words(node)]
     calls = {last_name(n) for n in walk(node, frozenset()) if n.type == "call_expression"}
     calls |= {g.text.partition("(")[0].rpartition(".")[2] for g in guards}

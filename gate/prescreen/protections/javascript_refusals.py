@@ -170,6 +170,7 @@ class Refusals:
             return
         yes, no = self.conditions.terms(test), self.conditions.terms(test, False)
         self.tested |= {atom for term in (*yes, *no) for atom in term}
+        self.weaknesses += [*_with_itself(test)]
         first, second = _statements(yes_body), _statements(otherwise)
         refusal, refused_else = self._refusal(first), self._refusal(second)
         if refusal is not None:
@@ -346,6 +347,23 @@ def _explicit(node: Node) -> Family | None:
         if name and is_refusing(name):
             return family_of(name) or "authorisation"
     return None
+
+
+def _with_itself(test: Node) -> Iterator[Weakness]:
+    """``(session.state ?? given) !== given``: where there is none, a value is compared with itself."""
+    for node in walk(test, FUNCTIONS):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if node.type != "binary_expression" or left is None or right is None:
+            continue
+        if text_of(node.child_by_field_name("operator")) not in ("==", "===", "!=", "!=="):
+            continue
+        for one, other in ((plain(left), right), (plain(right), left)):
+            word = text_of(one.child_by_field_name("operator")) if one.type == "binary_expression" else ""
+            if word in ("??", "||") and text_of(one.child_by_field_name("right")) == text_of(other):
+                line = node.start_point[0] + 1
+                yield Weakness(
+                    key="compared with itself", family="csrf", text=text_of(node)[:_CUT], line=line
+                )
 
 
 def _is_act(node: Node) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
 from gate.languages.python_syntax import newer_python
 from gate.prescreen.protections.conditions import Conditions, last_name
-from gate.prescreen.protections.facts import FileFacts, Guard, Unit, Weakness
+from gate.prescreen.protections.facts import FileFacts, Guard, Strength, Unit, Weakness
 from gate.prescreen.protections.python_guards import (
     LISTS,
     ROUTES,
@@ -21,6 +21,7 @@ from gate.prescreen.protections.python_guards import (
     route_decorators,
 )  # fmt: skip
 from gate.prescreen.protections.python_refusals import Refusals, digest
+from gate.prescreen.protections.python_strengths import Constants, constants_of, strengths_in
 from gate.prescreen.protections.vocabulary import family_of, is_check
 
 _MOST: Final = 2_000
@@ -45,9 +46,9 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     """
     tree = newer_python.parse_bytes(data)
     tests = options.get("tests")
-    is_test = isinstance(tests, list) and path in tests
+    known = None if isinstance(tests, list) and path in tests else constants_of(tree)
     django = any(_imports(node, "django") for node in tree.body)
-    units = [*_units(tree, django, is_test)]
+    units = [*_units(tree, django, known)]
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
     return FileFacts(units=tuple(units))
@@ -59,19 +60,19 @@ def _imports(node: ast.stmt, package: str) -> bool:
     return any(name.partition(".")[0] == package for name in names)
 
 
-def _units(tree: ast.Module, django: bool, is_test: bool) -> Iterator[Unit]:
+def _units(tree: ast.Module, django: bool, known: Constants | None) -> Iterator[Unit]:
     rest: list[ast.stmt] = []
     wide: list[Guard] = []
     for node in _flat(tree.body):
         if isinstance(node, _FUNCTION):
             wide += _before_requests(node)
-            yield _function(node, "", django, (), is_test)
+            yield _function(node, "", django, (), known)
         elif isinstance(node, ast.ClassDef):
-            yield from _class(node, "", django, is_test)
+            yield from _class(node, "", django, known)
         else:
             rest.append(node)
             yield from _lambdas(node)
-    yield _module(rest, wide, is_test)
+    yield _module(rest, wide, known)
 
 
 def _lambdas(node: ast.stmt) -> Iterator[Unit]:
@@ -81,7 +82,7 @@ def _lambdas(node: ast.stmt) -> Iterator[Unit]:
             body = ast.copy_location(ast.Return(value=made.body), made)
             as_function = ast.FunctionDef(name=name, args=made.args, body=[body], decorator_list=[])
             as_function.lineno = node.lineno
-            yield _function(as_function, "", False, (), False)
+            yield _function(as_function, "", False, (), None)
 
 
 def _flat(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -138,7 +139,7 @@ def _function(
     owner: str,
     django: bool,
     bases: tuple[str, ...],
-    is_test: bool,
+    known: Constants | None,
 ) -> Unit:
     name = f"{owner}.{node.name}" if owner else node.name
     facts: list[Guard | Weakness] = []
@@ -163,8 +164,9 @@ def _function(
         line=node.lineno,
         route=_is_route(node, owner, django, bases),
         check=is_check(node.name),
-        guards=() if is_test else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
-        weaknesses=() if is_test else tuple(f for f in facts if isinstance(f, Weakness)),
+        guards=() if known is None else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
+        weaknesses=() if known is None else tuple(f for f in facts if isinstance(f, Weakness)),
+        strengths=_strengths([node], owner, known),
         calls=tuple(sorted({last_name(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
                            | {last_name(d) for d in node.decorator_list} | _depended(node)))[:_WORDS],
         tokens=_tokens(words),
@@ -211,15 +213,15 @@ def _is_route(
     return django and [arg.arg for arg in node.args.args][:1] == ["request"]
 
 
-def _class(node: ast.ClassDef, owner: str, django: bool, is_test: bool) -> Iterator[Unit]:
+def _class(node: ast.ClassDef, owner: str, django: bool, known: Constants | None) -> Iterator[Unit]:
     name = f"{owner}.{node.name}" if owner else node.name
     bases = tuple(last_name(base) for base in node.bases)
     rest: list[ast.stmt] = []
     for one in node.body:
         if isinstance(one, _FUNCTION):
-            yield _function(one, name, django, bases, is_test)
+            yield _function(one, name, django, bases, known)
         elif isinstance(one, ast.ClassDef):
-            yield from _class(one, name, django, is_test)
+            yield from _class(one, name, django, known)
         else:
             rest.append(one)
     facts: list[Guard | Weakness] = []
@@ -236,7 +238,7 @@ def _class(node: ast.ClassDef, owner: str, django: bool, is_test: bool) -> Itera
     reader = Refusals(Conditions({}))
     reader.read(rest)
     facts += [*reader.guards, *reader.weaknesses]
-    yield _unit(name, "class", node, facts, rest, is_test, bases)
+    yield _unit(name, "class", node, facts, rest, known, bases)
 
 
 def _attribute(one: ast.stmt) -> Iterator[Guard | Weakness]:
@@ -262,29 +264,34 @@ def _attribute(one: ast.stmt) -> Iterator[Guard | Weakness]:
         yield guard("authorisation", "class", target.id, one)
 
 
-def _module(rest: list[ast.stmt], wide: list[Guard], is_test: bool) -> Unit:
+def _module(rest: list[ast.stmt], wide: list[Guard], known: Constants | None) -> Unit:
     reader = Refusals(Conditions({}))
     reader.read(rest)
     facts: list[Guard | Weakness] = [*reader.guards, *reader.weaknesses, *wide]
-    return _unit("", "module", None, facts, rest, is_test, ())
+    return _unit("", "module", None, facts, rest, known, ())
 
 
 def _unit(
     name: str, kind: str, node: ast.ClassDef | None, facts: list[Guard | Weakness], rest: list[ast.stmt],
-    is_test: bool, bases: tuple[str, ...],
+    known: Constants | None, bases: tuple[str, ...],
 ) -> Unit:  # fmt: skip
     return Unit(
         name=name,
         kind="class" if kind == "class" else "module",
         line=node.lineno if node else 1,
-        guards=() if is_test else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
-        weaknesses=() if is_test else tuple(f for f in facts if isinstance(f, Weakness)),
+        guards=() if known is None else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
+        weaknesses=() if known is None else tuple(f for f in facts if isinstance(f, Weakness)),
+        strengths=_strengths(rest, name, known),
         bases=bases,
         calls=tuple(sorted({last_name(n) for one in rest for n in ast.walk(one) if isinstance(n, ast.Call)}))[
             :_WORDS
         ],
         skipped=node is not None and any("skip" in last_name(d).lower() for d in node.decorator_list),
     )
+
+
+def _strengths(nodes: Sequence[ast.AST], about: str, known: Constants | None) -> tuple[Strength, ...]:
+    return () if known is None else tuple(strengths_in(nodes, about, known))[:_GUARDS]
 
 
 def _words(node: ast.AST) -> Iterator[str]:

@@ -137,6 +137,7 @@ class Refusals:
         test = statement.test
         yes, no = self.conditions.terms(test), self.conditions.terms(test, False)
         self.tested |= {atom for term in (*yes, *no) for atom in term}
+        self.weaknesses += [*_with_itself(test)]
         refusal, otherwise = self._refusal(statement.body), self._refusal(statement.orelse)
         if refusal is not None:
             self._refuse(test, True, refusal, statement, place)
@@ -300,6 +301,29 @@ class Refusals:
         key = ", ".join(checked) or ", ".join(sorted(types))
         text = f"except {', '.join(types)}: ... {source(handler.body[-1])}"
         self._add(_made(family, "handler", (f"+{key} fails",), handler, text), place)
+
+
+def _with_itself(test: ast.expr) -> Iterator[Weakness]:
+    """``session.pop("state", given) != given``: where there is none, a value is compared with itself."""
+    for node in ast.walk(test):
+        sides: list[ast.expr] = []
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            sides = [node.left, node.comparators[0]]
+        elif isinstance(node, ast.Call) and snake(last_name(node)) in CLEANERS and len(node.args) == 2:
+            sides = node.args
+        for one, other in zip(sides, reversed(sides), strict=True):
+            default = None
+            if (
+                isinstance(one, ast.Call)
+                and last_name(one) in ("get", "pop", "getattr")
+                and len(one.args) > 1
+            ):
+                default = one.args[-1]
+            elif isinstance(one, ast.BoolOp) and isinstance(one.op, ast.Or):
+                default = one.values[-1]
+            if default is not None and ast.dump(default) == ast.dump(other):
+                key = "compared with itself"
+                yield Weakness(key=key, family="csrf", text=source(node), line=test.lineno)
 
 
 def _is_act(statement: ast.stmt) -> bool:

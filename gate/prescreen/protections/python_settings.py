@@ -30,6 +30,12 @@ _DANGER: Final = frozenset({
     "TEMPLATES_AUTO_UNESCAPE",
 })  # fmt: skip
 """Dangerous when they are on."""
+_ACTIVE: Final = frozenset({
+    "svg", "svg+xml", "html", "htm", "xhtml", "xhtml+xml", "shtml", "xml", "php", "phtml", "php5", "phar",
+    "jsp", "jspx", "asp", "aspx", "js", "mjs", "javascript", "exe", "sh", "bat", "cmd", "ps1", "py", "cgi",
+    "pl", "htaccess", "swf",
+})  # fmt: skip
+"""Endings and types of files that a browser or a server runs."""
 _LISTS: Final = frozenset({
     "MIDDLEWARE", "MIDDLEWARE_CLASSES", "AUTH_PASSWORD_VALIDATORS", "DEFAULT_PERMISSION_CLASSES",
     "DEFAULT_AUTHENTICATION_CLASSES", "DEFAULT_THROTTLE_CLASSES", "DEFAULT_THROTTLE_RATES",
@@ -116,7 +122,8 @@ def _allowed(name: str, value: ast.expr) -> Iterator[Weakness]:
     for item in value.elts if isinstance(value, ast.List | ast.Tuple | ast.Set) else ():
         if isinstance(item, ast.Constant) and item.value != "*":
             text = f"{name}: {source(item)}"
-            yield Weakness(key=text, family=family, text=text, line=item.lineno, mild=True)
+            runs = str(item.value).lower().rpartition("/")[2].lstrip("*.") in _ACTIVE and family == "place"
+            yield Weakness(key=text, family=family, text=text, line=item.lineno, mild=not runs)
 
 
 def _is_on(value: ast.expr) -> bool | None:

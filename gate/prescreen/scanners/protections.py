@@ -32,7 +32,7 @@ REMOVED: Final = rule.meta(
     confidence="medium",
     topic="auth",
     cwe=(862, 863, 306, 208, 347, 352, 693),
-    languages=("python", "javascript", "typescript"),
+    languages=("python", "javascript", "typescript", "go", "java", "kotlin", "csharp", "ruby", "php", "rust"),
     why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd "
     "line behind: the new code looks like any other. High is a page that nothing guards any more.",
     fix="Put the check back, or say in the change why this may be open and who approved it.",
@@ -66,15 +66,41 @@ the order of a check and what it guards.
   where the new condition is one of the program's own; medium where it asks the environment, a header, a
   setting or is constant.
 - *switched off*: `csrf_exempt`, `AllowAny`, `optional=True`, a setting that is off, a token that chooses its
-  own algorithm.
+  own algorithm, a route that now stands before the guard of its path, a value that is compared with itself
+  (`session.pop("state", given) != given`), an allowed ending that is run when it is opened (`.svg`, `.php`).
+- *far less*: a quantity that protects, read as a value (constants folded, names followed, time spans in
+  seconds), compared within its function or settings. Each has a direction, a factor and a bound; tuning
+  within them says nothing:
+
+| quantity | reported when |
+|---|---|
+| length of random values (tokens, nonces, salts) | half or less, and below 128 bits |
+| rounds of PBKDF2 | a quarter or less, and below 210,000 |
+| cost of bcrypt; of scrypt; memory of argon2 | a quarter or less, and below 10; 2^14; 7 MiB |
+| RSA, DSA and DH keys | less, and below 2,048 bits |
+| least length of a password | two thirds or less, and below 8 |
+| lifetime of sessions, tokens, cookies, reset links | ten times or more, and above a day |
+| tolerance for clocks (`leeway`) | ten times or more, and above five minutes |
+| log-in attempts | ten times or more, and above 20 |
+| time that an account stays locked | a tenth or less, and below five minutes |
+| size of what may be sent | a hundred times or more, and above 64 MiB |
+| a secret from the environment | it gets a default that is written in the source |
+
+Go, Java, Kotlin, C#, Ruby, PHP and Rust are read by one reader for all: annotations and attributes
+(`@PreAuthorize`, `[Authorize]`), `before_action`, middleware, calls and conditions in the vocabulary of
+security, comparisons in constant time, Rocket's and Axum's extractors; `permitAll`, `csrf().disable()`,
+`AllowAnonymous`, `InsecureSkipVerify`, `skip_before_action` and their like open. Where the function is
+rewritten rather than cut, calls a check that it did not call, or its class has another base, the loss is
+*low*; so is one of another kind than who may, in a function that answers no request and calls something new.
 
 High is a function that answers requests and that nothing in the change guards any more. A view that is
 deleted protects nothing that is left, and is not reported.
 
 ## What it does not see
 
-Guards in files that the change does not touch; what a condition's values are; templates; guards of frameworks
-whose names say nothing.
+Guards in files that the change does not touch; values of conditions other than the quantities above;
+templates; guards of frameworks whose names say nothing; the order of middleware in Flask, Starlette and
+Django; quantities whose constant stands in another file under a name that says nothing.
 """,
     TESTS.id: """
 A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
@@ -89,18 +115,33 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "integrity": (347, 208),
     "escaping": (79, 116),
     "place": (22, 601, 918),
+    "length of random values": (331, 334),
+    "key size": (326,),
+    "length of a password": (521,),
+    "lifetime": (613,),
+    "tolerance for clocks": (613,),
+    "log-in attempts": (307,),
+    "time that is locked": (307,),
+    "size of what is sent": (770,),
+    "cost of bcrypt": (916,),
+    "cost of scrypt": (916,),
+    "memory of argon2": (916,),
+    "passes of argon2": (916,),
+    "rounds of a password hash": (916,),
 }
 _MOST: Final = 20
-_DOORS: Final[dict[str | None, str]] = {
+_DOORS: Final[dict[str, str]] = {
     "python": "gate.prescreen.protections.python_reader:read",
     "javascript": "gate.prescreen.protections.javascript_reader:read",
     "typescript": "gate.prescreen.protections.javascript_reader:read",
 }
-"""Languages that are compared, and who reads them."""
-_COMPARED: Final = ("python", "javascript", "typescript")
+"""Languages that have a reader of their own; the others are told by their ending."""
+_GENERIC: Final = "gate.prescreen.protections.generic_reader:read"
+_ENDINGS: Final = (".go", ".java", ".kt", ".kts", ".cs", ".rb", ".php", ".rs")
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",
+    "weakened": "Far less than at base: {}.",
     "opened": "Something that base did not have switches a protection off ({}).",
 }
 _TOLD: Final = {
@@ -124,8 +165,8 @@ class Protections:
         """Compare the protections of every changed program, deleted files counted as base only."""
         until = time.monotonic() + request.deadline
         views = make_views(request)
-        heads = [v for v in views.of(_COMPARED, "head") if not v.unreadable]
-        bases = [v for v in views.of(_COMPARED, "base") if not v.unreadable]
+        heads = [v for v in views.of(side="head") if _door(v.path, v.language) and not v.unreadable]
+        bases = [v for v in views.of(side="base") if _door(v.path, v.language) and not v.unreadable]
         if not bases and not any(f.status == "deleted" for f in request.change.files):
             return ended(self.name, ())
         now_at = {v.path: v.source.path for v in bases}
@@ -150,12 +191,18 @@ def _noted(result: Prescreened, others: Sequence[tuple[str, str]]) -> Prescreene
 
 
 def _packed(view: View) -> _File:
-    return _DOORS[view.language], view.path, view.text.encode("utf-8", "replace")
+    return _door(view.path, view.language), view.path, view.text.encode("utf-8", "replace")
+
+
+def _door(path: str, language: str | None) -> str:
+    """Who reads a file; empty for what is not compared."""
+    own = _DOORS.get(language or "", "")
+    return own or (_GENERIC if path.endswith(_ENDINGS) else "")
 
 
 def _deleted(request: PrescreenRequest) -> Iterator[_File]:
     gone = [f.path for f in request.change.files if f.status == "deleted" and not f.binary]
-    doors = {path: _DOORS[language] for path in gone if (language := reader_of(path, b"")) in _DOORS}
+    doors = {path: door for path in gone if (door := _door(path, reader_of(path, b"")))}
     for path, data in request.base.read_many(tuple(doors)):
         yield doors[path], path, data
 
@@ -211,7 +258,9 @@ def _loss(loss: Loss, view: View) -> Finding:
         shape=f"{loss.how} {loss.unit} {before} {loss.after}",
         evidence={key: value for key, value in evidence.items() if value},
         severity=severity,
-        confidence=Confidence.MEDIUM if loss.family in WHO or loss.how == "opened" else Confidence.LOW,
+        confidence=Confidence.MEDIUM
+        if loss.family in WHO or loss.how in ("opened", "weakened")
+        else Confidence.LOW,
     )
     return replace(made, cwe=_CWE.get(loss.family, (693,)))
 

@@ -8,12 +8,17 @@ import msgspec
 import pytest
 
 from gate.languages.limited_child import scan_isolated
-from gate.prescreen.protections import javascript_reader, python_reader
+from gate.prescreen.protections import generic_reader, javascript_reader, python_reader
 from gate.prescreen.protections.facts import FileFacts
 from tests.paths import TESTS
 
 CASES = sorted((TESTS / "rules" / "protections").glob("*/*.txt"))
-READERS = {".py": python_reader, ".js": javascript_reader, ".ts": javascript_reader}
+READERS = {
+    ".py": python_reader,
+    ".js": javascript_reader,
+    ".ts": javascript_reader,
+    **dict.fromkeys(generic_reader.LANGUAGES.keys() - {".kts"}, generic_reader),
+}
 
 
 def files(suffix: str) -> list[tuple[str, bytes]]:
@@ -27,7 +32,7 @@ def files(suffix: str) -> list[tuple[str, bytes]]:
     return found
 
 
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", sorted(READERS))
 def test_the_child_reads_as_this_process_does(suffix: str) -> None:
     reader = READERS[suffix]
     here = [reader.read(path, data, {"tests": []}) for path, data in files(suffix)]
@@ -37,7 +42,7 @@ def test_the_child_reads_as_this_process_does(suffix: str) -> None:
     assert [msgspec.to_builtins(result.value) for result in there] == [msgspec.to_builtins(f) for f in here]
 
 
-@pytest.mark.parametrize("suffix", READERS)
+@pytest.mark.parametrize("suffix", sorted(READERS))
 def test_cut_texts_are_no_error(suffix: str) -> None:
     for path, data in files(suffix)[::7]:
         for end in range(0, len(data), 97):
