@@ -333,23 +333,10 @@ def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     found = executed_files.commands(executed_files.untemplated(path), text)
     if found is None:
         return ()
-    together: list[tuple[int, str]] = []
-    alone: list[Part] = []
-    for line, said in found:
-        lines = [(line, _STARTER.sub(_command, one)) for one in said.split("\n")]
-        part = _script(lines)
-        if len(found) > 1 and Parsed(part.language, part.grammar, part.text).root.has_error:
-            alone.append(part)  # a quote that it leaves open must not reach into the next one
-        else:
-            together += lines
+    lines = [(line, _STARTER.sub(_command, one)) for line, said in found for one in said.split("\n")]
+    shell = of("shell", "a.sh", "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace"))
     own = (of("settings", "", text),) if _SETTINGS.search(path.lower()) else ()
-    return (_script(together), *alone, *own)
-
-
-def _script(lines: list[tuple[int, str]]) -> Part:
-    """A shell script of these lines, each with the line of the file where it stands."""
-    text = "".join(f"{one}\n" for _, one in lines).encode("utf-8", "replace")
-    return replace(of("shell", "a.sh", text), lines=tuple(line for line, _ in lines) or (1,))
+    return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)), *own)
 
 
 _READERS: Final[Mapping[str, Callable[[Language, str, bytes], tuple[Part, ...]]]] = {

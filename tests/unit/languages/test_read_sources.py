@@ -168,24 +168,3 @@ def test_a_variable_of_a_makefile_is_read_where_a_recipe_names_its_program() -> 
     found = {(call.first, call.kind) for call in read_one("Makefile", MAKEFILE, {}).calls}
     network = SensitiveKind.NETWORK
     assert found == {(2, SensitiveKind.CREDENTIALS), (2, network), (5, network), (9, network)}
-
-
-def test_a_quote_that_a_step_leaves_open_ends_with_it(tmp_path: Path) -> None:
-    """A line of another step was taken for a part of this one's command, and so was every change to it."""
-    text = b"""on: push
-jobs:
-  build:
-    runs-on: ubuntu-latest
-    steps:
-      - run: |
-          echo "all=`echo "${{ env.all }}" | jq .`" >> $GITHUB_OUTPUT
-          echo 'it=${{ env.it }}' >> $GITHUB_OUTPUT
-      - run: |
-          echo it's one
-      - run: brew install xz
-      - run: curl https://x.example/a
-"""
-    found = read(tmp_path, {".github/workflows/build.yml": text})
-    calls = found[".github/workflows/build.yml"].calls
-    assert all(call.last - call.first < 2 for call in calls), calls
-    assert (12, SensitiveKind.NETWORK) in {(call.first, call.kind) for call in calls}
