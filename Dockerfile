@@ -79,7 +79,7 @@ RUN set -eu; \
     if [ -n "$pip" ]; then set -- "$pip/pip" --python /opt/gate/bin/python install --no-index -f /wheels; \
     else set -- -m pip --python /opt/gate/bin/python install; fi; \
     python3 "$@" -q --no-compile --no-cache-dir --disable-pip-version-check --root-user-action=ignore \
-        --require-hashes --only-binary :all: -r /wheels/requirements-image.txt; \
+        --require-hashes --no-deps --only-binary :all: -r /wheels/requirements-image.txt; \
     rm -f /opt/gate/bin/pip*  # gate runs it as a module: installations in a sandbox (sandbox.setup) are its doing
 COPY gate/ /tmp/src/gate/
 COPY rules/ /tmp/src/gate/_rules/

@@ -69,7 +69,7 @@ def wheels(python: str) -> Path:
     with tempfile.TemporaryDirectory(dir=cache) as made:
         part = Path(made) / "wheels"
         words = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check"]
-        words += ["--require-hashes", "--only-binary", ":all:", "--python-version", python]
+        words += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--python-version", python]
         subprocess.run([*words, "-r", str(LOCK), "-d", str(part)], check=True)
         for old in cache.glob("wheels-*"):
             shutil.rmtree(old, ignore_errors=True)
