@@ -72,8 +72,13 @@ def wheels(python: str) -> Path:
         words += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--python-version", python]
         subprocess.run([*words, "-r", str(LOCK), "-d", str(part)], check=True)
         for old in cache.glob("wheels-*"):
-            shutil.rmtree(old, ignore_errors=True)
-        part.rename(folder)
+            if old != folder:
+                shutil.rmtree(old, ignore_errors=True)
+        try:
+            part.rename(folder)
+        except OSError:  # another process was faster: the same files, by their hashes
+            if not folder.is_dir():
+                raise
     return folder
 
 
