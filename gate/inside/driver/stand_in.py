@@ -33,7 +33,7 @@ class GhostBase:
         return
 
     def __getattr__(self, name: str) -> object:
-        return _attribute("", name)
+        return attribute_of("", name)
 
 
 class Ghost:
@@ -45,7 +45,7 @@ class Ghost:
         self.__dict__["_path"] = path
 
     def __getattr__(self, name: str) -> Any:
-        return _attribute(self._path, name)
+        return attribute_of(self._path, name)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         top, _, rest = self._path.partition(".")
@@ -125,7 +125,7 @@ class Ghost:
     __lt__ = __gt__ = __le__ = __ge__ = _no
 
 
-def _attribute(path: str, name: str) -> Any:
+def attribute_of(path: str, name: str) -> Any:
     """An attribute of a ghost: exceptions are real classes, special names do not exist."""
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
@@ -168,7 +168,7 @@ def _request(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     except urllib.error.HTTPError as error:
         answer.status_code = answer.status = error.code
     except (OSError, ValueError):
-        raise _attribute(path, "ConnectionError")("no answer") from None
+        raise attribute_of(path, "ConnectionError")("no answer") from None
     return answer
 
 
@@ -202,7 +202,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing runs; attributes are made when asked for."""
         name = module.__name__
-        vars(module)["__getattr__"] = lambda attribute: _attribute(name, attribute)
+        vars(module)["__getattr__"] = lambda attribute: attribute_of(name, attribute)
         vars(module)["__version__"] = vars(module)["version"] = "1.0"
         vars(module)["__version_tuple__"] = vars(module)["version_tuple"] = (1, 0)
 

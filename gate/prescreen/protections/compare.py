@@ -7,26 +7,19 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from gate.prescreen.protections.effective import effective_guards
-from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit, Weakness
+from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
-from gate.prescreen.protections.strengths import weakened
+from gate.prescreen.protections.unit_losses import How, Loss, dropped, late, opened, weaker
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_switch
 
-How = Literal["removed", "loosened", "opened", "weakened"]
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
     "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
     "fetch_one", "fetch_all", "aget", "first_or_404", "one_or_none", "select_related", "order_by",
     "prefetch_related",
-})  # fmt: skip
-_OVERRIDDEN: Final = frozenset({
-    "has_permission", "has_object_permission", "test_func", "check_permissions", "check_object_permissions",
-    "process_request", "process_view", "get_permissions", "get_queryset", "initial", "dispatch", "prepare",
-    "has_add_permission", "has_change_permission", "has_delete_permission", "has_view_permission",
-    "authenticate", "canActivate",
 })  # fmt: skip
 _BY_NAME: Final = ("decorator", "parameter", "call")
 """Forms of guards that another function makes."""
@@ -34,26 +27,6 @@ _ANEW: Final = 0.25
 _SEAM: Final = 4
 """Pairs of words that are new where one piece is cut out; a share of more than ``_ANEW`` is a new text."""
 _ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Loss:
-    """What one unit of head no longer refuses. ``line`` is head's; ``before`` and ``after`` are source lines.
-
-    ``open``: it answers requests, and nothing that the change shows asks any more who sends them.
-    ``mild``: it is often in order, as a check that now stands under a condition of the program's own.
-    """
-
-    how: How
-    family: str
-    path: str
-    line: int
-    unit: str
-    before: tuple[str, ...]
-    before_at: str
-    after: str
-    open: bool = False
-    mild: bool = False
 
 
 @dataclass
@@ -101,79 +74,18 @@ def losses(
         if time.monotonic() > until:
             raise TimeoutError
         if new is None:
-            found += _dropped(old, base, head, now_at)
+            found += dropped(old, base, head, now_at)
             continue
-        found += _weakened(old, new)
+        found += weaker(old, new)
         if not (old.unit.guards or new.unit.weaknesses):
             continue
         has = tuple(g for g in effective_guards(head, new) if not _is_hollow(g, hollow))
         both = _Compared(old, new, effective_guards(base, old), has)
         both.split()
         found += _lost(both, wide, head)
-        found += _opened(old, new)
-        found += _late(old, new)
+        found += opened(old, new)
+        found += late(old, new)
     return [*{(loss.how, loss.path, loss.line, loss.family): loss for loss in reversed(found)}.values()][::-1]
-
-
-def _weakened(old: Placed, new: Placed) -> Iterator[Loss]:
-    """Quantities that protect, far less of them: shorter tokens, cheaper hashes, sessions without an end."""
-    for before, after in weakened(old.unit.strengths, new.unit.strengths):
-        yield Loss(
-            how="weakened",
-            family=before.what,
-            path=new.path,
-            line=after.line,
-            unit=new.unit.name,
-            before=(before.text,),
-            before_at=f"{old.path}:{before.line}",
-            after=after.text,
-        )
-
-
-def _dropped(old: Placed, base: Side, head: Side, now_at: Mapping[str, str]) -> Iterator[Loss]:
-    """A method that decides who may, deleted from a class that is still there: the base class's says yes."""
-    owner, _, method = old.unit.name.rpartition(".")
-    telling = [g for g in old.unit.guards if g.family != "other" and g.form != "branch"]
-    if not owner or method not in _OVERRIDDEN or not telling:
-        return
-    path = now_at.get(old.path, old.path)
-    left = [one for one in head.classes.get(owner.rpartition(".")[2], ()) if one.path == path]
-    had = {g.must for one in base.classes.get(owner.rpartition(".")[2], ()) for g in one.unit.guards}
-    for one in left[:1]:
-        if all(g.must in had for g in one.unit.guards) and one.unit.bases:
-            yield Loss(
-                how="removed",
-                family=telling[0].family,
-                path=one.path,
-                line=one.unit.line,
-                unit=one.unit.name,
-                before=(f"def {method}: {telling[0].text}",),
-                before_at=f"{old.path}:{old.unit.line}",
-                after="",
-            )
-
-
-def _late(old: Placed, new: Placed) -> Iterator[Loss]:
-    """A check that stood before an act, and stands behind it at head: too late."""
-    if not set(old.unit.acts) & set(new.unit.acts):
-        return
-    for g in old.unit.guards:
-        if g.family not in WHO or g.form not in ("refusal", "call"):
-            continue
-        same = [h for h in new.unit.guards if (h.must, h.form) == (g.must, g.form)]
-        acts = set(old.unit.acts[g.behind :]) - set(old.unit.acts[: g.behind])
-        if same and all(acts & set(new.unit.acts[: h.behind]) for h in same):
-            yield Loss(
-                how="loosened",
-                family=g.family,
-                path=new.path,
-                line=same[0].line,
-                unit=new.unit.name,
-                before=(g.text,),
-                before_at=f"{old.path}:{g.line}",
-                after=f"behind what it guards: {same[0].text}",
-            )
-            return
 
 
 def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -> list[Guard]:
@@ -391,25 +303,3 @@ def _routes_of(owner: Placed, side: Side) -> Iterator[Placed]:
     for unit in side.files[owner.path].units:
         if unit.kind == "function" and unit.route and unit.name.startswith(f"{owner.unit.name}."):
             yield Placed(path=owner.path, unit=unit)
-
-
-def _opened(old: Placed, new: Placed) -> Iterator[Loss]:
-    had = Counter(w.key for w in old.unit.weaknesses)
-    for w in new.unit.weaknesses:
-        had[w.key] -= 1
-        if had[w.key] < 0:
-            yield _opening(w, old, new)
-
-
-def _opening(w: Weakness, old: Placed, new: Placed) -> Loss:
-    return Loss(
-        how="opened",
-        family=w.family,
-        path=new.path,
-        line=w.line,
-        unit=new.unit.name,
-        before=(),
-        before_at=f"{old.path}:{old.unit.line}",
-        after=w.text,
-        mild=w.mild,
-    )

@@ -93,12 +93,16 @@ class Conditions:
                 return ("-" if holds else "+") + shown(left)
             if right.value is True:
                 return ("+" if holds else "-") + shown(left)
-        sides = [shown(left), shown(right)]
-        if word in ("==", "is"):
-            word, sides = "==", sorted(sides)
-        elif word == ">":
-            word, sides = "<", sides[::-1]
-        return f"{'+' if holds else '-'}{sides[0]} {word} {sides[1]}"
+        return comparison(shown(left), "==" if word == "is" else word, shown(right), holds)
+
+
+def comparison(left: str, word: str, right: str, holds: bool) -> str:
+    """An atom that compares; which side was written first makes no difference to ``==``, ``<`` and ``>``."""
+    if word == "==":
+        left, right = sorted((left, right))
+    elif word == ">":
+        left, word, right = right, "<", left
+    return f"{'+' if holds else '-'}{left} {word} {right}"
 
 
 def family_of_atom(atom: str) -> Family | None:

@@ -9,16 +9,21 @@ from typing import Final
 
 from tree_sitter import Node
 
-from gate.prescreen.protections.conditions import Term, both, either
-from gate.prescreen.protections.javascript_conditions import text_of
-from gate.prescreen.protections.tree_sitter_shapes import arguments, callee, inside, is_call, short_name
+from gate.prescreen.protections.conditions import Term, both, comparison, either
+from gate.prescreen.protections.tree_sitter_shapes import (
+    arguments,
+    callee,
+    inside,
+    is_call,
+    plain_operator,
+    short_name,
+    text_of,
+)
 from gate.prescreen.protections.vocabulary import family_of, snake
 
 _KEPT: Final = 60
 _NOTHING: Final = frozenset({"nil", "null", "None", "false", "NULL", "FALSE", "False"})
 _TRUE: Final = frozenset({"true", "TRUE", "True"})
-_FLIPPED: Final = frozenset({"!=", "!==", ">=", "<="})
-_KINDS: Final = {"!=": "==", "===": "==", "!==": "==", ">=": "<", "<=": ">"}
 _USERS: Final = frozenset(
     {"user", "current_user", "user_id", "current_user_id", "principal", "viewer", "uid"}
 )
@@ -62,20 +67,13 @@ def operator_of(node: Node) -> str:
 
 
 def _compared(left: Node, word: str, right: Node, holds: bool) -> str:
-    if word in _FLIPPED:
-        holds = not holds
-    kind = _KINDS.get(word, word)
+    kind, holds = plain_operator(word, holds)
     value = text_of(inside(right))
     if kind == "==" and value in _NOTHING:
         return ("-" if holds else "+") + shown(left)
     if kind == "==" and value in _TRUE:
         return ("+" if holds else "-") + shown(left)
-    sides = [shown(left), shown(right)]
-    if kind == "==":
-        sides.sort()
-    elif kind == ">":
-        kind, sides = "<", sides[::-1]
-    return f"{'+' if holds else '-'}{sides[0]} {kind} {sides[1]}"
+    return comparison(shown(left), kind, shown(right), holds)
 
 
 def shown(node: Node) -> str:

@@ -22,9 +22,15 @@ from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.protections.facts import Family, FileFacts, Guard, Unit, Weakness
 from gate.prescreen.protections.generic_conditions import short_name_of
 from gate.prescreen.protections.generic_refusals import Refusals, statements
-from gate.prescreen.protections.generic_weaknesses import excepted, is_before, line_of, named_weaknesses
-from gate.prescreen.protections.javascript_conditions import text_of
-from gate.prescreen.protections.tree_sitter_shapes import arguments, assigned, callee, is_call
+from gate.prescreen.protections.generic_weaknesses import excepted, is_before, named_weaknesses
+from gate.prescreen.protections.tree_sitter_shapes import (
+    arguments,
+    assigned,
+    callee,
+    is_call,
+    line_of,
+    text_of,
+)
 from gate.prescreen.protections.tree_sitter_strengths import Constants, constants_in, strengths_in
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 

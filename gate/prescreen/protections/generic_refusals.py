@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
-from gate.prescreen.protections.conditions import Term, family_of_atom
-from gate.prescreen.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
+from gate.prescreen.protections.conditions import Term
+from gate.prescreen.protections.facts import SWALLOWED, Family
 from gate.prescreen.protections.generic_conditions import atom, short_name_of, terms
-from gate.prescreen.protections.generic_weaknesses import call_weaknesses, line_of, registered, set_facts
-from gate.prescreen.protections.javascript_conditions import text_of
-from gate.prescreen.protections.tree_sitter_shapes import arguments, assigned, callee, inside, is_call
+from gate.prescreen.protections.generic_weaknesses import call_weaknesses, registered, set_facts
+from gate.prescreen.protections.refusals import CODES, Place, family_of_term, one_way
+from gate.prescreen.protections.tree_sitter_refusals import Refusal, TreeSitterRefusals, digest, made_guard
+from gate.prescreen.protections.tree_sitter_shapes import (
+    arguments,
+    assigned,
+    callee,
+    inside,
+    is_call,
+    text_of,
+)
 from gate.prescreen.protections.vocabulary import (
     family_of,
     is_check,
@@ -51,9 +58,6 @@ _RAISES: Final = frozenset({
     "halt", "head",
     "fatal", "log_fatal", "render_404", "not_found", "deny", "forbid", "err_handler",
 })  # fmt: skip
-_CODES: Final[tuple[tuple[str, Family], ...]] = (
-    ("401", "authentication"), ("403", "authorisation"), ("429", "rate limit"),
-)  # fmt: skip
 _REFUSING: Final = ("forbid", "forbidden", "unauthorized", "access_denied", "challenge", "status_forbidden",
                     "status_unauthorized", "unauthenticated", "permission_denied")  # fmt: skip
 _NOTHING: Final = frozenset({"", "nil", "null", "None", "false", "ErrorFlow"})
@@ -62,24 +66,10 @@ _CONSTANT: Final = frozenset({
     "constant_time_eq", "fixed_length_secure_compare", "verify_slices_are_equal",
 })  # fmt: skip
 _ERRORS: Final = frozenset({"err", "ok", "error", "e", "valid", "allowed", "exists", "isValid", "found"})
-_CUT: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    explicit: Family | None
-    is_no: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    must: Term = frozenset()
-    context: Term = frozenset()
-    guarded: bool = False
 
 
 @dataclass
-class Refusals:
+class Refusals(TreeSitterRefusals):
     """Reads one function; ``skip`` are nodes (by id) that are units of their own.
 
     ``raises``: a call that fails ends the function, whatever is done with its answer; not so in Go.
@@ -88,23 +78,18 @@ class Refusals:
     fallback: Family | None = None
     skip: frozenset[int] = frozenset()
     raises: bool = True
-    guards: list[Guard] = field(default_factory=list)
-    weaknesses: list[Weakness] = field(default_factory=list)
-    tested: set[str] = field(default_factory=set)
-    plain: list[int] = field(default_factory=list)
-    acts: list[int] = field(default_factory=list)
 
     def read(self, body: Node) -> None:
         """Gather the protections of a body into the lists above."""
-        self._block(statements(body), _Place())
+        self._block(statements(body), Place())
 
-    def _block(self, body: Sequence[Node], place: _Place) -> None:
+    def _block(self, body: Sequence[Node], place: Place) -> None:
         for index, one in enumerate(body):
             before = body[index - 1] if index else None
             self._statement(one, before, place)
             place = self._behind(one, place)
 
-    def _statement(self, node: Node, before: Node | None, place: _Place) -> None:
+    def _statement(self, node: Node, before: Node | None, place: Place) -> None:
         if node.id in self.skip:
             return
         if not place.guarded:
@@ -125,7 +110,7 @@ class Refusals:
                 self._bare(inner, place)
             self._below(inner, place, used=not is_call(inner) and inner.type != "try_expression")
 
-    def _below(self, node: Node, place: _Place, *, used: bool) -> None:
+    def _below(self, node: Node, place: Place, *, used: bool) -> None:
         """Calls below a node; blocks of closures are read as part of this function."""
         if node.id in self.skip:
             return
@@ -143,35 +128,28 @@ class Refusals:
         for child in node.named_children:
             self._below(child, place, used=used or is_call(node))
 
-    def _bare(self, node: Node, place: _Place) -> None:
+    def _bare(self, node: Node, place: Place) -> None:
         """Ruby's calls without anything: ``require_login``."""
         name = text_of(node).strip("!?")
         family = family_of(name)
         if family is not None and (is_checking(name) or is_raising(name)):
-            self._add(_made(family, "call", (f"-{name}",), node), place)
+            self._add(made_guard(family, "call", (f"-{name}",), node), place)
 
-    def _call(self, call: Node, place: _Place, *, used: bool) -> None:
+    def _call(self, call: Node, place: Place, *, used: bool) -> None:
         called = callee(call)
         name = short_name_of(called.partition("(")[0] if called.endswith(")") else called)
         if snake(name) in _CONSTANT and arguments(call):
-            self._add(_made("integrity", "cleaner", ("-constant time",), call), place)
+            self._add(made_guard("integrity", "cleaner", ("-constant time",), call), place)
         for weak in call_weaknesses(call):
             self.weaknesses.append(weak)
         for word, node in registered(call):
             if (family := family_of(word)) is not None:
-                self._add(_made(family, "wide", (f"-{word}",), node), place)
+                self._add(made_guard(family, "wide", (f"-{word}",), node), place)
         family = family_of(name)
         if family is not None and is_checking(name) and (not used or (self.raises and is_raising(name))):
-            self._add(_made(family, "call", ("-" + atom(call, True)[1:],), call), place)
+            self._add(made_guard(family, "call", ("-" + atom(call, True)[1:],), call), place)
 
-    def _add(self, found: Guard | Weakness, place: _Place) -> None:
-        if isinstance(found, Weakness):
-            self.weaknesses.append(found)
-            return
-        context = tuple(sorted(place.context | place.must))
-        self.guards.append(replace(found, context=context, behind=len(self.acts)))
-
-    def _if(self, node: Node, before: Node | None, place: _Place) -> None:
+    def _if(self, node: Node, before: Node | None, place: Place) -> None:
         test, body, otherwise = _parts(node)
         if test is None:
             return
@@ -194,28 +172,23 @@ class Refusals:
             self._block(otherwise, replace(place, context=place.context | one_way(no)))
 
     def _refuse(
-        self, ways: list[Term], how: _Refusal, node: Node, test: Node, body: list[Node], place: _Place,
+        self, ways: list[Term], how: Refusal, node: Node, test: Node, body: list[Node], place: Place,
         checked: str,
     ) -> None:  # fmt: skip
         text = f"if {text_of(test)} ... {text_of(body[-1])}"
         for term in ways:
             sure = how.is_no or how.explicit or any(is_check(one[1:].partition("(")[0]) for one in term)
-            named = family_of_term(term) if sure else None
+            named = self._family(term) if sure else None
             named = named or next(("authorisation" for one in term if one[1:] == checked), None)
             family: Family = named or how.explicit or (self.fallback if how.is_no else None) or "other"
-            made = _made(family, "refusal", tuple(sorted(term | place.must)), node, text)
+            made = made_guard(family, "refusal", tuple(sorted(term | place.must)), node, text)
             self._add(replace(made, vague=named is None), place)
 
-    def _guards_branch(self, node: Node, test: Node, no: list[Term], body: list[Node], place: _Place) -> bool:
-        named = [(term, family) for term in no for family in (family_of_term(term),) if family in WHO]
-        if not named or any(one.startswith("+") for term, _ in named for one in term):
-            return False
-        for term, family in named:
-            made = _made(family, "branch", tuple(sorted(term | place.must)), node, f"if {text_of(test)}")
-            self._add(replace(made, holds=tuple(digest(one) for one in body)), place)
-        return True
+    def _family(self, term: Term) -> Family | None:
+        """Modes of files are no permissions of somebody."""
+        return family_of_term(frozenset(atom for atom in term if "0o" not in atom))
 
-    def _refusal(self, body: list[Node]) -> _Refusal | None:
+    def _refusal(self, body: list[Node]) -> Refusal | None:
         """How a block says no, or only ends early (``is_no`` unset); None where it goes on."""
         if not body:
             return None
@@ -228,26 +201,26 @@ class Refusals:
         explicit = _explicit(last) or (_explicit(body[-2]) if len(body) > 1 else None)
         text = text_of(inner)
         if inner.type in _THROWS or (inner.type == "jump_expression" and text.startswith("throw")):
-            return _Refusal(explicit, True)
+            return Refusal(explicit, True)
         if inner.type in _SKIPS:
-            return _Refusal(explicit, False)
+            return Refusal(explicit, False)
         if is_call(inner) and snake(short_name_of(callee(inner))) in _RAISES:
-            return _Refusal(explicit, True)
+            return Refusal(explicit, True)
         tail = is_call(inner) and callee(inner) == "Err"  # the last expression of a block of Rust
         if inner.type not in _RETURNS and not tail:
-            return _Refusal(explicit, True) if explicit and is_call(inner) else None
+            return Refusal(explicit, True) if explicit and is_call(inner) else None
         value = text.removeprefix("return").strip(" ;()")
         if value in ("true", "Ok", "nil, nil") and explicit is None:
             return None
         if not value and explicit is None and len(body) == 1:
-            return _Refusal(None, False)
+            return Refusal(None, False)
         empty = value in _NOTHING or value.startswith(("Err", "false", "nil,", "null"))
         says = explicit is not None or any(
             word in value.lower() for word in ("err", "redirect", "denied", "fail")
         )
-        return _Refusal(explicit, empty or says)
+        return Refusal(explicit, empty or says)
 
-    def _behind(self, node: Node, place: _Place) -> _Place:
+    def _behind(self, node: Node, place: Place) -> Place:
         """What follows ``if debug { return }`` stands under a switch."""
         if node.type not in _IFS:
             return place
@@ -258,7 +231,7 @@ class Refusals:
         no = one_way(terms(test, node.type.startswith("unless")))
         return replace(place, context=place.context | {one for one in no if is_switch(one)})
 
-    def _try(self, node: Node, place: _Place) -> None:
+    def _try(self, node: Node, place: Place) -> None:
         caught = [n for n in node.named_children if n.type in _CATCHES]
         refusals = [self._refusal(statements(n.child_by_field_name("body") or n)) for n in caught]
         swallows = any(one is None for one in refusals)
@@ -283,24 +256,6 @@ def statements(node: Node | None) -> list[Node]:
     ):
         return [node]
     return [one for child in node.named_children for one in statements(child)]
-
-
-def digest(node: Node) -> int:
-    """32 bits of a statement, layout aside."""
-    return zlib.crc32(text_of(node).encode("utf-8", "replace"))
-
-
-def one_way(ways: list[Term]) -> Term:
-    """One way as its atoms; of several, one atom that names them all."""
-    if len(ways) == 1:
-        return ways[0]
-    return frozenset({"+" + " or ".join(sorted(" and ".join(sorted(term)) for term in ways))})
-
-
-def family_of_term(term: Term) -> Family | None:
-    """The family that a condition speaks of."""
-    plain = (one for one in sorted(term) if "0o" not in one)  # modes of files are no permissions of somebody
-    return next((family for one in plain if (family := family_of_atom(one))), None)
 
 
 def _parts(node: Node) -> tuple[Node | None, list[Node], list[Node]]:
@@ -346,9 +301,8 @@ def _explicit(node: Node) -> Family | None:
         if inner.named_child_count:
             continue
         text = text_of(inner).strip(":'\"")
-        for code, family in _CODES:
-            if text == code:
-                return family
+        if text in CODES:
+            return CODES[text]
         name = snake(text)
         named = "identifier" in inner.type or inner.type in ("simple_symbol", "name", "constant")
         if named and (is_refusing(name) or name in _REFUSING):
@@ -363,8 +317,3 @@ def _is_act(node: Node) -> bool:
         return False
     name = short_name_of(callee(node))
     return not (is_checking(name) or family_of(name) or "log" in callee(node).lower())
-
-
-def _made(family: Family, form: Form, must: tuple[str, ...], node: Node, text: str = "") -> Guard:
-    told = (text or text_of(node))[:_CUT]
-    return Guard(family=family, form=form, must=must, text=told, line=line_of(node))

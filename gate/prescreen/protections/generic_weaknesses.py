@@ -12,8 +12,7 @@ from tree_sitter import Node
 
 from gate.prescreen.protections.facts import Family, Guard, Weakness
 from gate.prescreen.protections.generic_conditions import short_name_of
-from gate.prescreen.protections.javascript_conditions import text_of
-from gate.prescreen.protections.tree_sitter_shapes import arguments, callee, short_name
+from gate.prescreen.protections.tree_sitter_shapes import arguments, callee, line_of, short_name, text_of
 from gate.prescreen.protections.vocabulary import family_of, is_opening, snake
 
 _CUT: Final = 160
@@ -189,9 +188,3 @@ def is_before(name: str) -> bool:
 def weakness(key: str, family: Family, node: Node) -> Weakness:
     """Something that opens, as a value."""
     return Weakness(key=key, family=family, text=text_of(node)[-_CUT:], line=line_of(node))
-
-
-def line_of(node: Node) -> int:
-    """The line on which a node ends or begins: that of the last name of a chain."""
-    named = node.child_by_field_name("name")
-    return (named or node).start_point[0] + 1

@@ -7,7 +7,8 @@ from typing import Final
 
 from tree_sitter import Node
 
-from gate.prescreen.protections.conditions import Term, both, either
+from gate.prescreen.protections.conditions import Term, both, comparison, either
+from gate.prescreen.protections.tree_sitter_shapes import plain_operator, text_of
 from gate.prescreen.protections.vocabulary import family_of
 
 _DEPTH: Final = 4
@@ -23,18 +24,11 @@ _NAMED_BY: Final = {
     "member_expression": "property", "call_expression": "function", "new_expression": "constructor",
 }  # fmt: skip
 _NOTHING: Final = frozenset({"null", "undefined", "false"})
-_FLIPPED: Final = frozenset({"!==", "!=", ">=", "<="})
 _USERS: Final = frozenset({"user", "currentUser", "userId", "currentUserId", "viewer", "session", "uid"})
 _HOLDERS: Final = frozenset(
     {"req", "request", "ctx", "context", "session", "this", "locals", "state", "auth", "res"}
 )
 _IDS: Final = frozenset({"id", "_id", "uuid", "sub", "userId"})
-
-
-def text_of(node: Node | None) -> str:
-    """The source of a node on one line."""
-    raw = (node.text or b"") if node is not None else b""
-    return " ".join(raw.decode("utf-8", "replace").split())
 
 
 def first_in(node: Node | None) -> Node | None:
@@ -116,19 +110,12 @@ class Conditions:
 
 
 def _compared(left: Node, word: str, right: Node, holds: bool) -> str:
-    if word in _FLIPPED:
-        holds = not holds
-    kind = {"!==": "==", "===": "==", "!=": "==", ">=": "<", "<=": ">", "instanceof": "is a"}.get(word, word)
+    kind, holds = plain_operator("is a" if word == "instanceof" else word, holds)
     if kind == "==" and plain(right).type in _NOTHING:
         return ("-" if holds else "+") + shown(left)
     if kind == "==" and plain(right).type == "true":
         return ("+" if holds else "-") + shown(left)
-    sides = [shown(left), shown(right)]
-    if kind == "==":
-        sides.sort()
-    elif kind == ">":
-        kind, sides = "<", sides[::-1]
-    return f"{'+' if holds else '-'}{sides[0]} {kind} {sides[1]}"
+    return comparison(shown(left), kind, shown(right), holds)
 
 
 def shown(node: Node) -> str:

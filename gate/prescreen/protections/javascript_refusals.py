@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
-from gate.prescreen.protections.conditions import Term, family_of_atom
-from gate.prescreen.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
+from gate.prescreen.protections.conditions import Term
+from gate.prescreen.protections.facts import SWALLOWED, Family, Guard, Weakness
 from gate.prescreen.protections.javascript_conditions import (
     Conditions,
     first_in,
     is_user,
     last_name,
     plain,
-    text_of,
 )
+from gate.prescreen.protections.refusals import CODES, Place, one_way
+from gate.prescreen.protections.tree_sitter_refusals import (
+    CUT,
+    Refusal,
+    TreeSitterRefusals,
+    digest,
+    made_guard,
+)
+from gate.prescreen.protections.tree_sitter_shapes import text_of
 from gate.prescreen.protections.vocabulary import (
     CLEANERS,
     family_of,
@@ -35,10 +42,6 @@ FUNCTIONS: Final = frozenset({
     "generator_function_declaration", "generator_function",
 })  # fmt: skip
 _ENDS: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
-_CODES: Final[tuple[tuple[str, Family], ...]] = (
-    ("401", "authentication"), ("403", "authorisation"), ("429", "rate limit"),
-)  # fmt: skip
-_CUT: Final = 200
 _SAID: Final = ("error", "redirect", "denied", "status(4")
 _SAYS: Final = frozenset({"includes", "startsWith", "some", "every", "has", "test"})
 _OWN: Final = frozenset(
@@ -47,41 +50,23 @@ _OWN: Final = frozenset(
 _RAISING: Final = frozenset({"jwtVerify", "verifyAsync", "assertAuthenticated", "authenticateRequest"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    explicit: Family | None
-    is_no: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    must: Term = frozenset()
-    context: Term = frozenset()
-    guarded: bool = False
-
-
 @dataclass
-class Refusals:
+class Refusals(TreeSitterRefusals):
     """Reads one function; ``skip`` are nodes (by id) that are units of their own."""
 
     conditions: Conditions
     fallback: Family | None = None
     skip: frozenset[int] = frozenset()
-    guards: list[Guard] = field(default_factory=list)
-    weaknesses: list[Weakness] = field(default_factory=list)
-    tested: set[str] = field(default_factory=set)
-    plain: list[int] = field(default_factory=list)
-    acts: list[int] = field(default_factory=list)
 
     def read(self, body: Node) -> None:
         """Gather the protections of a function's body into the lists above."""
         if body.type in ("statement_block", "program"):
-            self._block(body.named_children, _Place())
+            self._block(body.named_children, Place())
         else:
-            self._answer(body, body, _Place())
-            self._calls(body, _Place(), used=True)
+            self._answer(body, body, Place())
+            self._calls(body, Place(), used=True)
 
-    def _block(self, body: list[Node], place: _Place) -> None:
+    def _block(self, body: list[Node], place: Place) -> None:
         for statement in body:
             if statement.type == "comment":
                 continue
@@ -91,7 +76,7 @@ class Refusals:
             if statement.type in _ENDS:
                 return
 
-    def _statement(self, node: Node, place: _Place) -> None:
+    def _statement(self, node: Node, place: Place) -> None:
         if node.id in self.skip:
             return
         if not place.guarded:
@@ -113,7 +98,7 @@ class Refusals:
             case _ if node.type != "class_declaration" and node.type not in FUNCTIONS:
                 self._compound(node, place)
 
-    def _compound(self, node: Node, place: _Place) -> None:
+    def _compound(self, node: Node, place: Place) -> None:
         """Loops, switches and blocks: what stands in them, statement by statement."""
         for child in node.named_children:
             if child.type == "statement_block":
@@ -123,7 +108,7 @@ class Refusals:
             elif child.type not in FUNCTIONS:
                 self._calls(child, place, used=True)
 
-    def _calls(self, node: Node, place: _Place, *, used: bool) -> None:
+    def _calls(self, node: Node, place: Place, *, used: bool) -> None:
         """Calls below a node; functions handed to a call are read as part of this one."""
         if node.id in self.skip:
             return
@@ -140,14 +125,14 @@ class Refusals:
         for child in node.named_children:
             self._calls(child, place, used=inner or node.type == "call_expression")
 
-    def _call(self, call: Node, place: _Place, *, used: bool) -> None:
+    def _call(self, call: Node, place: Place, *, used: bool) -> None:
         name = last_name(call)
         given = call.child_by_field_name("arguments")
         first = first_in(given)
         group = CLEANERS.get(snake(name))
         if group is not None and first is not None:
             family: Family = "integrity" if group == "constant time" else "escaping"
-            made = _made(family, "cleaner", (f"-{group} {last_name(first)}",), call)
+            made = made_guard(family, "cleaner", (f"-{group} {last_name(first)}",), call)
             self._add(replace(made, of=last_name(first)), place)
         if given is not None:
             for found in _owned(given, call):
@@ -157,13 +142,9 @@ class Refusals:
             return
         if (not used and is_checking(name)) or is_raising(name) or name in _RAISING or _is_jwt(call):
             key = "jwt.verify" if _is_jwt(call) else self.conditions.atom(call, True)[1:]
-            self._add(_made(named, "call", (f"-{key}",), call), place)
+            self._add(made_guard(named, "call", (f"-{key}",), call), place)
 
-    def _add(self, found: Guard, place: _Place) -> None:
-        context = tuple(sorted(place.context | place.must))
-        self.guards.append(replace(found, context=context, behind=len(self.acts)))
-
-    def _if(self, node: Node, place: _Place) -> None:
+    def _if(self, node: Node, place: Place) -> None:
         test, yes_body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
         otherwise = node.child_by_field_name("alternative")
         if test is None or yes_body is None:
@@ -182,32 +163,23 @@ class Refusals:
         )
         if refusal is None:
             self._block(
-                first, replace(place, context=place.context | one(yes), guarded=place.guarded or branch)
+                first, replace(place, context=place.context | one_way(yes), guarded=place.guarded or branch)
             )
         if refused_else is None:
-            self._block(second, replace(place, context=place.context | one(no)))
+            self._block(second, replace(place, context=place.context | one_way(no)))
 
     def _refuse(
-        self, terms: list[Term], how: _Refusal, node: Node, test: Node, body: list[Node], place: _Place,
+        self, terms: list[Term], how: Refusal, node: Node, test: Node, body: list[Node], place: Place,
         otherwise: str = "",
     ) -> None:  # fmt: skip
         text = f"if {text_of(test)} ... {otherwise}{text_of(body[-1])}"
         for term in terms:
-            named = _family(term) if how.is_no or how.explicit else None
+            named = self._family(term) if how.is_no or how.explicit else None
             family: Family = named or how.explicit or (self.fallback if how.is_no else None) or "other"
-            made = _made(family, "refusal", tuple(sorted(term | place.must)), node, text)
+            made = made_guard(family, "refusal", tuple(sorted(term | place.must)), node, text)
             self._add(replace(made, vague=named is None), place)
 
-    def _guards_branch(self, node: Node, test: Node, no: list[Term], body: list[Node], place: _Place) -> bool:
-        named = [(term, family) for term in no for family in (_family(term),) if family in WHO]
-        if not named or any(atom.startswith("+") for term, _ in named for atom in term):
-            return False
-        for term, family in named:
-            made = _made(family, "branch", tuple(sorted(term | place.must)), node, f"if {text_of(test)}")
-            self._add(replace(made, holds=tuple(digest(one) for one in body)), place)
-        return True
-
-    def _refusal(self, body: list[Node]) -> _Refusal | None:
+    def _refusal(self, body: list[Node]) -> Refusal | None:
         """How a block says no, or only ends early (``is_no`` unset); None where it goes on."""
         body = [one for one in body if one.type != "comment"]
         if not body:
@@ -216,11 +188,11 @@ class Refusals:
         text = " ".join(text_of(one) for one in body[-2:])
         explicit = _explicit(last) or (_explicit(body[-2]) if len(body) > 1 else None)
         if last.type == "throw_statement":
-            return _Refusal(explicit, True)
+            return Refusal(explicit, True)
         if last.type in ("continue_statement", "break_statement"):
-            return _Refusal(explicit, True)
+            return Refusal(explicit, True)
         if last.type == "expression_statement":
-            return _Refusal(explicit, True) if explicit else None
+            return Refusal(explicit, True) if explicit else None
         if last.type != "return_statement":
             return None
         value = first_in(last)
@@ -233,9 +205,9 @@ class Refusals:
         is_no = empty or explicit is not None or any(word in text.lower() for word in _SAID)
         if self.fallback is not None and not is_no:
             return None
-        return _Refusal(explicit, is_no)
+        return Refusal(explicit, is_no)
 
-    def _behind(self, node: Node, place: _Place) -> _Place:
+    def _behind(self, node: Node, place: Place) -> Place:
         body, test = node.child_by_field_name("consequence"), node.child_by_field_name("condition")
         statements = [one for one in _statements(body) if one.type != "comment"]
         ends = bool(statements) and statements[-1].type == "return_statement"
@@ -244,19 +216,19 @@ class Refusals:
         refusal = self._refusal(statements)
         if refusal is not None and refusal.is_no:
             return place
-        no = one(self.conditions.terms(test, False))
+        no = one_way(self.conditions.terms(test, False))
         if self.fallback is not None:
             return replace(place, must=place.must | no)
         return replace(place, context=place.context | {atom for atom in no if is_switch(atom)})
 
-    def _answer(self, value: Node, node: Node, place: _Place) -> None:
+    def _answer(self, value: Node, node: Node, place: Place) -> None:
         """A check's answer: every way in which it is no."""
         value = plain(value)
         if self.fallback is None:
             return
         if text_of(value) in ("false", "null") and (place.must or place.context):
             self.guards.append(
-                _made(self.fallback, "refusal", tuple(sorted(place.must | place.context)), node)
+                made_guard(self.fallback, "refusal", tuple(sorted(place.must | place.context)), node)
             )
             return
         name = last_name(value) if value.type == "call_expression" else ""
@@ -264,10 +236,12 @@ class Refusals:
         if not told and not (name in _SAYS or snake(name) in CLEANERS):
             return
         for term in self.conditions.terms(value, False):
-            made = _made(_family(term) or self.fallback, "refusal", tuple(sorted(term | place.must)), node)
+            made = made_guard(
+                self._family(term) or self.fallback, "refusal", tuple(sorted(term | place.must)), node
+            )
             self._add(made, place)
 
-    def _try(self, node: Node, place: _Place) -> None:
+    def _try(self, node: Node, place: Place) -> None:
         body, handler = node.child_by_field_name("body"), node.child_by_field_name("handler")
         caught = handler.child_by_field_name("body") if handler is not None else None
         refusal = self._refusal(_statements(caught)) if caught is not None else None
@@ -286,21 +260,11 @@ class Refusals:
         if checked:
             family = family_of(checked[0]) or "authentication"
             self._add(
-                _made(family, "handler", (f"+{', '.join(checked)} fails",), node, f"catch of {checked[0]}"),
+                made_guard(
+                    family, "handler", (f"+{', '.join(checked)} fails",), node, f"catch of {checked[0]}"
+                ),
                 place,
             )
-
-
-def digest(node: Node) -> int:
-    """32 bits of a statement, layout aside."""
-    return zlib.crc32(text_of(node).encode("utf-8", "replace"))
-
-
-def one(terms: list[Term]) -> Term:
-    """One way as its atoms; of several, one atom that names them all."""
-    if len(terms) == 1:
-        return terms[0]
-    return frozenset({"+" + " or ".join(sorted(" and ".join(sorted(term)) for term in terms))})
 
 
 def constants(function: Node) -> Mapping[str, Node]:
@@ -331,16 +295,10 @@ def _statements(node: Node | None) -> list[Node]:
     return node.named_children if node.type == "statement_block" else [node]
 
 
-def _family(term: Term) -> Family | None:
-    return next((family for atom in sorted(term) if (family := family_of_atom(atom))), None)
-
-
 def _explicit(node: Node) -> Family | None:
     for inner in walk(node, FUNCTIONS):
-        if inner.type == "number":
-            for code, family in _CODES:
-                if text_of(inner) == code:
-                    return family
+        if inner.type == "number" and (code := text_of(inner)) in CODES:
+            return CODES[code]
         name = text_of(inner) if inner.type in ("identifier", "property_identifier") else ""
         if inner.type == "string":
             name = text_of(inner)[1:-1]
@@ -361,9 +319,7 @@ def _with_itself(test: Node) -> Iterator[Weakness]:
             word = text_of(one.child_by_field_name("operator")) if one.type == "binary_expression" else ""
             if word in ("??", "||") and text_of(one.child_by_field_name("right")) == text_of(other):
                 line = node.start_point[0] + 1
-                yield Weakness(
-                    key="compared with itself", family="csrf", text=text_of(node)[:_CUT], line=line
-                )
+                yield Weakness(key="compared with itself", family="csrf", text=text_of(node)[:CUT], line=line)
 
 
 def _is_act(node: Node) -> bool:
@@ -392,10 +348,5 @@ def _owned(given: Node, call: Node) -> Iterator[Guard]:
         for pair in (n for n in walk(value, FUNCTIONS) if n.type == "pair"):
             own = text_of(pair.child_by_field_name("key")) in _OWN
             if own and is_user(pair.child_by_field_name("value")):
-                made = _made("authorisation", "argument", ("-what is the user's",), pair)
+                made = made_guard("authorisation", "argument", ("-what is the user's",), pair)
                 yield replace(made, of=last_name(call))
-
-
-def _made(family: Family, form: Form, must: tuple[str, ...], node: Node, text: str = "") -> Guard:
-    told = (text or text_of(node))[:_CUT]
-    return Guard(family=family, form=form, must=must, text=told, line=node.start_point[0] + 1)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from gate.prescreen.protections.conditions import Conditions, Term, family_of_atom, last_name
+from gate.prescreen.protections.conditions import Conditions, Term, last_name
 from gate.prescreen.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
 from gate.prescreen.protections.python_guards import argument_guards, source, wide_guards
 from gate.prescreen.protections.python_settings import setting_facts
+from gate.prescreen.protections.refusals import CODES, Gathered, Place, family_of_term, one_way
 from gate.prescreen.protections.vocabulary import (
     CLEANERS,
     family_of,
@@ -29,7 +30,6 @@ _ANSWERS: Final = frozenset({
     "redirect", "HttpResponseRedirect", "RedirectResponse", "HttpResponseBadRequest", "abort", "error",
     "flash",
 })  # fmt: skip
-_CODES: Final[dict[object, Family]] = {401: "authentication", 403: "authorisation", 429: "rate limit"}
 _NO: Final = ("error", "denied", "forbidden", "unauthor", "invalid", "not allowed", "permission", "login")
 _SAYS: Final = frozenset({
     "any", "all", "bool", "startswith", "endswith", "issubset", "exists", "match", "fullmatch", "isdisjoint",
@@ -46,17 +46,8 @@ class _Refusal:
     raises: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """``must`` are conditions of the answer (check functions), ``context`` what surrounds a statement."""
-
-    must: Term = frozenset()
-    context: Term = frozenset()
-    guarded: bool = False
-
-
 @dataclass
-class Refusals:
+class Refusals(Gathered):
     """Reads one function. ``fallback`` is the family of a check whose conditions name none.
 
     ``silent``: such a check that says no by raising only, so that a bare ``return`` is its yes.
@@ -65,17 +56,12 @@ class Refusals:
     conditions: Conditions
     fallback: Family | None = None
     silent: bool = False
-    guards: list[Guard] = field(default_factory=list)
-    weaknesses: list[Weakness] = field(default_factory=list)
-    tested: set[str] = field(default_factory=set)
-    plain: list[int] = field(default_factory=list)
-    acts: list[int] = field(default_factory=list)
 
     def read(self, body: Sequence[ast.stmt]) -> None:
         """Gather the protections of a body into the lists above."""
-        self._block(body, _Place())
+        self._block(body, Place())
 
-    def _block(self, body: Sequence[ast.stmt], place: _Place) -> None:
+    def _block(self, body: Sequence[ast.stmt], place: Place) -> None:
         for statement in body:
             self._statement(statement, place)
             if isinstance(statement, ast.If):
@@ -83,7 +69,7 @@ class Refusals:
             if isinstance(statement, _ENDS):
                 return
 
-    def _statement(self, statement: ast.stmt, place: _Place) -> None:
+    def _statement(self, statement: ast.stmt, place: Place) -> None:
         act = _is_act(statement)
         told = not place.guarded and not isinstance(statement, (*_NESTED, ast.Pass))
         made = digest(statement) if act or told else 0
@@ -109,14 +95,7 @@ class Refusals:
                 self._block(getattr(statement, "body", ()), place)
                 self._block(getattr(statement, "orelse", ()), place)
 
-    def _add(self, found: Guard | Weakness, place: _Place) -> None:
-        if isinstance(found, Weakness):
-            self.weaknesses.append(found)
-        else:
-            context = tuple(sorted(place.context | place.must))
-            self.guards.append(replace(found, context=context, behind=len(self.acts)))
-
-    def _call(self, call: ast.Call, place: _Place, statement: ast.stmt) -> None:
+    def _call(self, call: ast.Call, place: Place, statement: ast.stmt) -> None:
         for found in (*argument_guards(call), *wide_guards(call)):
             self._add(found, place)
         name = last_name(call)
@@ -133,7 +112,7 @@ class Refusals:
         if unused or is_raising(name):
             self._add(_made(family_name, "call", (self.conditions.atom(call, False),), call), place)
 
-    def _if(self, statement: ast.If, place: _Place) -> None:
+    def _if(self, statement: ast.If, place: Place) -> None:
         test = statement.test
         yes, no = self.conditions.terms(test), self.conditions.terms(test, False)
         self.tested |= {atom for term in (*yes, *no) for atom in term}
@@ -148,38 +127,38 @@ class Refusals:
         if refusal is None and all(isinstance(one, ast.Assign) for one in statement.body):
             self._replaces(statement, yes, place)
         branch = refusal is None and otherwise is None and self._guards_branch(statement, no, place)
-        body = replace(place, context=place.context | _one(yes), guarded=place.guarded or branch)
+        body = replace(place, context=place.context | one_way(yes), guarded=place.guarded or branch)
         if refusal is None:
             self._block(statement.body, body)
         else:
             self._calls_of(statement.body, place)
         if otherwise is None:
-            self._block(statement.orelse, replace(place, context=place.context | _one(no)))
+            self._block(statement.orelse, replace(place, context=place.context | one_way(no)))
 
-    def _calls_of(self, body: Sequence[ast.stmt], place: _Place) -> None:
+    def _calls_of(self, body: Sequence[ast.stmt], place: Place) -> None:
         for statement in body:
             if isinstance(statement, ast.If):
                 self._if(statement, place)
 
-    def _replaces(self, statement: ast.If, yes: list[Term], place: _Place) -> None:
+    def _replaces(self, statement: ast.If, yes: list[Term], place: Place) -> None:
         """``if not is_safe_url(target): target = "/"``: a value from outside that is put right."""
         for term in yes:
-            family = _family(term)
+            family = family_of_term(term)
             if family == "place" and any(atom.startswith("-") for atom in term):
                 made = _made(family, "refusal", tuple(sorted(term | place.must)), statement)
                 self._add(
                     replace(made, text=f"if {source(statement.test)}: {source(statement.body[0])}"), place
                 )
 
-    def _ends_early(self, statement: ast.If, yes: list[Term], place: _Place) -> None:
+    def _ends_early(self, statement: ast.If, yes: list[Term], place: Place) -> None:
         """An answer that is no refusal by its words still keeps what follows from being reached."""
         for term in yes:
             made = _made("other", "refusal", tuple(sorted(term | place.must)), statement)
             self._add(replace(made, text=f"if {source(statement.test)}: ... return"), place)
 
-    def _guards_branch(self, statement: ast.If, no: list[Term], place: _Place) -> bool:
+    def _guards_branch(self, statement: ast.If, no: list[Term], place: Place) -> bool:
         """``if user.is_admin: act()``: what stands in the branch is guarded."""
-        named = [(term, family) for term in no for family in (_family(term),) if family in WHO]
+        named = [(term, family) for term in no for family in (family_of_term(term),) if family in WHO]
         holds = tuple(digest(one) for one in statement.body if not isinstance(one, ast.Pass))
         if not named or any(atom.startswith("+") for term, _ in named for atom in term):
             return False
@@ -189,7 +168,7 @@ class Refusals:
             self._add(replace(made, holds=holds), place)
         return True
 
-    def _refuse(self, test: ast.expr, when: bool, how: _Refusal, node: ast.stmt, place: _Place) -> None:
+    def _refuse(self, test: ast.expr, when: bool, how: _Refusal, node: ast.stmt, place: Place) -> None:
         terms = self.conditions.terms(test, when)
         self.tested |= {atom for term in terms for atom in term}
         text = source(node)
@@ -197,7 +176,7 @@ class Refusals:
             last = source((node.body if when else node.orelse)[-1])
             text = f"if {source(test)}: ... {last}" if when else f"if {source(test)}: ... else: {last}"
         for term in terms:
-            named = _family(term)
+            named = family_of_term(term)
             family: Family = named or how.explicit or self.fallback or "other"
             made = _made(family, "refusal", tuple(sorted(term | place.must)), node, text)
             self._add(replace(made, vague=named is None), place)
@@ -235,19 +214,19 @@ class Refusals:
                 return True
         return False
 
-    def _behind(self, statement: ast.If, place: _Place) -> _Place:
+    def _behind(self, statement: ast.If, place: Place) -> Place:
         """Where what follows an early end stands: a check that said yes, or a switch."""
         if not statement.body or not isinstance(statement.body[-1], ast.Return | ast.Raise):
             return place
         if self._refusal(statement.body) is not None or statement.orelse:
             return place
-        no = _one(self.conditions.terms(statement.test, False))
+        no = one_way(self.conditions.terms(statement.test, False))
         if self.fallback is not None:
             return replace(place, must=place.must | no)
         switches = {atom for atom in no if is_switch(atom)}
         return replace(place, context=place.context | switches)
 
-    def _returned(self, statement: ast.Return, value: ast.expr | None, place: _Place) -> None:
+    def _returned(self, statement: ast.Return, value: ast.expr | None, place: Place) -> None:
         """A check's answer: every way in which it is no."""
         if self.fallback is None or value is None:
             return
@@ -265,10 +244,10 @@ class Refusals:
             if term == {"-" + last_name(value)} and isinstance(value, ast.Name):
                 continue
             must = tuple(sorted(term | place.must))
-            family = _family(term) or self.fallback
+            family = family_of_term(term) or self.fallback
             self._add(_made(family, "refusal", must, statement, source(statement)), place)
 
-    def _try(self, statement: ast.Try, place: _Place) -> None:
+    def _try(self, statement: ast.Try, place: Place) -> None:
         swallows = False
         for handler in statement.handlers:
             types = _types(handler.type)
@@ -285,7 +264,7 @@ class Refusals:
         self._block(statement.finalbody, place)
 
     def _handler(
-        self, tried: ast.Try, handler: ast.ExceptHandler, types: list[str], how: _Refusal, place: _Place
+        self, tried: ast.Try, handler: ast.ExceptHandler, types: list[str], how: _Refusal, place: Place
     ) -> None:
         calls = [n for one in tried.body for n in ast.walk(one) if isinstance(n, ast.Call)]
         dotted = {".".join(source(call.func).split(".")[-2:]): call for call in calls}
@@ -361,25 +340,14 @@ def _made(family: Family, form: Form, must: tuple[str, ...], node: ast.AST, text
     return Guard(family=family, form=form, must=must, text=(text or source(node))[:200], line=line)
 
 
-def _family(term: Term) -> Family | None:
-    return next((family for atom in sorted(term) if (family := family_of_atom(atom))), None)
-
-
-def _one(terms: list[Term]) -> Term:
-    """One way as its atoms; of several, one atom that names them all."""
-    if len(terms) == 1:
-        return terms[0]
-    return frozenset({"+" + " or ".join(sorted(" and ".join(sorted(term)) for term in terms))})
-
-
 def _explicit(word: ast.AST) -> Family | None:
     if isinstance(word, ast.Constant):
-        return _CODES.get(word.value) if isinstance(word.value, int) else None
+        return CODES.get(str(word.value)) if isinstance(word.value, int) else None
     name = last_name(word)
     if is_refusing(name):
         return family_of(name) or "authorisation"
-    for code, family in _CODES.items():
-        if str(code) in name and ("HTTP" in name.upper() or "status" in name.lower()):
+    for code, family in CODES.items():
+        if code in name and ("HTTP" in name.upper() or "status" in name.lower()):
             return family
     return None
 

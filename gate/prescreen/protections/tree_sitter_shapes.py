@@ -12,7 +12,6 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
-from gate.prescreen.protections.javascript_conditions import text_of
 
 _NAMES: Final = ("name", "left", "key", "pattern", "field")
 _VALUES: Final = ("value", "right")
@@ -60,8 +59,27 @@ _SIZES: Final = {"b": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3, "tb":
 _DEPTH: Final = 8
 _MOST: Final = 1e18
 
+_NEGATED: Final = frozenset({"!=", "!==", ">=", "<="})
+_KINDS: Final = {"!=": "==", "===": "==", "!==": "==", ">=": "<", "<=": ">"}
+
 Value = tuple[float, bool]
 """An amount, and whether its unit is certain: seconds or bytes."""
+
+
+def text_of(node: Node | None) -> str:
+    """The source of a node on one line."""
+    raw = (node.text or b"") if node is not None else b""
+    return " ".join(raw.decode("utf-8", "replace").split())
+
+
+def line_of(node: Node) -> int:
+    """Where a node begins, from 1."""
+    return node.start_point[0] + 1
+
+
+def plain_operator(word: str, holds: bool) -> tuple[str, bool]:
+    """A comparison's operator without a negation, and whether it holds then: ``a != b`` is not ``a == b``."""
+    return _KINDS.get(word, word), not holds if word in _NEGATED else holds
 
 
 def is_call(node: Node) -> bool:

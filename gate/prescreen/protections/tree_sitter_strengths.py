@@ -8,7 +8,6 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.prescreen.protections.facts import Strength
-from gate.prescreen.protections.javascript_conditions import text_of
 from gate.prescreen.protections.strengths import (
     place_of,
     random_bits,
@@ -25,6 +24,7 @@ from gate.prescreen.protections.tree_sitter_shapes import (
     is_call,
     named_values,
     short_name,
+    text_of,
 )
 from gate.prescreen.protections.vocabulary import snake
 

@@ -18,10 +18,11 @@ from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended, unread_files_text
-from gate.prescreen.protections.compare import Loss, losses
+from gate.prescreen.protections.compare import losses
 from gate.prescreen.protections.facts import WHO, FileFacts
 from gate.prescreen.protections.paths import is_example, is_test_path
 from gate.prescreen.protections.tests_compare import Missing, changed_names, missing_tests
+from gate.prescreen.protections.unit_losses import Loss
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 
