@@ -23,7 +23,7 @@ _TEMP = (
 )
 _CHANCE = re.compile(f"(?:{_TEMP}|{_UUID}|{_HEX}|\\d{{3,}})+")
 _CHANCE_IN_TEXT = re.compile(f"{_TEMP}|{_UUID}|{_HEX}|(?<![\\d.:])\\d{{4,}}(?![\\d.])")
-_PATHS = re.compile(r"(?:/tmp|/var/tmp|/dev/shm)/[^\s'\":;,)]*")
+_PATHS = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/work/cache)/[^\s'\":;,)]*")
 
 
 @lru_cache(maxsize=50_000)

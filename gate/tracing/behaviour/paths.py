@@ -41,7 +41,8 @@ _TEMP_FILE: Final = PathClass("scratch", "/tmp/*")  # noqa: S108
 _ROOT_ALIAS = re.compile(r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:root|cwd(?=/work/|/etc/))(?=/)")
 _HOMES = re.compile(r"/root(?=/|\Z)|/home/[^/]+(?=/)")
 """Homes other than the sandbox's own. What lies directly in /home is a file of the system."""
-_SCRATCH = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/run/user/\d+|/run/lock|/var/lock)(?=/|\Z)")
+_SCRATCH = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/run/user/\d+|/run/lock|/var/lock|/work/cache)(?=/|\Z)")
+"""``/work/cache`` is the installer's (uv, npm), of one sandbox only: each build gets a drawn name there."""
 _UUID_CLOCK = "/var/lib/libuuid/clock.txt"
 """Every program that makes a UUID of the time opens it (libuuid, Python's uuid.getnode and uuid1)."""
 _CLOCK = re.compile(r"/dev/shm/(?:sem\.)?gate-clock-\d+\Z")  # noqa: S108

@@ -49,6 +49,8 @@ HARMLESS_READS = (
     "/work/home/.config",
     "/tmp/tmpabcdefgh/x",
     "/var/tmp/x",
+    "/work/cache/archive-v0/kbicosB-rlr4mkmU/distutils-precedence.pth",
+    "/work/cache/sdists-v11/pypi/uwsgi/2.0.31/khly4JcMdmvpq_Gc/src/setup.py",
     "/dev/shm/psm_1234abcd",
     "/opt/gate/driver/item_process.py",
     "/etc",
@@ -160,6 +162,23 @@ def test_writing_this_is_nobodys_business(path: str, tmp_path: Path) -> None:
 def test_writing_this_is_told(path: str, flags: str, shown: str, how: str, tmp_path: Path) -> None:
     [seen] = Trace().write(path, flags).seen(tmp_path)
     assert (seen.kind.value, seen.subject, seen.detail["how"]) == ("write", shown, how)
+
+
+def test_the_installers_cache_has_drawn_names_and_they_are_not_told(tmp_path: Path) -> None:
+    """A lock's package without a wheel is built at base and at head, each time under another name."""
+
+    def built(name: str, place: str) -> tuple[str, ...]:
+        source, archive = f"/work/cache/sdists-v11/pypi/uwsgi/2.0.31/{name}", f"/work/cache/archive-v0/{place}"
+        environment = f"/work/cache/builds-v0/.tmp{name[:6]}/lib/python3.11/site-packages"
+        trace = Trace().file("mkdir", f"{source}/src/build").write(f"{source}/src/build/lib/a.py")
+        trace = trace.file("link", f"{archive}/precedence.pth", f"{environment}/precedence.pth")
+        folder = tmp_path / name
+        folder.mkdir()
+        return tuple(told(trace.exec(f"{source}/src/configure", "configure").seen(folder)))
+
+    first = built("khly4JcMdmvpq_Gc", "kbicosB-rlr4mkmU")
+    assert first == built("Xb_d0PqRRmmKs81d", "w-IosBBrlrzmkmUq")
+    assert {text.split()[1] for text in first if text.startswith(("write", "link"))} == {"/work/cache/*"}
 
 
 def test_the_gates_own_files(tmp_path: Path) -> None:
