@@ -168,7 +168,8 @@ def test_the_installers_cache_has_drawn_names_and_they_are_not_told(tmp_path: Pa
     """A lock's package without a wheel is built at base and at head, each time under another name."""
 
     def built(name: str, place: str) -> tuple[str, ...]:
-        source, archive = f"/work/cache/sdists-v11/pypi/uwsgi/2.0.31/{name}", f"/work/cache/archive-v0/{place}"
+        source = f"/work/cache/sdists-v11/pypi/uwsgi/2.0.31/{name}"
+        archive = f"/work/cache/archive-v0/{place}"
         environment = f"/work/cache/builds-v0/.tmp{name[:6]}/lib/python3.11/site-packages"
         trace = Trace().file("mkdir", f"{source}/src/build").write(f"{source}/src/build/lib/a.py")
         trace = trace.file("link", f"{archive}/precedence.pth", f"{environment}/precedence.pth")
