@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Protocol
 
 from gate.errors import InconclusiveError
 
@@ -92,7 +93,7 @@ def run(
         ) from error
     try:
         _limit(child.pid, limits or {})
-        out, err, timed_out, cut = _pump(child, stdin, start + deadline, cap)
+        out, err, timed_out, cut = exchange(child, stdin, start + deadline, cap)
     finally:
         kill_group(child)
     return Done(
@@ -104,6 +105,17 @@ def run(
         timed_out=timed_out,
         truncated=cut,
     )
+
+
+class Child(Protocol):
+    """What `exchange` needs of a process: subprocess.Popen is one."""
+
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code; raises subprocess.TimeoutExpired."""
 
 
 def _limit(pid: int, limits: Mapping[int, int]) -> None:
@@ -126,10 +138,12 @@ def kill_group(child: subprocess.Popen[bytes]) -> None:
                 pipe.close()
 
 
-def _pump(
-    child: subprocess.Popen[bytes], stdin: bytes, until: float, cap: int
-) -> tuple[bytes, bytes, bool, bool]:
-    """Feed stdin and drain both streams until they close or time is up."""
+def exchange(child: Child, stdin: bytes, until: float, cap: int) -> tuple[bytes, bytes, bool, bool]:
+    """Feed stdin and drain both streams until they close, or until ``until`` (time.monotonic).
+
+    Standard output, standard error, whether time was up, whether a stream was longer than ``cap`` bytes.
+    The caller ends the child.
+    """
     if not (child.stdin and child.stdout and child.stderr):
         raise ValueError("the child needs three pipes")
     kept = {child.stdout.fileno(): bytearray(), child.stderr.fileno(): bytearray()}

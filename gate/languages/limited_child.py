@@ -1,8 +1,9 @@
 """Runs a parser over many untrusted files in a child with limits: one bad file never costs the others.
 
-The child (child_worker.py) takes files one after another from its standard input and writes one answer per
-file. A file that kills it (nesting bomb, out of memory, crash in C code, its own deadline) gets an
-outcome with the reason; a fresh child goes on with the file after it.
+The child (child_worker.py, forked from a template where there can be one: warm_child.py) takes files one
+after another from its standard input and writes one answer per file. A file that kills it (nesting bomb, out
+of memory, crash in C code, its own deadline) gets an outcome with the reason; a fresh child goes on with the
+file after it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 import msgspec
 
 from gate import process
+from gate.languages import warm_child
 from gate.languages.child_worker import share
 
 FileOutcome = Literal["done", "timed-out", "out-of-memory", "crashed", "not-reached", "too-large"]
@@ -37,6 +39,8 @@ MEMORY: Final = 1 << 30
 """Bytes of address space a child may take."""
 STACK: Final = 64 << 20
 """Bytes of stack: CPython's own parser recurses in C."""
+_ANSWERS: Final = 256 << 20
+"""Bytes that one child may answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,13 +122,7 @@ class _Scan:
 
     def one_child(self, start: int, options: Mapping[str, object], left: float) -> int:
         """Feed one child from ``start`` of the order on; where to go on (past the file that ended it)."""
-        done = process.run(
-            [sys.executable, "-I", "-m", "gate.languages.child_worker"],
-            stdin=self._request(start, options),
-            deadline=left,
-            limits=limited(memory=MEMORY, cpu=left + 5),
-            cap=256 << 20,
-        )
+        done = self._run(self._request(start, options), left)
         begun, ended = start, start - 1
         for line in done.stdout.splitlines():
             try:
@@ -147,6 +145,20 @@ class _Scan:
             return len(self.order)
         self.results[culprit] = _fatal(path, done, share(self.per_file, len(data)))
         return max(begun, ended + 1) + 1
+
+    def _run(self, request: bytes, left: float) -> process.Done:
+        until = time.monotonic() + left
+        limits = limited(memory=MEMORY, cpu=left + 5)
+        module = self.function.partition(":")[0]
+        return warm_child.run(
+            module, stdin=request, deadline=left, limits=limits, cap=_ANSWERS
+        ) or process.run(
+            [sys.executable, "-I", "-m", "gate.languages.child_worker"],
+            stdin=request,
+            deadline=max(0.0, until - time.monotonic()),
+            limits=limits,
+            cap=_ANSWERS,
+        )
 
     def _request(self, start: int, options: Mapping[str, object]) -> bytes:
         head = {"function": self.function, "per_file": self.per_file, "options": dict(options)}

@@ -32,3 +32,13 @@ def parse(path: str, data: bytes, options: Mapping[str, object]) -> str:
     """Parse as Python and give the root's type."""
     del path, options
     return type(ast.parse(data)).__name__
+
+
+_SEEN: list[str] = []
+
+
+def remember(path: str, data: bytes, options: Mapping[str, object]) -> int:
+    """How many files this process has seen before."""
+    del data, options
+    _SEEN.append(path)
+    return len(_SEEN) - 1

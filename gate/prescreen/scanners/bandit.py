@@ -96,9 +96,18 @@ def _scan(views: list[View], deadline: float) -> list[FileResult[Scanned]]:
         "gate.prescreen.scanners.bandit:scan_file",
         [(view.path, str(view.file).encode()) for view in views],
         Scanned,
-        options={"config": str(rules_dir() / "bandit.toml")},
+        options={"config": _config()},
         deadline=deadline,
     )
+
+
+def _config() -> str:
+    return str(rules_dir() / "bandit.toml")
+
+
+def prepare() -> None:
+    """In the template of children: Bandit imports its tests and reads our configuration once."""
+    _manager(_config())
 
 
 def scan_file(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
