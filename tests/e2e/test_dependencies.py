@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,12 +153,18 @@ AUTOMATIC: FileMap = {
 
 
 def test_dependencies_are_found_without_configuration(
-    tmp_path: Path, backend: str, index: PackageIndex
+    tmp_path: Path, backend: str, index: PackageIndex, cache: Path
 ) -> None:
     report = _check(tmp_path, backend, CHANGED, index.place, base=AUTOMATIC)
     assert report["verdict"] == "pass", _told(report)
     assert "1 package for base" in _stage(report, "setup")["reason"], _told(report)
     assert not [e for e in report["sandbox"]["not_exercised"] if "plumbline" in e["reason"]], _told(report)
+    assert any(_is_compiled(tar) for tar in cache.glob("*.tar"))
+
+
+def _is_compiled(layer: Path) -> bool:
+    with tarfile.open(layer) as archive:
+        return any("plumbline/__pycache__/__init__." in name for name in archive.getnames())
 
 
 def test_without_an_index_a_harmless_change_is_not_stopped(

@@ -3,10 +3,10 @@
 Reads plan.json beside it (uv_plan.py makes it). All of it at once where that works; else one look tells which
 exact versions have no wheel, and the nearest newer ones take their places; what the installer blames goes,
 and last come halves, so that what cannot be had is told apart. Then each of ``also`` that can be had, and a
-look whether ``runner`` starts. Writes one JSON object: ``failed`` ([line without its hashes, what the
-installer said]), ``replaced`` ([line, the version that is there, why]), ``given_up`` (tiers), ``unreachable``
-(what it said when no index answered), ``built`` (did any of ``trial`` build?), ``steps`` (for people: seconds
-and what). Standard library only.
+look whether ``runner`` starts; last, everything is compiled (bytecode.py). Writes one JSON object: ``failed``
+([line without its hashes, what the installer said]), ``replaced`` ([line, the version that is there, why]),
+``given_up`` (tiers), ``unreachable`` (what it said when no index answered), ``built`` (did any of ``trial``
+build?), ``steps`` (for people: seconds and what). Standard library only.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import subprocess
 import sys
 import time
 
+from . import bytecode, runner_check
 from . import installer_text as text_of
-from . import runner_check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ MOST_BLAMED = 12
 MOST_DOUBTED = 40
 TEXT = 1500
 LOOK_SECONDS = 30.0
+COMPILE_SECONDS = 60.0
 NO_TIME = "no time was left"
 _FAR = "2100-01-01T00:00:00Z"
 _UNREACHABLE = re.compile(
@@ -200,6 +201,17 @@ class Installer:
             else:
                 self.fail(line, said)
 
+    def compile(self) -> None:
+        """Bytecode beside every module, so that no start makes it anew. Where packages were built, whose run
+        is told as one of the change, no further program is started for it.
+        """
+        out, left = str(self.plan["out"]), min(COMPILE_SECONDS, self.until - time.monotonic())
+        if self.plan["python"] == "python3":
+            bytecode.compile_below(out, left)
+        elif not self.plan["trial"]:
+            words = [self.plan["python"], "-I", "-S", "-B", os.path.abspath(bytecode.__file__)]
+            self.call([*words, out, str(left)])
+
     def look(self, lines: list[str], options: list[str]) -> tuple[int, str, str]:
         """What the resolver makes of these lines alone, without what they need."""
         _write(_LINES, lines)
@@ -286,6 +298,8 @@ def main() -> int:
             installer.also()
             if installer.plan["runner"]:
                 runner_check.see_to(installer)
+            if installer.plan["resolver"]:  # pip's own runs are told from others by the programs they start
+                installer.compile()
     except UnreachableError as error:
         unreachable = str(error)[-TEXT:]
     told = {

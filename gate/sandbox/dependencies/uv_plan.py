@@ -23,7 +23,7 @@ from gate.supply.python.requirements import names_of
 
 TRIED_AGAIN: Final = (NO_WHEEL, CONTRADICTS)
 """Why a line was left out that may go well once others were built."""
-_SCRIPTS: Final = ("installer.py", "installer_text.py", "runner_check.py")
+_SCRIPTS: Final = ("installer.py", "installer_text.py", "runner_check.py", "bytecode.py")
 _INSIDE: Final = "installing"
 """The package of the scripts inside."""
 _START: Final = f"import sys; from {_INSIDE}.installer import main; sys.exit(main())\n"
