@@ -54,7 +54,7 @@ def run_once(repo: Path, file: Path) -> dict[str, object]:
     start = time.monotonic()
     done = process.run(
         [sys.executable, "-c", CHILD, "check", "--repo", repo, "--base", "main", "--head", "head", "-q",
-         "--json", file],
+         "--no-cache", "--json", file],
         deadline=300,
         env={"HOME": str(Path.home())},
     )  # fmt: skip

@@ -59,8 +59,9 @@ def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     with tempfile.TemporaryDirectory() as folder:
         repo = build(PULL, Path(folder))
-        words = ("-m", "gate.cli", "check", "--repo", repo, "--base", "main", "--head", "head", "-q")
-        fast, bubblewrap = {"sandbox.fast": True}, ("--backend", "bubblewrap")
+        which = ("--repo", repo, "--base", "main", "--head", "head")
+        words = ("-m", "gate.cli", "check", *which, "-q", "--no-cache")
+        fast, bubblewrap = {"sandbox.fast": True, "cache.enabled": False}, ("--backend", "bubblewrap")
         found: dict[str, object] = {
             "processors": len(os.sched_getaffinity(0)),
             "load": round(os.getloadavg()[0], 1),

@@ -104,7 +104,7 @@ def judged(
     with tempfile.TemporaryDirectory(prefix="gate-bench-") as folder:
         file = Path(folder) / "report.json"
         words: list[str | Path] = ["check", "--repo", repo, "--base", f"{commit}^1", "--head", commit]
-        words += [f"--egress-allow={place}" for place in allowed]
+        words += ["--no-cache", *(f"--egress-allow={place}" for place in allowed)]
         done = process.run(
             [sys.executable, "-c", _MAIN, *words, "-q", "--json", file],
             deadline=deadline,

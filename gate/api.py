@@ -142,13 +142,26 @@ def check_opened(
 ) -> Report:
     """Judge a change that was opened by other means, and close it. ``settled``: its trees hold no settings.
 
+    The same change under the same circumstances gives the report of the first time (docs/cache.md; its
+    ``made.at`` tells when that was), unless evidence is asked for or ``cache.enabled`` is false.
+
     Raises UsageError for settings that are wrong.
     """
-    from gate.check import check as look
+    from gate.cache.active import in_use
+    from gate.kept_check import kept_check
 
     with opened:
         in_force = _in_force(settings, None if settled else opened.config)
-        return look(opened, in_force, progress, request=request, keep=keep)
+        kept, store = kept_check(opened, in_force, request)
+        if kept is not None and keep is None and (known := kept.find()) is not None:
+            return known
+        from gate.check import check as look
+
+        with in_use(store):
+            report = look(opened, in_force, progress, request=request, keep=keep)
+        if kept is not None:
+            kept.add(report)
+        return report
 
 
 def _in_force(given: SettingsLike, base: Tree | None) -> Settings:

@@ -155,6 +155,17 @@ class DeploySettings(Struct, frozen=True):
     """How long `gate serve` waits for a verdict that is not there yet."""
 
 
+class CacheSettings(Struct, frozen=True):
+    """``[cache]``: what is kept between checks (docs/cache.md). It never bears on a verdict."""
+
+    enabled: bool = True
+    """Keep whole checks, and what was said of files, by content; tell the same change again at once."""
+    mb: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] = 256
+    """MiB that all of it may take; what was used least recently goes."""
+    days: Annotated[float, msgspec.Meta(gt=0, le=30)] = 7.0
+    """Days after which everything is looked at anew: the world moves on where the change does not."""
+
+
 class Config(Struct, frozen=True):
     """The whole of ``gate.toml`` (or ``[tool.gate]`` in ``pyproject.toml``)."""
 
@@ -164,6 +175,7 @@ class Config(Struct, frozen=True):
     attribution: AttributionSettings = AttributionSettings()
     github: GithubSettings = GithubSettings()
     override: OverrideSettings = OverrideSettings()
+    cache: CacheSettings = CacheSettings()
     deploy: dict[str, DeploySettings] = {}
 
     def deploy_to(self, environment: str) -> DeploySettings | None:

@@ -69,6 +69,7 @@ def _no_set_up_unless_asked() -> Iterator[None]:
     """Checks of made-up projects ask no index (tests/e2e/test_automatic.py and others say otherwise)."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GATE_SANDBOX_SETUP", "none")
+        patch.setenv("GATE_CACHE_ENABLED", "false")  # each test looks
         yield
 
 

@@ -8,19 +8,22 @@ file after it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import resource
 import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
 
 from gate import process
+from gate.cache import active
+from gate.cache.store import Store
 from gate.languages import warm_child
 from gate.languages.child_worker import share
 
@@ -79,6 +82,8 @@ def scan_isolated(
     deadline: float = 120.0,
     per_file: float = PER_FILE,
     parses: bool = False,
+    pure: bool = False,
+    seen: Sequence[bytes] | None = None,
 ) -> list[FileResult[Any]]:
     """Call ``function`` for every file, in a child process with limits, and return one result each.
 
@@ -89,12 +94,17 @@ def scan_isolated(
     time), ``per_file`` one file (seconds of processor time, with some patience of wall time); the child's
     address space is bounded by MEMORY. Results come in the order of ``files``; what the deadline did not
     leave time for is ``not-reached``. With ``parses``, data past PARSED is ``too-large`` and never sent.
+    ``pure`` says that the answer depends on path, data and options alone: it is kept for the same file
+    (gate/cache). Where ``data`` only names what is read, ``seen`` holds that, file by file.
 
     Raises InconclusiveError when no child can be started.
     """
     until = time.monotonic() + deadline
     refused = {n: why for n, (_, data) in enumerate(files) if parses and (why := too_large(len(data)))}
-    scan = _Scan(function, [n for n in range(len(files)) if n not in refused], files, result_type, per_file)
+    kept = KeptAnswers.of(function, options or {}, result_type, files, seen) if pure else None
+    known = kept.find(refused) if kept is not None else {}
+    order = [n for n in range(len(files)) if n not in refused and n not in known]
+    scan = _Scan(function, order, files, result_type, per_file, kept, known)
     start = 0
     while start < len(scan.order) and (left := until - time.monotonic()) > 0:
         start = scan.one_child(start, options or {}, left)
@@ -118,6 +128,7 @@ class _Scan:
     files: Sequence[tuple[str, bytes]]
     result_type: object
     per_file: float
+    kept: KeptAnswers | None = None
     results: dict[int, FileResult[Any]] = field(default_factory=dict)
 
     def one_child(self, start: int, options: Mapping[str, object], left: float) -> int:
@@ -131,7 +142,10 @@ class _Scan:
                 if answer.state == "begun":
                     begun = answer.index
                     continue
-                self.results[self.order[answer.index]] = _result(path, answer, self.result_type)
+                result = _result(path, answer, self.result_type)
+                self.results[self.order[answer.index]] = result
+                if self.kept is not None and result.outcome == "done":
+                    self.kept.add(self.order[answer.index], answer.value)
                 ended = answer.index
             except (msgspec.MsgspecError, ValueError, IndexError):
                 break
@@ -168,6 +182,56 @@ class _Scan:
             name = path.encode("utf-8", "surrogateescape")
             frames += [b"%d %d %d\n" % (index, len(name), len(data)), name, data]
         return b"".join(frames)
+
+
+@dataclass(frozen=True)
+class KeptAnswers:
+    """Answers of a function that sees nothing but a file's path and content, and its options. What ran out of
+    time, or crashed, is asked again. ``seen``: the contents, by the number of the file.
+    """
+
+    store: Store
+    asked: bytes
+    result_type: object
+    paths: Sequence[str]
+    seen: Sequence[bytes]
+
+    @classmethod
+    def of(
+        cls,
+        function: str,
+        options: Mapping[str, object],
+        result_type: object,
+        files: Sequence[tuple[str, bytes]],
+        seen: Sequence[bytes] | None,
+    ) -> KeptAnswers | None:
+        """Those of the check that goes on (gate/cache/active.py); none outside of one."""
+        store = active.current()
+        if store is None:
+            return None
+        told = json.dumps([function, options], sort_keys=True, default=str).encode()
+        contents = seen if seen is not None else [data for _, data in files]
+        return cls(store, told, result_type, [path for path, _ in files], contents)
+
+    def find(self, but: Collection[int]) -> dict[int, FileResult[Any]]:
+        """What was said of the files before, by number; nothing of ``but``."""
+        found = {}
+        for number, path in enumerate(self.paths):
+            raw = self.store.get("file", self._name(number)) if number not in but else None
+            if raw is not None:
+                with contextlib.suppress(msgspec.MsgspecError, ValueError, RecursionError):
+                    answer = Answer(index=0, state="done", value=msgspec.json.decode(raw))
+                    found[number] = _result(path, answer, self.result_type)
+        return found
+
+    def add(self, number: int, value: object) -> None:
+        """Keep what was said of a file. What JSON cannot hold (names that are no UTF-8) is not kept."""
+        with contextlib.suppress(ValueError, TypeError, msgspec.MsgspecError, RecursionError):
+            self.store.put("file", self._name(number), msgspec.json.encode(value))
+
+    def _name(self, number: int) -> bytes:
+        path = self.paths[number].encode("utf-8", "surrogateescape")
+        return b"\0".join((self.asked, path, self.seen[number]))
 
 
 # msgspec has crashed when two threads met a type for the first time at once.

@@ -18,6 +18,9 @@ from gate.plan.retries import only_head_ran_out
 
 _FLOOR: Final = 0.4
 """Share of its deadline that a run gets however little time there is: enough for what ordinary code needs."""
+_LAST: Final = 0.1
+"""The same at head, once what never ends has had its time _TWICE: no slow machine explains that."""
+_TWICE: Final = 2.0
 _OF_BASE: Final = 3.0
 """How many times what base took a run of head gets at least."""
 
@@ -87,6 +90,7 @@ class Patience:
         if side == "head" and lost >= self._endless:
             with self._lock:
                 base = self._ended.get((probe.id, "base"))
+            floor = (_LAST if lost >= _TWICE * self._endless else _FLOOR) * wanted
             longest = min(longest, max(floor, _OF_BASE * base.seconds if base else 0.0))
         return min(wanted, longest)
 

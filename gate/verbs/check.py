@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -72,6 +73,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from gate.report.forge_links import blob_url
 
     check_outputs(arguments)
+    began = int(time.time())
     try:
         report = _judged(arguments)
         report = replace(report, blob_url=blob_url(os.environ, report.change.head))
@@ -86,6 +88,9 @@ def _run(arguments: argparse.Namespace) -> int:
     except GateError as error:
         write_unusable(error, arguments)
         raise
+    if report.made is not None and report.made.at < began and not arguments.quiet:
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(report.made.at))
+        print(f"gate: told again, looked at {when}; --no-cache looks anew", file=sys.stderr)
     if arguments.write_tests is not None:
         _write_tests(report, arguments.write_tests)
     return write_report(report, arguments)

@@ -52,6 +52,11 @@ def add_looking(parser: argparse.ArgumentParser) -> None:
         "--deep", action="store_true", default=None, help="run the deep probes whatever is found"
     )
     look.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="look at everything anew, and keep nothing of it (gate cache)",
+    )
+    look.add_argument(
         "--egress-allow",
         action="append",
         metavar="PLACE",
@@ -115,6 +120,7 @@ def settings_flags(arguments: argparse.Namespace) -> dict[str, tuple[object, str
         "sandbox.backend": (arguments.backend, "--backend"),
         "sandbox.fast": (arguments.fast, "--fast"),
         "sandbox.deep": (arguments.deep, "--deep"),
+        "cache.enabled": (False if arguments.no_cache else None, "--no-cache"),
         "sandbox.egress_allow": (arguments.egress_allow, "--egress-allow"),
     }
 

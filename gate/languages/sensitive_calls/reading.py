@@ -48,6 +48,7 @@ def read_sources(
         SourceReading,
         deadline=deadline,
         per_file=PER_FILE,
+        pure=True,
     )
     for (path, text), result in zip(parsed, results, strict=True):
         readings[path] = result.value or SourceReading(

@@ -74,7 +74,11 @@ def callers_of(paths: Sequence[str], texts: Sequence[tuple[str, bytes]]) -> Mapp
     if not texts:
         return {}
     results = scan_isolated(
-        "gate.prescreen.python_ast.outside_calls:read_calls", texts, list[OutsideCall], deadline=_SECONDS
+        "gate.prescreen.python_ast.outside_calls:read_calls",
+        texts,
+        list[OutsideCall],
+        deadline=_SECONDS,
+        pure=True,
     )
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for result in results:

@@ -205,6 +205,7 @@ def _look(
         options=options,
         deadline=deadline,
         parses=True,
+        pure=True,
     )
     found: _ByView = []
     unlooked: list[tuple[str, str]] = []

@@ -98,6 +98,8 @@ def _scan(views: list[View], deadline: float) -> list[FileResult[Scanned]]:
         Scanned,
         options={"config": _config()},
         deadline=deadline,
+        pure=True,
+        seen=[view.file.read_bytes() for view in views],
     )
 
 

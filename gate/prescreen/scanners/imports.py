@@ -99,7 +99,7 @@ class Imports:
         files = [(view.path, view.text.encode("utf-8", "replace")) for view in views]
         results = scan_isolated(
             "gate.prescreen.scanners.imports:imports_of", files, list[Use], deadline=request.deadline,
-            parses=True
+            parses=True, pure=True,
         ) if files else []  # fmt: skip
         head: list[Finding] = []
         base: list[Finding] = []

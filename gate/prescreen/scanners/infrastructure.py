@@ -81,7 +81,9 @@ def _read(files: list[tuple[str, bytes]], until: float) -> tuple[dict[str, FileF
     facts: dict[str, FileFacts] = {}
     unlooked: list[tuple[str, str]] = []
     left = max(1.0, until - time.monotonic())
-    for result in scan_isolated(_READER, files, FileFacts, deadline=left, parses=True) if files else ():
+    for result in (
+        scan_isolated(_READER, files, FileFacts, deadline=left, parses=True, pure=True) if files else ()
+    ):
         if result.value is not None:
             facts[result.path] = result.value
         else:

@@ -215,7 +215,9 @@ def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str,
     for door in sorted({door for door, _, _ in files}):
         chosen = [(path, data) for at, path, data in files if at == door]
         left = max(1.0, until - time.monotonic())
-        results = scan_isolated(door, chosen, FileFacts, options={"tests": tests}, deadline=left, parses=True)
+        results = scan_isolated(
+            door, chosen, FileFacts, options={"tests": tests}, deadline=left, parses=True, pure=True
+        )
         for result in results:
             if result.value is not None:
                 facts[result.path] = result.value

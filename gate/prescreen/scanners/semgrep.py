@@ -18,7 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from gate import process
+from gate.cache import active
 from gate.errors import InconclusiveError
 from gate.languages.child_worker import share
 from gate.languages.limited_child import FEW, PER_FILE, limited, too_large
@@ -134,6 +137,16 @@ def run_engine(targets: Sequence[Target], scratch: Path, deadline: float, pace: 
 
     Raises InconclusiveError when no door works. A crash costs only the file that caused it.
     """
+    known, asked = _known(targets)
+    if not asked:
+        return known
+    found = _looked(asked, scratch, deadline, pace)
+    _keep(asked, found)
+    return _joined((known, found))
+
+
+def _looked(targets: Sequence[Target], scratch: Path, deadline: float, pace: float) -> Matches:
+    """As run_engine, with nothing known before."""
     rules = scratch / "semgrep-rules.json"
     if not rules.exists():
         rules.write_bytes(merged_rules())
@@ -143,6 +156,46 @@ def run_engine(targets: Sequence[Target], scratch: Path, deadline: float, pace: 
     from gate.prescreen.scanners.semgrep_cli import by_front
 
     return by_front(targets, rules, scratch, deadline)
+
+
+def _known(targets: Sequence[Target]) -> tuple[Matches, list[Target]]:
+    """What was said of files before, and the targets that are still to be looked at: a rule sees one file."""
+    store = active.current()
+    if store is None:
+        return Matches(matches=(), gave_up={}), list(targets)
+    kept = {file: store.get("file", _name(file, mine)) for file, mine in _by_file(targets).items()}
+    matches = [
+        replace(match, file=str(file))
+        for file, raw in kept.items()
+        if raw is not None
+        for match in msgspec.json.decode(raw, type=tuple[Match, ...])
+    ]
+    left = [target for target in targets if kept[target.file] is None]
+    return Matches(matches=tuple(matches), gave_up={}), left
+
+
+def _keep(targets: Sequence[Target], found: Matches) -> None:
+    """Keep what was said of each file that was looked at to its end."""
+    store = active.current()
+    if store is None:
+        return
+    for file, mine in _by_file(targets).items():
+        if str(file) not in found.gave_up:
+            told = tuple(replace(match, file="") for match in found.matches if match.file == str(file))
+            store.put("file", _name(file, mine), msgspec.json.encode(told))
+
+
+def _by_file(targets: Sequence[Target]) -> dict[Path, list[Target]]:
+    files: dict[Path, list[Target]] = {}
+    for target in targets:
+        files.setdefault(target.file, []).append(target)
+    return files
+
+
+def _name(file: Path, targets: Sequence[Target]) -> bytes:
+    """What the engine sees of a file: where it stands in the project, as what it is read, and its content."""
+    told = [[target.project_path, target.analyzer] for target in targets]
+    return b"semgrep\0" + json.dumps(told).encode() + b"\0" + file.read_bytes()
 
 
 def _apart(

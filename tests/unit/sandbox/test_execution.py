@@ -22,6 +22,7 @@ from gate.plan.retries import patient
 from gate.sandbox.execution import IDLE, execute
 from gate.sandbox.patience import Patience
 from gate.sandbox.run_record import RunObservation, never_started, to_record
+from gate.settings import SandboxSettings
 from tests.unit.sandbox.records import heard
 
 PROBE = Probe(id="p", phase="import", target="shop", path="shop.py", argv=("python3", "-c", "pass"))
@@ -239,7 +240,7 @@ def _many(session: Endless, phase: Phase, count: int = 6) -> list[RunRecord]:
 @pytest.mark.parametrize("phase", ["import", "call", "test"])
 def test_what_never_ends_has_a_time_for_all_of_it(phase: Phase) -> None:
     heads = [r for r in _many(Endless(), phase) if r.side == "head"]
-    assert [r.seconds for r in heads] == [20, 20, 8, 8, 8, 8]
+    assert [r.seconds for r in heads] == [20, 20, 8, 8, 8, 2]
     assert [r.stopped for r in heads] == ["", "", NOT_RUN, NOT_RUN, NOT_RUN, NOT_RUN]
     assert {r.probe.deadline for r in heads} == {20}
 
@@ -248,7 +249,17 @@ def test_many_endless_scripts_get_no_second_chance() -> None:
     session = Endless()
     heads = [r for r in _many(session, "script") if r.side == "head"]
     assert 60 not in session.deadlines
-    assert sum(r.seconds for r in heads) == 20 + 20 + 4 * 8
+    assert sum(r.seconds for r in heads) == 20 + 20 + 3 * 8 + 2
+
+
+def test_twenty_endless_imports_end_within_a_minute() -> None:
+    """Two run side by side: half of what they take together, with the settings as they are."""
+    settings, session = SandboxSettings(), Endless()
+    probe = replace(PROBE, phase="import", deadline=settings.deadline, driver=False, sides=("base", "head"))
+    plan = ExecutionPlan(probes=tuple(replace(probe, id=f"p{n}") for n in range(20)))
+    records = execute(session, plan, patience=Patience(settings.budget, settings.endless), workers=1)
+    assert sum(r.seconds for r in records) / 2 < 60
+    assert all(r.stopped == NOT_RUN for r in records if r.side == "head" and r.seconds < settings.deadline)
 
 
 def test_a_second_chance_in_vain_is_the_last_one() -> None:
