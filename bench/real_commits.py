@@ -35,26 +35,55 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gate import process
+from gate.plan.module_layout import in_tests
 
 PROJECTS: Final[dict[str, tuple[str, ...]]] = {
-    "library": ("encode/httpx", "pallets/jinja", "python-trio/trio", "tox-dev/tox"),
+    "library": (
+        "agronholm/anyio",
+        "encode/httpx",
+        "pallets/jinja",
+        "pytest-dev/pluggy",
+        "python-trio/trio",
+        "scrapy/scrapy",
+        "theskumar/python-dotenv",
+        "tox-dev/tox",
+    ),
     "application": (
         "CTFd/CTFd",  # Flask
+        "Kozea/Radicale",  # WSGI
         "Netflix/dispatch",  # FastAPI
+        "babybuddy/babybuddy",  # Django
+        "beetbox/beets",  # command line
+        "django/djangoproject.com",  # Django
         "healthchecks/healthchecks",  # Django
         "indico/indico",  # Flask
         "searxng/searxng",  # Flask
+        "sissbruecker/linkding",  # Django
     ),
-    "javascript": ("colinhacks/zod", "honojs/hono", "yargs/yargs"),
-    "go": ("charmbracelet/bubbletea", "junegunn/fzf"),
+    "javascript": (
+        "axios/axios",
+        "colinhacks/zod",
+        "honojs/hono",
+        "koajs/koa",
+        "open-cli-tools/concurrently",  # TypeScript
+        "unjs/unstorage",  # TypeScript
+        "yargs/yargs",
+    ),
+    "go": ("charmbracelet/bubbletea", "gin-gonic/gin", "go-chi/chi", "junegunn/fzf"),
 }
-"""Drawn from a longer list of each kind (`random.Random(14).sample`); four applications of which only clones
-without their largest files could be had were replaced by others of the list."""
+"""Drawn from a longer list of each kind, fourteen with `random.Random(14)`, fifteen more with
+`random.Random(1415)`; those whose clones lack their largest files were left out."""
 SEED: Final = 14
 NEWEST: Final = 300
 """First-parent commits of a project that the sample is drawn from."""
 GOALS: Final = {"fail": 0.0, "inconclusive": 0.5, "warn": 3.0, "no verdict": 0.0}
 """Percent of the commits that may end so. ``no verdict``: an error of gate's, or past the deadline."""
+RUN: Final = {
+    "library": {"all": 95.0},
+    "application": {"all": 90.0, "outside_tests": 85.0},
+    "javascript": {"all": 75.0},
+}
+"""Least percent of the changed lines that run, of the languages that gate runs."""
 _MAIN: Final = "import sys; from gate.cli import main; sys.exit(main(sys.argv[1:]))"
 _SHOWN: Final = 12
 """Findings kept of a commit, worst first."""
@@ -127,6 +156,7 @@ def judged(
         "seconds": round(done.seconds, 1),
         "reasons": report.get("reasons", told[-2:]) if not done.timed_out else ["past the deadline"],
         "lines": lines_run(report),
+        "parts": parts_run(report),
         "unrun": unrun(report),
         "findings": [
             [f.get("severity"), f.get("rule_id"), f"{f.get('path')}:{f.get('line')}", f.get("message")]
@@ -142,6 +172,18 @@ def lines_run(report: dict[str, Any]) -> dict[str, int] | None:
     told = report.get("exercised") or {}
     ran, lines = told.get("ran"), told.get("executable")
     return {"ran": ran, "lines": lines} if isinstance(ran, int) and isinstance(lines, int) else None
+
+
+def parts_run(report: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Changed lines of the languages that gate runs, and how many ran: of all, and of those outside tests."""
+    parts = {"all": {"ran": 0, "lines": 0}, "outside_tests": {"ran": 0, "lines": 0}}
+    for file in (report.get("exercised") or {}).get("files", []):
+        if any(each["reason"] == "language-not-run" for each in file["unrun"]):
+            continue
+        for name in ("all",) if in_tests(file["path"]) else ("all", "outside_tests"):
+            parts[name]["ran"] += file["ran"]
+            parts[name]["lines"] += file["executable"]
+    return parts
 
 
 def unrun(report: dict[str, Any]) -> list[Any]:
@@ -175,16 +217,40 @@ def figures(done: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "seconds_p90": seconds[math.ceil(0.9 * len(seconds)) - 1] if seconds else None,
         "lines": total,
         "percent_of_lines_run": round(100 * ran / total, 1) if total else None,
+        "percent_run": {name: percent(done, name) for name in ("all", "outside_tests")},
     }
+
+
+def percent(done: Sequence[dict[str, Any]], part: str) -> float | None:
+    """Of the changed lines of a part (`parts_run`), how many percent ran. None where there were none."""
+    parts = [each["parts"][part] for each in done if each.get("parts")]
+    lines = sum(each["lines"] for each in parts)
+    return round(100 * sum(each["ran"] for each in parts) / lines, 1) if lines else None
+
+
+def kinds(done: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The figures of each kind of project, and the mean over its projects of what ran."""
+    told: dict[str, Any] = {}
+    for kind, names in PROJECTS.items():
+        there = [[each for each in done if each["project"] == name] for name in names]
+        shares = [share for share in (percent(each, "all") for each in there) if share is not None]
+        mean = round(statistics.fmean(shares), 1) if shares else None
+        told[kind] = figures(list(chain.from_iterable(there))) | {"mean_over_projects": mean}
+    return told
 
 
 def missed(done: Sequence[dict[str, Any]]) -> list[str]:
     """Every goal that these commits miss, in words."""
     verdicts = Counter(each["verdict"] for each in done)
     shares = {verdict: 100 * verdicts[verdict] / max(1, len(done)) for verdict in GOALS}
-    return [f"{v}: {shares[v]:.1f} % (goal: {most:g} %)" for v, most in GOALS.items() if shares[v] > most] + (
-        [] if done else ["no commit was judged"]
-    )
+    told = [f"{v}: {shares[v]:.1f} % (goal: {most:g} %)" for v, most in GOALS.items() if shares[v] > most]
+    for kind, goals in RUN.items():
+        there = [each for each in done if each["project"] in PROJECTS[kind]]
+        for part, least in goals.items():
+            share = percent(there, part)
+            if share is not None and share < least:
+                told.append(f"{kind}, lines run, {part.replace('_', ' ')}: {share} % (goal: {least:g} %)")
+    return told if done else ["no commit was judged"]
 
 
 def document(done: Sequence[dict[str, Any]], absent: Sequence[str], load: int) -> dict[str, Any]:
@@ -194,6 +260,7 @@ def document(done: Sequence[dict[str, Any]], absent: Sequence[str], load: int) -
         "what": "gate check with defaults: merged commits of public projects, against their first parents",
         "load": load,
         "total": figures(done),
+        "kinds": kinds(done),
         "projects": {name: figures([e for e in done if e["project"] == name]) for name in names},
         "not_there": list(absent),
         "goals_missed": missed(done),

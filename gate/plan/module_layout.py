@@ -16,6 +16,8 @@ _ASIDE: Final = frozenset(
         "tests",
         "testing",
         "testdata",
+        "__mocks__",
+        "e2e",
         "data",
         "fixtures",
         "samples",
@@ -116,8 +118,11 @@ def is_test(path: str) -> bool:
 
 
 def is_aside(path: str) -> bool:
-    """True below a folder of tests, samples or documentation: no part of what the project installs."""
-    return not _ASIDE.isdisjoint(PurePosixPath(path.lower()).parts[:-1])
+    """True below a folder of tests (``__tests__``, ``integration-tests``), samples or documentation: no part
+    of what the project installs.
+    """
+    folders = PurePosixPath(path.lower()).parts[:-1]
+    return not _ASIDE.isdisjoint(folders) or any(_TEST_NAME.search(folder) for folder in folders)
 
 
 def in_tests(path: str) -> bool:

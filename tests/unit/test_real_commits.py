@@ -86,6 +86,34 @@ def test_goals() -> None:
     assert real_commits.missed([]) == ["no commit was judged"]
 
 
+def _file(path: str, ran: int, executable: int, reason: str = "not-reached") -> dict[str, Any]:
+    unrun = [{"lines": [[1, 1]], "reason": reason, "detail": ""}] if ran < executable else []
+    return {"path": path, "ran": ran, "executable": executable, "unrun": unrun}
+
+
+def test_lines_are_told_by_kind_of_project_and_outside_of_tests() -> None:
+    files = [
+        _file("app/a.py", 6, 10),
+        _file("tests/test_a.py", 10, 10),
+        _file("a.go", 0, 9, "language-not-run"),
+    ]
+    parts = real_commits.parts_run({"exercised": {"files": files}})
+    assert parts == {"all": {"ran": 16, "lines": 20}, "outside_tests": {"ran": 6, "lines": 10}}
+    one, other = real_commits.PROJECTS["application"][:2]
+    done = [_each("pass") | {"project": one, "parts": parts}, _each("pass") | {"project": other}]
+    done += [_each("pass") | {"project": other, "parts": {"all": {"ran": 5, "lines": 5}}}]
+    done[2]["parts"]["outside_tests"] = {"ran": 5, "lines": 5}
+    told = real_commits.kinds(done)
+    assert told["application"]["percent_run"] == {"all": 84.0, "outside_tests": 73.3}
+    assert told["application"]["mean_over_projects"] == 90.0
+    assert told["library"]["percent_run"]["all"] is None
+    assert real_commits.missed(done) == [
+        "application, lines run, all: 84.0 % (goal: 90 %)",
+        "application, lines run, outside tests: 73.3 % (goal: 85 %)",
+    ]
+    assert real_commits.parts_run({}) == real_commits.parts_run({"exercised": None})
+
+
 def test_lines_that_ran_are_read_leniently() -> None:
     assert real_commits.lines_run({"exercised": {"ran": 3, "executable": 4}}) == {"ran": 3, "lines": 4}
     others: tuple[dict[str, Any], ...] = (

@@ -13,7 +13,8 @@ from gate.resources import rules_dir
 
 _PAGES: Final = "https://bandit.readthedocs.io/en/latest/plugins/"
 _TEST_PATH: Final = re.compile(
-    r"(?:^|/)(?:tests?|testing|conftest\.py|test_[^/]*|[^/]*_tests?\.py|unit_?tests?)(?:/|$)"
+    r"(?:^|/)(?:tests?|testing|conftest\.py|test_[^/]*|[^/]*_tests?\.py|unit_?tests?|__(?:tests|mocks)__"
+    r"|[^/]*[._](?:test|spec)\.[cm]?[jt]sx?)(?:/|$)"
 )
 
 

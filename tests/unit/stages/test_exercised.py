@@ -142,6 +142,14 @@ def test_what_was_no_product_is_new_in_the_product(home: str, tmp_path: Path) ->
         assert [f.path for f in found.files if f.calls] == ["src/b.js"]
 
 
+@pytest.mark.parametrize(("home", "new"), [("__tests__/writable.js", False), ("src/writable.js", True)])
+def test_a_folder_of_tests_may_have_another_name(home: str, new: bool, tmp_path: Path) -> None:
+    text = "const net = require('net');\nit('closes', () => {\n  net.connect(1);\n});\n"
+    head: FileMap = {"test/writable.js": None, home: text}
+    found = counted(tmp_path, head, Coverage(), base={"test/writable.js": text})
+    assert any(file.calls for file in found.files) is new
+
+
 def test_a_second_copy_is_new(tmp_path: Path) -> None:
     head = {"src/pricing/copy.py": CALL, "src/pricing/send.py": CALL + "\n    x = 1\n"}
     found = counted(tmp_path, head, Coverage(), base={"src/pricing/send.py": CALL})
@@ -198,7 +206,8 @@ def test_prose_and_data_are_no_code(tmp_path: Path) -> None:
     ("path", "expected"),
     [
         ("tests/test_a.py", True), ("src/cart_test.go", True), ("web/cart.spec.ts", True),
-        ("docs/conf.py", True),
+        ("docs/conf.py", True), ("__tests__/application/onerror.js", True), ("__mocks__/fs.ts", True),
+        ("integration-tests/run.js", True), ("spec/models/a.rb", True), ("src/inspect/a.js", False),
         ("src/contest.py", False), ("src/latest.js", False), ("cmd/main.go", False), ("conftest.py", True),
     ],
 )  # fmt: skip
