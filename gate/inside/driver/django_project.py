@@ -38,8 +38,10 @@ def is_there(name: str) -> bool:
     return spec is not None and not isinstance(spec.loader, stand_in.Finder)
 
 
-def set_up(item: dict[str, Any]) -> bool:
-    """Load the settings that the item's ``manage.py`` names and set Django up. True when it is."""
+def set_up(item: dict[str, Any], failed: list[Exception]) -> bool:
+    """Load the settings that the item's ``manage.py`` names and set Django up. True when it is; else what it
+    failed with is added to ``failed``, where it was begun.
+    """
     manage = item.get("django")
     if not manage or not is_there("django"):
         return False
@@ -57,9 +59,22 @@ def set_up(item: dict[str, Any]) -> bool:
             importlib.import_module("django").setup()
             return True
         except BaseException as error:
-            if not isinstance(error, Exception) or not environment_files.complete(item, error):
+            _forget_half_a_start()
+            if not isinstance(error, Exception):
+                return False
+            if not environment_files.complete(item, error):
+                failed.append(error)
                 return False
     return False
+
+
+def _forget_half_a_start() -> None:
+    """Let Django begin anew: a start that failed leaves it saying only that it was begun before."""
+    apps: Any = getattr(sys.modules.get("django.apps"), "apps", None)
+    if apps is not None and not apps.ready:
+        apps.loading = apps.apps_ready = apps.models_ready = False
+        apps.app_configs.clear()
+        apps.clear_cache()
 
 
 def settings_for_tests(folder: str) -> str:

@@ -1,4 +1,5 @@
-"""What a project expects of its surroundings: variables (by its ``.env.example``, by name), a ``.env`` file.
+"""What a project expects of its surroundings: variables (by its ``.env.example``, by name), a ``.env`` file,
+folders for its data.
 
 Used only where the code could not be loaded without: many projects work better with their defaults.
 """
@@ -11,7 +12,7 @@ import os
 import re
 from typing import Any
 
-from . import argument_values
+from . import argument_values, missing_folders
 
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*\Z")
 _MOST = 64 << 10
@@ -25,7 +26,7 @@ _PATH = re.compile(r"['\"]?([^'\"\s]*\.env(?:\.\w+)?)['\"]?")
 
 def complete(item: dict[str, Any], error: BaseException) -> bool:
     """Give the code what it was missing, as far as that can be. False where nothing more is known."""
-    return _pretend(error) or _set(item.pop("env", None)) or _set_named(error)
+    return _pretend(error) or missing_folders.make(error) or _set(item.pop("env", None)) or _set_named(error)
 
 
 def _set(path: str | None) -> bool:

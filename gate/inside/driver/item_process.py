@@ -157,8 +157,8 @@ def _tell_before_exit(channel: Channel, seen: line_recorder.LineRecorder) -> Non
 class Context:
     """What the verbs share: the channel, the recorder, the job, sys.path roots, the call to start at,
     when the item must be done (monotonic), the seconds there are for all calls, the variables for
-    programs that a program in our place starts, and whether a Django project is set up, and the
-    Flask application that is.
+    programs that a program in our place starts, whether a Django project is set up and what that
+    failed with, and the Flask application that is.
     """
 
     def __init__(
@@ -179,11 +179,12 @@ class Context:
         self.total = 0.6 * (until - time.monotonic())
         self.started: dict[str, str] = {}
         self.django = False
+        self.django_failed: list[Exception] = []
         self.flask: Any = None
 
     def set_up(self, item: Item) -> bool:
         """Set up the Django project that the item belongs to. False where there is none, or it is."""
-        before, self.django = self.django, self.django or django_project.set_up(item)
+        before, self.django = self.django, self.django or django_project.set_up(item, self.django_failed)
         return self.django and not before
 
     def set_up_flask(self, name: str, error: Exception) -> bool:

@@ -72,6 +72,8 @@ _SET_UP_SHARE = 0.4
 _FRAMEWORKS = ("django", "flask", "starlette", "alembic")
 _TRIES = 6
 """After which an import is tried for the last time."""
+_NO_DJANGO = ("AppRegistryNotReady", "ImproperlyConfigured")
+"""What code says that was imported although its project could not be set up: not why it could not."""
 READERS = frozenset({"script", "shell", "javascript_main"})
 """Verbs that get a line of text as standard input, for code that asks before it acts."""
 
@@ -105,6 +107,8 @@ def _imported(name: str, item: Item, context: Context) -> types.ModuleType:
                 or context.set_up_flask(name, error)
                 or environment_files.complete(item, error)
             ):
+                if context.django_failed and type(error).__name__ in _NO_DJANGO:
+                    raise context.django_failed[0] from None
                 raise
     return importlib.import_module(name)
 

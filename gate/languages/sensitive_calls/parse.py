@@ -6,7 +6,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
@@ -30,6 +30,8 @@ from gate.model.sensitive import FunctionReading, Reference, SensitiveCall, Sens
 
 _SCRIPTED: Final = frozenset({"html", "notebook", "template"})
 """Files whose own lines are no code: only their parts are."""
+_LOOSE: Final = frozenset({"javascript", "typescript"})
+"""Formatters add and remove semicolons, and braces around what an arrow function gives back."""
 _BROKEN: Final = 0.5
 _MOST: Final = 5_000
 _LONE: Final = re.compile(rb"\r(?!\n)")
@@ -265,7 +267,7 @@ def _call(hit: Hit, parsed: Parsed | Scanned, starts: list[int], part: embedded.
         end_column=max(hit.end - starts[last - 1], 0),
         way=hit.way,
         fed=hit.fed,
-        statement=_digest(bytes(parsed.lines[begin:end]), spaced=spaced),
+        statement=_digest(bytes(parsed.lines[begin:end]), spaced, part.language.id in _LOOSE),
     )
 
 
@@ -275,14 +277,16 @@ def _surrounding(hit: Hit, parsed: Parsed | Scanned, *, spaced: bool) -> tuple[s
         return "", ""
     names, (begin, end), blocks = parsed.around(hit.start, hit.end)
     if begin != end:
-        return ".".join(names)[-200:], _digest(bytes(parsed.lines[begin:end]), spaced=spaced)
-    return "", _digest("\n".join(blocks).encode(), spaced=True) if blocks else ""
+        return ".".join(names)[-200:], _digest(bytes(parsed.lines[begin:end]), spaced)
+    return "", _digest("\n".join(blocks).encode(), True) if blocks else ""
 
 
-def _digest(statement: bytes, *, spaced: bool) -> str:
+@lru_cache(maxsize=64)  # many calls stand in the same function
+def _digest(statement: bytes, spaced: bool, loose: bool = False) -> str:
     """The same for a statement however it is laid out: white space, kind of quotes, trailing commas.
 
-    ``spaced`` is for languages where white space parts words: there it is only made one space.
+    ``spaced`` is for languages where white space parts words: there it is only made one space. ``loose``:
+    also with and without semicolons and the braces of a callback that is one expression.
     """
     if spaced:
         return hashlib.blake2b(b" ".join(statement.split()), digest_size=12).hexdigest()
@@ -297,6 +301,9 @@ def _digest(statement: bytes, *, spaced: bool) -> str:
             tokens.append(b" ")
         if token in b")]}" and tokens and tokens[-1] == b",":
             tokens.pop()
+        if loose and token in b";{}":
+            space = True  # parts words, as the end of a line does
+            continue
         tokens.append(token)
         space = False
     return hashlib.blake2b(b"".join(tokens).rstrip(b";,"), digest_size=12).hexdigest()

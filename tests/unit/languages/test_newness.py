@@ -139,3 +139,30 @@ def test_the_same_text_in_another_place_is_new(path: str, base: str, head: str, 
     before, after = (read_one(path, (heading + text).encode(), {}) for text in (base, head))
     assert len(after.calls) == 1
     assert len(new_sensitive_calls(before, after, range(1, 99))) == new
+
+
+FETCH = """\
+const http = require('http');
+it('works', done => {
+  app.listen(function(){
+    http.get({ host: 'localhost', port: 1, }, res => {
+      res.on('data', s => buf += s);
+    });
+  });
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "count"),
+    [
+        (";", "", 0),  # as `standard` writes it
+        ("s => buf += s", "s => { buf += s }", 0),
+        ("buf += s", "send(s)", 1),
+        ("'localhost'", "'drop.example'", 1),
+    ],
+)
+def test_semicolons_and_braces_make_no_new_call(old: str, new: str, count: int) -> None:
+    base, head = (read_one("a.js", text.encode(), {}) for text in (FETCH, FETCH.replace(old, new)))
+    assert len(base.calls) == 1
+    assert len(new_sensitive_calls(base, head, everything(head))) == count

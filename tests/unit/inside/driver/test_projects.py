@@ -121,6 +121,68 @@ def test_django_views_are_reached_by_their_routes_and_behind_their_decorators(tm
     assert line(DJANGO, path, "behind its decorators") in ran
 
 
+QUEUE = "import os, sqlite3\n\nhere = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\n"
+LOGS = """
+LOGGING = {"version": 1, "root": {"handlers": ["file"]},
+           "handlers": {"file": {"class": "logging.FileHandler", "filename": "var/log/a.log"}}}
+"""
+CLONES = {
+    "database": {"queue_a/__init__.py": QUEUE + 'sqlite3.connect(os.path.join(here, "data", "q.sqlite3"))\n'},
+    "log": {"queue_a/__init__.py": "", "site_a/settings.py": DJANGO["site_a/settings.py"] + LOGS},
+}
+
+
+@pytest.mark.parametrize("which", CLONES)
+def test_folders_that_no_clone_has_are_made_where_django_does_not_start_without(
+    which: str, tmp_path: Path
+) -> None:
+    files = {**DJANGO, **CLONES[which]}
+    files["site_a/settings.py"] += '\nINSTALLED_APPS.append("queue_a")\n'
+    path = "shop/tests/test_item.py"
+    item = {"do": "test", "paths": [path], "django": "manage.py"}
+    seen = drive(
+        lay_tree(tmp_path / "t", files), {"items": [item], "seconds": 60, "lines": watched(files, path)}
+    )
+    assert seen.item["tests"] == {"passed": 1, "failed": 0}
+    item = {"do": "import", "module": "shop.models", "path": "shop/models.py", "django": "manage.py"}
+    seen = drive(lay_tree(tmp_path / "u", files), {"items": [item], "seconds": 60})
+    assert seen.item["outcome"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome", "told"),
+    [
+        ("import nothere_at_all", "missing", "nothere_at_all"),
+        ("raise ValueError('the licence is gone')", "exception", "the licence is gone"),
+    ],
+)
+def test_why_django_did_not_start_is_told_and_not_what_came_of_it(
+    line: str, outcome: str, told: str, tmp_path: Path
+) -> None:
+    files = {**DJANGO, "queue_a/__init__.py": f"{line}\n"}
+    files["site_a/settings.py"] += '\nINSTALLED_APPS.append("queue_a")\n'
+    item = {"do": "import", "module": "shop.models", "path": "shop/models.py", "django": "manage.py"}
+    seen = drive(lay_tree(tmp_path / "t", files), {"items": [item], "seconds": 60})
+    assert told in str(seen.item)
+    assert outcome in (seen.item["outcome"], "exception")
+    path = "shop/tests/test_item.py"
+    tests: dict[str, Any] = {"do": "test", "paths": [path], "django": "manage.py"}
+    seen = drive(lay_tree(tmp_path / "u", files), {"items": [tests], "seconds": 60})
+    assert told in str(seen.item)
+    assert "reentrant" not in str(seen.item)
+
+
+def test_no_folder_is_made_outside_the_tree_or_for_code_that_loads(tmp_path: Path) -> None:
+    outside = str(tmp_path / "o" / "x")
+    text = f"try:\n    open('data/x')\nexcept OSError:\n    pass\nopen({outside!r}, 'w')\n"
+    files = {"a.py": text}
+    tree = lay_tree(tmp_path / "t", files)
+    seen = drive(tree, {"items": [{"do": "import", "module": "a", "path": "a.py"}]})
+    assert seen.item["exception"] == "FileNotFoundError"
+    assert not (tmp_path / "o").exists()
+    assert not (tree / "data").exists()
+
+
 def test_another_program_by_that_name_is_no_django_project(tmp_path: Path) -> None:
     files = {"manage.py": "print('mine')\n", "a.py": "def f():\n    return 1\n"}
     tree = lay_tree(tmp_path / "t", files)
