@@ -24,36 +24,24 @@ from gate.prescreen.python_ast.call_sites import (
 from gate.prescreen.python_ast.containers import added, constant_key, held
 from gate.prescreen.python_ast.dead_code import is_dead, truth
 from gate.prescreen.python_ast.module import Module
-from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool
+from gate.prescreen.python_ast.origins import origins_of
 from gate.prescreen.python_ast.scope import Binding, FunctionNode, start_of
 from gate.prescreen.python_ast.sources import (
-    CALL_SOURCES,
-    ENVIRONMENT,
-    FILE,
-    GIVEN,
     HANDLER_PARTS,
     HARMLESS_CALLS,
-    INJECTED,
-    INPUT,
-    MODEL,
-    MODEL_STEMS,
-    MODEL_VERBS,
-    NETWORK,
-    NETWORK_STEMS,
-    NUMBERS,
     OUTSIDERS,
     PARAMETER,
     REQUEST,
-    REQUEST_METHODS,
     REQUEST_PARTS,
-    REQUEST_STEMS,
-    VERBS,
 )
+from gate.prescreen.python_ast.values.library import LETTERS, SANITISERS, is_standard
+from gate.prescreen.python_ast.values.reach import reach_of
 
-_ESCAPES = re.compile(r"escap|quote|sanitiz|sanitis|bleach|placeholder", re.IGNORECASE)
+_ESCAPES = re.compile(r"(?<!un)escap|(?<!un)quote|sanitiz|sanitis|bleach|placeholder", re.IGNORECASE)
 _LIMIT = 600
 _DEEPEST = 4
 """Functions that a value is followed through, from the callee to its callers."""
+_TELLS = frozenset({"debug", "info", "warning", "error", "exception", "log", "append", "add", "write"})
 _WEAK_TESTS = frozenset(
     {"exists", "isfile", "isdir", "isinstance", "hasattr", "len", "access", "lexists", "get"}
 )
@@ -80,9 +68,13 @@ def _lines(source: ast.AST, came_from: Mapping[ast.AST, ast.AST], sink: ast.AST)
 class Flow:
     """Follows values in one module. Make one per check (it keeps what it found)."""
 
-    def __init__(self, module: Module, clean: frozenset[str] = frozenset()) -> None:
+    def __init__(self, module: Module, clean: frozenset[str] = frozenset(), *, plain: bool = False) -> None:
+        """``clean``: calls that take away what matters; ``plain``: without the forward reading."""
         self._module = module
         self._clean = HARMLESS_CALLS | clean
+        self._origins = origins_of(module)
+        self._met_clean = False
+        self._plain = plain
         self._known: dict[ast.AST, Traced] = {}
         self._asked: set[Binding] = set()
         self._inside: set[ast.AST] = set()
@@ -98,7 +90,7 @@ class Flow:
         known = self._known.get(expr)
         if known is not None:
             return known
-        kinds: set[str] = set()
+        self._met_clean, kinds = False, set[str]()
         names: set[str] = set()
         calls: set[str] = set()
         seen: dict[ast.AST, None] = {}
@@ -109,9 +101,37 @@ class Flow:
                 continue
             seen[node] = None
             stack.extend(self._step(node, kinds, names, calls))
-        traced = Traced(frozenset(kinds), frozenset(names), frozenset(calls), tuple(seen))
+        found = frozenset(kinds) if self._plain else self._seen_forwards(expr, frozenset(kinds))
+        traced = Traced(found, frozenset(names), frozenset(calls), tuple(seen))
         self._known[expr] = traced
         return traced
+
+    def _seen_forwards(self, expr: ast.AST, kinds: frozenset[str]) -> frozenset[str]:
+        """The kinds as the forward reading has them, where it is sure of the value."""
+        if not isinstance(expr, ast.expr):
+            return kinds
+        value = reach_of(self._module, self._passed_to).value(expr)
+        if value is None:
+            return kinds
+        doubted = value.safe or (self._met_clean and not kinds)
+        return kinds & value.taint if doubted else value.taint
+
+    def text_of(self, expr: ast.expr | None) -> str | None:
+        """The constant text of an expression, also where it stands in another file of the tree."""
+        text = self._module.text_of(expr)
+        if text is not None or expr is None:
+            return text
+        value = reach_of(self._module, self._passed_to).value(expr)
+        return value.const if value is not None and isinstance(value.const, str) else None
+
+    def is_harmless(self, expr: ast.expr, kind: str) -> bool:
+        """True when the forward reading is certain that the value cannot do harm of this class."""
+        value = reach_of(self._module, self._passed_to).value(expr)
+        return value is not None and (not value.taint or kind in value.safe)
+
+    def _passed_to(self, arg: ast.arg) -> frozenset[str]:
+        """What outsiders decide of a parameter, without the forward reading."""
+        return Flow(self._module, plain=True)._passed(Binding("param", arg, start_of(arg)))
 
     def way(self, sink: ast.AST) -> tuple[int, ...]:
         """Lines from where outsiders decide a value to ``sink``, its own last; empty where none does.
@@ -139,7 +159,7 @@ class Flow:
     def _given_for(self, node: ast.AST) -> Iterator[ast.expr]:
         """What calls in this file pass on from outsiders, where the node is a parameter."""
         for binding in self._module.bindings_of(node) if isinstance(node, ast.Name) else ():
-            if binding.kind != "param" or self._parameter(binding) != PARAMETER:
+            if binding.kind != "param" or self._origins.parameter(binding.node, binding.value) != PARAMETER:
                 continue
             function = self._module.function_of(binding.node)
             if function is None:
@@ -163,7 +183,7 @@ class Flow:
             case ast.Call():
                 yield from self._call(node, kinds, calls)
             case ast.Subscript():
-                self._known_source(node, kinds)
+                self._origins.known(node, kinds)
                 yield from self._item(node, names)
             case ast.Dict():
                 yield from (item for item in (*node.keys, *node.values) if item is not None)
@@ -206,42 +226,15 @@ class Flow:
             if binding.kind != "param" and is_dead(self._module, binding.node):
                 continue
             if binding.kind == "param":
-                kind = self._parameter(binding)
+                kind = self._origins.parameter(binding.node, binding.value)
                 if kind:
                     kinds.add(kind)
                 if kind == PARAMETER:
                     kinds |= self._passed(binding)
             elif binding.kind == "import":
-                self._known_source(node, kinds)
+                self._origins.known(node, kinds)
             elif binding.value is not None:
                 yield binding.value
-
-    def _parameter(self, binding: Binding) -> str | None:
-        module, node = self._module, binding.node
-        name = getattr(node, "arg", "")
-        if name in ("self", "cls", "mcs"):
-            return None
-        annotation = set(module.names_of(getattr(node, "annotation", None)))
-        if annotation & NUMBERS:
-            return None
-        function = next(
-            (up for up in module.above(node) if isinstance(up, ast.FunctionDef | ast.AsyncFunctionDef)), None
-        )
-        if function is None:
-            return PARAMETER
-        if is_route(module, function):
-            default = binding.value
-            injected = isinstance(default, ast.Call) and any(
-                n.rpartition(".")[2] in INJECTED for n in module.names_of(default.func)
-            )
-            plain = name not in ("request", "req", "db", "session", "response", "user", "current_user")
-            return REQUEST if plain and not injected else None
-        arguments = [arg.arg for arg in function.args.args]
-        if is_django_view(module, function) and name not in GIVEN:
-            return REQUEST
-        if name == "event" and arguments[:2] == ["event", "context"]:
-            return REQUEST
-        return MODEL if is_tool(module, function) else PARAMETER
 
     def _passed(self, binding: Binding) -> frozenset[str]:
         """What outsiders decide of a parameter: calls in this file pass it on, untested."""
@@ -268,29 +261,16 @@ class Flow:
     def _sites(self) -> CallSites:
         return self._module.kept("call sites", call_sites)
 
-    def _known_source(self, node: ast.AST, kinds: set[str]) -> bool:
-        for name in self._module.names_of(node):
-            if name.startswith(REQUEST_STEMS):
-                kinds.add(REQUEST)
-                return True
-            if name.startswith(("sys.argv", "argparse.ArgumentParser().parse_args()")):
-                kinds.add(INPUT)
-                return True
-            if name.startswith("os.environ"):
-                kinds.add(ENVIRONMENT)
-                return True
-        return False
-
     def _attribute(self, node: ast.Attribute, kinds: set[str], names: set[str]) -> Iterator[ast.AST]:
-        if self._known_source(node, kinds):
+        if self._origins.known(node, kinds):
             return
         base = node.value
         owner = base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
-        if owner in ("request", "req") and node.attr in REQUEST_PARTS and self._is_free(base):
+        if owner in ("request", "req") and node.attr in REQUEST_PARTS and self._origins.is_free(base):
             kinds.add(REQUEST)
             return
         if isinstance(base, ast.Name) and base.id == "self":
-            if node.attr in HANDLER_PARTS and self._in_http_handler(node):
+            if node.attr in HANDLER_PARTS and self._origins.in_http_handler(node):
                 kinds.add(REQUEST)
                 return
             names.add(f"self.{node.attr}")
@@ -300,29 +280,7 @@ class Flow:
         values = held(self._module, base, (".", node.attr)) if isinstance(base, ast.Name) else None
         yield from values or (base,)
 
-    def _is_free(self, base: ast.AST) -> bool:
-        """True when ``request`` is a parameter, an attribute or something imported, not a local value."""
-        if isinstance(base, ast.Name):
-            bindings = self._module.bindings_of(base)
-            if any(
-                b.kind == "import"
-                and not b.dotted.startswith(("flask", "django", "bottle", "quart", "sanic"))
-                for b in bindings
-            ):
-                return False
-            return not bindings or (
-                any(b.kind in ("param", "import") for b in bindings) and self._module.is_web
-            )
-        return self._module.is_web
-
-    def _in_http_handler(self, node: ast.AST) -> bool:
-        cls = self._module.class_of(node)
-        bases = [name for base in cls.bases for name in self._module.names_of(base)] if cls else []
-        return any(base.endswith("HTTPRequestHandler") for base in bases)
-
-    def _call(  # noqa: C901 - one case a kind of callee
-        self, node: ast.Call, kinds: set[str], calls: set[str]
-    ) -> Iterator[ast.AST]:
+    def _call(self, node: ast.Call, kinds: set[str], calls: set[str]) -> Iterator[ast.AST]:
         found = self._module.names_of(node.func)
         last = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         calls.update(found or ({node.func.id} if isinstance(node.func, ast.Name) else ()))
@@ -330,22 +288,9 @@ class Flow:
             calls.add(f".{last}")
         if self._cleans(node.func, found, last):
             return
-        if last in REQUEST_METHODS and isinstance(node.func, ast.Attribute):
-            owner = node.func.value
-            if isinstance(owner, ast.Name) and owner.id == "self":
-                kinds.add(REQUEST)
-                return
-        for name in found:
-            kind = CALL_SOURCES.get(name)
-            if kind is None and name.startswith(NETWORK_STEMS) and name.rpartition(".")[2] in VERBS:
-                kind = NETWORK
-            if kind is None and name.endswith((".read_text", ".read_bytes")):
-                kind = FILE
-            if kind is None and name.startswith(MODEL_STEMS) and name.rpartition(".")[2] in MODEL_VERBS:
-                kind = MODEL
-            if kind:
-                kinds.add(kind)
-                return
+        if kind := self._origins.called(node):
+            kinds.add(kind)
+            return
         if isinstance(node.func, ast.Attribute):
             owner = node.func.value
             got = self._got(node, owner) if last in ("get", "pop") else None
@@ -355,10 +300,10 @@ class Flow:
             asked = isinstance(owner, ast.Name) and owner.id in ("request", "req")
             yield node.func if asked and last in REQUEST_PARTS else owner
         elif isinstance(node.func, ast.Name):
-            self._known_source(node.func, kinds)
+            self._origins.known(node.func, kinds)
             yield from self._returned(node.func)
         else:
-            self._known_source(node.func, kinds)
+            self._origins.known(node.func, kinds)
         yield from self._handed_back(node)
 
     def _got(self, call: ast.Call, owner: ast.expr) -> list[ast.expr] | None:
@@ -397,10 +342,10 @@ class Flow:
 
     def _cleans(self, function: ast.expr, found: tuple[str, ...], last: str) -> bool:
         """True for a call whose result carries no text of its arguments."""
-        if any(name in self._clean for name in found) or f".{last}" in self._clean:
+        named = {*found, f".{last}"} if last else {*found, getattr(function, "id", "")}
+        if named & self._clean:
+            self._met_clean = self._met_clean or not named.isdisjoint(self._clean - SANITISERS.keys())
             return True
-        if isinstance(function, ast.Name):
-            return function.id in self._clean
         # What a database has under a key is not the text of the key.
         return isinstance(function, ast.Attribute) and getattr(function.value, "attr", "") == "objects"
 
@@ -413,6 +358,9 @@ class Flow:
 
     def escaped(self, expr: ast.AST | None) -> bool:
         """True when some call on the way says by its name that it quotes or escapes."""
+        value = reach_of(self._module, self._passed_to).value(expr) if isinstance(expr, ast.expr) else None
+        if value is not None and value.taint and not value.safe:
+            return False
         return any(_ESCAPES.search(call) for call in self.trace(expr).calls)
 
     # --- checks on the way ----------------------------------------------------------------------
@@ -429,6 +377,11 @@ class Flow:
         wanted = self.trace(expr).names
         if not wanted:
             return False
+        value = reach_of(module, self._passed_to).value(expr) if isinstance(expr, ast.expr) else None
+        if value is not None:  # the forward reading knows comparisons, not what functions check
+            calls_only = calls_only or bool(value.taint)
+            plain_too = plain_too and not value.taint
+        certain = value is not None and bool(value.taint)
         function = module.function_of(use)
         at = start_of(use)
         kinds: tuple[type[ast.If | ast.While | ast.Assert | ast.IfExp], ...] = (
@@ -441,11 +394,48 @@ class Flow:
             for test in module.all(kind):
                 if start_of(test) > at or module.function_of(test) is not function:
                     continue
-                if self._looks_at(test.test, wanted, calls_only, plain_too):
+                if isinstance(test, ast.If) and not self._decides(test, use, wanted):
+                    continue
+                if self._looks_at(test.test, wanted, calls_only, plain_too, certain):
                     return True
         return False
 
-    def _looks_at(self, test: ast.AST, wanted: frozenset[str], calls_only: bool, plain_too: bool) -> bool:
+    def _is_known(self, call: ast.Call) -> bool:
+        """A call in a test that the forward reading has understood, so that it need not be trusted."""
+        if isinstance(call.func, ast.Attribute) and call.func.attr in _KNOWN_TESTS:
+            return True
+        names = self._module.names_of(call.func)
+        return bool(names) and all(is_standard(name) for name in names)
+
+    def _decides(self, test: ast.If, use: ast.AST, wanted: frozenset[str]) -> bool:
+        """True when the use depends on the test: it stands in a branch, or a branch ends or changes it."""
+        for branch in (test.body, test.orelse):
+            if branch and isinstance(branch[-1], ast.Return | ast.Raise | ast.Continue | ast.Break):
+                return True
+            for part in branch:
+                for node in self._module.within(part):
+                    if node is use:
+                        return True
+                    stored = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+                    if stored and getattr(node, "id", "") in wanted:
+                        return True
+                    if (
+                        isinstance(node, ast.Expr)
+                        and isinstance(node.value, ast.Call)
+                        and not self._prints(node.value)
+                    ):
+                        return True
+        return False
+
+    def _prints(self, call: ast.Call) -> bool:
+        """A call that only tells: it ends nothing."""
+        names = self._module.names_of(call.func)
+        told = isinstance(call.func, ast.Attribute) and call.func.attr in _TELLS
+        return told or "print" in names
+
+    def _looks_at(
+        self, test: ast.AST, wanted: frozenset[str], calls_only: bool, plain_too: bool, certain: bool
+    ) -> bool:
         for node in self._module.within(test):
             parts: list[ast.expr] = []
             if isinstance(node, ast.Name) and plain_too:
@@ -459,7 +449,7 @@ class Flow:
                 name = (
                     node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 )
-                if name in _WEAK_TESTS:
+                if name in _WEAK_TESTS or (certain and self._is_known(node)):
                     continue
                 parts = [*node.args]
                 if isinstance(node.func, ast.Attribute):
@@ -467,6 +457,19 @@ class Flow:
             if any(self.trace(part).names & wanted for part in parts):
                 return True
         return False
+
+
+_KNOWN_TESTS = LETTERS | {
+    "startswith",
+    "endswith",
+    "find",
+    "getlist",
+    "lower",
+    "upper",
+    "strip",
+    "split",
+    "keys",
+}
 
 
 def _parameters(function: FunctionNode) -> list[str]:

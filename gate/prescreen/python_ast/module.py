@@ -39,6 +39,10 @@ _PATH_MAKERS = (
     "Path().expanduser()", "Path().absolute()", "PosixPath()", "Path().with_suffix()",
     "Path().with_name()", "PurePath()",
 )  # fmt: skip
+_CHANGES = frozenset({
+    "append", "add", "update", "setdefault", "insert", "extend", "pop", "remove", "clear", "appendleft",
+    "set", "write", "popleft", "put", "sort", "reverse", "__setitem__",
+})  # fmt: skip
 _NAMESPACES = {"globals()", "locals()", "vars()", "__builtins__.__dict__", "builtins.__dict__", "__dict__"}
 
 
@@ -54,6 +58,8 @@ class Module(Index):
         self._calls: dict[str, list[ast.Call]] | None = None
         self.outside: Mapping[str, Mapping[str, Sequence[str]]] = {}
         """What other files pass to this file's functions (outside_calls.Passed)."""
+        self.others: Mapping[str, str] = {}
+        """Other files of the tree that this one imports: dotted names of modules to texts."""
         self._kept: dict[str, object] = {}
         self._fold = Folder(self._constant_bindings, self.names_of)
 
@@ -356,7 +362,22 @@ class Module(Index):
         return value is not NOT_CONST and not value
 
     def _constant_bindings(self, name: ast.Name) -> list[Binding]:
-        return self.bindings_of(name)
+        found = self.bindings_of(name)
+        changing = name.id in self.changed_names and any(isinstance(b.value, ast.List) for b in found)
+        return [] if changing else found
+
+    @cached_property
+    def changed_names(self) -> frozenset[str]:
+        """Plain names of which a method or a store changes what they hold, anywhere in the file."""
+        found = set()
+        for call in self.all(ast.Call):
+            func = call.func
+            if isinstance(func, ast.Attribute) and func.attr in _CHANGES and isinstance(func.value, ast.Name):
+                found.add(func.value.id)
+        for item in self.all(ast.Subscript):
+            if not isinstance(item.ctx, ast.Load) and isinstance(item.value, ast.Name):
+                found.add(item.value.id)
+        return frozenset(found)
 
 
 def _normal(name: str) -> str:

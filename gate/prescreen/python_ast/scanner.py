@@ -24,6 +24,8 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.python_ast.dead_code import is_dead
 from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.harmless import BY_VALUE, VALUE_WORDS, is_harmless
+from gate.prescreen.python_ast.imported_files import imported_files, imported_texts, imports_of
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules
@@ -34,6 +36,7 @@ _COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
     ast.AsyncWith, ast.Try, ast.ExceptHandler, ast.Match,
 )  # fmt: skip
+_OWN = "As far as it can be read, no text that could do harm gets there."
 _STEPS = 20
 """Lines of a way that are told, the last ones."""
 _UNKNOWN = "py.unknown-import"
@@ -56,6 +59,14 @@ class RuleHit:
     way: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scanned:
+    """What the child says of one file: its hits, and the modules that it imports."""
+
+    hits: list[RuleHit]
+    imports: list[str]
+
+
 def parse(path: str, data: bytes) -> Module:
     """The indexed module of a file's bytes, decoded as Python would (cookie, BOM).
 
@@ -71,10 +82,13 @@ def hits(module: Module, rules: Iterable[AstRule] | None = None) -> list[tuple[A
     out: list[tuple[AstRule, Hit]] = []
     for rule in rules if rules is not None else ast_rules():
         worst: dict[int, Hit] = {}
-        for hit in rule.check(module):
-            line = getattr(hit.node, "lineno", 0)
-            if not line or (rule.weakness and is_dead(module, hit.node)):
+        for found in rule.check(module):
+            line = getattr(found.node, "lineno", 0)
+            if not line or (rule.weakness and is_dead(module, found.node)):
                 continue
+            hit = found
+            if _rank(rule, hit) > Severity.LOW.rank and is_harmless(module, rule.meta.id, hit.node):
+                hit = replace(hit, severity=Severity.LOW, message=f"{hit.message} {_OWN}")
             if line not in worst or _rank(rule, hit) > _rank(rule, worst[line]):
                 worst[line] = hit
         out.extend((rule, worst[line]) for line in sorted(worst))
@@ -92,7 +106,7 @@ def severity_of(module: Module, rule: AstRule, hit: Hit) -> Severity:
     return hit.severity or rule.meta.severity
 
 
-def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> list[RuleHit]:
+def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
     """All hits in one file, new or not. Runs in the child of ``scan_isolated``.
 
     Raises SyntaxError where Python would; memory and stack are the child's business.
@@ -101,7 +115,9 @@ def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> list[Rul
     module = parse(path, data)
     given = options.get("outside")
     module.outside = given.get(path, {}) if isinstance(given, dict) else {}
-    return [_found(module, rule, hit) for rule, hit in hits(module)]
+    module.others = imported_texts(path, options)
+    found = [_found(module, rule, hit) for rule, hit in hits(module)]
+    return Scanned(hits=found, imports=imports_of(module))
 
 
 def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
@@ -137,8 +153,10 @@ class PyAst:
         started = time.monotonic()
         views = make_views(request)
         heads = views.of(("python",), "head")
-        found, unlooked = _look(heads, request.deadline)
-        found = _with_callers(found, heads, request)
+        imports: dict[str, list[str]] = {}
+        found, unlooked = _look(heads, request.deadline, imports=imports)
+        texts = imported_files(_by_value(heads, found), imports, request.head)
+        found = _with_callers(found, heads, request, texts)
         found = _without_own(found, request.head)
         noisy = {id(view.source) for view, _ in found}
         olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
@@ -147,17 +165,28 @@ class PyAst:
         return ended(self.name, new, unlooked)
 
 
-def _with_callers(found: _ByView, heads: Sequence[View], request: PrescreenRequest) -> _ByView:
-    """The same, and what is worse because other files pass on what outsiders decide: looked at once more."""
+def _by_value(heads: Sequence[View], found: _ByView) -> list[str]:
+    """Files in which a value decides whether something is a weakness."""
+    by_hit = {view.path for view, items in found if any(item.rule in BY_VALUE for item in items)}
+    return [v.path for v in heads if v.path in by_hit or any(w in v.text.encode() for w in VALUE_WORDS)]
+
+
+def _with_callers(
+    found: _ByView, heads: Sequence[View], request: PrescreenRequest, texts: Mapping[str, object]
+) -> _ByView:
+    """The same after a second look at files that other files decide about: what they pass on to them, and
+    what functions that they import make of a value.
+    """
     weak = {view.path for view, items in found if any(_depends_on_caller(item) for item in items)}
     changed = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in heads]
     sinks = [path for path, text in changed if path not in weak and any(word in text for word in SINK_WORDS)]
     passed = callers_of(sorted(weak), candidates(weak, request.head)) if weak else {}
     passed = {**passed, **callers_of(sinks, may_call(sinks, changed))}
-    again = [view for view in heads if view.path in passed]
+    own = texts.get("imported", {})
+    again = [view for view in heads if view.path in passed or (isinstance(own, dict) and view.path in own)]
     if not again:
         return found
-    better, _ = _look(again, request.deadline, {"outside": passed})
+    better, _ = _look(again, request.deadline, {"outside": passed, **texts})
     seen = {id(view) for view in again}
     return [*((view, items) for view, items in found if id(view) not in seen), *better]
 
@@ -194,14 +223,17 @@ def _without_own(found: _ByView, head: Tree) -> _ByView:
 
 
 def _look(
-    views: Sequence[View], deadline: float, options: Mapping[str, object] | None = None
+    views: Sequence[View],
+    deadline: float,
+    options: Mapping[str, object] | None = None,
+    imports: dict[str, list[str]] | None = None,
 ) -> tuple[_ByView, list[tuple[str, str]]]:
     """What was found in each view that has anything, and the files that could not be parsed."""
     files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
     results = scan_isolated(
         "gate.prescreen.python_ast.scanner:scan_text",
         files,
-        list[RuleHit],
+        Scanned,
         options=options,
         deadline=deadline,
         parses=True,
@@ -210,8 +242,10 @@ def _look(
     found: _ByView = []
     unlooked: list[tuple[str, str]] = []
     for view, result in zip(views, results, strict=True):
-        if result.value:
-            found.append((view, result.value))
+        if result.value is not None and result.value.hits:
+            found.append((view, result.value.hits))
+        if result.value is not None and imports is not None:
+            imports[view.path] = result.value.imports
         reason = view.unreadable or ("" if result.outcome == "done" else result.reason or result.outcome)
         if reason and not view.guessed:
             unlooked.append((view.path, reason))

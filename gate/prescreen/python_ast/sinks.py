@@ -106,13 +106,23 @@ def shell_commands(module: Module) -> Iterator[tuple[ast.Call, ast.expr]]:
                 first = first.elts[0]
             yield call, first
             continue
-        items = [*first.elts] if isinstance(first, ast.List | ast.Tuple) else [*call.args]
+        words = word_list(module, first)
+        items = [*words.elts] if words is not None else [*call.args]
         texts = [module.text_of(item) for item in items[:4]]
         for index, text in enumerate(texts[:-1]):
             shell = (texts[0] or "").rsplit("/", 1)[-1]
             if text in ("-c", "-lc", "-ic", "/c", "-Command") and shell in _SHELLS:
                 yield call, items[index + 1]
                 break
+
+
+def word_list(module: Module, first: ast.expr) -> ast.List | ast.Tuple | None:
+    """The list of words of a process call: written there, or under a name that nothing changes."""
+    if isinstance(first, ast.Name):
+        bindings = module.bindings_of(first)
+        once = len(bindings) == 1 and bindings[0].kind == "assign" and first.id not in module.changed_names
+        first = bindings[0].value if once and bindings[0].value is not None else first
+    return first if isinstance(first, ast.List | ast.Tuple) else None
 
 
 _SHELLS = frozenset(

@@ -44,6 +44,7 @@ def check(module: Module) -> Iterator[Hit]:
         trace = flow.trace(module.arg(call, 1, "value"))
         matters = (
             bool(_NAMES.search(name))
+            or (secure is not None and bool(trace.kinds))
             or REQUEST in trace.kinds
             or any(c.startswith("secrets.") for c in trace.calls)
         )

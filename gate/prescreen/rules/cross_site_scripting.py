@@ -72,11 +72,35 @@ def check(module: Module) -> Iterator[Hit]:
             pieces = built_from(module, body)
             if pieces and any(REQUEST in flow.kinds(piece) for piece in pieces):
                 yield Hit(node=value, message=_UNESCAPED, severity=Severity.HIGH)
+    yield from _written(module, flow)
     yield from _autoescape(module)
+
+
+def _written(module: Module, flow: Flow) -> Iterator[Hit]:
+    """``self.write`` of a Tornado handler that does not say that it answers anything but HTML."""
+    if not module.imports_any("tornado", "webapp2"):
+        return
+    for call in module.methods("write", "finish"):
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        body = call.args[0] if call.args else None
+        if body is None or getattr(owner, "id", getattr(owner, "attr", "")) not in ("self", "out"):
+            continue
+        function = module.function_of(call)
+        kinds = [
+            module.text_of(other.args[1]) or ""
+            for other in module.methods("set_header")
+            if module.function_of(other) is function and len(other.args) == 2
+        ]
+        if any(_PLAIN.search(kind) for kind in kinds) or isinstance(body, ast.Dict):
+            continue
+        if REQUEST in flow.kinds(body) and _textual(module, flow, body):
+            yield Hit(node=call, message=_UNESCAPED, severity=Severity.HIGH)
 
 
 def _plain(module: Module, call: ast.Call) -> bool:
     kind = module.text_of(module.arg(call, None, "mimetype", "content_type", "media_type")) or ""
+    if not kind and "aiohttp.web.Response" in module.names_of(call.func):
+        return module.arg(call, None, "headers", "content_type") is None  # text/plain is its default
     return bool(_PLAIN.search(kind))
 
 

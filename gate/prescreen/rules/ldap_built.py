@@ -18,7 +18,7 @@ from gate.prescreen.python_ast.sources import INPUT, NETWORK, PARAMETER, REQUEST
 
 _CLEAN = frozenset({
     "ldap.filter.escape_filter_chars", "ldap3.utils.conv.escape_filter_chars",
-    "ldap.dn.escape_dn_chars", "ldap.filter.filter_format",
+    "ldap.dn.escape_dn_chars", "ldap.filter.filter_format", "ldap3.utils.dn.escape_rdn",
 })  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
-from gate.prescreen.python_ast.sinks import PROCESS_CALLS, shell_commands
+from gate.prescreen.python_ast.sinks import PROCESS_CALLS, shell_commands, word_list
 from gate.prescreen.python_ast.sources import OUTSIDERS, REMOTE
 
 _QUOTES = frozenset({"shlex.quote", "pipes.quote", "shlex.join", "subprocess.list2cmdline"})
@@ -51,7 +51,8 @@ def check(module: Module) -> Iterator[Hit]:
         first = module.arg(call, 0, "args", "file", "path")
         if first is None or module.is_true(module.arg(call, None, "shell")):
             continue
-        program = first.elts[0] if isinstance(first, ast.List | ast.Tuple) and first.elts else first
+        words = word_list(module, first)
+        program = words.elts[0] if words is not None and words.elts else first
         if flow.kinds(program) & OUTSIDERS:
             yield Hit(node=call, message="A request chooses the program that is run.", severity=Severity.HIGH)
 

@@ -35,7 +35,7 @@ _METHODS = (
     "mogrify",
 )
 _SQL = re.compile(
-    r"\b(select\b.*\bfrom\b|insert\s+(or\s+\w+\s+)?into\b|update\b.*\bset\b|delete\s+from\b|replace\s+into\b"
+    r"\b(select\b.*\b(?:from|where)\b|insert\s+(or\s+\w+\s+)?into\b|update\b.*\bset\b|delete\s+from\b|replace\s+into\b"
     r"|with\b.*\bas\s*\(|drop\s+(table|database)|create\s+(table|user)|alter\s+table|truncate\b|grant\b"
     r")",
     re.IGNORECASE | re.DOTALL,

@@ -11,10 +11,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gate.model.rule import Severity
+from gate.model.rule import Confidence, Severity
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 
 _WEAK = (
     "hashlib.md5",
@@ -50,21 +51,49 @@ _MATTERS = re.compile(
 def check(module: Module) -> Iterator[Hit]:
     """md5 and sha1; medium where names around the call speak of security, else low."""
     flow = Flow(module)
-    for call, name in module.calls(*_WEAK, "hashlib.new"):
+    for call, name in [*module.calls(*_WEAK, "hashlib.new"), *_signing(module)]:
         if module.is_false(module.arg(call, None, "usedforsecurity")):
             continue
         algorithm = name.rpartition(".")[2]
         if name == "hashlib.new":
-            algorithm = (module.text_of(module.arg(call, 0, "name")) or "").lower()
+            algorithm = (flow.text_of(module.arg(call, 0, "name")) or "").lower().replace("-", "")
             if algorithm not in ("md5", "sha1", "md4", "sha", "ripemd160"):
                 continue
         words = _words(module, flow, call)
+        data = [*call.args, *fed(module, call)]
         if name.startswith(("Crypto", "cryptography")):
             words.append("sign")
         if any(_MATTERS.search(word) for word in words):
             yield Hit(node=call, message="A broken hash function is used where security depends on it.")
+        elif any(REQUEST in flow.kinds(item) for item in data):
+            message = "A broken hash function is used on text of a request."
+            yield Hit(node=call, message=message, confidence=Confidence.LOW)
         else:
             yield Hit(node=call, message="A broken hash function is used.", severity=Severity.LOW)
+
+
+def _signing(module: Module) -> Iterator[tuple[ast.Call, str]]:
+    """``hmac.new(key, message, hashlib.md5)``, with the name of the hash."""
+    for call, _ in module.calls("hmac.new", "hmac.digest"):
+        given = module.arg(call, 2, "digestmod", "digest")
+        text = module.text_of(given)
+        for name in [f"hashlib.{text}"] if text else module.names_of(given):
+            if name in ("hashlib.md5", "hashlib.md4"):  # HMAC with SHA-1 has no known weakness
+                yield call, name
+
+
+def fed(module: Module, call: ast.Call) -> list[ast.expr]:
+    """What ``update`` gives to the hash later, where it has a name."""
+    statement = module.statement_of(call)
+    names = {t.id for t in getattr(statement, "targets", []) if isinstance(t, ast.Name)}
+    return [
+        argument
+        for later in module.methods("update")
+        if isinstance(later.func, ast.Attribute)
+        and getattr(later.func.value, "id", "") in names
+        and module.function_of(later) is module.function_of(call)
+        for argument in later.args
+    ]
 
 
 def _words(module: Module, flow: Flow, call: ast.Call) -> list[str]:

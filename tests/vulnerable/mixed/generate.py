@@ -1,4 +1,4 @@
-"""Makes handlers in which real and only apparent vulnerabilities are mixed, from tables of sources, flows and sinks.
+"""Makes handlers in which real and only apparent vulnerabilities are mixed, from tables of their parts.
 
 The tables were written from descriptions of weaknesses (CWE) and documentation of frameworks, without a
 look at any rule. A seed decides which are put together, so a corpus is the same wherever it is made.
@@ -21,7 +21,7 @@ PER_CLASS = 12
 WORDS = {
     "HANDLER": ("show", "find", "report", "profile", "listing", "preview", "export", "order", "notes"),
     "PARAM": ("param", "asked", "given", "name", "raw", "query", "wish"),
-    "VALUE": ("bar", "text", "used", "result", "chosen", "final"),
+    "VALUE": ("bar", "told_of", "used", "result", "chosen", "final"),
     "KEY": ("q", "name", "item", "ref", "target", "vector"),
     "OTHER": ("a_value", "north", "harmless", "plain"),
 }
@@ -45,7 +45,9 @@ class Handler:
 
 def handlers(seed: int = 18, per_class: int = PER_CLASS) -> Iterator[Handler]:
     """Pairs: a hole and its twin of the same framework, source and kind of sink, one after the other."""
-    sources, flows, sinks = (tomllib.loads((HERE / f"{n}.toml").read_text()) for n in ("sources", "flows", "sinks"))
+    sources, flows, sinks = (
+        tomllib.loads((HERE / f"{n}.toml").read_text()) for n in ("sources", "flows", "sinks")
+    )
     chance = random.Random(seed)
     number = 0
     for weakness, table in sinks.items():
@@ -68,7 +70,18 @@ def handlers(seed: int = 18, per_class: int = PER_CLASS) -> Iterator[Handler]:
             for hole, flow, lines, sink in twins:
                 number += 1
                 yield _handler(
-                    number, weakness, table, hole, framework, sources[framework], source, flow, lines, pair, sink, words
+                    number,
+                    weakness,
+                    table,
+                    hole,
+                    framework,
+                    sources[framework],
+                    source,
+                    flow,
+                    lines,
+                    pair,
+                    sink,
+                    words,
                 )
 
 
@@ -136,7 +149,9 @@ def _put(frame: str, word: str, lines: str) -> str:
     """The frame with the word's line replaced by these lines, as deep as it stands."""
     found = re.search(rf"^( *){word}\n", frame, re.MULTILINE)
     assert found, word
-    return frame.replace(found[0], textwrap.indent(lines.strip("\n") + "\n", found[1]) if lines.strip() else "")
+    return frame.replace(
+        found[0], textwrap.indent(lines.strip("\n") + "\n", found[1]) if lines.strip() else ""
+    )
 
 
 def _before(text: str, lines: str) -> str:
@@ -157,11 +172,11 @@ def _answers(body: str, framework: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
-WRAPPED = '''
+WRAPPED = """
 class Wrapped:
     def __init__(self, request):
         self.request = request
 
     def form_value(self, key):
         return self.request.form.get(key)
-'''
+"""

@@ -1,0 +1,1 @@
+"""What values may be when a function runs: read forwards, statement by statement, without running any."""

@@ -1,0 +1,474 @@
+"""Reads functions forwards: every statement in its order, both sides of what is open, calls into the tree.
+
+Nothing is run. A loop is gone through until nothing changes, a condition of constants takes its one way, and
+what cannot be followed is unsure. The names of a module may be changed from elsewhere while the program runs,
+so they decide no condition.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.scope import FunctionNode
+from gate.prescreen.python_ast.sources import PARAMETER
+from gate.prescreen.python_ast.values.calls import Given
+from gate.prescreen.python_ast.values.classes import Classes
+from gate.prescreen.python_ast.values.domain import (
+    CLEAN,
+    LOST,
+    UNSURE,
+    ClassOf,
+    Function,
+    State,
+    Thing,
+    Value,
+    constant,
+    joined,
+    merged,
+    mixed,
+    tainted,
+)
+from gate.prescreen.python_ast.values.expressions import Frame
+from gate.prescreen.python_ast.values.holding import element
+from gate.prescreen.python_ast.values.library import ENDS, NEUTRAL_DECORATORS, is_standard
+from gate.prescreen.python_ast.values.tree import Sources
+
+Passed = Callable[[ast.arg], frozenset[str]]
+"""What calls of a function pass to a parameter of it."""
+_DEEPEST: Final = 8
+_ROUNDS: Final = 4
+_UNROLLED: Final = 8
+
+
+class Interpreter(Classes):
+    """Reads the functions of one module; ``sources`` has the other files of the tree that it imports."""
+
+    def __init__(self, module: Module, sources: Sources, passed: Passed) -> None:
+        super().__init__(module, sources)
+        self._passed = passed
+        self._globals: dict[Module, State] = {}
+        self._stack: list[FunctionNode] = []
+        self._classes: set[ast.ClassDef] = set()
+
+    # --- functions -------------------------------------------------------------------------------
+
+    def enter(self, function: Function) -> list[Function]:
+        """Read a function as whoever calls it from outside sees it; the functions that it defines."""
+        module, node = function.module, function.node
+        frame = Frame(module, node, function.outer, [], [], [], [])
+        state = State(heap=dict(self.globals(module).heap))
+        scope = {arg.arg: arg for arg in arguments(node)}
+        defaults = defaults_of(node)
+        for name, arg in scope.items():
+            kind = self.origins(module).parameter(arg, defaults.get(name))
+            more = self._passed(arg) if kind == PARAMETER and module is self.module else frozenset()
+            state.env[name] = tainted({kind, *more}) if kind else CLEAN
+        cls = module.class_of(node)
+        if cls is not None and node.args.args and node.args.args[0].arg in ("self", "cls"):
+            state.env[node.args.args[0].arg] = state.new(Thing("object", {}, LOST, ClassOf(cls, module)))
+        end = self._body(node, state, frame)
+        last = merged([end, *(s for _, s in frame.returns)])
+        env = {**(function.outer or {}), **(last.env if last is not None else state.env)}
+        return [replace(inner, outer=env) for inner in frame.nested]
+
+    def _body(self, node: FunctionNode, state: State, frame: Frame) -> State | None:
+        if isinstance(node, ast.Lambda):
+            frame.returns.append((self.evaluate(node.body, state, frame), state))
+            return None
+        return self.block(node.body, state, frame)
+
+    def run(self, function: Function, given: Given, state: State) -> Value:
+        """Read a function of the tree with these arguments; the state is changed as it would."""
+        node, module = function.node, function.module
+        whole = mixed([state.total(v) for v in given.every])
+        if node in self._stack or len(self._stack) >= _DEEPEST or given.spread or not self._plain(function):
+            for value in given.every:
+                if value.ref is not None:
+                    thing = state.heap[value.ref]
+                    state.heap[value.ref] = replace(thing, rest=mixed([thing.rest, whole, LOST]))
+            return replace(whole, taint=whole.taint | {UNSURE})
+        frame = Frame(module, node, function.outer, [], [], [], [])
+        inner = State({}, state.heap)
+        self._bind_arguments(function, given, inner, frame)
+        self._stack.append(node)
+        try:
+            end = self._body(node, inner, frame)
+        finally:
+            self._stack.pop()
+        results = [*frame.returns, *([(constant(None), end)] if end is not None else [])]
+        if not results:
+            return CLEAN
+        after = merged([s for _, s in results])
+        if after is not None:
+            state.heap.update(after.heap)
+        value, of = results[0]
+        for other, where in results[1:]:
+            value = joined(value, other, of, where)
+        is_generator = not isinstance(node, ast.Lambda) and any(
+            isinstance(n, ast.Yield | ast.YieldFrom) for n in module.within(node)
+        )
+        return state.new(Thing("bag", rest=state.total(value))) if is_generator else value
+
+    def _plain(self, function: Function) -> bool:
+        decorators = getattr(function.node, "decorator_list", ())
+        return all(
+            any(name in NEUTRAL_DECORATORS for name in function.module.names_of(d)) for d in decorators
+        )
+
+    def _bind_arguments(self, function: Function, given: Given, state: State, frame: Frame) -> None:
+        args = function.node.args
+        names = [a.arg for a in (*args.posonlyargs, *args.args)]
+        values = list(given.values)
+        decorators = getattr(function.node, "decorator_list", ())
+        static = any("staticmethod" in function.module.names_of(d) for d in decorators)
+        if function.bound is not None and not static:
+            values.insert(0, function.bound)
+        bound = dict(zip(names, values, strict=False))
+        extra = values[len(names) :]
+        bound |= dict(given.named)
+        for name, default in defaults_of(function.node).items():
+            if name not in bound:
+                bound[name] = self.evaluate(default, self.globals(function.module).copy(), frame)
+        known = {*names, *(a.arg for a in args.kwonlyargs)}
+        if args.vararg is not None:
+            bound[args.vararg.arg] = state.new(Thing("list", dict(enumerate(extra))))
+        if args.kwarg is not None:
+            own = {*known, args.kwarg.arg}
+            rest: dict[object, Value] = {name: value for name, value in bound.items() if name not in own}
+            bound[args.kwarg.arg] = state.new(Thing("dict", {**rest}))
+        for name in known:
+            bound.setdefault(name, LOST)
+        state.env.update(bound)
+
+    # --- names of modules ------------------------------------------------------------------------
+
+    def globals(self, module: Module) -> State:
+        """What the names of a module mean once it is imported."""
+        if module not in self._globals:
+            self._globals[module] = State()
+            frame = Frame(module, None, None, [], [], [], [])
+            end = self.block(module.tree.body, State(), frame)
+            self._globals[module] = end or State()
+        return self._globals[module]
+
+    def free_name(self, node: ast.Name, frame: Frame) -> Value:
+        """What a name means that the function does not bind."""
+        if frame.outer is not None and node.id in frame.outer:
+            return frame.outer[node.id]
+        for dotted in frame.module.names_of(node):
+            found = self.from_tree(dotted, frame)
+            if found is not None:
+                return found
+        state = self.globals(frame.module)
+        if node.id in state.env:
+            value = state.env[node.id]
+            if value.ref is not None and node.id in frame.module.changed_names:
+                return LOST
+            return replace(value, firm=False) if value.is_const else value
+        bindings = frame.module.bindings_of(node)
+        if not bindings or any(b.kind == "import" for b in bindings):
+            names = frame.module.names_of(node)
+            return CLEAN if names and all(is_standard(n) for n in names) else LOST
+        for binding in bindings:
+            if isinstance(binding.node, ast.FunctionDef | ast.AsyncFunctionDef):
+                return Value(code=Function(binding.node, frame.module))
+            if isinstance(binding.node, ast.ClassDef):
+                return Value(code=ClassOf(binding.node, frame.module))
+        return LOST
+
+    def from_tree(self, dotted: str, frame: Frame) -> Value | None:
+        """A function, class or constant of another file of the tree; None where it is none."""
+        found = self.sources.find(dotted, frame.module)
+        if found is None:
+            return None
+        module, node = found
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return Value(code=Function(node, module))
+        if isinstance(node, ast.ClassDef):
+            return Value(code=ClassOf(node, module))
+        if node is None:
+            return None
+        value = self.globals(module).env.get(node)
+        if value is None or value.ref is not None:
+            return LOST
+        return replace(value, firm=False) if value.is_const else value
+
+    # --- statements ------------------------------------------------------------------------------
+
+    def block(self, body: list[ast.stmt], state: State, frame: Frame) -> State | None:
+        """The state behind these statements; None where nothing gets there."""
+        current: State | None = state
+        for statement in body:
+            if current is None:
+                return None
+            current = self._statement(statement, current, frame)
+        return current
+
+    def _statement(self, node: ast.stmt, state: State, frame: Frame) -> State | None:  # noqa: C901 - one case a kind of statement
+        match node:
+            case ast.Assign():
+                value = self.evaluate(node.value, state, frame)
+                for target in node.targets:
+                    self.bind(target, value, state, frame)
+            case ast.AnnAssign():
+                if node.value is not None:
+                    self.bind(node.target, self.evaluate(node.value, state, frame), state, frame)
+            case ast.AugAssign():
+                load = ast.copy_location(ast.BinOp(left=node.target, op=node.op, right=node.value), node)
+                self.bind(node.target, self.evaluate(load, state, frame), state, frame)
+            case ast.Expr():
+                self.evaluate(node.value, state, frame)
+                call = node.value.value if isinstance(node.value, ast.Await) else node.value
+                if isinstance(call, ast.Call) and any(n in ENDS for n in frame.module.names_of(call.func)):
+                    return None
+            case ast.Return():
+                value = self.evaluate(node.value, state, frame) if node.value is not None else constant(None)
+                frame.returns.append((value, state))
+                return None
+            case ast.Raise():
+                if node.exc is not None:
+                    self.evaluate(node.exc, state, frame)
+                return None
+            case ast.If():
+                return self._if(node, state, frame)
+            case ast.For() | ast.AsyncFor():
+                return self._for(node, state, frame)
+            case ast.While():
+                return self._while(node, state, frame)
+            case ast.Try() | ast.TryStar():
+                return self._try(node, state, frame)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    value = self.evaluate(item.context_expr, state, frame)
+                    if item.optional_vars is not None:
+                        self.bind(item.optional_vars, value, state, frame)
+                return self.block(node.body, state, frame)
+            case ast.Match():
+                return self._match(node, state, frame)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                for decorator in node.decorator_list:
+                    self.evaluate(decorator, state, frame)
+                function = Function(node, frame.module, state.env if frame.node is not None else None)
+                state.env[node.name] = Value(code=function)
+                frame.nested.append(function)
+            case ast.ClassDef():
+                state.env[node.name] = Value(code=ClassOf(node, frame.module))
+                if node not in self._classes:
+                    self._classes.add(node)
+                    self.block(
+                        [s for s in node.body if not isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)],
+                        State(heap=state.heap),
+                        Frame(frame.module, frame.node, state.env, [], [], [], []),
+                    )
+            case ast.Assert():
+                return self.narrowed(node.test, state, frame)[0]
+            case ast.Break():
+                frame.breaks.append(state)
+                return None
+            case ast.Continue():
+                frame.continues.append(state)
+                return None
+            case ast.Global() | ast.Nonlocal():
+                for name in node.names:
+                    state.env[name] = LOST
+            case ast.Delete():
+                for target in node.targets:
+                    if isinstance(target, ast.Subscript):
+                        owner = self.evaluate(target.value, state, frame)
+                        self.method(owner, "remove", Given((), ()), state, frame) if owner.ref else None
+            case ast.Import() | ast.ImportFrom():
+                for alias in node.names:
+                    state.env.pop(alias.asname or alias.name.partition(".")[0], None)
+        return state
+
+    def _if(self, node: ast.If, state: State, frame: Frame) -> State | None:
+        yes, no = self.narrowed(node.test, state, frame)
+        ends = [
+            self.block(node.body, yes, frame) if yes is not None else None,
+            self.block(node.orelse, no, frame) if no is not None else None,
+        ]
+        return merged(ends)
+
+    def _for(self, node: ast.For | ast.AsyncFor, state: State, frame: Frame) -> State | None:
+        source = self.evaluate(node.iter, state, frame)
+        items = self._items(node.iter, source, state, frame)
+        breaks, frame.breaks = frame.breaks, []
+        continues, frame.continues = frame.continues, []
+        current: State | None = state
+        if items is not None:
+            for item in items:
+                if current is None:
+                    break
+                self.bind(node.target, item, current, frame)
+                frame.continues = []
+                current = merged([self.block(node.body, current, frame), *frame.continues])
+        else:
+            for _ in range(_ROUNDS):
+                if current is None:
+                    break
+                inner = current.copy()
+                self.bind(node.target, element(inner, source), inner, frame)
+                frame.continues = []
+                after = merged([self.block(node.body, inner, frame), *frame.continues])
+                joined_state = merged([current, after])
+                if joined_state is not None and same(joined_state, current):
+                    break
+                current = joined_state
+        if current is not None and node.orelse:
+            current = self.block(node.orelse, current, frame)
+        end = merged([current, *frame.breaks])
+        frame.breaks, frame.continues = breaks, continues
+        return end
+
+    def _items(self, node: ast.expr, source: Value, state: State, frame: Frame) -> list[Value] | None:
+        """The values of a short loop whose rounds are known."""
+        if isinstance(node, ast.Call) and "range" in frame.module.names_of(node.func):
+            ends = [self.seen[arg].const for arg in node.args if arg in self.seen]
+            known = [end for end in ends if isinstance(end, int)]
+            if known and len(known) == len(node.args) <= 3 and 0 not in known[2:]:
+                numbers = range(*known)
+                return [constant(n) for n in numbers] if len(numbers) <= _UNROLLED else None
+        if isinstance(source.const, str | bytes) and source.firm and len(source.const) <= _UNROLLED:
+            return [constant(part) for part in source.const]
+        thing = state.heap.get(source.ref) if source.ref is not None else None
+        if (
+            thing is not None
+            and thing.kind == "list"
+            and not thing.rest.taint
+            and len(thing.items) <= _UNROLLED
+        ):
+            return list(thing.items.values())
+        return None
+
+    def _while(self, node: ast.While, state: State, frame: Frame) -> State | None:
+        breaks, frame.breaks = frame.breaks, []
+        continues, frame.continues = frame.continues, []
+        current, ends = state, list[State | None]()
+        for _ in range(_ROUNDS):
+            yes, no = self.narrowed(node.test, current, frame)
+            ends.append(no)
+            frame.continues = []
+            after = merged([self.block(node.body, yes, frame) if yes is not None else None, *frame.continues])
+            if after is None:
+                break
+            whole = merged([current.copy(), after])
+            if whole is None or same(whole, current):
+                break
+            current = whole
+        end = merged(ends)
+        if end is not None and node.orelse:
+            end = self.block(node.orelse, end, frame)
+        end = merged([end, *frame.breaks])
+        frame.breaks, frame.continues = breaks, continues
+        return end
+
+    def _try(self, node: ast.Try | ast.TryStar, state: State, frame: Frame) -> State | None:
+        reached: list[State | None] = [state.copy()]
+        current: State | None = state
+        returned = len(frame.returns)
+        for statement in node.body:
+            if current is None:
+                break
+            current = self._statement(statement, current, frame)
+            reached.append(current.copy() if current is not None else None)
+        before = merged([*reached, *(s.copy() for _, s in frame.returns[returned:])])
+        ends: list[State | None] = []
+        for handler in node.handlers:
+            caught = before.copy() if before is not None else State()
+            if handler.name:
+                caught.env[handler.name] = mixed([caught.total(v) for v in caught.env.values()])
+            ends.append(self.block(handler.body, caught, frame))
+        if current is not None and node.orelse:
+            current = self.block(node.orelse, current, frame)
+        end = merged([current, *ends])
+        if node.finalbody:
+            if end is None:
+                self.block(node.finalbody, before.copy() if before is not None else state, frame)
+                return None
+            return self.block(node.finalbody, end, frame)
+        return end
+
+    def _match(self, node: ast.Match, state: State, frame: Frame) -> State | None:
+        subject = self.evaluate(node.subject, state, frame)
+        ends: list[State | None] = []
+        for case in node.cases:
+            fits = self._fits(case, subject, state, frame)
+            if fits is False:
+                continue
+            inner = state.copy()
+            for part in ast.walk(case.pattern):
+                name = getattr(part, "name", None) or getattr(part, "rest", None)
+                if isinstance(name, str):
+                    inner.env[name] = subject if part is case.pattern else mixed([inner.total(subject)])
+            if _is_literal(case.pattern) and isinstance(node.subject, ast.Name) and not subject.is_const:
+                inner.env[node.subject.id] = CLEAN
+            if case.guard is not None:
+                narrowed = self.narrowed(case.guard, inner, frame)[0]
+                if narrowed is None:
+                    continue
+                inner, fits = narrowed, None
+            ends.append(self.block(case.body, inner, frame))
+            if fits:
+                return merged(ends)
+        return merged([*ends, state])
+
+    def _fits(self, case: ast.match_case, subject: Value, state: State, frame: Frame) -> bool | None:
+        patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+        out: bool | None = False
+        for pattern in patterns:
+            if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+                return True
+            if not isinstance(pattern, ast.MatchValue) or not (subject.is_const and subject.firm):
+                out = None
+                continue
+            value = self.evaluate(pattern.value, state.copy(), frame)
+            if not value.is_const:
+                out = None
+            elif value.const == subject.const:
+                return True
+        return out
+
+
+def arguments(node: FunctionNode) -> list[ast.arg]:
+    """Every parameter."""
+    args = node.args
+    more = [a for a in (args.vararg, args.kwarg) if a is not None]
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *more]
+
+
+def defaults_of(node: FunctionNode) -> dict[str, ast.expr]:
+    """The defaults of parameters that have one."""
+    args = node.args
+    names = [a.arg for a in (*args.posonlyargs, *args.args)]
+    found = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
+    more = zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    return found | {a.arg: default for a, default in more if default is not None}
+
+
+def same(a: State, b: State) -> bool:
+    """True when going round once more changes nothing that counts."""
+    return (
+        _shape(a.env) == _shape(b.env)
+        and a.heap.keys() == b.heap.keys()
+        and all(
+            thing.kind == b.heap[ref].kind
+            and _shape(thing.items) == _shape(b.heap[ref].items)
+            and thing.rest.taint == b.heap[ref].rest.taint
+            for ref, thing in a.heap.items()
+        )
+    )
+
+
+def _shape(items: Mapping[str, Value] | Mapping[object, Value]) -> dict[object, tuple[object, ...]]:
+    return {
+        key: (v.taint, v.safe if v.taint else None, v.ref, v.is_const, v.code) for key, v in items.items()
+    }
+
+
+def _is_literal(pattern: ast.pattern) -> bool:
+    patterns = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    return all(isinstance(p, ast.MatchValue) for p in patterns)
