@@ -79,6 +79,7 @@ class App(msgspec.Struct):
 
 class _Output(msgspec.Struct):
     title: str | None = None
+    summary: str | None = None
     text: str | None = None
     annotations_count: int = 0
 
@@ -107,6 +108,19 @@ class CheckRun(msgspec.Struct):
         return unstamped(self.output.text or "")
 
 
+class Button(msgspec.Struct, frozen=True, kw_only=True):
+    """A button on the check's page (GitHub: at most 20, 40 and 20 characters, three buttons)."""
+
+    label: str
+    description: str
+    identifier: str
+
+
+OVERRIDE: Final = Button(
+    label="Override", description="Let this stand; you answer for it", identifier="override"
+)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
     """What is to be told. ``title`` one line, ``summary`` Markdown (65,535 characters at most)."""
@@ -123,6 +137,8 @@ class Verdict:
     """The login that we write under; the check that is there already under it is updated."""
     annotations: tuple[Annotation, ...] = ()
     details_url: str | None = None
+    buttons: tuple[Button, ...] | None = None
+    """None: whoever writes this hears of no button (a workflow's job does not)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -234,6 +250,8 @@ def _check(api: Api, repo: str, verdict: Verdict) -> str:
         "conclusion": verdict.conclusion,
         "output": _output(verdict, batches[0], text),
     }
+    if there is not None and not new and _says(there, verdict):
+        return there.html_url or ""
     made = _put(api, repo, verdict, body, there)
     for batch in batches[1:]:
         more = path("repos", *repository(repo), "check-runs", made.id)
@@ -244,11 +262,23 @@ def _check(api: Api, repo: str, verdict: Verdict) -> str:
     return made.html_url or ""
 
 
+def _says(there: CheckRun, verdict: Verdict) -> bool:
+    """The check says this already, but for when it was said: telling it again would change nothing."""
+    told, now = there.stamp(), verdict.stamp
+    if told is None or now is None or there.external_id != verdict.run or there.status != "completed":
+        return False
+    same = (there.conclusion, there.output.title) == (verdict.conclusion, verdict.title)
+    text = (there.output.summary or "").strip() == verdict.summary.strip()
+    return same and text and msgspec.structs.replace(told, at=now.at) == now
+
+
 def _put(api: Api, repo: str, verdict: Verdict, body: dict[str, object], there: CheckRun | None) -> CheckRun:
     """Update the check that is there, or make one. One that GitHub does not open again is left behind."""
     body = {"external_id": verdict.run, "name": NAME, **body}
     if verdict.details_url:
         body["details_url"] = verdict.details_url
+    if verdict.buttons is not None:
+        body["actions"] = [msgspec.to_builtins(button) for button in verdict.buttons]
     where = path("repos", *repository(repo), "check-runs")
     if there is not None:
         mine = path("repos", *repository(repo), "check-runs", there.id)

@@ -147,17 +147,23 @@ def pulls_of_run(api: Api, repo: str, run: Run) -> tuple[PullNow, ...]:
     return tuple(sorted(found, key=lambda p: p.number))
 
 
+def pulls_at(api: Api, repo: str, sha: str) -> tuple[PullNow, ...]:
+    """Every open pull request whose head is this commit, those of forks too."""
+    where = path("repos", *repository(repo), "pulls")
+    found = api.pages(where, _Pull, {"state": "open"})
+    return tuple(_now(repo, p) for p in found if p.head.sha == sha)
+
+
 def sharing_head(api: Api, target: PullNow) -> tuple[PullNow, ...]:
     """Other open pull requests with the same head commit and another base branch.
 
     A check belongs to a commit, so it would count for all of them. All open pull requests are read: GitHub's
     list by commit leaves forks out.
     """
-    where = path("repos", *repository(target.repo), "pulls")
     return tuple(
-        _now(target.repo, p)
-        for p in api.pages(where, _Pull, {"state": "open"})
-        if p.head.sha == target.head_sha and p.number != target.number and p.base.ref != target.base_ref
+        p
+        for p in pulls_at(api, target.repo, target.head_sha)
+        if p.number != target.number and p.base_ref != target.base_ref
     )
 
 

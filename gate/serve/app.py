@@ -14,11 +14,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from gate.serve.interface import NotKeptError, Queue
 from gate.serve.meters import Meters
-from gate.serve.store import Store, StoreClosedError
+from gate.serve.store import StoreClosedError
 from gate.serve.unsigned import Allowance, CrowdedError, TooLargeError, Unsigned
 
-EVENTS: Final = frozenset({"deployment_protection_rule", "pull_request", "check_suite", "issue_comment"})
+EVENTS: Final = frozenset(
+    {"deployment_protection_rule", "pull_request", "check_suite", "check_run", "issue_comment", "merge_group"}
+)
 MAX_BODY: Final = 25 << 20
 """GitHub sends no payload larger than 25 MB."""
 _ID: Final = re.compile(r"[0-9A-Za-z-]{8,64}")
@@ -36,13 +39,13 @@ class _Door:
 
     def __init__(
         self,
-        store: Store,
+        queue: Queue,
         secrets: Sequence[bytes],
         meters: Meters,
         woken: Callable[[], None],
         limits: tuple[int, float],
     ) -> None:
-        self._store, self._secrets, self._meters, self._woken = store, secrets, meters, woken
+        self._queue, self._secrets, self._meters, self._woken = queue, secrets, meters, woken
         self._most, self._seconds = limits
         self._allowance = Allowance()
 
@@ -77,15 +80,15 @@ class _Door:
         if event not in EVENTS:
             return 202, "not for us", "ignored"
         try:
-            accepted = await asyncio.wrap_future(self._store.accept(name, event, signed.body(), time.time()))
-        except (sqlite3.Error, StoreClosedError):
+            accepted = await asyncio.wrap_future(self._queue.accept(name, event, signed.body(), time.time()))
+        except (sqlite3.Error, StoreClosedError, NotKeptError):
             return 503, "cannot keep it now", "not-kept"
         self._woken()
         return 202, accepted, accepted
 
 
 def app(
-    store: Store,
+    queue: Queue,
     secrets: Sequence[bytes],
     meters: Meters,
     *,
@@ -100,7 +103,7 @@ def app(
     """
     if not secrets or any(len(secret) < 16 for secret in secrets):
         raise ValueError("a webhook secret has at least 16 bytes")
-    door = _Door(store, secrets, meters, woken, (max_body, body_seconds))
+    door = _Door(queue, secrets, meters, woken, (max_body, body_seconds))
 
     async def health(_request: Request) -> Response:
         return PlainTextResponse("ok")
@@ -110,7 +113,7 @@ def app(
         return PlainTextResponse(why or "ready", 503 if why else 200)
 
     async def metrics(_request: Request) -> Response:
-        text = await asyncio.to_thread(lambda: meters.text(store.count()))
+        text = await asyncio.to_thread(lambda: meters.text(queue.count()))
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     return Starlette(

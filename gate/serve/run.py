@@ -1,4 +1,4 @@
-"""Store, worker and HTTP server together, until a signal."""
+"""Queue, workers and HTTP server together, until a signal."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ import socket
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import uvicorn
 
 from gate.errors import UsageError
 from gate.serve.app import app
+from gate.serve.interface import Handle, Lane, Queue
 from gate.serve.meters import Meters
 from gate.serve.store import Store
-from gate.serve.worker import Handle, Worker
+from gate.serve.worker import Worker
 
 
 class _Server(uvicorn.Server):
@@ -28,26 +31,76 @@ class _Server(uvicorn.Server):
         yield
 
 
-def serve(
-    database: Path, secrets: Sequence[bytes], handle: Callable[[Store], Handle], *, host: str, port: int
-) -> None:
-    """Serve until SIGTERM or SIGINT; then no new request, what is being worked on ends, all is on disk.
+class Works(Protocol):
+    """Whatever works a queue off."""
 
-    Raises UsageError when the database or the address cannot be used.
+    @property
+    def alive(self) -> bool:
+        """False when nothing is worked on any more."""
+        ...
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        ...
+
+    def stop(self) -> None:
+        """Finish what is being worked on, begin nothing."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What this process does. ``looks``: so many changes are looked at at a time; 0: none.
+
+    ``listens``, ``works``: in a queue on PostgreSQL these can be processes of their own, on other machines.
     """
-    try:
-        store = Store(database)
-    except sqlite3.Error as error:
-        raise UsageError(f"cannot use {database} as a database: {error}") from error
-    sys.setswitchinterval(0.0005)  # the acknowledging thread must not wait 5 ms for each working one
+
+    looks: int = 0
+    listens: bool = True
+    works: bool = True
+    stalled: float = 60.0
+
+
+def serve(
+    place: Path | str,
+    secrets: Sequence[bytes],
+    handle: Callable[[Queue], Handle],
+    *,
+    host: str,
+    port: int,
+    part: Part | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; then no new request, what is being worked on ends, all is kept.
+
+    ``place``: a file for SQLite, or a PostgreSQL address. Raises UsageError when it, or the address to listen
+    on, cannot be used.
+    """
+    part = part or Part()
     meters = Meters()
-    worker = Worker(store, handle(store), meters)
+    queue, workers, close = _opened(place, handle, meters, part)
+    sys.setswitchinterval(0.0005)  # the acknowledging thread must not wait 5 ms for each working one
     try:
-        listener = _listen(host, port)
-        bound = listener.getsockname()
-        print(f"gate: listening on {bound[0]}:{bound[1]}", flush=True)
-        worker.start()
-        application = app(store, secrets, meters, ready=lambda: _ready(store, worker), woken=worker.wake)
+        listener = _listen(host, port) if part.listens else None
+        if listener is not None:
+            bound = listener.getsockname()
+            print(f"gate: listening on {bound[0]}:{bound[1]}", flush=True)
+        else:
+            print("gate: working", flush=True)
+        for worker in workers:
+            worker.start()
+        if listener is None:
+            asyncio.run(_signalled())
+            return
+
+        def woken() -> None:
+            for worker in workers:
+                worker.wake()
+
+        application = app(queue, secrets, meters, ready=lambda: _ready(queue, workers), woken=woken)
         config = uvicorn.Config(
             application,
             http="h11",
@@ -63,9 +116,44 @@ def serve(
         )
         asyncio.run(_until_signal(_Server(config), listener))
     finally:
-        if worker.alive:
-            worker.stop()
-        store.close()
+        for worker in workers:
+            if worker.alive:
+                worker.stop()
+        close()
+
+
+def _opened(
+    place: Path | str, handle: Callable[[Queue], Handle], meters: Meters, part: Part
+) -> tuple[Queue, Sequence[Works], Callable[[], None]]:
+    if isinstance(place, str):
+        try:
+            from gate.serve.postgres import PostgresQueue, PostgresWorker
+        except ImportError as error:
+            raise UsageError(
+                f"--queue needs {error.name}", advice="Install it with: pip install 'gate-ci[postgres]'"
+            ) from error
+        queue = PostgresQueue(place)
+        lanes: dict[Lane, int] = {"answers": 4}
+        if part.looks:
+            lanes["looks"] = part.looks
+        workers = [PostgresWorker(queue, handle(queue), meters, lanes=lanes, stalled=part.stalled)]
+        return queue, workers if part.works else (), queue.close
+    try:
+        store = Store(place)
+    except sqlite3.Error as error:
+        raise UsageError(f"cannot use {place} as a database: {error}") from error
+    handler = handle(store)
+    works = [Worker(store, handler, meters)]
+    if part.looks:
+        works.append(Worker(store, handler, meters, threads=part.looks, lane="looks"))
+    return store, works, store.close
+
+
+async def _signalled() -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    await ended.wait()
 
 
 async def _until_signal(server: uvicorn.Server, listener: socket.socket) -> None:
@@ -89,9 +177,9 @@ def _family(host: str) -> socket.AddressFamily:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
-def _ready(store: Store, worker: Worker) -> str:
+def _ready(queue: Queue, workers: Sequence[Works]) -> str:
     try:
-        store.count()
+        queue.count()
     except Exception as error:  # noqa: BLE001 - whatever it is, we are not ready
         return f"the database does not answer ({type(error).__name__})"
-    return "" if worker.alive else "nothing is worked on"
+    return "" if all(worker.alive for worker in workers) else "nothing is worked on"

@@ -17,9 +17,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
+
+from gate.serve.interface import LOOK, Accepted, Delivery, Lane
 
 T = TypeVar("T")
 _BATCH: Final = 256
@@ -38,8 +39,10 @@ CREATE TABLE IF NOT EXISTS delivery (
   attempts INTEGER NOT NULL DEFAULT 0,
   due REAL NOT NULL,
   sha TEXT,
-  note TEXT NOT NULL DEFAULT ''
+  note TEXT NOT NULL DEFAULT '',
+  lock TEXT NOT NULL DEFAULT ''
 ) STRICT;
+CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, value BLOB NOT NULL, at REAL NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS by_due ON delivery (state, due);
 CREATE INDEX IF NOT EXISTS by_sha ON delivery (sha) WHERE sha IS NOT NULL;
 """
@@ -49,18 +52,6 @@ _RELEASE: Final = (
     "UPDATE delivery SET state = 'waiting', attempts = attempts + 1, due = min(due, ?)"
     " WHERE state = 'working'"
 )
-Accepted = Literal["new", "again"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Delivery:
-    """One webhook. ``received`` and times elsewhere are seconds since 1970; ``attempts`` before this one."""
-
-    id: str
-    event: str
-    body: bytes
-    received: float
-    attempts: int
 
 
 class StoreClosedError(Exception):
@@ -89,6 +80,8 @@ class Store:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute(f"PRAGMA wal_autocheckpoint = {_LAST_RESORT_PAGES}")
         self._db.executescript(_SCHEMA)
+        if "lock" not in {row[1] for row in self._db.execute("PRAGMA table_info(delivery)")}:
+            self._db.execute("ALTER TABLE delivery ADD COLUMN lock TEXT NOT NULL DEFAULT ''")
         self._db.execute(_RELEASE, (time.time(),))
         self._log = path.with_name(path.name + "-wal")
         self._second = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=0.0)
@@ -97,7 +90,7 @@ class Store:
         self._thread = threading.Thread(target=self._write, name="gate-store", daemon=True)
         self._thread.start()
 
-    def accept(self, name: str, event: str, body: bytes, now: float) -> Future[Accepted]:
+    def accept(self, name: str, event: str, body: bytes, now: float, *, lock: str = "") -> Future[Accepted]:
         """On disk when the future is done. ``again``: this id or these very bytes were taken before.
 
         The id is not covered by GitHub's signature, the bytes are: replaying them under a new id is no new
@@ -107,9 +100,9 @@ class Store:
 
         def job(db: sqlite3.Connection) -> Accepted:
             made = db.execute(
-                "INSERT OR IGNORE INTO delivery (id, event, digest, body, received, due)"
-                " VALUES (?,?,?,?,?,?)",
-                (name, event, digest, body, now, now),
+                "INSERT OR IGNORE INTO delivery (id, event, digest, body, received, due, lock)"
+                " VALUES (?,?,?,?,?,?,?)",
+                (name, event, digest, body, now, now, lock),
             )
             if made.rowcount:
                 return "new"
@@ -122,22 +115,41 @@ class Store:
 
         return self._put(job)
 
-    def claim(self, now: float, most: int = 8) -> list[Delivery]:
+    def known(self, name: str) -> bool:
+        """A delivery of this id was taken before."""
+        found = "SELECT 1 FROM delivery WHERE id = ?"
+        return self._put(lambda db: db.execute(found, (name,)).fetchone() is not None).result()
+
+    def claim(self, now: float, most: int = 8, lane: Lane = "answers") -> list[Delivery]:
         """What is to be worked on, oldest first. It is the caller's, until ``done``, ``failed``, ``later`` or
         ``release``, or until the program ends in whatever way.
         """
 
         def job(db: sqlite3.Connection) -> list[Delivery]:
             rows = db.execute(
-                "SELECT id, event, body, received, attempts FROM delivery"
-                " WHERE state = 'waiting' AND due <= ? ORDER BY due LIMIT ?",
-                (now, most),
+                "SELECT id, event, body, received, attempts, lock FROM delivery"
+                " WHERE state = 'waiting' AND due <= ? AND (event = ?) = ? AND (lock = '' OR NOT EXISTS"
+                " (SELECT 1 FROM delivery AS d WHERE d.state = 'working' AND d.lock = delivery.lock))"
+                " ORDER BY due, rowid LIMIT ?",
+                (now, LOOK, lane == "looks", 8 * most),
             ).fetchall()
+            first = {row[5]: row for row in reversed(rows) if row[5]}  # one of each lock
+            rows = [row for row in rows if not row[5] or first[row[5]] is row][:most]
             mark = "UPDATE delivery SET state = 'working', due = ? WHERE id = ?"
             db.executemany(mark, [(_NOT_WOKEN, row[0]) for row in rows])
             return [Delivery(id=r[0], event=r[1], body=r[2], received=r[3], attempts=r[4]) for r in rows]
 
         return self._put(job).result()
+
+    def keep(self, key: str, value: bytes, now: float) -> None:
+        """Remember a value, in place of what stood under the key."""
+        self._set("INSERT OR REPLACE INTO kept (key, value, at) VALUES (?,?,?)", key, value, now)
+
+    def kept(self, prefix: str) -> list[bytes]:
+        """All values whose key begins so, by key."""
+        found = "SELECT value FROM kept WHERE substr(key, 1, ?) = ? ORDER BY key"
+        asked = (len(prefix), prefix)
+        return self._put(lambda db: [row[0] for row in db.execute(found, asked)]).result()
 
     def done(self, name: str, note: str, now: float) -> None:
         """Worked off. The body is no longer needed, the id stays."""
@@ -182,6 +194,7 @@ class Store:
         """Drop what was done before then; returns how many."""
 
         def job(db: sqlite3.Connection) -> int:
+            db.execute("DELETE FROM kept WHERE at < ?", (before,))
             ended = "DELETE FROM delivery WHERE state IN ('done', 'failed') AND due < ?"
             return db.execute(ended, (before,)).rowcount
 
@@ -264,8 +277,3 @@ def _only_holder(path: Path) -> int:
         os.close(held)
         raise DatabaseBusyError("another gate serve has it open") from error
     return held
-
-
-def backoff(attempt: int, *, first: float = 2.0, most: float = 600.0) -> float:
-    """Seconds before the next attempt: doubling, bounded."""
-    return float(min(first * 2 ** min(attempt, 30), most))

@@ -1,61 +1,34 @@
-"""Works deliveries off: as often as it takes, with growing pauses, until a bounded age."""
+"""Works off what the store keeps, on a few threads."""
 
 from __future__ import annotations
 
-import random
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Final
 
+from gate.serve.attempt import attempt
+from gate.serve.interface import KEEP, Delivery, Handle, Lane
 from gate.serve.meters import Meters
-from gate.serve.store import Delivery, Store, StoreClosedError, backoff
+from gate.serve.store import Store, StoreClosedError
 
-GIVE_UP: Final = 24 * 3600.0
-KEEP: Final = 14 * 24 * 3600.0
-"""Seconds for which ids are remembered; GitHub redelivers for three days."""
 _POLL: Final = 1.0
-
-
-class HopelessError(Exception):
-    """Asking again will not help; the text says why."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Done:
-    """``note`` is kept beside the delivery."""
-
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Later:
-    """Once more in so many seconds, or when something happens to ``sha``."""
-
-    note: str
-    seconds: float
-    sha: str | None = None
-
-
-Handle = Callable[[Delivery], Done | Later]
-"""Must be idempotent: what is in hand when the program is killed is handled again from the start, and nothing
-else is.
-"""
 
 
 class Worker:
     """Hands what is due to ``handle`` on a few threads; a delivery is with one thread at a time."""
 
-    def __init__(self, store: Store, handle: Handle, meters: Meters, *, threads: int = 4) -> None:
+    def __init__(
+        self, store: Store, handle: Handle, meters: Meters, *, threads: int = 4, lane: Lane = "answers"
+    ) -> None:
         self._store, self._handle, self._meters, self._threads = store, handle, meters, threads
+        self._lane: Lane = lane
         self._bell, self._stop = threading.Event(), threading.Event()
         self._busy: set[str] = set()
         self._unsaved: set[str] = set()
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="gate-work")
-        self._thread = threading.Thread(target=self._run, name="gate-worker", daemon=True)
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=f"gate-{lane}")
+        self._thread = threading.Thread(target=self._run, name=f"gate-worker-{lane}", daemon=True)
 
     def start(self) -> None:
         """Begin."""
@@ -99,7 +72,7 @@ class Worker:
             self._store.release(name, time.time())
             with self._lock:
                 self._unsaved.discard(name)
-        for delivery in self._store.claim(time.time(), free) if free > 0 else ():
+        for delivery in self._store.claim(time.time(), free, self._lane) if free > 0 else ():
             with self._lock:
                 self._busy.add(delivery.id)
             self._pool.submit(self._work, delivery)
@@ -117,22 +90,11 @@ class Worker:
             self._bell.set()
 
     def _attempt(self, delivery: Delivery) -> str:
-        store = self._store
-        try:
-            ended = self._handle(delivery)
-        except HopelessError as error:
-            store.failed(delivery.id, str(error)[:1_000], time.time())
-            return "failed"
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the delivery is not lost
-            note = f"{type(error).__name__}: {error}"[:1_000]
-            if time.time() - delivery.received > GIVE_UP:
-                store.failed(delivery.id, note, time.time())
-                return "failed"
-            pause = backoff(delivery.attempts) * random.uniform(0.75, 1.25)  # noqa: S311 - spreads load
-            store.later(delivery.id, note, time.time() + pause)
-            return "retried"
-        if isinstance(ended, Later):
-            store.later(delivery.id, ended.note[:1_000], time.time() + ended.seconds, ended.sha)
-            return "waiting"
-        store.done(delivery.id, ended.note[:1_000], time.time())
-        return "done"
+        store, ended = self._store, attempt(self._handle, delivery)
+        if ended.outcome == "done":
+            store.done(delivery.id, ended.note, time.time())
+        elif ended.outcome == "failed":
+            store.failed(delivery.id, ended.note, time.time())
+        else:
+            store.later(delivery.id, ended.note, time.time() + ended.seconds, ended.sha)
+        return ended.outcome

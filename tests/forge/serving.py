@@ -69,7 +69,7 @@ class Served:
 BARE = f"""
 from pathlib import Path
 from gate.serve.run import serve
-from gate.serve.worker import Done
+from gate.serve.interface import Done
 serve(Path("gate.db"), [b"{SECRET}"], lambda store: lambda delivery: Done(note=""), host="127.0.0.1", port=0)
 """
 """The server alone, with nothing to ask of GitHub: starts in a third of the time."""

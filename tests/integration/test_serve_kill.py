@@ -73,7 +73,7 @@ _NOTING = """
 import os, sys, time
 from pathlib import Path
 from gate.serve.run import serve
-from gate.serve.worker import Done
+from gate.serve.interface import Done
 log = os.open("published", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 def handle(delivery):
     time.sleep(0.02)  # killed before

@@ -55,6 +55,8 @@ class Where:
     now: int = 0
     since: int | None = None
     """When a verdict on this head against this base branch was first published; None: not yet."""
+    buttons: bool = False
+    """We hear of buttons that are pressed on the check."""
 
     @property
     def blob_url(self) -> str:
@@ -75,7 +77,14 @@ def check_name(where: Where) -> str:
 
 
 def at_pull(
-    pull: PullNow, *, server: str, run: str, attempt: str, now: int, since: int | None = None
+    pull: PullNow,
+    *,
+    server: str,
+    run: str,
+    attempt: str,
+    now: int,
+    since: int | None = None,
+    buttons: bool = False,
 ) -> Where:
     """The head of a pull request."""
     return Where(
@@ -88,6 +97,7 @@ def at_pull(
         attempt=attempt,
         now=now,
         since=since,
+        buttons=buttons,
     )
 
 
@@ -260,7 +270,15 @@ def _verdict(
         me=me,
         annotations=tuple(_annotations(report)),
         details_url=where.run_url or None,
+        buttons=_buttons(report) if where.buttons else None,
     )
+
+
+def _buttons(report: Report) -> tuple[checks.Button, ...]:
+    """An override helps where something blocks, and neither doubts nor a hard block stand behind it."""
+    blocks = report.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
+    final = bool(report.doubts) or any(finding.hard_block for finding in report.findings)
+    return (checks.OVERRIDE,) if blocks and not final else ()
 
 
 def _annotations(report: Report) -> list[checks.Annotation]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,13 +88,26 @@ def publish(around: Surroundings, wanted: PublishRequest) -> tuple[Report | None
         return None, _begun(api, around, target)
     if target.entry is not None:
         return _queued(api, around, wanted, target.entry, target)
+
+    def publish_to(pulls: tuple[PullNow, ...]) -> tuple[Report, Outcome]:
+        return _published(api, around, wanted, replace(target, pulls=pulls))
+
+    return settled(api, target.pulls, publish_to)
+
+
+def settled(
+    api: Api,
+    pulls: tuple[PullNow, ...],
+    publish_to: Callable[[tuple[PullNow, ...]], tuple[Report, Outcome]],
+) -> tuple[Report, Outcome]:
+    """Publish, and again while what the verdict rests on moves under it, a few times at most."""
     for _ in range(_TRIES):
-        before = _moving(api, target.pulls[0])
-        result = _published(api, around, wanted, target)
-        after = _moving(api, target.pulls[0])
+        before = _moving(api, pulls[0])
+        result = publish_to(pulls)
+        after = _moving(api, pulls[0])
         if before == after or after[0].head_sha != before[0].head_sha or not after[0].is_open:
             break
-        target = replace(target, pulls=tuple(pull(api, around.repo, p.number) for p in target.pulls))
+        pulls = tuple(pull(api, p.repo, p.number) for p in pulls)
     return result
 
 
@@ -124,7 +137,7 @@ def _published(
         report = recomputed(bound(api, report, about, settings, numbered=numbered), settings)
         report = replace(report, doubts=doubts(api, about, report, wanted.workflow))
     except GateError as error:
-        _refuse(api, around, _where(around, about), settings, error)
+        refuse(api, around, _where(around, about), settings, error)
         raise
     return publish_pull(api, around, about, settings, report, raw=raw, log=wanted.audit)
 
@@ -157,7 +170,7 @@ def _queued(
         report = recomputed(report, settings)
         report = replace(report, doubts=entry_doubts(api, entry, wanted.workflow))
     except GateError as error:
-        _refuse(api, around, where, settings, error)
+        refuse(api, around, where, settings, error)
         raise
     return report, publish_commit(api, around, settings, report, branch=entry.branch, raw=raw)
 
@@ -175,18 +188,21 @@ def _begun(api: Api, around: Surroundings, target: _Target) -> Outcome:
         if target.pulls:
             base = ApiTree(api, around.repo, target.pulls[0].base_sha)
             settings = load(base=base).config.github
-    made = notice.begin(api, where, settings, me=own_login(api, settings.author))
+    made = notice.begin(api, where, settings, me=own_name(api, around, settings))
     return Outcome(published=["the check is in progress" if made else "the settings want no check"])
 
 
-def _refuse(
-    api: Api, around: Surroundings, where: Where, settings: Settings | None, error: GateError
-) -> None:
+def own_name(api: Api, around: Surroundings, settings: GithubSettings) -> str:
+    """The login that we write under."""
+    return around.me or own_login(api, settings.author)
+
+
+def refuse(api: Api, around: Surroundings, where: Where, settings: Settings | None, error: GateError) -> None:
     """Say on the commit why nothing is published. What fails here must not hide the error itself."""
     around.summarise(notice.refusal_text(error))
     github = settings.config.github if settings is not None else GithubSettings()
     with contextlib.suppress(GateError):
-        notice.refuse(api, where, github, error, me=own_login(api, github.author))
+        notice.refuse(api, where, github, error, me=own_name(api, around, github))
 
 
 def publish_pull(
@@ -198,16 +214,21 @@ def publish_pull(
     *,
     raw: bytes,
     log: Path | None = None,
+    pressed: Sequence[Comment] = (),
 ) -> tuple[Report, Outcome]:
-    """Judge the overrides, write the step summary, then tell GitHub. Returns the report after overrides."""
-    me = own_login(api, settings.config.github.author)
+    """Judge the overrides, write the step summary, then tell GitHub. Returns the report after overrides.
+
+    ``pressed``: buttons that people pressed, each as the comment that it stands for.
+    """
+    me = own_name(api, around, settings.config.github)
     before = override.before_overrides(report)
     now = time.time()
     since = first_published(api, target, me)
-    report = _overridden(api, target, settings, report, since, now)
+    report = _overridden(api, target, settings, report, since, now, pressed)
     if log is not None:
         record(log, report, target, before, now=int(now))
     where = replace(_where(around, target), now=int(now), since=since)
+    where = replace(where, buttons=where.buttons and settings.config.override.comments)
     policy = judged_by(report, settings)
     outcome = publish_report(
         api, report, where, settings.config.github, me=me, policy=policy, before=before, raw=raw
@@ -236,7 +257,14 @@ def first_published(api: Api, target: PullNow, me: str) -> int | None:
 
 
 def _where(around: Surroundings, target: PullNow) -> Where:
-    return at_pull(target, server=around.server, run=around.run, attempt=around.attempt, now=int(time.time()))
+    return at_pull(
+        target,
+        server=around.server,
+        run=around.run,
+        attempt=around.attempt,
+        now=int(time.time()),
+        buttons=bool(around.me),
+    )
 
 
 def commit_or_pull(around: Surroundings, sha: str, branch: str, target: PullNow | None) -> Where:
@@ -264,7 +292,7 @@ def publish_commit(
     """
     where = commit_or_pull(around, report.change.head or "", branch, None)
     report = override.apply(report, (), now=where.now)
-    me = own_login(api, settings.config.github.author)
+    me = own_name(api, around, settings.config.github)
     policy = judged_by(report, settings)
     outcome = publish_report(api, report, where, settings.config.github, me=me, policy=policy, raw=raw)
     note = "" if not (outcome.refused or outcome.failed) else outcome.words()
@@ -307,7 +335,13 @@ def _target(api: Api, around: Surroundings, wanted: PublishRequest) -> _Target |
 
 
 def _overridden(
-    api: Api, target: PullNow, settings: Settings, report: Report, since: int | None, now: float
+    api: Api,
+    target: PullNow,
+    settings: Settings,
+    report: Report,
+    since: int | None,
+    now: float,
+    pressed: Sequence[Comment],
 ) -> Report:
     rules = settings.config.override
     asked: list[Override] = []
@@ -316,7 +350,8 @@ def _overridden(
         asked += override.parse_file(ApiTree(api, target.repo, target.base_sha).read(override.FILE))
     if rules.comments:
         try:
-            found: tuple[Comment, ...] = override_comments.commands(comments(api, target.repo, target.number))
+            said = (*comments(api, target.repo, target.number), *pressed)
+            found: tuple[Comment, ...] = override_comments.commands(said)
             first = datetime.fromtimestamp(since, UTC) if since is not None else None
             by_comment, refused = override_comments.requested_overrides(
                 api, target, found, since=first, rules=rules

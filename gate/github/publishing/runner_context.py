@@ -69,6 +69,8 @@ class Surroundings:
     """The event says that something is about to be looked at, not that it was."""
     idle: bool = False
     """The event changes nothing that a verdict rests on: a title or a text was edited."""
+    me: str = ""
+    """The login that an App of its own writes under; empty: the token is asked."""
 
     def api(self) -> GitHubApi:
         """A client with our token."""

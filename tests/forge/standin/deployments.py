@@ -23,6 +23,12 @@ def app_of(world: World, token: str) -> Actor | None:
     return None
 
 
+@route("GET", "/app", "app")
+def _app(call: Call) -> tuple[int, Any]:
+    made = call.told.example("GET", "/app", 200)
+    return 200, made | {"id": call.actor.id, "slug": call.actor.login}
+
+
 @route("POST", "/app/installations/{installation_id}/access_tokens", "app", "write")
 def _token(call: Call) -> tuple[int, Any]:
     token = f"ghs_{call.world.ids()}"

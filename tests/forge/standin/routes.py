@@ -10,6 +10,7 @@ from tests.forge.standin.description import Description
 from tests.forge.standin.world import OWNER, REPO, REPO_ID, Actor, Comment, Pull, World, stamp
 
 R: Final = "/repos/{owner}/{repo}"
+_LEVELS: Final = ("none", "read", "write")
 _RANKS: Final = {"read": 1, "triage": 2, "write": 3, "maintain": 4, "admin": 5}
 
 
@@ -72,7 +73,8 @@ def allowed(actor: Actor, permission: str, level: str, world: World) -> bool:
     if permission == "metadata":
         return True
     if actor.permissions is not None:
-        have = actor.permissions.get(permission, "none")
+        also = "pull_requests" if permission == "issues" else permission  # of pull requests, either will do
+        have = max((actor.permissions.get(p, "none") for p in (permission, also)), key=_LEVELS.index)
         return have == "write" or (have == "read" and level == "read")
     return _RANKS.get(world.roles.get(actor.login, ""), 0) >= (3 if level == "write" else 1)
 

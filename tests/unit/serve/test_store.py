@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from gate.serve import store as module
+from gate.serve.interface import Delivery, Done
 from gate.serve.meters import Meters
-from gate.serve.store import DatabaseBusyError, Delivery, Store, StoreClosedError
-from gate.serve.worker import Done, Worker
+from gate.serve.store import DatabaseBusyError, Store, StoreClosedError
+from gate.serve.worker import Worker
 
 BODY = b"x" * 8_000
 
