@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -61,7 +62,7 @@ class Postgres:
             self._child = None
 
 
-def _as_nobody() -> dict[str, int]:
+def _as_nobody() -> dict[str, Any]:
     """PostgreSQL does not run as root."""
     return {"user": _NOBODY, "group": _NOBODY} if os.geteuid() == 0 else {}
 
