@@ -78,7 +78,7 @@ def postgres() -> Iterator[Postgres]:
         os.chown(folder, _NOBODY, _NOBODY)
     made = Postgres(folder)
     try:
-        words = [
+        words: list[str | Path] = [
             initdb,
             "-D",
             folder / "data",
