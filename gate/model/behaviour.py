@@ -45,6 +45,7 @@ class Behaviour:
     inside the sandbox (the code can forge it), never proof. ``denied``: the sandbox refused it.
     ``shape`` is the subject without what may differ from run to run by chance (``tenant-*.example``), where
     that is another text: whether it did differ, and so whether it counts, the comparison decides.
+    ``first_seen``: seconds from the beginning of the first run that showed it; None where no clock saw it.
     """
 
     kind: BehaviourKind
@@ -56,6 +57,7 @@ class Behaviour:
     denied: bool = False
     at: Location | None = None
     shape: str = ""
+    first_seen: float | None = field(default=None, compare=False)
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -47,6 +47,8 @@ class Views:
         tree = story.process_tree(one.behaviours) if drawn else None
         coded = next((f for f in one.findings if drawn and self._code(f)), one.findings[0])
         code = self._code(coded) if drawn else []
+        shown = story.lanes(one.behaviours if drawn else (), gone)
+        clock = story.clock(shown)
         return {
             "id": f"incident-{number}",
             "severity": one.severity.value,
@@ -59,7 +61,8 @@ class Views:
             "more": max(0, len(one.findings) - 20),
             "code": code,
             "place": self._place(coded.primary.path, coded.primary.line),
-            "lanes": [self._lane(lane) for lane in story.lanes(one.behaviours if drawn else (), gone)],
+            "lanes": [self._lane(lane, clock) for lane in shown],
+            "clock": None if clock is None else (_seconds(clock.start), _seconds(clock.end)),
             "tree": [] if tree is None else list(_tree_rows(tree)),
             "map": story.network_map(one.behaviours) if drawn else None,
             "number": number,
@@ -100,9 +103,11 @@ class Views:
             for name, rule in sorted(self.report.rules.items())[:300]
         ]
 
-    def _lane(self, lane: story.Lane) -> dict[str, object]:
+    def _lane(self, lane: story.Lane, clock: story.Clock | None) -> dict[str, object]:
         return {
             "name": lane.name,
+            "base_marks": () if clock is None else clock.marks(lane.base),
+            "head_marks": () if clock is None else clock.marks(lane.head),
             "base": [self._step(b) for b in lane.base[: story.MOST_STEPS]],
             "base_more": max(0, len(lane.base) - story.MOST_STEPS),
             "head": [self._step(b) for b in lane.head[: story.MOST_STEPS]],
@@ -119,6 +124,7 @@ class Views:
             "place": self._place(at.path, at.line) if at is not None else None,
             "count": item.count,
             "denied": item.denied,
+            "at": "" if item.first_seen is None else _seconds(item.first_seen),
         }
 
     def _place(self, path: str, line: int | None) -> dict[str, object]:
@@ -155,6 +161,11 @@ def phrases(sentence: Sentence) -> list[dict[str, object]]:
     if sentence and not sentence[0].quoted:
         words[0]["text"] = sentence[0].text[:1].upper() + sentence[0].text[1:]
     return list(words)
+
+
+def _seconds(value: float) -> str:
+    """``0.412 s``; the last digits only where they say something."""
+    return f"{value:.3f} s" if value < 10 else f"{value:.1f} s"
 
 
 def _same_story(item: Behaviour, one: Incident) -> bool:

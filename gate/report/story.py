@@ -24,6 +24,8 @@ LANES: Final[tuple[tuple[str, tuple[BehaviourKind, ...]], ...]] = (
     ("Evasion", (_KIND.EVADE, _KIND.PROBE, _KIND.DENIED)),
 )
 """Rows of a run, in the order in which they are shown; every kind of behaviour is in one of them."""
+_TRACK: Final = 1_000
+"""Width of a track, in units of its drawing."""
 MOST_STEPS: Final = 12
 """Steps shown of one lane and side; the rest is counted."""
 _MOST_NODES: Final = 12
@@ -39,6 +41,19 @@ class Lane:
     name: str
     base: tuple[Behaviour, ...]
     head: tuple[Behaviour, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clock:
+    """The common time axis of an incident's lanes, in seconds from the beginning of the run."""
+
+    start: float
+    end: float
+
+    def marks(self, items: Iterable[Behaviour]) -> tuple[int, ...]:
+        """Where on a track, from 0 to 1,000, these were first seen; those that no clock saw are left out."""
+        times = [b.first_seen for b in items if b.first_seen is not None]
+        return tuple(sorted({round(_TRACK * (t - self.start) / (self.end - self.start)) for t in times}))
 
 
 @dataclass(kw_only=True, slots=True)
@@ -97,12 +112,26 @@ def lanes(new: Iterable[Behaviour], gone: Iterable[Behaviour]) -> tuple[Lane, ..
     made = (
         Lane(
             name=name,
-            base=tuple(b for b in base if b.kind in kinds),
-            head=tuple(b for b in head if b.kind in kinds),
+            base=in_time(b for b in base if b.kind in kinds),
+            head=in_time(b for b in head if b.kind in kinds),
         )
         for name, kinds in LANES
     )
     return tuple(lane for lane in made if lane.base or lane.head)
+
+
+def clock(shown: Sequence[Lane]) -> Clock | None:
+    """An axis that holds every step of the lanes; None where no clock saw any."""
+    times = [b.first_seen for lane in shown for b in (*lane.base, *lane.head) if b.first_seen is not None]
+    if not times:
+        return None
+    edge = max(0.001, (max(times) - min(times)) / 20)
+    return Clock(start=max(0.0, min(times) - edge), end=max(times) + edge)
+
+
+def in_time(items: Iterable[Behaviour]) -> tuple[Behaviour, ...]:
+    """The steps as they came; those without a time last, in the order they had."""
+    return tuple(sorted(items, key=lambda b: (b.first_seen is None, b.first_seen or 0.0)))
 
 
 def process_tree(items: Iterable[Behaviour]) -> Program | None:

@@ -167,8 +167,10 @@ class FindingV1(_Part):
     related: Annotated[list[LocationV1], Meta(max_length=100)]
 
 
-class BehaviourV1(_Part):
-    """One thing the code was seen to do. ``path`` and ``line`` are a hint from inside the sandbox."""
+class BehaviourV1(_Part, omit_defaults=True):
+    """One thing the code was seen to do. ``path`` and ``line`` are a hint from inside the sandbox;
+    ``first_seen`` is in seconds from the beginning of the run.
+    """
 
     kind: Word
     subject: Text
@@ -179,6 +181,7 @@ class BehaviourV1(_Part):
     denied: bool
     path: Path | None
     line: Line | None
+    first_seen: Seconds | None = None
 
 
 class BehaviourDiffV1(_Part):

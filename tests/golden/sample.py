@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from gate.model.attribution import AttributionEvidence, CommitAttribution
@@ -263,8 +264,13 @@ RUNS = (
 )
 
 
+_TIMES = itertools.count(0.411, 0.043)
+"""Seconds from the beginning of the run; a step every 43 ms."""
+
+
 def _seen(kind: BehaviourKind, subject: str, actor: str = "python", **detail: str) -> Behaviour:
     return Behaviour(
+        first_seen=next(_TIMES),
         kind=kind,
         subject=subject,
         actor=actor,

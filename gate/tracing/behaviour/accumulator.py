@@ -19,7 +19,7 @@ EXACT: Final = 30
 class Cell:
     """One behaviour in the making."""
 
-    __slots__ = ("actor", "count", "denied", "detail", "kind", "shape", "subject")
+    __slots__ = ("actor", "count", "denied", "detail", "first_seen", "kind", "shape", "subject")
 
     def __init__(
         self, kind: BehaviourKind, subject: str, actor: str, detail: dict[str, str], denied: bool
@@ -31,6 +31,7 @@ class Cell:
         self.denied = denied
         self.count = 0
         self.shape = ""
+        self.first_seen: float | None = None
 
 
 IGNORED: Final = Cell(BehaviourKind.LIMIT, "ignored", "", {}, denied=False)
@@ -38,12 +39,16 @@ IGNORED: Final = Cell(BehaviourKind.LIMIT, "ignored", "", {}, denied=False)
 
 
 class Cells:
-    """Cells by kind, subject and actor; the detail is that of the first time."""
+    """Cells by kind, subject and actor; the detail is that of the first time.
+
+    ``now``: seconds into the run of what is being read, None where nobody knows; whoever reads sets it.
+    """
 
     def __init__(self) -> None:
         self._cells: dict[tuple[BehaviourKind, str, str], Cell] = {}
         self._kinds: Counter[BehaviourKind] = Counter()
         self._alike: Counter[tuple[BehaviourKind, str, str]] = Counter()
+        self.now: float | None = None
         self._rest = Cell(BehaviourKind.LIMIT, "distinct-behaviours", "", {}, denied=False)
 
     def __iter__(self) -> Iterator[Cell]:
@@ -81,6 +86,7 @@ class Cells:
             short = {name: value[:_DETAIL] for name, value in (detail or {}).items() if value}
             cell = self._cells[key] = Cell(kind, subject, actor, short, denied)
             cell.shape = shape if shape != subject else ""
+            cell.first_seen = self.now
         elif denied:
             cell.denied = True
         return cell

@@ -26,6 +26,9 @@ class Channels:
         self._last: dict[tuple[str, str], bytes] = {}
         self._lost = 0
         self.actors: dict[tuple[str, str], str] = {}
+        self._began: dict[tuple[str, str], float | None] = {}
+        self.now: float | None = None
+        """As in Cells."""
 
     def add(self, channel: str, to: str, piece: bytes, actor: str = "") -> None:
         """One piece. The same piece twice running counts once (repeated queries, retries)."""
@@ -40,6 +43,7 @@ class Channels:
             else:
                 data = self._data[key] = bytearray()
             self.actors.setdefault(key, actor)
+            self._began.setdefault(key, self.now)
         room = (_WHOLE if channel in ("stdout", "stderr") else _EACH) - len(data)
         self._lost += max(0, len(piece) - room)
         data += piece[: max(0, room)]
@@ -50,6 +54,7 @@ class Channels:
         for (channel, to), data in sorted(self._data.items()):
             for sighting in matcher.find(bytes(data)):
                 where = f"{channel} {to}" if to else channel
+                cells.now = self._began.get((channel, to))
                 cells.add(
                     BehaviourKind.CANARY,
                     f"{sighting.canary} in {where}",

@@ -102,6 +102,7 @@ def behaviours(
             denied=cell.denied,
             at=hints.at(cell),
             shape=cell.shape,
+            first_seen=cell.first_seen,
         )
         for cell in sorted(view.cells, key=lambda c: (c.kind.value, c.subject, c.actor))
     )
@@ -156,11 +157,13 @@ class View:
         handlers = self._handlers
 
         def each(event: Event) -> None:
+            self.cells.now = self.channels.now = event.t
             handler = handlers.get(type(event))
             if handler is not None:
                 handler(event)
 
         read_trace(trace, each)
+        self.cells.now = self.channels.now = None
 
     def finish(self, matcher: Matcher) -> None:
         """What only the whole run shows."""

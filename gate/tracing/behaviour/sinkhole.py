@@ -42,10 +42,13 @@ class SinkholeView:
         self._log, self._net, self._cells, self._channels = log, net, cells, channels
         self._own = own
         self._told: Counter[int] = Counter()
+        self._behind: float | None = None
+        """Seconds by which the trace's clock is ahead of the sinkhole's, from the first shared connection."""
 
     def finish(self, *, whole: bool) -> None:
         """``whole``: both records have everything, so that a difference between them means something."""
         for event in self._log.events:
+            self._at(event.t)
             if isinstance(event, DnsQuery):
                 self._asked(event)
             elif isinstance(event, TlsHandshake):
@@ -56,10 +59,16 @@ class SinkholeView:
                 self._sent(event)
             elif isinstance(event, Datagram):
                 self._datagram(event)
+        self._at(None)
         if self._log.cut:
             self._cells.add(Kind.LIMIT, "network-content")
         if whole:
             self._cross_check()
+
+    def _at(self, seconds: float | None) -> None:
+        """What follows was seen then, by the sinkhole's clock."""
+        unknown = seconds is None or self._behind is None
+        self._cells.now = self._channels.now = None if unknown else max(0.0, seconds + self._behind)
 
     def _actor(self, addr: str, port: int) -> str:
         return self._net.talkers.get((plain(addr), port), "")
@@ -86,6 +95,9 @@ class SinkholeView:
         actor = self._actor(made.addr, made.port)
         detail = {"reach": where, "proto": "tcp", "port": str(made.port), "host": host}
         cell = self._cells.get(Kind.CONNECT, subject, actor, detail, shape=alike)
+        if self._behind is None and cell.first_seen is not None:
+            self._behind = cell.first_seen - made.t
+            self._at(made.t)
         return made, cell, actor, host or made.addr
 
     def _secured(self, event: TlsHandshake) -> None:
