@@ -42,6 +42,7 @@ class SinkholeView:
         self._log, self._net, self._cells, self._channels = log, net, cells, channels
         self._own = own
         self._told: Counter[int] = Counter()
+        self._seconds: float | None = None
         self._behind: float | None = None
         """Seconds by which the trace's clock is ahead of the sinkhole's, from the first shared connection."""
 
@@ -67,8 +68,10 @@ class SinkholeView:
 
     def _at(self, seconds: float | None) -> None:
         """What follows was seen then, by the sinkhole's clock."""
-        unknown = seconds is None or self._behind is None
-        self._cells.now = self._channels.now = None if unknown else max(0.0, seconds + self._behind)
+        self._seconds = seconds
+        known = seconds is not None and self._behind is not None
+        self._cells.now = max(0.0, (seconds or 0.0) + (self._behind or 0.0)) if known else None
+        self._channels.now = self._cells.now
 
     def _actor(self, addr: str, port: int) -> str:
         return self._net.talkers.get((plain(addr), port), "")
@@ -97,7 +100,7 @@ class SinkholeView:
         cell = self._cells.get(Kind.CONNECT, subject, actor, detail, shape=alike)
         if self._behind is None and cell.first_seen is not None:
             self._behind = cell.first_seen - made.t
-            self._at(made.t)
+            self._at(self._seconds)
         return made, cell, actor, host or made.addr
 
     def _secured(self, event: TlsHandshake) -> None:

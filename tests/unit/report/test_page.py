@@ -130,6 +130,19 @@ def test_no_lines_of_a_file_whose_lines_move_or_that_is_no_text() -> None:
     assert _excerpts(b"a\n\0\n" * 9) == ()
 
 
+def test_a_common_axis_for_both_sides_and_all_lanes() -> None:
+    first = Behaviour(kind=BehaviourKind.READ, subject="/a", first_seen=0.5)
+    last = Behaviour(kind=BehaviourKind.CONNECT, subject="192.0.2.1:1", first_seen=1.5)
+    unknown = Behaviour(kind=BehaviourKind.READ, subject="/b")
+    shown = story.lanes([unknown, last], [first])
+    clock = story.clock(shown)
+    assert clock is not None
+    assert clock.marks([first]) == (45,)
+    assert clock.marks([unknown, last, last]) == (955,)
+    assert story.clock(story.lanes([unknown], [])) is None
+    assert story.in_time([unknown, last, first]) == (first, last, unknown)
+
+
 def test_programs_and_destinations() -> None:
     kind = BehaviourKind
     items = [
