@@ -26,7 +26,7 @@ from gate.model.change import PullRequest
 from gate.model.report import Report
 from gate.model.stage import Stage
 from gate.settings import Settings
-from gate.stages import attribution, exercised, prescreen, sandbox
+from gate.stages import attribution, exercised, opinion, prescreen, sandbox
 from gate.stages.context import CheckContext, CheckStage, Ending, EvidenceSink
 from gate.stages.excerpts import with_excerpts
 from gate.stages.judgement import Evidence, judge, requested_overrides
@@ -38,6 +38,7 @@ STAGES: Final = (
     CheckStage(name="prescreen", run=prescreen.run, beside=True),
     CheckStage(name="sandbox", run=sandbox.run),  # setup within it
     CheckStage(name="exercised", run=exercised.run, after=("prescreen",)),
+    CheckStage(name="opinion", run=opinion.run, after=("prescreen",), reported=False),  # off unless asked for
 )
 """What runs beside is read only. The sandbox is in the main thread, so that an interrupt tears it down at
 once."""
@@ -74,7 +75,7 @@ def check(
         change=opened.change,
         settings=settings,
         commits=results.commits,
-        static=results.attribution + results.prescreened.findings,
+        static=results.attribution + results.prescreened.findings + results.opinion,
         behaviour=results.sandbox.findings,
         diff=results.sandbox.diff,
         sandbox=results.sandbox.report,

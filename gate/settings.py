@@ -135,6 +135,23 @@ class OverrideSettings(Struct, frozen=True):
     """Who may answer for evidence that is in doubt (``/gate vouch``); ``never``: nobody."""
 
 
+class OpinionSettings(Struct, frozen=True):
+    """``[opinion]``: a second opinion by a language model (docs/opinion.md). Advice; it decides nothing."""
+
+    enabled: bool = False
+    url: str = ""
+    """Of an OpenAI-compatible endpoint, before ``/chat/completions``. Never from the tree: see ``load``."""
+    model: str = ""
+    seconds: Seconds = 60.0
+    characters: Annotated[int, msgspec.Meta(ge=1_000, le=1_000_000)] = 60_000
+    """Characters of changed lines that are sent; the rest is counted."""
+    tokens: Annotated[int, msgspec.Meta(ge=100, le=100_000)] = 2_000
+    """Tokens that the answer may have."""
+    price_in: Annotated[float, msgspec.Meta(ge=0, le=100_000)] = 0.0
+    """What a million tokens cost that are sent, in the unit in which the cost is to be told."""
+    price_out: Annotated[float, msgspec.Meta(ge=0, le=100_000)] = 0.0
+
+
 class DeploySettings(Struct, frozen=True):
     """``[deploy.<environment>]``: what may be deployed there (docs/deploy.md). Environments ignore case."""
 
@@ -176,6 +193,7 @@ class Config(Struct, frozen=True):
     github: GithubSettings = GithubSettings()
     override: OverrideSettings = OverrideSettings()
     cache: CacheSettings = CacheSettings()
+    opinion: OpinionSettings = OpinionSettings()
     deploy: dict[str, DeploySettings] = {}
 
     def deploy_to(self, environment: str) -> DeploySettings | None:
@@ -230,6 +248,11 @@ def load(
         raise UsageError(
             f"{source}: sandbox.egress_allow is for whoever runs gate, not for the tree",
             advice="Give it as --egress-allow, GATE_SANDBOX_EGRESS_ALLOW, or in the file of --config.",
+        )
+    if base is not None and file is None and "url" in table.get("opinion", {}):
+        raise UsageError(
+            f"{source}: opinion.url is for whoever runs gate, not for the tree: code is sent there",
+            advice="Give it as GATE_OPINION_URL, or in the file of --config.",
         )
     merged, origin = _checked(table, source), dict.fromkeys(_leaves(table), source)
     for name, text in sorted((os.environ if environ is None else environ).items()):

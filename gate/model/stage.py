@@ -27,6 +27,7 @@ class SkipReason(Enum):
     NO_TRACER = "no-tracer"
     NO_SIMULATED_NETWORK = "no-simulated-network"
     FAST_LOOK = "fast-look"
+    NO_OPINION = "no-opinion"
 
     def text(self, *details: str) -> str:
         """The reason in words. ``details`` fill its gaps, in order: who switched it off, which backend."""
@@ -43,6 +44,7 @@ _TEXTS = {
     SkipReason.NO_SIMULATED_NETWORK: (
         "{} has no simulated network: connections fail, second stages are not seen"
     ),
+    SkipReason.NO_OPINION: "no opinion of a language model, and none is needed: {}",
     SkipReason.FAST_LOOK: "a fast look only imports; left to the full look: {}",
 }
 

@@ -61,6 +61,7 @@ Skip = Literal[
     "no-tracer",
     "no-simulated-network",
     "fast-look",
+    "no-opinion",
 ]
 Where = Literal["attribution", "prescreen", "behaviour", "policy"]
 Strings = Annotated[dict[Word, Text], Meta(max_length=MAX_EVIDENCE)]

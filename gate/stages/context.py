@@ -94,6 +94,8 @@ class Results:
     readings: Readings = field(default_factory=Readings)
     sandbox: SandboxResult = field(default_factory=SandboxResult)
     exercised: Exercised | None = None
+    opinion: tuple[Finding, ...] = ()
+    """What a language model says; advice."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,9 +22,9 @@ from gate.model.report import Report, ReportProvenance, SandboxReport
 from gate.model.stage import Stage
 from gate.model.varied import VariedSecrets
 from gate.policy import digest, override
+from gate.policy.advice import advised_score
 from gate.policy.duplicates import merge_duplicate_findings
 from gate.policy.policy_file import load_policy
-from gate.policy.score import score
 from gate.policy.unrun import unrun_findings
 from gate.policy.verdict import decide
 from gate.redaction import SHORTEST, without
@@ -90,8 +90,8 @@ def judge(seen: Evidence) -> Report:
     every = _shapes(seen.static + seen.behaviour + proven + forced + varied + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
-    total = score(findings, policy, ai_attributed=by_ai)
     thresholds = settings.thresholds_for(is_ai=by_ai)
+    total, left_out = advised_score(findings, policy, fail=thresholds.fail, ai_attributed=by_ai)
     verdict, reasons = decide(
         score=total,
         findings=findings,
@@ -106,7 +106,7 @@ def judge(seen: Evidence) -> Report:
         verdict=verdict,
         score=total,
         thresholds=thresholds,
-        reasons=reasons,
+        reasons=reasons + left_out,
         commits=seen.commits,
         findings=findings,
         behaviour=seen.diff,

@@ -41,6 +41,7 @@ class Rulebook:
 def rulebook() -> Rulebook:
     """The book, read once."""
     from gate.attribution import findings as attribution
+    from gate.opinion.interface import RULES as OPINION
     from gate.policy import unrun
     from gate.prescreen.catalogue import catalogue
     from gate.signals import forced, varied
@@ -48,5 +49,5 @@ def rulebook() -> Rulebook:
 
     behaviour = [(rule.meta, rule.page) for rule in RULES]
     proven = [(rule.meta, rule.page) for rule in PROOF_RULES]
-    own = (*behaviour, *proven, *forced.RULES, *varied.RULES)
+    own = (*behaviour, *proven, *forced.RULES, *varied.RULES, *OPINION)
     return Rulebook([*attribution.RULES, *catalogue(), *own, *unrun.RULES])
