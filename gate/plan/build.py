@@ -70,35 +70,8 @@ def make_plan(
     number of probes. ``readings`` waits for what was read of the changed files, where another thread reads.
     A change with nothing to run gives an empty plan. Raises nothing for what the trees hold.
     """
-    files = [f for f in change.files if f.status != "deleted" and f.new_mode is not None]
-    files = as_scripts(files, head)
-    behind = acted_on(files, head)
-    replaced = {f.path for f in behind}
-    files = [f for f in files if f.path not in replaced] + behind
-    with ThreadPoolExecutor(1, thread_name_prefix="facts") as beside:  # each is a child that parses
-        before = beside.submit(_facts_before, files, base)
-        around = Surroundings(
-            base=frozenset(e.path for e in base.entries()),
-            head=frozenset(e.path for e in head.entries()) | {f.path for f in behind},
-            facts=_facts(files, head),
-            before=before.result(),
-        )
-    wanted: list[DriverItem] = []
-    left: list[NotExercised] = []
-    for file in files:
-        for outcome in items_for(file, head, around):
-            if isinstance(outcome, DriverItem):
-                wanted.append(outcome)
-            else:
-                left.append(outcome)
-    for outcome in entry_items(files, base, head, around):
-        if isinstance(outcome, DriverItem):
-            wanted.append(outcome)
-        else:
-            left.append(outcome)
-    wanted += _tests(files, head, around, deep=deep)
-    wanted += javascript_test_items(files, head, around, most=TESTS_DEEP if deep else RUNNER_TESTS)
-    wanted += doctest_items(files, head, around)
+    files, around = _files_and_surroundings(change, base, head)
+    wanted, left = _items(files, base, head, around, deep=deep)
     found = readings() if readings is not None else read_python(change.files, base, head)
     asked = asked_calls(change.files, found)
     places = {path: [(*call.place, call.way) for call in calls] for path, calls in asked.items()}
@@ -127,6 +100,47 @@ def make_plan(
         },
         steps=steps_of(files, head),
     )
+
+
+def _files_and_surroundings(change: Change, base: Tree, head: Tree) -> tuple[list[ChangedFile], Surroundings]:
+    """What can be run of a change, with what acts on its data in its place; and what both trees say of it."""
+    files = [f for f in change.files if f.status != "deleted" and f.new_mode is not None]
+    files = as_scripts(files, head)
+    behind = acted_on(files, head)
+    replaced = {f.path for f in behind}
+    files = [f for f in files if f.path not in replaced] + behind
+    with ThreadPoolExecutor(1, thread_name_prefix="facts") as beside:  # each is a child that parses
+        before = beside.submit(_facts_before, files, base)
+        return files, Surroundings(
+            base=frozenset(e.path for e in base.entries()),
+            head=frozenset(e.path for e in head.entries()) | {f.path for f in behind},
+            facts=_facts(files, head),
+            before=before.result(),
+        )
+
+
+def _items(
+    files: list[ChangedFile], base: Tree, head: Tree, around: Surroundings, *, deep: bool
+) -> tuple[list[DriverItem], list[NotExercised]]:
+    """What is to be run, and what of the files cannot be."""
+    wanted: list[DriverItem] = []
+    left: list[NotExercised] = []
+    for outcome in (*_own_items(files, head, around), *entry_items(files, base, head, around)):
+        if isinstance(outcome, DriverItem):
+            wanted.append(outcome)
+        else:
+            left.append(outcome)
+    wanted += _tests(files, head, around, deep=deep)
+    wanted += javascript_test_items(files, head, around, most=TESTS_DEEP if deep else RUNNER_TESTS)
+    wanted += doctest_items(files, head, around)
+    return wanted, left
+
+
+def _own_items(
+    files: list[ChangedFile], head: Tree, around: Surroundings
+) -> Iterator[DriverItem | NotExercised]:
+    for file in files:
+        yield from items_for(file, head, around)
 
 
 def runtimes_of(plan: ExecutionPlan) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ No path of the change reaches a scanner's file system, so none can exclude itsel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -30,13 +31,24 @@ _OWN: Final = (".tsx", ".jsx")
 """Endings that a neutral copy keeps: in TypeScript they choose the grammar."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Text:
+    """One side of a changed file, as it lies in its tree."""
+
+    source: Source
+    side: Side
+    path: str
+    data: bytes
+    language: str | None
+
+
 def make_views(request: PrescreenRequest) -> Views:
     """Decode every changed text file, head and base, and write the neutral copies (once per check)."""
     if request.views is not None:
         return request.views
     folder = request.scratch / "views"
     folder.mkdir(mode=0o700, exist_ok=True)
-    looked: list[tuple[Source, Side, str, bytes, str | None]] = []
+    looked: list[_Text] = []
     for source in sources(request).files:
         sides: list[tuple[Side, str, bytes]] = [("head", source.path, source.head)]
         if source.base is not None:
@@ -44,14 +56,14 @@ def make_views(request: PrescreenRequest) -> Views:
         for side, path, data in sides:
             language = reader_of(path, data) or (source.language if side == "head" else None)
             if language != "binary":
-                looked.append((source, side, path, data, language))
-    odd = [i for i, (_, _, _, data, _) in enumerate(looked) if names_a_codec(data)]
+                looked.append(_Text(source=source, side=side, path=path, data=data, language=language))
+    odd = [i for i, one in enumerate(looked) if names_a_codec(one.data)]
     texts = _decoded_in_a_child([looked[i] for i in odd], request.deadline)
     decoded = dict(zip(odd, texts, strict=True))
     views = []
-    for index, (source, side, path, data, language) in enumerate(looked):
-        text, unreadable = decoded.get(index) or (decode(data, python=language == "python"), "")
-        views.append(_view(folder, index, source, side, path, language, text, unreadable))
+    for index, one in enumerate(looked):
+        text, unreadable = decoded.get(index) or (decode(one.data, python=one.language == "python"), "")
+        views.append(_view(folder, index, one, text, unreadable))
     return Views(all=tuple(views))
 
 
@@ -61,13 +73,11 @@ def decode_one(path: str, data: bytes, options: dict[str, object]) -> Decoded:
     return decode(data, python=bool(options["python"]))
 
 
-def _decoded_in_a_child(
-    items: list[tuple[Source, Side, str, bytes, str | None]], deadline: float
-) -> list[tuple[Decoded, str]]:
+def _decoded_in_a_child(items: list[_Text], deadline: float) -> list[tuple[Decoded, str]]:
     out: dict[int, tuple[Decoded, str]] = {}
     for python in (True, False):
-        chosen = [i for i, item in enumerate(items) if (item[4] == "python") is python]
-        files = [(items[i][2], items[i][3]) for i in chosen]
+        chosen = [i for i, item in enumerate(items) if (item.language == "python") is python]
+        files = [(items[i].path, items[i].data) for i in chosen]
         if not files:
             continue
         results = scan_isolated(
@@ -78,7 +88,7 @@ def _decoded_in_a_child(
                 out[index] = (result.value, "")
             else:
                 lossy = Decoded(
-                    text=items[index][3].decode("utf-8", "replace"),
+                    text=items[index].data.decode("utf-8", "replace"),
                     encoding="utf-8",
                     problems=("undecodable",),
                     lossy=True,
@@ -94,16 +104,8 @@ def _extension(path: str, language: str | None) -> str:
     return _EXTENSIONS.get(language or "", ".txt")
 
 
-def _view(  # one value from its parts
-    folder: Path,
-    index: int,
-    source: Source,
-    side: Side,
-    path: str,
-    language: str | None,
-    decoded: Decoded,
-    unreadable: str,
-) -> View:
+def _view(folder: Path, index: int, one: _Text, decoded: Decoded, unreadable: str) -> View:
+    path, language = one.path, one.language
     text, lines = decoded.text, decoded.lines
     if language == "notebook":
         cells: Cells | None = read_notebook(text)
@@ -117,14 +119,14 @@ def _view(  # one value from its parts
     file.write_bytes(text.encode("utf-8", "replace"))
     return View(
         path=path,
-        side=side,
+        side=one.side,
         language=language,
-        source=source,
+        source=one.source,
         text=text,
         file=file,
         problems=decoded.problems,
         encoding=decoded.encoding,
         lines=lines,
         unreadable=unreadable,
-        guessed=language == "python" and not named_as_code(path, source.head),
+        guessed=language == "python" and not named_as_code(path, one.source.head),
     )

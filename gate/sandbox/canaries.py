@@ -40,55 +40,44 @@ def _files(longer: int) -> tuple[Canary, ...]:
     ssh_lines = "\n".join(ssh[i : i + 70] for i in range(0, len(ssh), 70))
     auth = base64.b64encode(f"ci:{docker}".encode()).decode()
 
-    def file(name: str, path: str, text: str, *wanted: str) -> Canary:
-        return Canary(name=name, path=path, content=text.encode(), secrets=wanted)
-
-    def at(name: str) -> str:
-        return f"{HOME}/{DECOY_FILES[name]}"
+    def file(name: str, text: str, *wanted: str, path: str = "") -> Canary:
+        place = path or f"{HOME}/{DECOY_FILES[name]}"
+        return Canary(name=name, path=place, content=text.encode(), secrets=wanted)
 
     return (
         file(
             "aws-credentials",
-            at("aws-credentials"),
             f"[default]\naws_access_key_id = {aws_id}\naws_secret_access_key = {aws_key}\n",
             aws_id,
             aws_key,
         ),
         file(
             "ssh-key",
-            at("ssh-key"),
             f"-----BEGIN OPENSSH PRIVATE KEY-----\n{ssh_lines}\n-----END OPENSSH PRIVATE KEY-----\n",
             ssh_lines.split("\n")[1],
         ),
-        file(
-            "netrc",
-            at("netrc"),
-            f"machine git.example login ci password {netrc}\n",
-            netrc,
-        ),
-        file("npmrc", at("npmrc"), f"//registry.npm.example/:_authToken={npm}\n", npm),
-        file("pypirc", at("pypirc"), f"[pypi]\nusername = __token__\npassword = pypi-{pypi}\n", pypi),
-        file("git-credentials", at("git-credentials"), f"https://ci:{git}@git.example\n", git),
+        file("netrc", f"machine git.example login ci password {netrc}\n", netrc),
+        file("npmrc", f"//registry.npm.example/:_authToken={npm}\n", npm),
+        file("pypirc", f"[pypi]\nusername = __token__\npassword = pypi-{pypi}\n", pypi),
+        file("git-credentials", f"https://ci:{git}@git.example\n", git),
         file(
             "kubeconfig",
-            at("kubeconfig"),
             f"apiVersion: v1\nkind: Config\nusers:\n- name: ci\n  user:\n    token: {kube}\n",
             kube,
         ),
         file(
             "docker-config",
-            at("docker-config"),
             f'{{"auths": {{"registry.example": {{"auth": "{auth}"}}}}}}\n',
             docker,
             auth,
         ),
-        file("dotenv", at("dotenv"), f"DATABASE_URL=postgres://app:{database}@db.example/app\n", database),
-        file("browser-cookies", at("browser-cookies"), f"session\t{cookie}\n", cookie),
+        file("dotenv", f"DATABASE_URL=postgres://app:{database}@db.example/app\n", database),
+        file("browser-cookies", f"session\t{cookie}\n", cookie),
         file(
             "cluster-token",
-            "/var/run/secrets/kubernetes.io/serviceaccount/token",
             f"{cluster}\n",
             cluster,
+            path="/var/run/secrets/kubernetes.io/serviceaccount/token",
         ),
     )
 

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.paths import REPOSITORY as ROOT
 
 PACKAGE = ROOT / "gate"
+LONGEST, MOST_ARGUMENTS = 60, 7
+"""Of a function: lines, and arguments without self. ruff holds its complexity (12)."""
+STILL_LONG = {
+    "inside/driver/item_process.py:run",
+    "languages/sensitive_calls/parse.py:read_one",
+    "prescreen/scanners/semgrep.py:_by_core",
+    "sandbox/dependencies/automatic.py:set_up_automatically",
+    "sandbox/dependencies/setup.py:set_up",
+}
+STILL_MANY = {
+    "api.py:check",
+    "github/publishing/publication.py:publish_report",
+    "prescreen/protections/generic_reader.py:_unit",
+    "prescreen/protections/javascript_reader.py:_unit",
+    "sandbox/dependencies/automatic.py:set_up_automatically",
+    "sandbox/dependencies/install.py:install",
+    "sandbox/dependencies/setup.py:set_up",
+    "sandbox/dependencies/with_uv.py:install",
+}
+"""What is over these bounds today. Names leave these lists; none is added."""
 
 
 def packages() -> set[str]:
@@ -63,6 +85,26 @@ def test_no_package_holds_more_than_a_fifth() -> None:
 def test_no_file_is_longer_than_five_hundred_lines() -> None:
     long = [p for folder in (PACKAGE, ROOT / "tests") for p in folder.rglob("*.py") if _lines(p) > 500]
     assert long == []
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Every function of gate, named by its file and itself."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path.relative_to(PACKAGE).as_posix()}:{node.name}", node
+
+
+def test_functions_are_short_and_take_few_arguments() -> None:
+    long, many = set(), set()
+    for name, node in functions():
+        if (node.end_lineno or 0) - node.lineno + 1 > LONGEST:
+            long.add(name)
+        arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        if len([a for a in arguments if a not in ("self", "cls")]) > MOST_ARGUMENTS:
+            many.add(name)
+    assert long <= STILL_LONG
+    assert many <= STILL_MANY
 
 
 def _lines(path: Path) -> int:
