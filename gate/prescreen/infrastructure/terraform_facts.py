@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from gate.languages import hcl
 from gate.prescreen.infrastructure.facts import Fact, FileFacts
 
 if TYPE_CHECKING:  # a grammar is needed where files are read, not where results are published
-    import tree_sitter
+    from tree_sitter import Node
 
 _WORLD: Final = frozenset(("0.0.0.0/0", "::/0", "*", "Internet"))
 _WEB: Final = frozenset((80, 443))
@@ -56,26 +56,14 @@ _DEEPEST: Final = 40
 Value = str | list["Value"] | dict[str, "Value"]
 
 
-@cache
-def _parser() -> tree_sitter.Parser:
-    import tree_sitter
-    import tree_sitter_hcl
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_hcl.language()))
-
-
 def terraform_facts(data: bytes) -> FileFacts:
     """Every block of a file."""
-    root = _parser().parse(data).root_node
     facts: list[Fact] = []
     subjects: list[str] = []
-    for body in root.named_children:
-        for block in body.named_children if body.type == "body" else ():
-            if block.type == "block":
-                kind, labels = _head(block)
-                subject = " ".join((kind, *labels))
-                subjects.append(subject)
-                facts += _block(block, labels[0] if labels else kind, subject)
+    for (kind, *labels), block in hcl.blocks(hcl.parse(data)):
+        subject = " ".join((kind, *labels))
+        subjects.append(subject)
+        facts += _block(block, labels[0] if labels else kind, subject)
     return FileFacts(facts=facts, subjects=subjects)
 
 
@@ -115,49 +103,33 @@ def _flat(value: Value | None) -> set[str]:
     return {text for one in inner for text in _flat(one)}
 
 
-def _head(block: tree_sitter.Node) -> tuple[str, list[str]]:
-    words = [child for child in block.named_children if child.type in ("identifier", "string_lit")]
-    texts = [(word.text or b"").decode("utf-8", "replace").strip('"') for word in words]
-    return (texts[0] if texts else "?"), texts[1:]
-
-
-def _block(block: tree_sitter.Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fact]:
+def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fact]:
     """The attributes of a block as plain values, then the blocks in it."""
     values: dict[str, Value] = {}
     lines: dict[str, int] = {}
-    inner: list[tree_sitter.Node] = []
-    for body in block.named_children:
-        for child in body.named_children if body.type == "body" else ():
-            if child.type == "attribute" and child.named_child_count > 1:
-                name = (child.named_children[0].text or b"").decode("utf-8", "replace")
-                values[name] = _value(child.named_children[1])
-                lines[name] = child.start_point[0] + 1
-            elif child.type == "block" and depth < _DEEPEST:
-                inner.append(child)
+    for name, expression in hcl.attributes(block):
+        values[name] = _value(expression)
+        lines[name] = expression.start_point[0] + 1
+    inner = list(hcl.blocks(block)) if depth < _DEEPEST else []
     line = block.start_point[0] + 1
     yield from _attributes(values, lines, subject)
     yield from _opened(kind, values, subject, line)
     if kind == "statement":
         named = {"Statement": [values | {"principals": _identifiers(inner)}]}
         yield from _statements(named, subject, line)  # type: ignore[arg-type]
-    for child in inner:
-        name, _ = _head(child)
-        same = "security_rule" if name == "security_rule" else name
+    for (name, *_), child in inner:
         # What comes in is a block of the rule's own; everything else keeps its resource's kind.
-        yield from _block(child, same, subject, depth + 1)
+        yield from _block(child, name, subject, depth + 1)
 
 
-def _identifiers(blocks: list[tree_sitter.Node]) -> Value:
-    texts: list[Value] = []
-    for block in blocks:
-        if _head(block)[0] == "principals":
-            for body in block.named_children:
-                texts.extend(
-                    _value(child.named_children[1])
-                    for child in (body.named_children if body.type == "body" else ())
-                    if child.type == "attribute" and (child.named_children[0].text or b"") == b"identifiers"
-                )
-    return texts
+def _identifiers(blocks: list[tuple[list[str], Node]]) -> Value:
+    return [
+        _value(expression)
+        for (kind, *_), block in blocks
+        if kind == "principals"
+        for name, expression in hcl.attributes(block)
+        if name == "identifiers"
+    ]
 
 
 def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -> Iterator[Fact]:
@@ -210,7 +182,7 @@ def _port(value: Value | None) -> int | None:
         return None
 
 
-def _value(node: tree_sitter.Node, depth: int = 0) -> Value:
+def _value(node: Node, depth: int = 0) -> Value:
     """Plain data of an expression; what is computed stands as its text."""
     if depth > _DEEPEST:
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gate.languages import hcl
 from gate.supply.inputs.model import Archive, Input, Inputs
 
 if TYPE_CHECKING:  # a grammar is needed where files are read, not where results are published
@@ -15,16 +16,13 @@ _HOME = "registry.terraform.io"
 
 def read(text: str) -> Inputs:
     """What the grammar can read of a text; a source that is no plain text is left out, as Terraform wants."""
-    import tree_sitter_hcl
-    from tree_sitter import Language, Parser
-
-    root = Parser(Language(tree_sitter_hcl.language())).parse(text.encode("utf-8", "replace")).root_node
+    root = hcl.parse(text.encode("utf-8", "replace"))
     found: list[Input] = []
-    for words, body in _blocks(root):
-        values = dict(_attributes(body))
+    for words, body in hcl.blocks(root):
+        values = dict(_texts(body))
         if words[0] == "module" and len(words) > 1 and (source := values.get("source")):
             found.append(_module(words[1], source[0], values.get("version", [""])[0]))
-        elif words[0] == "provider" and len(words) > 1 and "/" in words[1]:
+        elif words[0] == "provider" and len(words) > 1 and "/" in words[1] and values:
             archives = tuple(Archive(digest=h) for h in values.get("hashes", ()) if h.startswith("zh:"))
             where, version = _provider(words[1]), values.get("version", [""])[0]
             found.append(_input(words[1].rpartition("/")[2], where, version, archives=archives))
@@ -56,40 +54,30 @@ def _provider(source: str) -> str:
     return f"https://{_HOME if host == 'registry.opentofu.org' else host}/{'/'.join(parts[-2:])}"
 
 
-def _required(body: Node) -> Iterator[Input]:
-    for words, inner in _blocks(body):
+def _required(block: Node) -> Iterator[Input]:
+    for words, inner in hcl.blocks(block):
         if words[0] != "required_providers":
             continue
-        for attribute in (child for child in inner.children if child.type == "attribute"):
-            name = _text(attribute.children[0])
+        for name, expression in hcl.attributes(inner):
             values = {
                 _first(elem.named_children[0]): _first(elem.named_children[-1])
-                for elem in _all(attribute, "object_elem")
+                for elem in _all(expression, "object_elem")
                 if len(elem.named_children) > 1
             }
             if source := values.get("source"):
                 yield _input(name, _provider(source), values.get("version", ""))
 
 
-def _blocks(node: Node) -> Iterator[tuple[list[str], Node]]:
-    """``(words before the brace, body)`` of the blocks right below."""
-    bodies = [node] if node.type == "body" else [child for child in node.children if child.type == "body"]
-    for block in (child for body in bodies for child in body.children if child.type == "block"):
-        words = [_text(child) for child in block.children if child.type in ("identifier", "string_lit")]
-        inner = next((child for child in block.children if child.type == "body"), None)
-        if words and inner is not None:
-            yield words, inner
-
-
-def _attributes(body: Node) -> Iterator[tuple[str, list[str]]]:
-    for attribute in (child for child in body.children if child.type == "attribute"):
-        texts = [_text(node) for node in _all(attribute, "string_lit")]
+def _texts(block: Node) -> Iterator[tuple[str, list[str]]]:
+    """The plain texts in each attribute that has any."""
+    for name, expression in hcl.attributes(block):
+        texts = [hcl.text_of(node) for node in _all(expression, "string_lit")]
         if texts:
-            yield _text(attribute.children[0]), texts
+            yield name, texts
 
 
 def _first(node: Node) -> str:
-    found = [_text(each) for kind in ("string_lit", "identifier") for each in _all(node, kind)]
+    found = [hcl.text_of(each) for kind in ("string_lit", "identifier") for each in _all(node, kind)]
     return found[0] if found else ""
 
 
@@ -101,7 +89,3 @@ def _all(node: Node, kind: str) -> Iterator[Node]:
             yield one
         else:
             waiting.extend(reversed(one.children))
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace").strip('"')
