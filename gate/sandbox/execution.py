@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from gate.model.change import Side
 from gate.model.cut_short import NOT_RUN
@@ -32,6 +32,8 @@ that never ends is to be known by then."""
 _TRIED: Final = 9
 """The number of a try that another run with more time took the place of."""
 Progress = Callable[[str], None]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,6 +162,19 @@ def _tried_again(session: Session, record: RunRecord, patience: Patience) -> Run
         return record
     again = session.run(record.probe, record.side, repeat=record.repeat)
     return again if again.fault is None else record
+
+
+def side_by_side(session: Session, one: Callable[[T], R], turns: Sequence[T], *, name: str) -> list[R]:
+    """``one`` of every turn, as many at a time as there is room for, in the order of the turns. ``name`` is
+    the threads'. What is raised, an interrupt too, ends the sandboxes that run: no deadline is waited for.
+    """
+    session.expect(len(turns))
+    with ThreadPoolExecutor(max_workers=default_workers(), thread_name_prefix=name) as pool:
+        try:
+            return list(pool.map(one, turns))
+        except BaseException:
+            session.abort()
+            raise
 
 
 def default_workers() -> int:

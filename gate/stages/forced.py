@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -24,7 +23,7 @@ from gate.plan.forced import SEEDS, conditions_of, forced_probe, forced_targets,
 from gate.plan.forced_copies import LANGUAGES, Copies, base_path, copies_of
 from gate.plan.source_readings import Readings
 from gate.sandbox.contract import Session
-from gate.sandbox.execution import default_workers
+from gate.sandbox.execution import side_by_side
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
 from gate.tracing.diff import compare
@@ -144,13 +143,7 @@ class Forcing:
 
         if not wanted:
             return {}
-        self.session.expect(len(wanted))
-        with ThreadPoolExecutor(max_workers=default_workers(), thread_name_prefix="forced") as pool:
-            try:
-                records = list(pool.map(one, wanted))
-            except BaseException:
-                self.session.abort()
-                raise
+        records = side_by_side(self.session, one, wanted, name="forced")
         return {
             (group, seed): record
             for (group, _, seed), record in zip(wanted, records, strict=True)

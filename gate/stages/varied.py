@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,7 +21,7 @@ from gate.model.run import NotExercised, Outcome, Probe, RunRecord
 from gate.model.varied import Channel, Dependence, VariedSecrets
 from gate.plan.varied import varied_probe
 from gate.sandbox.contract import Session
-from gate.sandbox.execution import default_workers
+from gate.sandbox.execution import side_by_side
 from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
 from gate.tracing.secret_reach import may_read
 from gate.tracing.varied import Difference, differences, undecided
@@ -150,7 +149,6 @@ class Varying:
         turns = [(probe, which) for probe in probes for which in sets]
         if not turns:
             return
-        self.session.expect(len(turns))
 
         def one(turn: tuple[Probe, str]) -> None:
             probe, which = turn
@@ -161,12 +159,7 @@ class Varying:
             self.note(f"{probe.target} at {side}, {which} secrets: {record.outcome.value}")
             done.add(probe, side, which, outgoing(record, secrets) if _counts(record) else None)
 
-        with ThreadPoolExecutor(max_workers=default_workers(), thread_name_prefix="varied") as pool:
-            try:
-                list(pool.map(one, turns))
-            except BaseException:
-                self.session.abort()
-                raise
+        side_by_side(self.session, one, turns, name="varied")
 
     def _is_known(self, channel: Channel, probe: Probe) -> bool:
         """Is the secret itself told to be in that channel already, plainly or in a known encoding?"""
