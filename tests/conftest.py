@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from tempfile import gettempdir
 from typing import Final
 
@@ -17,6 +18,8 @@ from tests.paths import TESTS
 
 SANDBOXED: Final = ("contract", "integration", "e2e", "behaviours")
 """Folders whose tests start sandboxes. Elsewhere such a test says so with a mark of its own."""
+_FREE: Final = ("unit", "rules", "golden", "forge")
+"""Folders whose tests start none: a run of the others does not import them, and no test in them may."""
 _BACKENDS: Final = ("microvm", "gvisor", "docker", "bubblewrap", "bubblewrap-strace")
 _FIRST: Final = ("microvm", "act")
 """Groups that take longest begin first, so that no processor is idle at the end."""
@@ -27,6 +30,15 @@ settings.register_profile("gate", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("gate")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Half of the suite (``-m sandboxed``, ``-m "not sandboxed"``) is collected without the other's folders:
+    each worker would import hundreds of files for nothing.
+    """
+    expression = config.option.markexpr
+    unwanted = SANDBOXED if expression.startswith("not sandboxed") else _FREE * (expression == "sandboxed")
+    return True if collection_path in {TESTS / folder for folder in unwanted} else None
+
+
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts a sandbox, and group what must not run side by side (`--dist loadgroup`)."""
@@ -34,6 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.relative_to(TESTS).parts[0]
         if folder in SANDBOXED or item.get_closest_marker("backend"):
             item.add_marker(pytest.mark.sandboxed)
+        if folder in _FREE and item.get_closest_marker("sandboxed"):
+            raise pytest.UsageError(f"{item.nodeid} starts sandboxes: it belongs in tests/integration")
         item.add_marker(pytest.mark.xdist_group(_group(item)))
     items.sort(key=lambda item: _group(item) not in _FIRST)  # a stable sort
 
