@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ _FREE: Final = ("unit", "rules", "golden", "forge")
 """Folders whose tests start none: a run of the others does not import them, and no test in them may."""
 _BACKENDS: Final = ("microvm", "gvisor", "docker", "bubblewrap", "bubblewrap-strace")
 _FIRST: Final = ("microvm", "act")
-"""Groups that take longest begin first, so that no processor is idle at the end."""
+"""Groups that take longest begin first, then the large ones: one that begins last would run alone."""
 
 # A busy machine is no reason to fail: what must be quick has a bench.
 # In CI the same examples each time: a red build is the change's. At a desk new ones, which find new bugs.
@@ -49,7 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if folder in _FREE and item.get_closest_marker("sandboxed"):
             raise pytest.UsageError(f"{item.nodeid} starts sandboxes: it belongs in tests/integration")
         item.add_marker(pytest.mark.xdist_group(_group(item)))
-    items.sort(key=lambda item: _group(item) not in _FIRST)  # a stable sort
+    sizes = Counter(_group(item) for item in items if item.get_closest_marker("sandboxed"))
+    items.sort(key=lambda item: (_group(item) not in _FIRST, -sizes[_group(item)]))  # a stable sort
 
 
 def _group(item: pytest.Item) -> str:

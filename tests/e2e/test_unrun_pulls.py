@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from tests.e2e.pulls import Pull, build
 from tests.e2e.unrun_pulls import UNRUN_HARMLESS, UNRUN_HOSTILE
 
 pytestmark = [pytest.mark.backend, pytest.mark.slow]
+Checked = Callable[[Pull], tuple[dict[str, Any], int]]
 BY_NAME = {pull.name: pull for pull in (*UNRUN_HOSTILE, *UNRUN_HARMLESS)}
 
 
@@ -28,6 +31,17 @@ def check(pull: Pull, folder: Path) -> tuple[dict[str, Any], int]:
     return report, code
 
 
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    """`check`, once for a pull request, whichever tests ask about it."""
+
+    @cache
+    def once(name: str) -> tuple[dict[str, Any], int]:
+        return check(BY_NAME[name], tmp_path_factory.mktemp("pull"))
+
+    return lambda pull: once(pull.name)
+
+
 def told(report: dict[str, Any]) -> str:
     keys = ("verdict", "score", "reasons", "findings", "exercised", "stages")
     runs = [(r["target"], r["side"], r["outcome"], r["not_run"]) for r in report["sandbox"]["runs"]]
@@ -35,8 +49,8 @@ def told(report: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("pull", [*UNRUN_HOSTILE, *UNRUN_HARMLESS], ids=lambda pull: pull.name)
-def test_verdict(pull: Pull, tmp_path: Path) -> None:
-    report, code = check(pull, tmp_path)
+def test_verdict(pull: Pull, checked: Checked) -> None:
+    report, code = checked(pull)
     assert report["verdict"] in pull.verdicts, told(report)
     assert {finding["rule_id"] for finding in report["findings"]} >= set(pull.rules), told(report)
     assert code == VERDICT_EXIT[Verdict(report["verdict"])]
@@ -44,8 +58,8 @@ def test_verdict(pull: Pull, tmp_path: Path) -> None:
         assert not any(f["rule_id"].startswith("unrun-") for f in report["findings"]), told(report)
 
 
-def test_a_language_that_is_not_run_is_none_of_all(tmp_path: Path) -> None:
-    report, _ = check(BY_NAME["go-init-sends-the-environment"], tmp_path)
+def test_a_language_that_is_not_run_is_none_of_all(checked: Checked) -> None:
+    report, _ = checked(BY_NAME["go-init-sends-the-environment"])
     found = report["exercised"]
     assert found["ran"] == 0 < found["executable"], told(report)
     (file,) = found["files"]
@@ -53,8 +67,8 @@ def test_a_language_that_is_not_run_is_none_of_all(tmp_path: Path) -> None:
     assert {call["kind"] for call in file["calls"]} == {"process"}
 
 
-def test_a_conftest_that_fails_is_told_with_its_exception(tmp_path: Path) -> None:
-    report, _ = check(BY_NAME["conftest-that-cannot-be-imported"], tmp_path)
+def test_a_conftest_that_fails_is_told_with_its_exception(checked: Checked) -> None:
+    report, _ = checked(BY_NAME["conftest-that-cannot-be-imported"])
     runs = [r for r in report["sandbox"]["runs"] if r["phase"] == "test" and r["side"] == "head"]
     assert runs, told(report)
     assert all("PRICING_DSN is not set" in run["not_run"] for run in runs), told(report)
@@ -69,8 +83,8 @@ def test_a_conftest_that_fails_is_told_with_its_exception(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "name", ["lines-said-to-have-run-of-a-file-never-opened", "lines-said-to-have-run-of-a-file-only-read"]
 )
-def test_what_the_code_says_of_itself_is_not_believed(name: str, tmp_path: Path) -> None:
-    report, _ = check(BY_NAME[name], tmp_path)
+def test_what_the_code_says_of_itself_is_not_believed(name: str, checked: Checked) -> None:
+    report, _ = checked(BY_NAME[name])
     by_path = {file["path"]: file for file in report["exercised"]["files"]}
     reserve = by_path["src/pricing/reserve.py"]
     assert [(call["line"], call["reason"]) for call in reserve["calls"]] == [(7, "not-confirmed")], told(

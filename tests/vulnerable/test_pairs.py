@@ -17,7 +17,7 @@ ALSO = {"template-render-template-string": {"html"}}
 """Weaknesses that a case has besides the one that it is for."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def installed() -> Iterator[Path]:
     if running.why_not():
         pytest.skip(running.why_not())
@@ -36,6 +36,7 @@ def _some() -> list[running.Case]:
     return [case for case in every if case in first.values()]
 
 
+@pytest.mark.spread
 @pytest.mark.parametrize("case", _some(), ids=lambda case: case.id)
 def test_a_hole_is_proven_and_nothing_else(case: running.Case, installed: Path, tmp_path: Path) -> None:
     result = running.run(case, tmp_path, installed)
