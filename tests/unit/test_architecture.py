@@ -16,6 +16,7 @@ LONGEST, MOST_ARGUMENTS = 60, 7
 STILL_LONG = {
     "inside/driver/item_process.py:run",
     "languages/sensitive_calls/parse.py:read_one",
+    "prescreen/python_ast/values/interpreter.py:_statement",
     "prescreen/scanners/semgrep.py:_by_core",
     "sandbox/dependencies/automatic.py:set_up_automatically",
     "sandbox/dependencies/setup.py:set_up",
@@ -23,6 +24,8 @@ STILL_LONG = {
 STILL_MANY = {
     "api.py:check",
     "github/publishing/publication.py:publish_report",
+    "github/publishing/publish.py:publish_pull",
+    "languages/limited_child.py:scan_isolated",
     "prescreen/protections/generic_reader.py:_unit",
     "prescreen/protections/javascript_reader.py:_unit",
     "sandbox/dependencies/automatic.py:set_up_automatically",

@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from gate.infrastructure.compare import Difference, differences
+from gate.infrastructure.facts import GRANTS, GUARDS, FileFacts
+from gate.infrastructure.reader import reads
 from gate.languages.limited_child import scan_isolated
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, RuleMeta, Severity
-from gate.prescreen.infrastructure.compare import Difference, differences
-from gate.prescreen.infrastructure.facts import GRANTS, GUARDS, FileFacts
-from gate.prescreen.infrastructure.reader import reads
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.scanners.bandit_rules import in_tests
@@ -44,7 +44,7 @@ LOST: Final = rule.meta(
     fix="Put it back, or say in the change why it is not needed any more.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (GRANTED, LOST)
-_READER: Final = "gate.prescreen.infrastructure.reader:read"
+_READER: Final = "gate.infrastructure.reader:read"
 _MOST: Final = 20
 
 

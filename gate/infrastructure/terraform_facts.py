@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from gate.infrastructure.facts import Fact, FileFacts
 from gate.languages import hcl
-from gate.prescreen.infrastructure.facts import Fact, FileFacts
 
 if TYPE_CHECKING:  # a grammar is needed where files are read, not where results are published
     from tree_sitter import Node

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.prescreen.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.facts import Fact, FileFacts
 
 _ROOT: Final = frozenset(("root", "0", "root:root", "0:0"))
 _CONFINES: Final = frozenset(

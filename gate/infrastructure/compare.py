@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
-from gate.prescreen.infrastructure.facts import SUPERSEDED, Fact, FileFacts
+from gate.infrastructure.facts import SUPERSEDED, Fact, FileFacts
 
 _ITSELF: Final = frozenset(("switched-on", "csrf-token", "integrity"))
 """Guards of something that may be gone itself: a setting (its default may be as good), a form, a script."""

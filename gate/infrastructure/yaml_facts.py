@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from gate.prescreen.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.facts import Fact, FileFacts
 from gate.supply.yaml_data import Document, Path, items, leaves, mapping, read_yaml_documents
 
 _TEMPLATE_LINE: Final = re.compile(rb"(?m)^[ \t]*\{\{-?[^}\n]*\}\}[ \t]*$")

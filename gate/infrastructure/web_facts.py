@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Final
 
-from gate.prescreen.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.facts import Fact, FileFacts
 
 _HEADERS: Final = frozenset(
     ("strict-transport-security", "x-frame-options", "x-content-type-options", "referrer-policy")

@@ -1,4 +1,4 @@
-"""Which file is read as what. Runs in the limited child: ``gate.prescreen.infrastructure.reader:read``."""
+"""Which file is read as what. Runs in the limited child: ``gate.infrastructure.reader:read``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import tomllib
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.prescreen.infrastructure.facts import Fact, FileFacts
-from gate.prescreen.infrastructure.service_facts import account_facts, image_facts, unit_facts
-from gate.prescreen.infrastructure.terraform_facts import policy_facts, terraform_facts
-from gate.prescreen.infrastructure.web_facts import page_facts, server_facts, sql_facts
-from gate.prescreen.infrastructure.yaml_facts import SWITCHED_ON, switches, yaml_facts
+from gate.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.service_facts import account_facts, image_facts, unit_facts
+from gate.infrastructure.terraform_facts import policy_facts, terraform_facts
+from gate.infrastructure.web_facts import page_facts, server_facts, sql_facts
+from gate.infrastructure.yaml_facts import SWITCHED_ON, switches, yaml_facts
 from gate.supply.yaml_data import Path, UnreadableYamlError, leaves
 
 _UNIT: Final = re.compile(r"\.(?:service|socket|timer|mount|path)$|\.(?:service|socket)\.d/[^/]+\.conf$")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gate.infrastructure.compare import differences
+from gate.infrastructure.facts import GRANTS, GUARDS, SUPERSEDED, FileFacts
+from gate.infrastructure.reader import read, reads
 from gate.languages.limited_child import scan_isolated
 from gate.model.rule import Severity
-from gate.prescreen.infrastructure.compare import differences
-from gate.prescreen.infrastructure.facts import GRANTS, GUARDS, SUPERSEDED, FileFacts
-from gate.prescreen.infrastructure.reader import read, reads
 
 Files = dict[str, str]
 
@@ -301,7 +301,7 @@ def test_a_deep_text_is_bounded() -> None:
     deep = b"{[" * 20_000
     files = [(f"deep{suffix}", deep) for suffix in (".tf", ".yaml", ".json", ".html", ".service")]
     files.append(("fine.tf", bucket('acl = "public-read"')["s3.tf"].encode()))
-    door = "gate.prescreen.infrastructure.reader:read"
+    door = "gate.infrastructure.reader:read"
     results = scan_isolated(door, files, FileFacts, deadline=60, parses=True)
     assert [result.path for result in results] == [path for path, _ in files]
     assert results[-1].value is not None
