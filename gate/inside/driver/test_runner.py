@@ -253,8 +253,9 @@ def _pytest(
     """``uncollected`` is an outcome of its own: not one test ran, so nothing was looked at."""
     notes = _Notes(context.job.get("lines") or {}, _end_of(context), names, _teller(context))
     notes.watch_start()
-    # Of the project's own addopts (they may ask for plugins that are not here) what tests need to be found.
-    words = ["-q", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
+    # Twice quiet: no line with the seconds it took, which alone made two runs differ. Of the project's own
+    # addopts (they may ask for plugins that are not here) what tests need to be found.
+    words = ["-qq", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
     # The same order on both sides, or nothing could be compared. (xdist stays: suites ask for its fixtures,
     # and without `-n` it starts no process.)
     words += ["-p", "no:randomly"]

@@ -130,3 +130,11 @@ def test_addopts_for_a_plugin_that_is_not_there_keep_nothing_from_running(tmp_pa
     tree = lay_tree(tmp_path / "t", files)
     seen = drive(tree, {"items": [{"do": "test", "paths": ["tests/test_a.py"]}]})
     assert seen.item["tests"] == {"passed": 1}
+
+
+def test_what_is_printed_does_not_tell_how_long_it_took(tmp_path: Path) -> None:
+    """Else two runs of the same tests never gave away the same (gate/tracing/outgoing.py)."""
+    seen = run_tests(tmp_path, {"tests/test_a.py": "import time\n\ndef test_one():\n    time.sleep(0.2)\n"})
+    assert seen.item["tests"]["passed"] == 1
+    assert "100%" in seen.stdout
+    assert "passed" not in seen.stdout
