@@ -213,6 +213,26 @@ def test_a_push_that_changes_one_file_reads_only_that_one(
     assert "run.py" not in {Path(path).name for path in (*read, *engine)}
 
 
+def test_that_the_engine_works_is_kept_for_this_very_file(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+    probe = semgrep._finds_what_it_must
+
+    def finds(core: Path) -> bool:
+        asked.append(core)
+        return probe(core)
+
+    monkeypatch.setattr(semgrep, "_finds_what_it_must", finds)
+    for policy in (12, 13):
+        semgrep.works.cache_clear()
+        looked(repo, {**OFF, "policy.warn": policy})
+        git(repo, "checkout", "-q", "head")
+        (repo / "b.py").write_text(f"B = {policy}\n")
+        git(repo, "commit", "-q", "-a", "-m", "Another value")
+    assert len(asked) == 1
+
+
 def test_what_is_kept_is_told_and_removed(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     looked(repo)
     assert main(["cache", "info"]) == 0
