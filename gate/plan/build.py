@@ -17,7 +17,7 @@ from gate.plan.call_targets import changed_names
 from gate.plan.dependents import acted_on
 from gate.plan.doctests import doctest_items
 from gate.plan.items import items_for
-from gate.plan.javascript_tests import javascript_test_items
+from gate.plan.javascript_tests import javascript_test_items, without_imports_of_tests
 from gate.plan.module_layout import is_test, module_of
 from gate.plan.probes import AskedPlaces, DriverItem, idle_probe, job_of, probe_of
 from gate.plan.programs import entry_items
@@ -131,7 +131,8 @@ def _items(
         else:
             left.append(outcome)
     wanted += _tests(files, head, around, deep=deep)
-    wanted += javascript_test_items(files, head, around, most=TESTS_DEEP if deep else RUNNER_TESTS)
+    tests = list(javascript_test_items(files, head, around, most=TESTS_DEEP if deep else RUNNER_TESTS))
+    wanted = [*without_imports_of_tests(wanted, tests, head), *tests]
     wanted += doctest_items(files, head, around)
     return wanted, left
 

@@ -19,6 +19,7 @@ _ASIDE: Final = frozenset((
     "node_modules", "deno", "bun", "browser", "e2e", "integration", "types",
 ))  # fmt: skip
 _RUN_FIRST: Final = re.compile(rb"\b(?:describe|it|test|suite|tap|ava)\s{0,4}(?:\.\w{1,20}\s{0,4})?\(")
+_NODES_OWN: Final = re.compile(rb"""(?:\bfrom|\brequire\s{0,4}\()\s{0,4}["']node:test["']""")
 _READ: Final = 400
 
 
@@ -60,6 +61,19 @@ def javascript_test_items(
         yield _item(changed[0], [f.path for f in changed], instead, around, watched)
     if near:
         yield _item(others[0], near[:most], instead, around, watched)
+
+
+def without_imports_of_tests(
+    wanted: Sequence[DriverItem], tests: Sequence[DriverItem], head: Tree
+) -> list[DriverItem]:
+    """``wanted`` without what imports and calls tests of Node's own runner, which ``tests`` run: an import
+    begins them, too, but does not wait for them, and they print how long each took.
+    """
+    paths = {path for item in tests for path in item.item["paths"]}
+    imported = [i.item["path"] for i in wanted if i.item["do"] == "javascript" and i.item["path"] in paths]
+    texts = dict(head.read_many(tuple(dict.fromkeys(imported))))
+    own = {path for path, text in texts.items() if _NODES_OWN.search(text)}
+    return [i for i in wanted if i.item["do"] != "javascript" or i.item["path"] not in own]
 
 
 def _standing(imports: Imports, around: Surroundings, paths: Sequence[str]) -> list[str]:

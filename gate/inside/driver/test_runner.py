@@ -162,6 +162,23 @@ def run(
     there was no time); a missing module is told, not raised. ``item``: its ``folder`` is where the project's
     own runner would be started, its ``django`` the project's ``manage.py``.
     """
+    done = _by_its_runner(paths, context, describe, item)
+    if context.django_failed and done["outcome"] == "uncollected":
+        # That the registry is not ready is no reason: this is.
+        why = describe(context.django_failed[0], context.roots)
+        if why["outcome"] == "missing":
+            return {**done, **why}
+        done["message"] = f"{why.get('exception', '')}: {why.get('message', '')}"[:200]
+        done.pop("uncollected", None)
+    return done
+
+
+def _by_its_runner(
+    paths: list[str],
+    context: Any,
+    describe: Callable[[BaseException, list[str]], Any],
+    item: dict[str, Any],
+) -> dict[str, Any]:
     if item.get("folder") and os.path.isdir(item["folder"]):
         paths = [os.path.abspath(path) for path in paths]
         item = {**item, "django": item.get("django") and os.path.abspath(item["django"])}

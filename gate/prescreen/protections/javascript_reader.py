@@ -172,7 +172,11 @@ def _middleware(node: Node, form: Form, *, last: bool = False) -> Iterator[Guard
 
 
 def _named(root: Node) -> Iterator[tuple[str, Node, bool]]:
-    """Functions with a name: declarations, constants, methods, properties of exported objects."""
+    """Functions with a name: declarations, constants, methods, properties of exported objects, and what a
+    file exports by default (``default``, also where a constant holds it: its name is nobody else's).
+    """
+    exported = [n.child_by_field_name("value") for n in root.named_children if n.type == "export_statement"]
+    main = {text_of(value) for value in exported if value is not None and value.type == "identifier"}
     for node in walk(root, frozenset()):
         if node.type in ("function_declaration", "generator_function_declaration"):
             yield text_of(node.child_by_field_name("name")), node, False
@@ -189,7 +193,14 @@ def _named(root: Node) -> Iterator[tuple[str, Node, bool]]:
             value = node.child_by_field_name("value") or node.child_by_field_name("right")
             function = _wrapped(value) if value is not None else None
             if function is not None and left is not None and _is_outside(node):
-                yield last_name(left), function, False
+                name = last_name(left)
+                is_main = node.type == "variable_declarator" and name in main
+                yield "default" if is_main else name, function, False
+        elif node.type == "export_statement":
+            value = node.child_by_field_name("value")
+            function = _wrapped(value) if value is not None else None
+            if function is not None:
+                yield "default", function, False
 
 
 def _wrapped(value: Node) -> Node | None:

@@ -107,6 +107,26 @@ def test_scripts(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("imports", "imported"),
+    [
+        ("const { test } = require('node:test')\n", False),
+        ('import test from "node:test"\n', False),
+        ("import { test } from 'vitest'\n", True),  # whether its runner is there, no plan knows
+        ("", True),
+    ],
+)
+def test_what_nodes_own_runner_runs_is_not_imported_besides(
+    imports: str, imported: bool, tmp_path: Path
+) -> None:
+    head = {"__tests__/set.test.js": f"{imports}test('sets', () => {{}})\n", "lib/set.js": "exports.a = 1\n"}
+    found = targets(planned(tmp_path, head))
+    assert "test __tests__/set.test.js" in found
+    assert ("import __tests__/set.test.js" in found) is imported
+    assert ("call __tests__/set.test.js" in found) is imported
+    assert "import lib/set.js" in found
+
+
 def test_javascript(tmp_path: Path) -> None:
     plan = planned(
         tmp_path,
