@@ -262,6 +262,18 @@ function transformed(source) {
   }
 }
 
+/** A module's text as the engine has it, for telling which functions are its own; empty where that is not known. */
+export function textOf(name) {
+  try {
+    const source = read(path.resolve(name), "utf8");
+    if (!TYPED.test(name) && !MARKUP.test(name)) return source;
+    if (hooks) return hooks.make(path.resolve(name), source.replace(/^\uFEFF/, "")).text;
+    return globalThis.Deno && !MARKUP.test(name) ? (transformed(source)?.text ?? "") : "";
+  } catch {
+    return "";
+  }
+}
+
 /** The same of what our hooks make of it in Node. */
 function hooked(name, source) {
   try {

@@ -10,7 +10,7 @@ import process from "node:process";
 import timers from "node:timers";
 import { pathToFileURL } from "node:url";
 import { shift, shorten } from "./javascript_clock.mjs";
-import { Seen } from "./javascript_coverage.mjs";
+import { Seen, textOf } from "./javascript_coverage.mjs";
 
 const job = JSON.parse(fs.readFileSync(0, "utf8"));
 const forced = job.force ? await import("./javascript_forced.mjs") : undefined;
@@ -19,6 +19,7 @@ const { setTimeout: inTheEnd } = timers;
 const leave = process.exit.bind(process);
 const TAKE = 20;
 const MOST = 60;
+const MADE = 40; // calls of what one function gave back
 let missing = "";
 let bound = false;
 
@@ -216,13 +217,45 @@ async function bounded(promise) {
     never(clock);
   }
 }
+/** What comes of it in the end: promises are awaited, generators drained. */
 async function exhaust(result) {
-  if (result === null || (typeof result !== "object" && typeof result !== "function")) return;
+  if (result === null || (typeof result !== "object" && typeof result !== "function")) return result;
   if (typeof result.then === "function") return exhaust(await bounded(result));
   if (typeof result[Symbol.asyncIterator] === "function" && typeof result.next === "function") {
     for (let n = 0; n < TAKE; n++) if ((await bounded(result.next())).done) break;
   } else if (typeof result[Symbol.iterator] === "function" && typeof result.next === "function") {
     for (let n = 0; n < TAKE; n++) if (result.next().done) break;
+  }
+  return result;
+}
+// What a factory of the module gives back, a middleware or the methods of a driver, is called, too: as far as the
+// module's own text holds it. What others made is theirs.
+let own = "";
+const used = new Set();
+function given(result) {
+  if (typeof result === "function") return [[result, undefined]];
+  if (result === null || typeof result !== "object") return [];
+  const found = [];
+  for (let at = result, n = 0; at && at !== Object.prototype && n < 3; at = Object.getPrototypeOf(at), n++) {
+    for (const slot of Object.values(Object.getOwnPropertyDescriptors(at))) {
+      for (const f of [slot.value, slot.get]) if (typeof f === "function") found.push([f, result]);
+    }
+  }
+  return found;
+}
+async function use(result, budget, depth = 0) {
+  for (const [f, self] of given(result)) {
+    if (used.has(f) || isClass(f) || !own.includes(source(f))) continue;
+    used.add(f);
+    for (const args of sets(f)) {
+      if ((budget.left -= 1) < 0) return;
+      try {
+        const next = await exhaust(f.apply(self, args));
+        if (depth < 2) await use(next, budget, depth + 1);
+      } catch (error) {
+        if (error?.name === "timed-out") return;
+      }
+    }
   }
 }
 const isClass = (f) => /^class\b/.test(source(f));
@@ -289,10 +322,11 @@ async function call(space) {
     tell(await seen.news());
     say("call", { name, index, of: found.length });
     let outcome = "";
+    const budget = { left: MADE };
     for (const act of acts(target, owner)) {
       let one = "returned";
       try {
-        await exhaust(act());
+        await use(await exhaust(act()), budget);
       } catch (error) {
         one = told(error);
       }
@@ -338,7 +372,11 @@ async function main() {
   let report = { outcome: "completed" };
   try {
     const space = await import(pathToFileURL(job.path).href);
-    if (job.call) await call(space);
+    if (job.call) {
+      for (const [, f] of collect(space)) used.add(f);
+      own = textOf(job.path);
+      await call(space);
+    }
   } catch (error) {
     report = describe(error);
   }

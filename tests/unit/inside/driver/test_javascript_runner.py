@@ -133,6 +133,45 @@ def test_which_lines_ran(tmp_path: Path, runtime: str) -> None:
     )
 
 
+MADE = """\
+const defineDriver = (make) => make;
+export const driver = defineDriver((opts = {}) => {
+  let connection;
+  const connect = () => {
+    connection ??= { rows: [1] };
+    return connection;
+  };
+  return {
+    getInstance: connect,
+    async getItem(key) {
+      return connect().rows[key];
+    },
+    get size() {
+      return 1;
+    },
+  };
+});
+export function limit(most) {
+  return async (ctx, next) => {
+    if (most > 1) return next();
+    return undefined;
+  };
+}
+export function theirs() {
+  return JSON.parse;
+}
+"""
+
+
+@pytest.mark.parametrize("path", ["web/a.mjs", "web/a.ts"])
+def test_what_a_factory_gives_back_is_called(tmp_path: Path, runtime: str, path: str) -> None:
+    driven = run(tmp_path, path, MADE, lines={path: [[1, MADE.count("\n")]]})
+    if driven.item["outcome"] == "missing":
+        pytest.skip("a Node without a loader for TypeScript")
+    assert set(driven.item["lines"][path]) >= {2, 3, 4, 5, 6, 8, 9, 11, 14, 19, 20}
+    assert driven.calls == {"driver": "returned", "limit": "returned", "theirs": "returned"}
+
+
 def test_only_changed_lines_are_told_and_none_where_none_are_watched(tmp_path: Path, runtime: str) -> None:
     some = run(tmp_path, "a.mjs", LINES, lines={"a.mjs": [[4, 5], [14, 15]], "other.py": [[1, 9]]})
     assert some.item["lines"] == {"a.mjs": [4, 5]}
