@@ -65,6 +65,10 @@ class SandboxSettings(Struct, frozen=True):
     """The static look and imports only, behind the quickest backend, with what is installed already."""
     network: Literal["sinkhole", "none"] = "sinkhole"
     """``sinkhole``: a simulated network that answers everything and leads nowhere."""
+    python: Annotated[str, msgspec.Meta(pattern=r"^(auto|3\.[0-9]{1,2})$")] = "auto"
+    """Which Python the sandboxes have; ``auto``: what the project asks for, of those that can be had."""
+    image: str = ""
+    """The image that the sandboxes' is made on, by digest; empty: gate's own."""
     setup: Literal["auto", "none", "requirements", "pyproject"] = "auto"
     """Install the project's own dependencies: what its locks and manifests say (``auto``), or what
     requirements files or pyproject.toml name, and then a failure is no look."""

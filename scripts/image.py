@@ -24,7 +24,7 @@ from docker import DockerClient
 from gate import __version__
 from gate.errors import InconclusiveError
 from gate.sandbox.backends.container import engine
-from gate.sandbox.images import engine_images, known_images
+from gate.sandbox.images import debian, engine_images, known_images
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-image.txt"
@@ -40,7 +40,7 @@ def say(text: str) -> None:
 
 def base(client: DockerClient) -> str:
     """The id of the public image where the engine has it, else of one of Debian packages."""
-    name = f"gate-python:{engine_images.codename()}-{hashlib.sha256(PACKAGES.encode()).hexdigest()[:8]}"
+    name = f"gate-python:{debian.codename()}-{hashlib.sha256(PACKAGES.encode()).hexdigest()[:8]}"
     found = known_images.named(client, "base") or known_images.image_id(client, engine_images.PUBLIC_BASE)
     if found := found or known_images.find(client, name):
         return found

@@ -15,16 +15,25 @@ from gate.model.run import Capability, Probe, RunRecord, SandboxSpec
 TracerChoice = Literal["auto", "unotify", "strace"]
 
 
+def _quiet(_: str) -> None:
+    """Progress that nobody wants to see."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BackendOptions:
     """What the settings ask of a backend. It ignores what it has no choice in (see ``Backend.tracers``).
 
     ``tracer``: ``auto`` takes strace only where user notification fails its trial. ``defer_trial``: leave the
-    trial start to ``open``, where it runs beside what has to be started anyway.
+    trial start to ``open``, where it runs beside what has to be started anyway. ``python``: which of
+    ``Backend.pythons`` its sandboxes have (``3.13``), empty for its own. ``image``: what they are made on, by
+    digest; empty for its own. ``say`` is told what takes a while.
     """
 
     tracer: TracerChoice = "auto"
     defer_trial: bool = False
+    python: str = ""
+    image: str = ""
+    say: Callable[[str], None] = _quiet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +89,18 @@ class Backend(Protocol):
     def reason_not_preferred(self) -> str:
         """Why ``auto`` takes it only where others are too weak, found without starting anything; empty: no
         reason.
+        """
+        return ""
+
+    def pythons(self, *, made: bool = False) -> tuple[str, ...]:  # noqa: ARG002
+        """The Pythons (``3.13``) that its sandboxes can have beside their own, oldest first: made where they
+        are missing, or ``made``, only those that are there.
+        """
+        return ()
+
+    def install_cache_key(self) -> str:
+        """What an installation here is made for (image, interpreter), made where it is missing. Raises
+        InconclusiveError.
         """
         return ""
 

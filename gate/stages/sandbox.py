@@ -15,7 +15,7 @@ from gate.model.exploit import Attacks, AttackTarget
 from gate.model.finding import Finding
 from gate.model.report import SandboxReport
 from gate.model.rule import Severity
-from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, SandboxSpec
+from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, NotExercised, SandboxSpec
 from gate.model.stage import SkipReason
 from gate.model.varied import VariedSecrets
 from gate.plan.build import make_plan, needs_room, runtimes_of
@@ -36,6 +36,7 @@ from gate.stages.exercised import exercised
 from gate.stages.exploit import attack, summary, targets_of
 from gate.stages.fast_look import INSTALLATION, imports_only
 from gate.stages.forced import ForcedLook, Forcing
+from gate.stages.interpreter import take_python
 from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
@@ -120,6 +121,8 @@ class _Execution:
         """Run the plan there. Raises BackendFailedError when it does not stand, InconclusiveError."""
         context, opened, plan = self.context, self.context.opened, self.plan
         spec = self._spec(capability)
+        misfit = self._interpreter(backend, capability, spec)
+        plan = replace(plan, not_exercised=plan.not_exercised + misfit)
         ready = SetUp()
         if self.wanted.setup != "none":
             ready = self._set_up(backend, capability, spec)
@@ -241,6 +244,14 @@ class _Execution:
             runtimes=runtimes_of(self.plan),
         )
 
+    def _interpreter(
+        self, backend: Backend, capability: Capability, spec: SandboxSpec
+    ) -> tuple[NotExercised, ...]:
+        """The Python of the sandboxes: what to tell of it. Raises InconclusiveError."""
+        watch = self.context.watch
+        backend.options = replace(backend.options, say=lambda text: watch.note("sandbox", text))
+        return take_python(self.context.opened, self.wanted, backend, capability, spec)
+
     def _set_up(self, backend: Backend, capability: Capability, spec: SandboxSpec) -> SetUp:
         """Install dependencies, as a stage of its own. Raises BackendFailedError."""
         context, ready = self.context, SetUp()
@@ -252,7 +263,8 @@ class _Execution:
             except BackendFailedError as error:  # another backend is tried, and set-up with it
                 failure = error
                 ending.skipped(SkipReason.BACKEND_FAILED, capability.backend, error.message)
-            ending.reason = ending.reason or ready.summary
+            python = f"Python {backend.options.python}; " * bool(backend.options.python)
+            ending.reason = ending.reason or f"{python}{ready.summary}"
             if ready.problems:
                 ending.degraded("; ".join(ready.problems))
         if failure is not None:

@@ -34,10 +34,18 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fix", action="store_true", help="first register gVisor with the engine and fetch a guest kernel"
     )
+    parser.add_argument(
+        "--python",
+        metavar="VERSION",
+        action="append",
+        default=[],
+        help="first make sandboxes with that Python (3.13), so that no check has to; may be given again",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:
     fixed = _fix() if arguments.fix else []
+    fixed += [line for version in arguments.python for line in _make_python(version)]
     lines = [*fixed, *_machine(), *_scanners(), *_backends()]
     if arguments.json:
         json.dump([asdict(line) for line in lines], sys.stdout, indent=2)
@@ -60,6 +68,34 @@ def _fix() -> list[Diagnostic]:
     for name, make in (("gvisor", setup.register), ("microvm", kernel)):
         try:
             lines.append(Diagnostic(group="fixed", name=name, ok=True, detail=make()))
+        except InconclusiveError as error:
+            lines.append(
+                Diagnostic(group="fixed", name=name, ok=False, detail=error.message, advice=error.advice)
+            )
+    return lines
+
+
+def _make_python(version: str) -> list[Diagnostic]:
+    """Make what the backends that work here need for that Python."""
+    from gate.errors import InconclusiveError
+    from gate.sandbox.backends.registry import BACKENDS
+    from gate.sandbox.contract import BackendOptions
+
+    lines = []
+    for name, make in BACKENDS.items():
+        backend = make()
+        if not backend.probe().available:
+            continue
+        line, there = f"{name} with Python {version}", backend.pythons()
+        try:
+            if version not in there:
+                raise InconclusiveError(
+                    "not to be had", advice=f"To be had: {', '.join(there) or 'none; install mmdebstrap'}"
+                )
+            print(f"making {line} ...", file=sys.stderr, flush=True)
+            backend.options = BackendOptions(python=version)
+            backend.install_cache_key()
+            lines.append(Diagnostic(group="fixed", name=name, ok=True, detail=f"Python {version}"))
         except InconclusiveError as error:
             lines.append(
                 Diagnostic(group="fixed", name=name, ok=False, detail=error.message, advice=error.advice)
@@ -149,8 +185,11 @@ def _backends() -> list[Diagnostic]:
 
     lines = []
     for name, make in BACKENDS.items():
-        found = make().probe()
+        backend = make()
+        found = backend.probe()
         detail = f"{found.isolation}, traced by {found.tracer}"
+        if found.available and (more := backend.pythons(made=True)):
+            detail += f", also with Python {', '.join(more)}"
         lines.append(
             Diagnostic(
                 group="backends",

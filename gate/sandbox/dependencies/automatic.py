@@ -26,7 +26,6 @@ from gate.sandbox.dependencies.setup import SetUp, for_head, probes_of_new, summ
 from gate.sandbox.dependencies.uv_plan import Target
 from gate.sandbox.dependencies.with_uv import install, newest_for, within
 from gate.sandbox.tree_archive import NoTree
-from gate.supply.python.interpreter import fits
 from gate.supply.python.requirements import names_of
 
 _LISTED: Final = 40
@@ -104,7 +103,6 @@ def set_up_automatically(
                 path=path, target=_WHAT, reason="sandbox.setup_head is off: only base's are installed"
             )
         )
-    left += _misfit(needs, version, path)
     return SetUp(
         layers=laid,
         runs=tuple(d.record for d in done.values() if d.record is not None and _is_whole(d.record)),
@@ -152,15 +150,6 @@ def _path(change: Change, needs: dict[Side, Needs]) -> str:
     return next((path for path in paths if path in changed), paths[0] if paths else "")
 
 
-def _misfit(needs: dict[Side, Needs], version: str, path: str) -> list[NotExercised]:
-    """Said where the sandbox's Python is none that the project asks for."""
-    asked = needs["base"].python or needs["head"].python
-    if not asked or fits(asked, version):
-        return []
-    why = f"the project asks for Python {asked[:80]}, the sandbox has {version}"
-    return [NotExercised(path=path, target="its Python", reason=why)]
-
-
 def _left(done: dict[Side, Installed], needs: dict[Side, Needs], path: str) -> Iterator[NotExercised]:
     side: Side = "head" if "head" in done else "base"
     for line in needs[side].merged.left:
@@ -180,7 +169,7 @@ def _left(done: dict[Side, Installed], needs: dict[Side, Needs], path: str) -> I
 
 def python_version(backend: Backend, spec: SandboxSpec, store: Store) -> str:
     """The version (``3.11.2``) of the Python that the backend's sandboxes have; asked once for each image."""
-    ground = str(getattr(backend, "install_cache_key", str)())
+    ground = backend.install_cache_key()
     key = layers.name_of(f"python 1\n{backend.name}\n{ground}")
     known = store.recall(key)
     if known is not None:

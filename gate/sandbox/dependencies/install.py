@@ -214,7 +214,7 @@ def key_of(backend: Backend, means: Means, *parts_of_its_own: str) -> str:
     parts = [
         _VERSION,
         backend.name,
-        str(getattr(backend, "install_cache_key", str)()),
+        backend.install_cache_key(),
         platform.machine(),
         means.index.endpoints,
         *sorted(rules.hosts),

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import io
 import os
 import re
@@ -25,28 +24,21 @@ from docker import DockerClient
 from docker.errors import APIError
 from requests.exceptions import RequestException
 
-from gate import process
 from gate.errors import InconclusiveError
 from gate.sandbox.backends.container.engine import API_ERRORS
-from gate.sandbox.images import known_images, recipe
+from gate.sandbox.images import debian, known_images, recipe
 
 Target = Literal["sandbox", "observer"]
 TARGETS: Final[tuple[Target, ...]] = ("sandbox", "observer")
 PUBLIC_BASE: Final = "python@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea"
 """3.12.14-slim-trixie, as in .github/workflows/release.yml."""
 LABEL: Final = "gate"
-_PACKAGES: Final = (
-    "python3,python3-pytest,python3-requests,ca-certificates,curl,wget,netcat-openbsd,git,make,procps,libfaketime,"
-    "python3-h11,python3-cryptography"
-)
-"""The Dockerfile's tools, by their Debian names: what payloads reach for, and what the observer needs."""
 _STEP: Final = re.compile(r"^ ---> ([0-9a-f]{12,64})$", re.MULTILINE)
 _BUILT: Final = re.compile(r"Successfully built ([0-9a-f]{12,64})\b")
 _ANY_ID: Final = re.compile(r"\b(?:sha256:)?([0-9a-f]{64})\b")
 _LOOKUP_SECONDS: Final = 8
 _BUILD_SECONDS: Final = 300
-_DAY: Final = 24 * 3600
-_OLD_SECONDS: Final = 7 * _DAY
+_OLD_SECONDS: Final = 7 * 24 * 3600
 ProgressCallback = Callable[[str], None]
 JsonObject = dict[str, Any]
 
@@ -58,38 +50,49 @@ def _quiet(_: str) -> None:
 digest = recipe.digest
 
 
-def tag(target: Target) -> str:
+def tag(target: Target, python: str = "", named: str = "") -> str:
     """The local name of the image that belongs to this very version of the files. Believed is only its id."""
-    return f"gate-{target}:{digest()}"
+    other = f"-python{python}-{debian.base_name(python)[-8:]}" if python else ""
+    other = f"-on-{named.rpartition(':')[2][:16]}" if named else other
+    return f"gate-{target}:{digest()}{other}"
 
 
-def present(client: DockerClient, target: Target) -> str | None:
+def present(client: DockerClient, target: Target, python: str = "", named: str = "") -> str | None:
     """The id (``sha256:...``) of the image where it is already there: named by digest, or built by gate.
 
     Raises what known_images.named raises.
     """
-    return known_images.named(client, target) or known_images.find(client, tag(target))
+    by_digest = None if python or named else known_images.named(client, target)
+    return by_digest or known_images.find(client, tag(target, python, named))
 
 
 def ensure(
-    client: DockerClient, target: Target, *, base: str | None = None, say: ProgressCallback = _quiet
+    client: DockerClient,
+    target: Target,
+    *,
+    python: str = "",
+    named: str = "",
+    say: ProgressCallback = _quiet,
 ) -> str:
-    """The image's id, building it (and its base) when it is missing.
+    """The image's id, building it (and its base) when it is missing. ``python``: the one with that Python
+    (one of debian.PYTHONS); ``named``: on that image (by digest); both empty: the usual one.
 
-    ``base`` names another base image. Safe when several gates start at once: one builds, the
-    others wait. Raises InconclusiveError when it cannot be built.
+    Safe when several gates start at once: one builds, the others wait. Raises InconclusiveError when it
+    cannot be built.
     """
-    found = present(client, target)
+    found = present(client, target, python, named)
     if found:
         return found
     with _lock():
-        found = present(client, target)
+        found = present(client, target, python, named)
         if found:
             return found
         try:
-            chosen = base or base_image(client, say)
-            say(f"building {tag(target)} on {chosen}")
-            return _build(client, target, chosen)
+            on = known_images.pulled(client, named, "sandbox.image") if named else ""
+            on = on or base_image(client, say, python=python)
+            name = tag(target, python, named)
+            say(f"building {name}")
+            return _build(client, target, on, name)
         except API_ERRORS as error:
             raise InconclusiveError(
                 f"cannot build the {target} image: {_line(error)}",
@@ -97,10 +100,10 @@ def ensure(
             ) from error
 
 
-def _build(client: DockerClient, target: Target, base: str) -> str:
+def _build(client: DockerClient, target: Target, base: str, name: str) -> str:
     """Build one target from the package's own files; the tag appears only when all went well."""
-    built = build(client, target, base, tag(target))
-    known_images.remember(tag(target), built)
+    built = build(client, target, base, name)
+    known_images.remember(name, built)
     _prune(client)
     return built
 
@@ -117,7 +120,7 @@ def build(client: DockerClient, target: Target, base: str, name: str) -> str:
         tag=name,
         buildargs={"BASE": base},
         labels={LABEL: "image", "gate.base": base, known_images.FILES_LABEL: digest()},
-        network_mode="none" if base == known_images.find(client, own_base()) else None,  # it has all it needs
+        network_mode="none" if _is_own(client, base) else None,  # it has all it needs
         nocache=True,
         rm=True,
         forcerm=True,
@@ -133,6 +136,12 @@ def build(client: DockerClient, target: Target, base: str, name: str) -> str:
             )
     clear_stages(client, _texts(log))
     return built_id(client, log)
+
+
+def _is_own(client: DockerClient, base: str) -> bool:
+    """Did gate make that base?"""
+    names = (debian.base_name(python) for python in ("", *debian.PYTHONS))
+    return any(known_images.find(client, name) == base for name in names)
 
 
 def built_id(client: DockerClient, log: Iterable[JsonObject]) -> str:
@@ -194,21 +203,21 @@ def _prune(client: DockerClient) -> None:
     for image in client.api.images(filters={"label": [f"{LABEL}=image"]}):
         tags = image.get("RepoTags") or []
         old = time.time() - float(image.get("Created") or time.time()) > _OLD_SECONDS
-        if old and not any(name.endswith(digest()) for name in tags):
+        if old and not any(digest() in name for name in tags):
             with contextlib.suppress(*API_ERRORS):
                 client.api.remove_image(image["Id"])
 
 
-def own_base() -> str:
-    """The name of the base that gate makes of Debian packages."""
-    return f"gate-base:{codename()}-{hashlib.sha256(_PACKAGES.encode()).hexdigest()[:8]}"
-
-
-def base_image(client: DockerClient, say: ProgressCallback = _quiet) -> str:
+def base_image(client: DockerClient, say: ProgressCallback = _quiet, *, python: str = "") -> str:
     """The id of a base image that is on this engine in the end: the one named by digest, the public one, or
-    ours of Debian packages.
+    ours of Debian packages. ``python``: ours with that one (``3.13``) and no other.
     """
-    own = own_base()
+    own = debian.base_name(python)
+    if python:
+        if found := known_images.find(client, own):
+            return found
+        say(f"making an image with Python {python} from Debian packages (a minute or two, once)")
+        return bootstrap(client, own, debian.PACKAGES, debian.PYTHONS[python])
     found = (
         known_images.named(client, "base")
         or known_images.image_id(client, PUBLIC_BASE)
@@ -226,7 +235,7 @@ def base_image(client: DockerClient, say: ProgressCallback = _quiet) -> str:
         else:
             return str(client.api.inspect_image(PUBLIC_BASE)["Id"])
     say(f"no registry: making {own} from Debian packages with mmdebstrap (about half a minute)")
-    return bootstrap(client, own, _PACKAGES)
+    return bootstrap(client, own, debian.PACKAGES)
 
 
 def _registry_answers(client: DockerClient) -> bool:
@@ -241,51 +250,15 @@ def _registry_answers(client: DockerClient) -> bool:
     return True
 
 
-def _os_release() -> dict[str, str]:
-    with contextlib.suppress(OSError):
-        lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
-        return {key: value.strip('"') for key, _, value in (line.partition("=") for line in lines)}
-    return {}
-
-
-def codename() -> str:
-    """The Debian or Ubuntu release to take packages from: this machine's own where it is one."""
-    system = _os_release()
-    if system.get("ID") in ("debian", "ubuntu"):
-        return system.get("VERSION_CODENAME", "bookworm")
-    return "bookworm"
-
-
-def bootstrap(client: DockerClient, name: str, packages: str) -> str:
+def bootstrap(client: DockerClient, name: str, packages: str, release: debian.Release | None = None) -> str:
     """Make a small root file system of distribution packages (comma-separated) and import it as ``name``;
     returns the image's id.
 
     Raises InconclusiveError when mmdebstrap cannot.
     """
-    components = "main,universe" if _os_release().get("ID") == "ubuntu" else "main"
     with tempfile.TemporaryDirectory(prefix="gate-base-", dir=_cache()) as folder:
         archive = Path(folder) / "root.tar"
-        made = process.run(
-            [
-                "mmdebstrap",
-                "--quiet",
-                "--variant=minbase",
-                f"--include={packages}",
-                f"--components={components}",
-                *(f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("man", "doc", "locale", "info")),
-                codename(),
-                archive,
-            ],
-            deadline=_BUILD_SECONDS,
-            # What is made while it is built gets this one time: the same packages, the same bytes (all day).
-            env={"SOURCE_DATE_EPOCH": str(int(time.time()) // _DAY * _DAY)},
-        )
-        if not made.ok:
-            tail = made.stderr.decode(errors="replace").strip().splitlines()[-3:]
-            raise InconclusiveError(
-                f"cannot make a base image: mmdebstrap ended with {made.code}: {' / '.join(tail)}",
-                advice="Load python:3.12-slim by hand (`docker load`) and set GATE_IMAGE_BASE to its id.",
-            )
+        debian.make(archive, packages, release)
         # name and version together: podman takes no notice of the latter by itself
         said = client.api.import_image_from_file(str(archive), repository=name)
     image = _imported(client, str(said))

@@ -57,7 +57,7 @@ def find(client: DockerClient, name: str) -> str | None:
 
 def remember(name: str, image: str) -> None:
     """Note that gate built this image. A record that cannot be written costs the next run a build."""
-    folder = _own()
+    folder = record_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         with (folder / f"{_FILE}.lock").open("w") as lock:
@@ -83,6 +83,20 @@ def named(client: DockerClient, which: Named) -> str | None:
     reference = os.environ.get(variable, "")
     if not reference:
         return None
+    found = pulled(client, reference, variable)
+    if which != "base" and _labels(client, found).get(FILES_LABEL) != recipe.digest():
+        raise InconclusiveError(
+            f"{reference} is the {which} image of another version of gate",
+            advice=f"Set {variable} to the digest of this version's image.",
+        )
+    return found
+
+
+def pulled(client: DockerClient, reference: str, variable: str) -> str:
+    """The id of the image that ``variable`` names by digest, pulled where it is missing.
+
+    Raises UsageError for a name without a digest, InconclusiveError where it cannot be had.
+    """
     if not _REFERENCE.fullmatch(reference):
         raise UsageError(
             f"{variable} names no image by its digest: {reference[:200]!r}",
@@ -98,11 +112,6 @@ def named(client: DockerClient, which: Named) -> str | None:
     found = image_id(client, reference)
     if not found:
         raise InconclusiveError(f"the engine has no image {reference}", advice=f"{variable} names it.")
-    if which != "base" and _labels(client, found).get(FILES_LABEL) != recipe.digest():
-        raise InconclusiveError(
-            f"{reference} is the {which} image of another version of gate",
-            advice=f"Set {variable} to the digest of this version's image.",
-        )
     return found
 
 
@@ -118,7 +127,7 @@ def _labels(client: DockerClient, image: str) -> Mapping[str, str]:
     return client.api.inspect_image(image)["Config"].get("Labels") or {}
 
 
-def _own() -> Path:
+def record_folder() -> Path:
     """Where this user's record lies; root's is everybody's."""
     if os.geteuid() == 0:
         return _OF_ALL
@@ -128,8 +137,8 @@ def _own() -> Path:
 def _recorded() -> dict[str, list[str]]:
     """Both records together: root's, and this user's."""
     record = _read(_OF_ALL, {0})
-    if _own() != _OF_ALL:
-        for name, ids in _read(_own(), {0, os.geteuid()}).items():
+    if record_folder() != _OF_ALL:
+        for name, ids in _read(record_folder(), {0, os.geteuid()}).items():
             record[name] = [*record.get(name, []), *ids]
     return record
 

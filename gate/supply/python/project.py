@@ -14,6 +14,7 @@ from typing import Final
 from gate.model.change import Tree, TreeEntry
 from gate.supply.python import declared, locks, requirements_files, runners
 from gate.supply.python.declared import Declared
+from gate.supply.python.interpreter import PINS, pinned
 from gate.supply.python.requirements import MOST_BYTES, Requirements, is_for_tests, without_tools
 
 MOST: Final = 4
@@ -81,7 +82,8 @@ def _is_manifest(entry: TreeEntry) -> bool:
         name in locks.READERS
         or name in declared.READERS
         or name in runners.READERS
-        or name in ("Pipfile", ".python-version", ".tool-versions")
+        or name == "Pipfile"
+        or name in PINS
         or locks.is_pylock(name)
         or name.endswith((".txt", ".in"))
     )
@@ -120,9 +122,21 @@ def read(folder: str, files: Files, environment: Mapping[str, str]) -> Project:
     found = _locked(folder, files, dict(environment), left)
     if found is None:
         found = _unlocked(folder, names, files, said, left)
-    asked = said.requirements.python or found.python
+    asked = said.requirements.python or found.python or _pinned(folder, files)
     found = replace(found, python=asked, left=(*found.left, *left))
     return Project(folder=folder, declared=said, requirements=found)
+
+
+def _pinned(folder: str, files: Files) -> str:
+    """The Python that a file beside the project, or above it, names."""
+    here = PurePosixPath(folder)
+    for place in (here, *here.parents):
+        for name in PINS:
+            if name in files.folders.get(str(place), ()) and (
+                asked := pinned(name, files.get(_join(str(place), name)) or b"")
+            ):
+                return asked
+    return ""
 
 
 def names_a_project(names: Sequence[str]) -> bool:

@@ -37,7 +37,7 @@ from gate.sandbox.backends.bubblewrap.options import Layout, arguments, contents
 from gate.sandbox.canaries import kill_paths
 from gate.sandbox.contract import Backend, InstallingSession, TracerChoice
 from gate.sandbox.dependencies import layer_mounts, layers
-from gate.sandbox.images import runtimes
+from gate.sandbox.images import debian, runtimes, system_root
 from gate.sandbox.protocol import Tracing
 from gate.sandbox.session import ExitDetails, PlainSandbox, RunningSandbox, SandboxSession
 from gate.sandbox.sinkhole_host import session as sinking
@@ -280,8 +280,16 @@ class BubblewrapBackend(Backend):
     def install_cache_key(self) -> str:
         """What an installation here is made for: the interpreter that sandboxes see."""
         python = Path(shutil.which("python3", path=PATH) or sys.executable).resolve()
+        if wanted := self.options.python:
+            python = system_root.ensure(wanted, self.options.say) / f"usr/bin/python{wanted}"
         found = python.stat()
         return f"{python} {found.st_size} {found.st_mtime_ns}"
+
+    def pythons(self, *, made: bool = False) -> tuple[str, ...]:
+        """The Pythons that its sandboxes can have beside the host's, oldest first."""
+        if not made and debian.can_make():
+            return tuple(debian.PYTHONS)
+        return tuple(python for python in debian.PYTHONS if system_root.present(python))
 
     def box(self, layout: Layout, spec: SandboxSpec, trace: Path, tracer: Tracer) -> BubblewrapSandbox:
         """One started sandbox."""
@@ -298,6 +306,14 @@ class BubblewrapBackend(Backend):
         """Set up what all runs of one check share."""
         shown = tuple((str(layer_mounts.unpacked(tar)), place) for place, tar in layers.mounts(spec))
         layout, _, tracer, _ = _working(self.options.tracer)
+        if self.options.image:
+            raise InconclusiveError(
+                "bubblewrap has no images: it shows the host's programs",
+                advice="Use --backend docker for sandbox.image.",
+            )
+        if self.options.python:
+            root = system_root.ensure(self.options.python, self.options.say)
+            layout = replace(layout, root=root, python=None)
         layout = replace(layout, shared=(*self.shared, *runtimes.mounts_for(spec.runtimes), *shown))
         cgroup.sweep()
         with contextlib.ExitStack() as stack:

@@ -48,7 +48,7 @@ class Layout:
     ``user``: root becomes this ordinary user first, so that even outside the user namespace the code
     is nobody; None: whoever runs gate. ``python``: a prefix to show as /usr/local, or None.
     ``no_nesting``: this version can forbid further user namespaces inside. ``shared``: what else is shown
-    read-only, as (host path, path inside).
+    read-only, as (host path, path inside). ``root``: whose /usr and programs' settings are shown.
     """
 
     program: str
@@ -56,6 +56,7 @@ class Layout:
     python: str | None
     no_nesting: bool
     shared: tuple[tuple[str, str], ...] = ()
+    root: Path = Path("/")
 
 
 def layouts(program: str, version: tuple[int, ...]) -> list[Layout]:
@@ -88,19 +89,20 @@ def arguments(layout: Layout, spec: SandboxSpec, files: Mapping[str, int], info_
         *("--die-with-parent", "--new-session", "--as-pid-1", "--clearenv", "--setenv", "PATH", PATH),
         *("--cap-drop", "ALL", "--uid", str(UID), "--gid", str(UID), "--hostname", HOST_NAME),
         *("--info-fd", str(info_fd)),
-        *("--ro-bind", "/usr", "/usr"),
+        *("--ro-bind", str(layout.root / "usr"), "/usr"),
     ]
     for name in _MERGED:
-        path = Path("/", name)
+        path = layout.root / name
         if path.is_symlink():
-            words += ["--symlink", str(path.readlink()), str(path)]
+            words += ["--symlink", str(path.readlink()), f"/{name}"]
         elif path.is_dir():
-            words += ["--ro-bind", str(path), str(path)]
+            words += ["--ro-bind", str(path), f"/{name}"]
     if layout.python:
         words += ["--ro-bind", layout.python, "/usr/local"]
-    for name in (*_FROM_ETC, *(path.name for path in sorted(Path("/etc").glob("python3*")))):
-        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    if Path("/usr/lib/os-release").is_file():  # /usr is the host's, so the system is
+    etc = layout.root / "etc"
+    for name in (*_FROM_ETC, *(path.name for path in sorted(etc.glob("python3*")))):
+        words += ["--ro-bind-try", str(etc / name), f"/etc/{name}"]
+    if (layout.root / "usr/lib/os-release").is_file():  # the system is the one whose /usr is shown
         words += ["--symlink", "../usr/lib/os-release", "/etc/os-release"]
     for source, place in layout.shared:
         words += ["--ro-bind", source, place]

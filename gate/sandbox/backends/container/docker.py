@@ -30,7 +30,7 @@ from gate.sandbox.canaries import kill_paths
 from gate.sandbox.concurrent_contexts import enter_concurrently
 from gate.sandbox.contract import Backend, InstallingSession
 from gate.sandbox.dependencies import layer_mounts
-from gate.sandbox.images import engine_images, runtime_layer
+from gate.sandbox.images import debian, engine_images, runtime_layer
 from gate.sandbox.protocol import Tracing
 from gate.sandbox.session import ExitDetails, PlainSandbox, RunningSandbox, SandboxSession
 from gate.sandbox.sinkhole_host import session as sinking
@@ -210,7 +210,18 @@ class DockerBackend(Backend):
     def install_cache_key(self) -> str:
         """What an installation here is made for: the image's id. Raises InconclusiveError."""
         with contextlib.closing(engine.connect()) as client:
-            return engine_images.ensure(client, "sandbox")
+            return self._plain_image(client)
+
+    def pythons(self, *, made: bool = False) -> tuple[str, ...]:
+        """The Pythons that its sandboxes can have beside their own, oldest first."""
+        if not made and debian.can_make():
+            return tuple(debian.PYTHONS)
+        with (
+            contextlib.suppress(InconclusiveError, *API_ERRORS),
+            contextlib.closing(engine.connect(deadline=3)) as client,
+        ):
+            return tuple(p for p in debian.PYTHONS if engine_images.present(client, "sandbox", p))
+        return ()
 
     def _lacking(self, reason: str) -> Capability:
         return Capability(
@@ -322,8 +333,13 @@ class DockerBackend(Backend):
 
     def _image(self, client: DockerClient, spec: SandboxSpec) -> str:
         """The image of the sandboxes, with the runtimes that the spec wants."""
-        return runtime_layer.ensure(
-            client, spec.image or engine_images.ensure(client, "sandbox"), spec.runtimes
+        return runtime_layer.ensure(client, spec.image or self._plain_image(client), spec.runtimes)
+
+    def _plain_image(self, client: DockerClient) -> str:
+        """The image's id, made where it is missing. Raises InconclusiveError."""
+        chosen = self.options
+        return engine_images.ensure(
+            client, "sandbox", python=chosen.python, named=chosen.image, say=chosen.say
         )
 
     def _held(self, limits: Limits) -> Limits:

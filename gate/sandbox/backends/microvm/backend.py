@@ -25,13 +25,13 @@ from gate.inside.sinkhole import tls
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, SandboxSpec
 from gate.sandbox import reaper
-from gate.sandbox.backends.container.docker import Isolation
+from gate.sandbox.backends.container.docker import DockerBackend, Isolation
 from gate.sandbox.backends.microvm import command, snapshot
 from gate.sandbox.backends.microvm.command import Accelerator, Shape
 from gate.sandbox.backends.microvm.guest_session import MachineEndedError, MicrovmSandbox
 from gate.sandbox.backends.microvm.image import INSTALL_HINT, Bootable, bootable
 from gate.sandbox.backends.microvm.snapshot import BOOT_SECONDS
-from gate.sandbox.contract import Backend, InstallingSession
+from gate.sandbox.contract import Backend, BackendOptions, InstallingSession
 from gate.sandbox.dependencies import layers
 from gate.sandbox.images import engine_images
 from gate.sandbox.session import SandboxSession
@@ -83,7 +83,11 @@ class MicrovmBackend(Backend):
 
     def install_cache_key(self) -> str:
         """What an installation here is made for: the image that the root file system is made of."""
-        return engine_images.digest()
+        return f"{engine_images.digest()} {self.options.python} {self.options.image}".strip()
+
+    def pythons(self, *, made: bool = False) -> tuple[str, ...]:
+        """The Pythons that its sandboxes can have beside their own, oldest first: those of containers."""
+        return DockerBackend().pythons(made=made)
 
     def open_for_installation(
         self, spec: SandboxSpec, files: Tree
@@ -108,7 +112,7 @@ class MicrovmBackend(Backend):
             if spec.network == "sinkhole":
                 authority = tls.make_authority()
                 wanted = sinking.trusting(wanted, authority)
-            starter = _Starter(accelerator, wanted, authority)
+            starter = _Starter(accelerator, wanted, authority, self.options)
             numbers = itertools.count()
             session = SandboxSession(
                 lambda: starter.start(folder / f"{next(numbers)}.jsonl"),
@@ -127,10 +131,16 @@ class _Starter:
     Raises InconclusiveError when not even the first one, which is stored, comes up.
     """
 
-    def __init__(self, accelerator: Accelerator, spec: SandboxSpec, authority: bytes) -> None:
+    def __init__(
+        self,
+        accelerator: Accelerator,
+        spec: SandboxSpec,
+        authority: bytes,
+        options: BackendOptions | None = None,
+    ) -> None:
         network = spec.network == "sinkhole"
         shown = [(Path(place).name, tar) for place, tar in layers.mounts(spec)]
-        self._boot: Bootable = bootable(network=network, wanted=shown)
+        self._boot: Bootable = bootable(network=network, wanted=shown, options=options)
         self._spec, self._authority = spec, authority
         self._shape = Shape(
             accelerator=accelerator,

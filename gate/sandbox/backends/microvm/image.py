@@ -19,7 +19,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -29,6 +29,7 @@ from gate.resources import inside_dir
 from gate.sandbox import reaper
 from gate.sandbox.backends.container import engine
 from gate.sandbox.backends.container.engine import API_ERRORS
+from gate.sandbox.contract import BackendOptions
 from gate.sandbox.dependencies import layers
 from gate.sandbox.images import engine_images
 
@@ -113,7 +114,12 @@ def fetch_kernel(place: Path | None = None) -> Kernel:
     return find_kernel()
 
 
-def bootable(*, network: bool = False, wanted: Sequence[tuple[str, Path]] = ()) -> Bootable:
+def bootable(
+    *,
+    network: bool = False,
+    wanted: Sequence[tuple[str, Path]] = (),
+    options: BackendOptions | None = None,
+) -> Bootable:
     """Everything to boot this version of the sandbox image, ``network``: with the simulated network's
     libraries, ``wanted``: with these dependencies (folder on their disk, tar). Makes what is missing; one
     maker at a time.
@@ -121,6 +127,7 @@ def bootable(*, network: bool = False, wanted: Sequence[tuple[str, Path]] = ()) 
     Raises InconclusiveError.
     """
     kernel = find_kernel()
+    options = options or BackendOptions()
     busybox = shutil.which("busybox")
     if busybox is None:
         raise InconclusiveError("busybox is not installed", advice=INSTALL_HINT)
@@ -131,11 +138,12 @@ def bootable(*, network: bool = False, wanted: Sequence[tuple[str, Path]] = ()) 
             content = initrd(kernel, Path(busybox))
             first = folder / f"initrd-{hashlib.sha256(content).hexdigest()[:16]}.cpio"
             _have(first, "initrd-*", lambda new: _write(new, content))
-            root = folder / f"root-{engine_images.digest()}.squashfs"
-            _have(root, "root-*", _make_root)
-            libraries = folder / f"libraries-{engine_images.digest()}.squashfs" if network else None
+            chosen = engine_images.tag("sandbox", options.python, options.image).partition(":")[2]
+            root = folder / f"root-{chosen}.squashfs"
+            _have(root, "root-*", lambda new: _make_root(new, options))
+            libraries = folder / f"libraries-{chosen}.squashfs" if network else None
             if libraries is not None:
-                _have(libraries, "libraries-*", _make_libraries)
+                _have(libraries, "libraries-*", lambda new: _make_libraries(new, options))
             dependencies = _dependencies(folder, wanted)
     except OSError as error:
         raise InconclusiveError(
@@ -214,16 +222,16 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _make_root(path: Path) -> None:
+def _make_root(path: Path, options: BackendOptions) -> None:
     """The sandbox image, as an uncompressed squashfs: reading costs no time inside."""
-    with _exported("sandbox") as tar:
+    with _exported("sandbox", options) as tar:
         _squash(tar, path)
 
 
-def _make_libraries(path: Path) -> None:
-    """A few folders of the observer's image."""
+def _make_libraries(path: Path, options: BackendOptions) -> None:
+    """A few folders of the observer's image, made for the same Python."""
     with tempfile.TemporaryFile() as file:
-        with _exported("observer") as pieces:
+        with _exported("observer", replace(options, image="")) as pieces:
             found = _pick(pieces, file)
         if not {"h11", "cryptography"} <= found:
             raise InconclusiveError("the observer's image lacks what the simulated network needs")
@@ -270,13 +278,15 @@ class _Stream(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def _exported(target: engine_images.Target) -> Iterator[Iterator[bytes]]:
+def _exported(target: engine_images.Target, options: BackendOptions) -> Iterator[Iterator[bytes]]:
     """An image's whole file system as a tar, in pieces. Raises InconclusiveError."""
     if shutil.which("sqfstar") is None:
         raise InconclusiveError("squashfs-tools is not installed", advice=INSTALL_HINT)
     with contextlib.closing(engine.connect(timeout=_BUILD_SECONDS)) as client:
         try:
-            image = engine_images.ensure(client, target)
+            image = engine_images.ensure(
+                client, target, python=options.python, named=options.image, say=options.say
+            )
             body = {"Image": image, "Cmd": ["true"], "Labels": reaper.labels()}
             made = str(client.api.create_container_from_config(body)["Id"])
             try:

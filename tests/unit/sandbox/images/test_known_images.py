@@ -13,7 +13,7 @@ from docker.errors import ImageNotFound
 
 from gate import process
 from gate.errors import InconclusiveError, UsageError
-from gate.sandbox.images import engine_images, known_images, recipe
+from gate.sandbox.images import debian, engine_images, known_images, recipe
 from tests.paths import REPOSITORY
 
 OURS, EVIL = f"sha256:{'a' * 64}", f"sha256:{'e' * 64}"
@@ -76,7 +76,7 @@ def test_what_is_gone_from_the_engine_is_built_again(engine: Any) -> None:
 
 
 def _record() -> Path:
-    return known_images._own() / "known-images.json"
+    return known_images.record_folder() / "known-images.json"
 
 
 @pytest.mark.parametrize("how", ["file of everybody", "folder of everybody", "link", "fifo", "junk", "ids"])
@@ -147,7 +147,7 @@ def test_what_cannot_be_had_or_is_of_another_version_is_said(
 
 def test_the_public_base_is_named_by_digest(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "@sha256:" in engine_images.PUBLIC_BASE
-    engine.tags |= {"python:3.12-slim": EVIL, engine_images.own_base(): EVIL}
+    engine.tags |= {"python:3.12-slim": EVIL, debian.base_name(): EVIL}
     monkeypatch.setattr(engine_images, "_registry_answers", lambda client: False)
     monkeypatch.setattr(engine_images, "bootstrap", lambda client, name, packages: OURS)
     assert engine_images.base_image(engine) == OURS
