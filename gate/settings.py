@@ -69,6 +69,9 @@ class SandboxSettings(Struct, frozen=True):
     """Which Python the sandboxes have; ``auto``: what the project asks for, of those that can be had."""
     image: str = ""
     """The image that the sandboxes' is made on, by digest; empty: gate's own."""
+    services: tuple[Literal["postgresql", "redis"], ...] | None = None
+    """Servers that the tests find on the sandbox's loopback. None: those that base's workflows or compose
+    files ask for; empty: none."""
     setup: Literal["auto", "none", "requirements", "pyproject"] = "auto"
     """Install the project's own dependencies: what its locks and manifests say (``auto``), or what
     requirements files or pyproject.toml name, and then a failure is no look."""

@@ -135,6 +135,8 @@ class SandboxSpec:
     """The same for JavaScript: folders named node_modules, at the places that they have in the tree."""
     runtimes: tuple[str, ...] = ()
     """Languages whose runtime the probes need beside Python (``javascript``); shown where the host has it."""
+    services: str = ""
+    """Servers that tests find on their loopback, as the driver reads it (driver/services.py); empty: none."""
     clock_offset: int = 0
     """Seconds added to the clock the code sees; 0 leaves it alone."""
 

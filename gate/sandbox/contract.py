@@ -26,13 +26,14 @@ class BackendOptions:
     ``tracer``: ``auto`` takes strace only where user notification fails its trial. ``defer_trial``: leave the
     trial start to ``open``, where it runs beside what has to be started anyway. ``python``: which of
     ``Backend.pythons`` its sandboxes have (``3.13``), empty for its own. ``image``: what they are made on, by
-    digest; empty for its own. ``say`` is told what takes a while.
+    digest; empty for its own. ``services``: with servers for tests in it. ``say`` is told what takes a while.
     """
 
     tracer: TracerChoice = "auto"
     defer_trial: bool = False
     python: str = ""
     image: str = ""
+    services: bool = False
     say: Callable[[str], None] = _quiet
 
 

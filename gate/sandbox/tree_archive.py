@@ -129,6 +129,8 @@ def job_for(probe: Probe, spec: SandboxSpec, side: Side = "head", *, tracer: Tra
         raise ValueError(f"probe {probe.id}: cwd {probe.cwd!r} leaves the tree")
     limits = spec.limits
     installed = layers.environment(spec, side, driver=probe.driver)
+    if spec.services and probe.driver and probe.phase == "test":
+        installed["GATE_SERVICES"] = spec.services
     return Job(
         argv=probe.argv,
         env=_ENVIRONMENT | installed | dict(spec.env) | as_environment(probe.planted) | dict(probe.env),

@@ -40,6 +40,7 @@ from gate.stages.interpreter import take_python
 from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
+from gate.stages.services import take_services
 from gate.stages.setup import SetUp, affects_installation, laid_out, prepare, with_dependencies
 from gate.stages.varied import LONGER, Varying, unvaried
 from gate.stages.varied import summary as varied_summary
@@ -121,11 +122,13 @@ class _Execution:
         """Run the plan there. Raises BackendFailedError when it does not stand, InconclusiveError."""
         context, opened, plan = self.context, self.context.opened, self.plan
         spec = self._spec(capability)
-        misfit = self._interpreter(backend, capability, spec)
-        plan = replace(plan, not_exercised=plan.not_exercised + misfit)
+        left = self._interpreter(backend, capability, spec)
+        services, said, missing = take_services(opened, self.wanted, backend, capability, plan)
+        spec = replace(spec, services=services)
+        plan = replace(plan, not_exercised=plan.not_exercised + left + missing)
         ready = SetUp()
         if self.wanted.setup != "none":
-            ready = self._set_up(backend, capability, spec)
+            ready = self._set_up(backend, capability, spec, said)
             plan = with_dependencies(plan, ready, self.wanted.deadline)
             spec = replace(spec, layers=ready.layers, modules=ready.modules)
             if ready.layers:
@@ -252,7 +255,7 @@ class _Execution:
         backend.options = replace(backend.options, say=lambda text: watch.note("sandbox", text))
         return take_python(self.context.opened, self.wanted, backend, capability, spec)
 
-    def _set_up(self, backend: Backend, capability: Capability, spec: SandboxSpec) -> SetUp:
+    def _set_up(self, backend: Backend, capability: Capability, spec: SandboxSpec, services: str) -> SetUp:
         """Install dependencies, as a stage of its own. Raises BackendFailedError."""
         context, ready = self.context, SetUp()
         failure: BackendFailedError | None = None
@@ -263,8 +266,9 @@ class _Execution:
             except BackendFailedError as error:  # another backend is tried, and set-up with it
                 failure = error
                 ending.skipped(SkipReason.BACKEND_FAILED, capability.backend, error.message)
-            python = f"Python {backend.options.python}; " * bool(backend.options.python)
-            ending.reason = ending.reason or f"{python}{ready.summary}"
+            python = f"Python {backend.options.python}" * bool(backend.options.python)
+            said = "; ".join(part for part in (python, services, ready.summary) if part)
+            ending.reason = ending.reason or said
             if ready.problems:
                 ending.degraded("; ".join(ready.problems))
         if failure is not None:

@@ -29,6 +29,7 @@ from . import (
     item_outcome,
     line_recorder,
     own_modules,
+    services,
     stand_in,
     verbs,
     web_project,
@@ -122,8 +123,9 @@ def run(
         report = _dependencies()
         if not report:
             if item["do"] in ("test", "doctest"):
-                # A decoy; but projects configure themselves by it, and their tests then ask its server.
-                os.environ.pop("DATABASE_URL", None)
+                if not services.RUNNING:
+                    # A decoy; but projects configure themselves by it, and their tests then ask its server.
+                    os.environ.pop("DATABASE_URL", None)
                 context.set_up(item)
             report = verbs.VERBS[item["do"]](item, context)
     except BaseException as error:
@@ -191,7 +193,8 @@ class Context:
         """Make the Flask application current that a module wanted while it was imported. False for others."""
         if type(error) is not RuntimeError or "flask" not in sys.modules or self.flask is not None:
             return False
-        os.environ.pop("DATABASE_URL", None)
+        if not services.RUNNING:
+            os.environ.pop("DATABASE_URL", None)
         self.flask = web_project.flask_project(name)
         return self.flask is not None
 

@@ -33,12 +33,12 @@ import time
 from typing import Any
 
 if __package__:
-    from . import clock_preload, item_process, orphans, verbs
+    from . import clock_preload, item_process, orphans, services, verbs
 else:  # started as a script: a package of a name that no code under test has, and nothing new on sys.path
     _package = type(sys)("gate_driver")
     _package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
     sys.modules["gate_driver"] = _package
-    from gate_driver import clock_preload, item_process, orphans, verbs  # type: ignore[no-redef]
+    from gate_driver import clock_preload, item_process, orphans, services, verbs  # type: ignore[no-redef]
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -62,6 +62,7 @@ def main(argv: list[str]) -> int:
         print(f"driver: {error}", file=sys.stderr)
         return 2
     verbs.preload(job["items"])
+    failed = services.start(os.environ.pop("GATE_SERVICES", ""))
     _adopt_orphans()
     until = time.monotonic() + float(job.get("seconds", 15.0))
     results: list[Result] = []
@@ -72,12 +73,13 @@ def main(argv: list[str]) -> int:
         limit = min(until, time.monotonic() + max(0.5, 3.0 * share))
         results.append(run_item(item, job, limit))
         stuck = stuck or results[-1]["outcome"] == "timed-out"
-        if not stuck and orphans.left(float(job.get("grace", 1.0)), until):
+        if not stuck and orphans.left(float(job.get("grace", 1.0)), until, apart=services.RUNNING):
             results[-1]["left_running"] = True
     if job.get("clock") and not stuck and not any(result.get("left_running") for result in results):
         clock_preload.remove_shared_clock()
     through = all(result["outcome"] in COMPLETE for result in results)
-    _tell(link, {"version": 1, "python": sys.version.split()[0], "items": results}, done=through)
+    report = {"version": 1, "python": sys.version.split()[0], "items": results}
+    _tell(link, {**report, "services": failed} if failed else report, done=through)
     if stuck and job.get("hold"):
         time.sleep(float(job["hold"]))  # the launcher's clock ends this run: a time-out, and told as one
     return 0 if through else 1

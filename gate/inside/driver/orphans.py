@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 MORE = 4
 """Times the grace that processes which work have in all."""
@@ -16,9 +17,9 @@ _LOOK = 0.3
 """Seconds between two looks at whether they work."""
 
 
-def left(grace: float, until: float) -> bool:
+def left(grace: float, until: float, apart: Sequence[int] = ()) -> bool:
     """Wait for children for ``grace`` seconds, longer while they work, never past ``until``
-    (time.monotonic()). True when some are still there.
+    (time.monotonic()). True when some are still there, but for those ``apart``.
     """
     begun = time.monotonic()
     most = min(until, begun + MORE * grace)
@@ -31,18 +32,29 @@ def left(grace: float, until: float) -> bool:
             return False
         if pid != 0:
             continue
+        if apart and set(_children()) <= set(apart):
+            return False
         if time.monotonic() >= look:
-            now = _work()
+            now = _work(apart)
             if time.monotonic() >= most or (now == before and not any(line.startswith("R") for line in now)):
                 return True
             before, look = now, min(most, time.monotonic() + _LOOK)
         time.sleep(_PAUSE)
 
 
-def _work() -> list[str]:
-    """Of every process below this one: its state, number, name, and the processor time that it took."""
-    parents: dict[str, str] = {}
-    lines: dict[str, str] = {}
+def _children() -> list[int]:
+    """The processes that this one is the parent of."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:  # a kernel without that list
+        ours = str(os.getpid())
+        return [int(name) for name, (parent, _) in _processes().items() if parent == ours]
+
+
+def _processes() -> dict[str, tuple[str, str]]:
+    """Of each process, by number: its parent, and its state, number, name and the processor time it took."""
+    found: dict[str, tuple[str, str]] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -53,13 +65,22 @@ def _work() -> list[str]:
             continue
         fields = rest.split()
         if len(fields) > 12:
-            parents[name] = fields[1]
-            lines[name] = f"{fields[0]} {called} {fields[11]} {fields[12]}"
+            found[name] = fields[1], f"{fields[0]} {called} {fields[11]} {fields[12]}"
+    return found
+
+
+def _work(apart: Sequence[int] = ()) -> list[str]:
+    """Of every process below this one, but for those ``apart``: its state, number, name, processor time."""
+    found = _processes()
     below: list[str] = []
     todo = [str(os.getpid())]
     while todo:
         above = todo.pop()
-        children = [name for name, parent in parents.items() if parent == above and name not in below]
+        children = [
+            name
+            for name, (parent, _) in found.items()
+            if parent == above and name not in below and int(name) not in apart
+        ]
         below += children
         todo += children
-    return sorted(lines[name] for name in below)
+    return sorted(found[name][1] for name in below)

@@ -167,7 +167,7 @@ def roomy(spec: SandboxSpec, means: Means) -> SandboxSpec:
         scratch_inodes=200_000,
         output=256 << 10,
     )
-    return replace(spec, limits=limits, network="none", layers={}, modules={})
+    return replace(spec, limits=limits, network="none", layers={}, modules={}, services="")
 
 
 def _probe(wanted: RequirementSet, path: str, means: Means) -> Probe:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import shlex
 import shutil
 import time
 from collections.abc import Mapping
@@ -24,6 +25,16 @@ PACKAGES: Final = (
     "python3-h11,python3-cryptography"
 )
 """The Dockerfile's tools, by their Debian names: what payloads reach for, and what the observer needs."""
+SERVICES: Final = "postgresql,redis-server"
+_CLUSTER: Final = """set -eu
+cd /
+bin=$(ls -d /usr/lib/postgresql/*/bin)
+runuser -u postgres -- "$bin/initdb" -D /var/lib/postgresql/gate -U postgres -A trust --no-sync -E UTF8 \\
+    --locale=C.UTF-8 >/dev/null
+tar -C /var/lib/postgresql/gate -cf /usr/share/gate-postgresql.tar .
+rm -rf /var/lib/postgresql/* /usr/lib/*/libLLVM* "$bin/../lib/bitcode"
+"""
+"""Makes an empty cluster, which each run unpacks (driver/services.py), and removes what compiles queries."""
 _SECONDS: Final = 600
 _DAY: Final = 24 * 3600
 INSTALL_HINT: Final = "It needs mmdebstrap (apt-get install mmdebstrap) and Debian's archive."
@@ -69,13 +80,17 @@ def codename() -> str:
     return "bookworm"
 
 
-def base_name(python: str = "") -> str:
-    """The name of the base with that Python (``3.13``), or of the usual one. It changes with the packages."""
-    if not python:
+def base_name(python: str = "", *, services: bool = False) -> str:
+    """The name of the base with that Python (``3.13``), or of the usual one; ``services``: with servers, too.
+    It changes with the packages.
+    """
+    if not python and not services:
         return f"gate-base:{codename()}-{hashlib.sha256(PACKAGES.encode()).hexdigest()[:8]}"
-    release = PYTHONS[python]
+    release = PYTHONS[python] if python else Release(name=codename())
     parts = f"{release.name}\0{release.extra}\0{PACKAGES}"
-    return f"gate-base:python{python}-{hashlib.sha256(parts.encode()).hexdigest()[:8]}"
+    parts += f"\0{SERVICES}\0{_CLUSTER}" if services else ""
+    kind = f"{f'python{python}' if python else release.name}{'-services' * services}"
+    return f"gate-base:{kind}-{hashlib.sha256(parts.encode()).hexdigest()[:8]}"
 
 
 def _of_this_machine() -> tuple[str, ...]:
@@ -89,9 +104,9 @@ def _of_this_machine() -> tuple[str, ...]:
     return ()
 
 
-def make(archive: Path, packages: str, release: Release | None = None) -> None:
+def make(archive: Path, packages: str, release: Release | None = None, *, services: bool = False) -> None:
     """Write a small root file system with these packages (comma-separated) as a tar; ``release`` None: this
-    machine's own.
+    machine's own; ``services``: with PostgreSQL and Redis.
 
     Raises InconclusiveError when mmdebstrap cannot.
     """
@@ -99,11 +114,14 @@ def make(archive: Path, packages: str, release: Release | None = None) -> None:
     chosen = release or Release(name=codename())
     components = "main,universe" if ours and os_release().get("ID") == "ubuntu" else "main"
     words: list[str | Path] = ["mmdebstrap", "--quiet", "--variant=minbase"]
-    words += [f"--include={packages}{',' * bool(chosen.extra)}{chosen.extra}", f"--components={components}"]
+    wanted = ",".join(part for part in (packages, chosen.extra, SERVICES * services) if part)
+    words += [f"--include={wanted}", f"--components={components}"]
     words += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("man", "doc", "locale", "info")]
     words += [f"--aptopt={line}" for line in _of_this_machine()]
     if chosen.extra:  # it is the one that is called python3
         words.append(f'--customize-hook=ln -s /usr/bin/{chosen.extra} "$1/usr/local/bin/python3"')
+    if services:
+        words.append(f'--customize-hook=chroot "$1" sh -c {shlex.quote(_CLUSTER)}')
     made = process.run(
         [*words, chosen.name, archive],
         deadline=_SECONDS,

@@ -50,20 +50,23 @@ def _quiet(_: str) -> None:
 digest = recipe.digest
 
 
-def tag(target: Target, python: str = "", named: str = "") -> str:
+def tag(target: Target, python: str = "", named: str = "", *, services: bool = False) -> str:
     """The local name of the image that belongs to this very version of the files. Believed is only its id."""
-    other = f"-python{python}-{debian.base_name(python)[-8:]}" if python else ""
+    other = f"-python{python}" * bool(python) + "-services" * services
+    other += f"-{debian.base_name(python, services=services)[-8:]}" if other else ""
     other = f"-on-{named.rpartition(':')[2][:16]}" if named else other
     return f"gate-{target}:{digest()}{other}"
 
 
-def present(client: DockerClient, target: Target, python: str = "", named: str = "") -> str | None:
+def present(
+    client: DockerClient, target: Target, python: str = "", named: str = "", *, services: bool = False
+) -> str | None:
     """The id (``sha256:...``) of the image where it is already there: named by digest, or built by gate.
 
     Raises what known_images.named raises.
     """
-    by_digest = None if python or named else known_images.named(client, target)
-    return by_digest or known_images.find(client, tag(target, python, named))
+    by_digest = None if python or named or services else known_images.named(client, target)
+    return by_digest or known_images.find(client, tag(target, python, named, services=services))
 
 
 def ensure(
@@ -72,25 +75,27 @@ def ensure(
     *,
     python: str = "",
     named: str = "",
+    services: bool = False,
     say: ProgressCallback = _quiet,
 ) -> str:
     """The image's id, building it (and its base) when it is missing. ``python``: the one with that Python
-    (one of debian.PYTHONS); ``named``: on that image (by digest); both empty: the usual one.
+    (one of debian.PYTHONS); ``named``: on that image (by digest); both empty: the usual one. ``services``:
+    with servers for tests.
 
     Safe when several gates start at once: one builds, the others wait. Raises InconclusiveError when it
     cannot be built.
     """
-    found = present(client, target, python, named)
+    found = present(client, target, python, named, services=services)
     if found:
         return found
     with _lock():
-        found = present(client, target, python, named)
+        found = present(client, target, python, named, services=services)
         if found:
             return found
         try:
             on = known_images.pulled(client, named, "sandbox.image") if named else ""
-            on = on or base_image(client, say, python=python)
-            name = tag(target, python, named)
+            on = on or base_image(client, say, python=python, services=services)
+            name = tag(target, python, named, services=services)
             say(f"building {name}")
             return _build(client, target, on, name)
         except API_ERRORS as error:
@@ -140,7 +145,11 @@ def build(client: DockerClient, target: Target, base: str, name: str) -> str:
 
 def _is_own(client: DockerClient, base: str) -> bool:
     """Did gate make that base?"""
-    names = (debian.base_name(python) for python in ("", *debian.PYTHONS))
+    names = (
+        debian.base_name(python, services=services)
+        for python in ("", *debian.PYTHONS)
+        for services in (False, True)
+    )
     return any(known_images.find(client, name) == base for name in names)
 
 
@@ -208,16 +217,20 @@ def _prune(client: DockerClient) -> None:
                 client.api.remove_image(image["Id"])
 
 
-def base_image(client: DockerClient, say: ProgressCallback = _quiet, *, python: str = "") -> str:
+def base_image(
+    client: DockerClient, say: ProgressCallback = _quiet, *, python: str = "", services: bool = False
+) -> str:
     """The id of a base image that is on this engine in the end: the one named by digest, the public one, or
-    ours of Debian packages. ``python``: ours with that one (``3.13``) and no other.
+    ours of Debian packages. ``python``: ours with that one (``3.13``) and no other; ``services``: ours with
+    servers.
     """
-    own = debian.base_name(python)
-    if python:
+    own = debian.base_name(python, services=services)
+    if python or services:
         if found := known_images.find(client, own):
             return found
-        say(f"making an image with Python {python} from Debian packages (a minute or two, once)")
-        return bootstrap(client, own, debian.PACKAGES, debian.PYTHONS[python])
+        what = " and ".join([f"Python {python}"] * bool(python) + ["PostgreSQL and Redis"] * services)
+        say(f"making an image with {what} from Debian packages (a minute or two, once)")
+        return bootstrap(client, own, debian.PACKAGES, debian.PYTHONS.get(python), services=services)
     found = (
         known_images.named(client, "base")
         or known_images.image_id(client, PUBLIC_BASE)
@@ -250,7 +263,14 @@ def _registry_answers(client: DockerClient) -> bool:
     return True
 
 
-def bootstrap(client: DockerClient, name: str, packages: str, release: debian.Release | None = None) -> str:
+def bootstrap(
+    client: DockerClient,
+    name: str,
+    packages: str,
+    release: debian.Release | None = None,
+    *,
+    services: bool = False,
+) -> str:
     """Make a small root file system of distribution packages (comma-separated) and import it as ``name``;
     returns the image's id.
 
@@ -258,7 +278,7 @@ def bootstrap(client: DockerClient, name: str, packages: str, release: debian.Re
     """
     with tempfile.TemporaryDirectory(prefix="gate-base-", dir=_cache()) as folder:
         archive = Path(folder) / "root.tar"
-        debian.make(archive, packages, release)
+        debian.make(archive, packages, release, services=services)
         # name and version together: podman takes no notice of the latter by itself
         said = client.api.import_image_from_file(str(archive), repository=name)
     image = _imported(client, str(said))

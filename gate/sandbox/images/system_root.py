@@ -24,9 +24,11 @@ _UNPACK_SECONDS: Final = 300
 _PARTS: Final = ("./usr", "./etc", "./bin", "./sbin", "./lib*")
 
 
-def present(python: str) -> Path | None:
-    """The folder with that Python (``3.13``), where it was made."""
-    folder = _place(python)
+def present(python: str, *, services: bool = False) -> Path | None:
+    """The folder with that Python (``3.13``; empty: of this machine's release), where it was made;
+    ``services``: with servers for tests.
+    """
+    folder = _place(python, services=services)
     try:
         found = folder.lstat()
     except OSError:
@@ -35,36 +37,37 @@ def present(python: str) -> Path | None:
     return folder if stat.S_ISDIR(found.st_mode) and safe else None
 
 
-def ensure(python: str, say: Callable[[str], None]) -> Path:
+def ensure(python: str, say: Callable[[str], None], *, services: bool = False) -> Path:
     """The folder, made where it is missing: whole or not at all. Raises InconclusiveError."""
-    if found := present(python):
+    if found := present(python, services=services):
         return found
-    folder = _place(python)
+    folder = _place(python, services=services)
+    what = " and ".join([f"Python {python}"] * bool(python) + ["PostgreSQL and Redis"] * services)
     try:
         folder.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         with (folder.parent / "lock").open("w") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
-            if found := present(python):
+            if found := present(python, services=services):
                 return found
-            say(f"making a system with Python {python} from Debian packages (a minute or two, once)")
-            _make(python, folder)
+            say(f"making a system with {what} from Debian packages (a minute or two, once)")
+            _make(python, folder, services=services)
     except OSError as error:
         raise InconclusiveError(
-            f"a system with Python {python} cannot be kept in {folder.parent}: {error.strerror or error}"
+            f"a system with {what} cannot be kept in {folder.parent}: {error.strerror or error}"
         ) from error
     return folder
 
 
-def _place(python: str) -> Path:
-    name = debian.base_name(python).replace(":", "-")
+def _place(python: str, *, services: bool) -> Path:
+    name = debian.base_name(python, services=services).replace(":", "-")
     return known_images.record_folder() / "systems" / name
 
 
-def _make(python: str, folder: Path) -> None:
+def _make(python: str, folder: Path, *, services: bool) -> None:
     part = Path(tempfile.mkdtemp(prefix="part-", dir=folder.parent))
     try:
         archive = part / "root.tar"
-        debian.make(archive, debian.PACKAGES, debian.PYTHONS[python])
+        debian.make(archive, debian.PACKAGES, debian.PYTHONS.get(python), services=services)
         root = part / "root"
         root.mkdir(mode=0o755)
         words: list[str | Path] = ["tar", "--extract", "--no-same-owner", "--file", archive]
@@ -72,7 +75,7 @@ def _make(python: str, folder: Path) -> None:
         done = process.run(words, deadline=_UNPACK_SECONDS)
         if not done.ok:
             said = " ".join(done.stderr.decode(errors="replace").split())[-200:]
-            raise InconclusiveError(f"a system with Python {python} cannot be unpacked: {said}")
+            raise InconclusiveError(f"a system of Debian packages cannot be unpacked: {said}")
         _take_rights(root)
         root.rename(folder)
     finally:

@@ -78,6 +78,10 @@ class LeftView:
                 if program_name(event.exe) == "nohup":
                     it.detached = it.detached or "nohup"
 
+    def forget(self, pid: int) -> None:
+        """It has become a server of ours, which ends with the sandbox."""
+        self._alive.pop(pid, None)
+
     def _met(self, event: Process) -> _Proc:
         item = event.pid == self._actors.root or self._actors.is_driver_child(event.pid)
         it = _Proc(parent=event.ppid, item=item)

@@ -26,6 +26,7 @@ from gate.tracing.behaviour.processes import CallView
 from gate.tracing.behaviour.program_chains import Actors
 from gate.tracing.behaviour.rewrites import Rewrites
 from gate.tracing.behaviour.run_outcome import outcome_behaviours
+from gate.tracing.behaviour.services import Services
 from gate.tracing.behaviour.sinkhole import SinkholeView
 from gate.tracing.behaviour.source_lines import Hints
 from gate.tracing.codec import read_trace
@@ -120,6 +121,7 @@ class View:
         self.cells = Cells()
         self.channels = Channels()
         self.actors = Actors()
+        self._services = Services()
         named = Hints(record.driver_report).opened_by_name()
         rewrites = Rewrites(record.given, record.cut, record.data_files)
         self.files = FileView(self.cells, self.actors, self.channels, canaries, named, rewrites)
@@ -158,6 +160,16 @@ class View:
 
         def each(event: Event) -> None:
             self.cells.now = self.channels.now = event.t
+            if self._services.own(event, self.actors):
+                if isinstance(event, Fork):
+                    self.actors.forked(event)
+                elif isinstance(event, Exec):
+                    self.actors.remember_request(event)
+                elif isinstance(event, Open):
+                    self.disk.opened(event)
+                elif isinstance(event, File):
+                    self.disk.changed(event)
+                return
             handler = handlers.get(type(event))
             if handler is not None:
                 handler(event)
@@ -242,9 +254,13 @@ class View:
 
     def _process(self, event: Process) -> None:
         self.actors.process(event)
-        self.left.process(event)
+        if self._services.met(event):
+            self.left.forget(event.pid)
+        else:
+            self.left.process(event)
 
     def _exit(self, event: Exit) -> None:
-        self.calls.exit()
-        self.left.exit(event)
+        if not self._services.gone(event):
+            self.calls.exit()
+            self.left.exit(event)
         self.actors.forget(event.pid)

@@ -280,10 +280,17 @@ class BubblewrapBackend(Backend):
     def install_cache_key(self) -> str:
         """What an installation here is made for: the interpreter that sandboxes see."""
         python = Path(shutil.which("python3", path=PATH) or sys.executable).resolve()
-        if wanted := self.options.python:
-            python = system_root.ensure(wanted, self.options.say) / f"usr/bin/python{wanted}"
+        if root := self._root():
+            python = (root / "usr/bin" / f"python{self.options.python or 3}").resolve()
         found = python.stat()
         return f"{python} {found.st_size} {found.st_mtime_ns}"
+
+    def _root(self) -> Path | None:
+        """Whose programs are shown instead of the host's. Raises InconclusiveError."""
+        wanted = self.options
+        if not wanted.python and not wanted.services:
+            return None
+        return system_root.ensure(wanted.python, wanted.say, services=wanted.services)
 
     def pythons(self, *, made: bool = False) -> tuple[str, ...]:
         """The Pythons that its sandboxes can have beside the host's, oldest first."""
@@ -311,8 +318,7 @@ class BubblewrapBackend(Backend):
                 "bubblewrap has no images: it shows the host's programs",
                 advice="Use --backend docker for sandbox.image.",
             )
-        if self.options.python:
-            root = system_root.ensure(self.options.python, self.options.say)
+        if root := self._root():
             layout = replace(layout, root=root, python=None)
         layout = replace(layout, shared=(*self.shared, *runtimes.mounts_for(spec.runtimes), *shown))
         cgroup.sweep()

@@ -339,7 +339,12 @@ class DockerBackend(Backend):
         """The image's id, made where it is missing. Raises InconclusiveError."""
         chosen = self.options
         return engine_images.ensure(
-            client, "sandbox", python=chosen.python, named=chosen.image, say=chosen.say
+            client,
+            "sandbox",
+            python=chosen.python,
+            named=chosen.image,
+            services=chosen.services,
+            say=chosen.say,
         )
 
     def _held(self, limits: Limits) -> Limits:

@@ -83,7 +83,8 @@ class MicrovmBackend(Backend):
 
     def install_cache_key(self) -> str:
         """What an installation here is made for: the image that the root file system is made of."""
-        return f"{engine_images.digest()} {self.options.python} {self.options.image}".strip()
+        of = self.options
+        return f"{engine_images.digest()} {of.python} {of.image} {'services' * of.services}".strip()
 
     def pythons(self, *, made: bool = False) -> tuple[str, ...]:
         """The Pythons that its sandboxes can have beside their own, oldest first: those of containers."""

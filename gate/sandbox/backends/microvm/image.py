@@ -138,7 +138,8 @@ def bootable(
             content = initrd(kernel, Path(busybox))
             first = folder / f"initrd-{hashlib.sha256(content).hexdigest()[:16]}.cpio"
             _have(first, "initrd-*", lambda new: _write(new, content))
-            chosen = engine_images.tag("sandbox", options.python, options.image).partition(":")[2]
+            of = options
+            chosen = engine_images.tag("sandbox", of.python, of.image, services=of.services).partition(":")[2]
             root = folder / f"root-{chosen}.squashfs"
             _have(root, "root-*", lambda new: _make_root(new, options))
             libraries = folder / f"libraries-{chosen}.squashfs" if network else None
@@ -231,7 +232,7 @@ def _make_root(path: Path, options: BackendOptions) -> None:
 def _make_libraries(path: Path, options: BackendOptions) -> None:
     """A few folders of the observer's image, made for the same Python."""
     with tempfile.TemporaryFile() as file:
-        with _exported("observer", replace(options, image="")) as pieces:
+        with _exported("observer", replace(options, image="", services=False)) as pieces:
             found = _pick(pieces, file)
         if not {"h11", "cryptography"} <= found:
             raise InconclusiveError("the observer's image lacks what the simulated network needs")
@@ -285,7 +286,12 @@ def _exported(target: engine_images.Target, options: BackendOptions) -> Iterator
     with contextlib.closing(engine.connect(timeout=_BUILD_SECONDS)) as client:
         try:
             image = engine_images.ensure(
-                client, target, python=options.python, named=options.image, say=options.say
+                client,
+                target,
+                python=options.python,
+                named=options.image,
+                services=options.services,
+                say=options.say,
             )
             body = {"Image": image, "Cmd": ["true"], "Labels": reaper.labels()}
             made = str(client.api.create_container_from_config(body)["Id"])
