@@ -187,3 +187,14 @@ def test_contrast_of_both_palettes() -> None:
             for text in ("ink", "dim", "fail", "warn", "pass", "inconclusive"):
                 pair = sorted((_luminance(colours[ground]), _luminance(colours[text])))
                 assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5, (ground, text)
+
+
+def test_a_change_that_is_not_committed_has_no_head() -> None:
+    from gate.report.registry import REPORTERS
+
+    report = sample.hostile()
+    loose = replace(report, change=replace(report.change, head=None))
+    pages = {name: one.render(loose) for name, one in REPORTERS.items()}
+    assert "to what is not committed" in pages["html"]
+    assert all(pages.values())
+    assert all("None" not in page for name, page in pages.items() if name in ("html", "markdown", "terminal"))
