@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -68,13 +69,17 @@ def execute(
     if not turns:
         return ()
 
+    ended = itertools.count(1)  # its next() is one step, whatever the thread
+
     def one(turn: _Turn) -> RunRecord | None:
         if patience.left <= 0:
             return None if turn.repeat else _left_out(turn, patience.budget)
         record = _run(session, turn, patience.deadline(turn.probe, turn.side))
         patience.ended(record)
         if progress:
-            progress(f"{turn.probe.target} at {turn.side}: {record.outcome.value} in {record.seconds:.1f} s")
+            number = next(ended)
+            count = f"{number} of {max(number, len(turns))} runs, {max(0.0, patience.left):.0f} s left"
+            progress(f"{count}; {turn.probe.target} at {turn.side}: {record.outcome.value}")
         return record
 
     session.expect(len(turns) if differs else len(turns) + len(repeats))

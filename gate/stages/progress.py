@@ -101,6 +101,10 @@ class Live:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
+    def refresh(self) -> None:
+        """Show now what is known, not at the next tick."""
+        self._progress.refresh()
+
     def started(self, name: str) -> None:
         """A new line with a spinner."""
         with self._lock:
