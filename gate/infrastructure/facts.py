@@ -38,7 +38,7 @@ class Kind(NamedTuple):
     severity: Severity
 
 
-_H, _M = Severity.HIGH, Severity.MEDIUM
+_C, _H, _M = Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM
 GRANTS: Final[Mapping[str, Kind]] = {
     "host-files": Kind("A pod is given files of the machine it runs on.", _H),
     "host-network": Kind("A pod shares the machine's network.", _M),
@@ -56,6 +56,9 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "login-key": Kind("Somebody's key may log in.", _H),
     "rows-open": Kind("The database no longer hides rows from those who may not see them.", _H),
     "unreadable": Kind("A manifest is written so that not every parser reads it alike.", _H),
+    "script-elsewhere": Kind("A page runs a script of another origin.", _M),
+    "form-elsewhere": Kind("A form is sent to another origin.", _H),
+    "typed-sent": Kind("A page sends what its visitors type or are known by to another origin.", _C),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
 }
 GUARDS: Final[Mapping[str, Kind]] = {

@@ -19,6 +19,19 @@ _TOKEN: Final = re.compile(r"#[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{};
 _ADDRESS: Final = re.compile(r"^\w{1,10}://\[?([0-9a-fA-F.:]{7,39}?)\]?(?::\d+)?(?:/|$)")
 _TAG: Final = re.compile(r"<(script|link)\b([^>]{0,2000})>", re.IGNORECASE)
 _PLACE: Final = re.compile(r"\b(?:src|href)\s*=\s*[\"']?((?:https?:)?//[^\"'\s>]{1,500})", re.IGNORECASE)
+_ACTION: Final = re.compile(
+    r"<(?:form|button|input)\b[^>]{0,1000}?\b(?:form)?action\s*=\s*[\"']?((?:https?:)?//[^\"'\s>]{1,500})",
+    re.IGNORECASE,
+)
+_SCRIPT: Final = re.compile(r"<script\b[^>]{0,1000}>(.{0,200000}?)</script", re.IGNORECASE | re.DOTALL)
+_SENDING: Final = re.compile(
+    r"(?:sendBeacon|fetch|axios(?:\.\w+)?|\.open|\.post|\.src\s*=|\.action\s*=|WebSocket|importScripts)\s*\(?[^;]{0,80}?"
+    r"[\"'`](?P<address>(?:https?:|wss?:)?//[^\"'`\s]{3,300})"
+)
+_PERSONAL: Final = re.compile(
+    r"document\s*\.\s*cookie|localStorage|sessionStorage|\.value\b|FormData|\bkey(?:down|press|up)\b|\.serialize(?:Array)?\s*\("
+    r"|new\s+URLSearchParams"
+)
 _POLICY: Final = re.compile(r"<meta\b[^>]{0,200}content-security-policy", re.IGNORECASE)
 _FORM: Final = re.compile(r"<form\b", re.IGNORECASE)
 _FORM_TOKEN: Final = re.compile(
@@ -99,8 +112,18 @@ def page_facts(text: str, path: str) -> FileFacts:
 def _page(text: str, path: str) -> Iterator[Fact]:
     for match in _TAG.finditer(text):
         place = _PLACE.search(match[2])
+        if place and match[1].lower() == "script":
+            host = _host(place[1])
+            yield Fact(
+                "grant", "script-elsewhere", f"{path} script {host}", _line(text, match), place[1][:120]
+            )
         if place and re.search(r"\bintegrity\s*=", match[2], re.IGNORECASE):
             yield Fact("guard", "integrity", _without_version(place[1]), _line(text, match), place[1][:120])
+    for match in _ACTION.finditer(text):
+        yield Fact(
+            "grant", "form-elsewhere", f"{path} form {_host(match[1])}", _line(text, match), match[0][:120]
+        )
+    yield from _inline(text, path)
     if policy := _POLICY.search(text):
         yield Fact("guard", "content-policy", path, _line(text, policy), policy[0][:80])
     if _FORM.search(text) and (mark := _FORM_TOKEN.search(text)):
@@ -115,6 +138,20 @@ def _page(text: str, path: str) -> Iterator[Fact]:
             _line(text, match),
             match[0][:120],
         )
+
+
+def _inline(text: str, path: str) -> Iterator[Fact]:
+    """Scripts in the page that read what visitors type or are known by, and send it to another origin."""
+    for script in _SCRIPT.finditer(text):
+        code = script[1]
+        sent = _SENDING.search(code)
+        if sent and _PERSONAL.search(code):
+            host = _host(sent["address"])
+            yield Fact("grant", "typed-sent", f"{path} sends to {host}", _line(text, script), sent[0][:120])
+
+
+def _host(address: str) -> str:
+    return address.partition("//")[2].partition("/")[0].partition("?")[0].lower()
 
 
 def _line(text: str, match: re.Match[str]) -> int:

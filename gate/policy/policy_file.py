@@ -112,6 +112,22 @@ says.
 """
 
 
+class Part(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One part of a combination: a finding of one of these rules, at least this severe and sure."""
+
+    rules: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    severity: Literal["low", "medium", "high", "critical"]
+    confidence: Literal["low", "medium", "high"] = "low"
+
+
+class Combination(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Findings that block together: one of every part, in one file or anywhere in the change."""
+
+    why: Annotated[str, msgspec.Meta(min_length=10, max_length=200)]
+    near: Literal["file", "change"]
+    all: Annotated[tuple[Part, ...], msgspec.Meta(min_length=2, max_length=4)]
+
+
 class NoSandbox(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The best verdict of a check that ran nothing because its user said so."""
 
@@ -137,6 +153,7 @@ class Policy(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     forced: Forced
     hard_block: HardBlock
     least_verdict: LeastVerdict
+    combination: tuple[Combination, ...]
     no_sandbox: NoSandbox
     fast_look: FastLook
 
@@ -149,9 +166,10 @@ class Policy(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
                 raise ValueError(f"diminish.{name} must never rise")
         if self.ceilings.low > self.ceilings.medium:
             raise ValueError("ceilings.low is above ceilings.medium")
-        for rule in self.hard_block.rules:
+        combined = [rule for one in self.combination for part in one.all for rule in part.rules]
+        for rule in (*self.hard_block.rules, *combined):
             if not _RULE_ID.fullmatch(rule):
-                raise ValueError(f"hard_block.rules: {rule!r} is no rule id")
+                raise ValueError(f"{rule!r} is no rule id")
 
     @property
     def thresholds(self) -> Thresholds:

@@ -15,11 +15,13 @@ from math import floor
 from gate.model.finding import Finding
 from gate.model.rule import FindingStage, Severity
 from gate.model.score import Contribution, Score
+from gate.policy.combinations import combined
 from gate.policy.policy_file import Policy
 
 CORRELATION = "policy.correlation"
 SCRUTINY = "policy.scrutiny"
 HARD_BLOCK = "policy.hard-block"
+COMBINED = "policy.combination"
 FORCED = "seen-when-forced"
 """The rule whose findings have a ceiling of their own (gate/signals/forced.py)."""
 _STEP = 10  # points are told in tenths
@@ -61,6 +63,9 @@ def score(findings: Iterable[Finding], policy: Policy, *, ai_attributed: bool = 
     if total < least and any(policy.blocks(f) for f in every):
         parts[HARD_BLOCK] = _Part(least - total, ["a finding that blocks whatever the score"])
         total = least
+    if total < policy.bands.fail and (held := combined(every, policy)):
+        parts[COMBINED] = _Part(policy.bands.fail - total, [one.why for one in held])
+        total = Fraction(policy.bands.fail)
     value = floor(total + Fraction(1, 2))
     return Score(value=value, contributions=_told(parts, total, value))
 

@@ -13,6 +13,7 @@ from gate.model.rule import Severity
 from gate.model.run import Completeness, RunRecord
 from gate.model.score import Score, Thresholds, Verdict
 from gate.model.stage import SkipReason, Stage, StageOutcome
+from gate.policy.combinations import combined
 from gate.policy.policy_file import Policy, load_policy
 
 _TELLING = frozenset(
@@ -34,9 +35,9 @@ def decide(
 ) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict and, in one line each, every reason for it (the deciding ones first).
 
-    In this order: a hard block or a score from ``thresholds.fail`` on is fail; anything that could
-    not look is inconclusive; a score from ``thresholds.warn`` on is warn; the rest is pass. Rules of the
-    policy's ``least_verdict`` then keep the verdict from being better than that.
+    In this order: a hard block, a combination of findings or a score from ``thresholds.fail`` on is fail;
+    anything that could not look is inconclusive; a score from ``thresholds.warn`` on is warn; the rest is
+    pass. Rules of the policy's ``least_verdict`` then keep the verdict from being better than that.
     ``no_sandbox`` (the user's own decision, never the change's; None: as the ``sandbox`` stage says) keeps
     the verdict from being better than the policy's ``no_sandbox.best``. Reasons may hold names from the
     change: untrusted text.
@@ -46,11 +47,13 @@ def decide(
         no_sandbox = _switched_off(stages)
     blocking = sorted({f.rule_id for f in findings if policy.blocks(f)})
     reasons = [f"{rule} blocks whatever the score" for rule in blocking]
+    together = [one.text for one in combined(findings, policy)]
+    reasons += [f"blocks together: {text}" for text in together]
     unseen = inconclusive_reasons(stages, sandbox, no_sandbox=no_sandbox, findings=findings)
     if score.value >= thresholds.fail:
         verdict = Verdict.FAIL
         reasons.append(f"score {score.value} is {thresholds.fail} or more")
-    elif blocking:
+    elif blocking or together:
         verdict = Verdict.FAIL
     elif unseen:
         verdict = Verdict.INCONCLUSIVE

@@ -10,6 +10,7 @@ from gate.prescreen.python_ast.rule import ast_rules
 from gate.prescreen.scanners import (
     commands,
     dependencies,
+    destinations,
     governance,
     hidden_text,
     imports,
@@ -33,6 +34,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *opaque.RULES,
         *governance.RULES,
         *dependencies.RULES,
+        *destinations.RULES,
         *supply_rules.RULES,
         *imports.RULES,
     ):

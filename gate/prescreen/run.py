@@ -19,6 +19,7 @@ from gate.prescreen.python_ast.scanner import PyAst
 from gate.prescreen.scanners.bandit import Bandit
 from gate.prescreen.scanners.commands import Commands
 from gate.prescreen.scanners.dependencies import Dependencies
+from gate.prescreen.scanners.destinations import Destinations
 from gate.prescreen.scanners.governance import Governance
 from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.imports import Imports
@@ -46,6 +47,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Governance(),
         Commands(),
         Dependencies(),
+        Destinations(),
         Imports(),
         Infrastructure(),
         Protections(),

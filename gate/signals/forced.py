@@ -6,8 +6,10 @@ Points lie in rules/policy.toml, with a ceiling of their own: a forced line neve
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
+from gate.languages.commands.addresses import leads_to_nobody
 from gate.model.finding import Finding
 from gate.model.forced import GUARDS, ForcedAct, ForcedLine
 from gate.model.location import Location
@@ -31,7 +33,8 @@ A changed line with a sensitive call that no probe reached is run all the same: 
 with the conditions on the way decided (docs/forced-execution.md). That shows what the line would do, not that
 it happens, so the finding is uncertain and never blocks alone. Two strong facts of different kinds (a planted
 secret is read and a foreign address contacted, say) behind a condition on a digest, a host, a user, the
-date, CI or a trait of a sandbox are one that does: nobody writes that by accident.
+date, CI or a trait of a sandbox, or with a public machine that is reached by its bare number, are one that
+does: nobody writes that by accident.
 
 What came from values that we made up is never told: the run is made with two sets of them, and what differs
 or holds their mark is ours.
@@ -90,13 +93,23 @@ _VERBS: Final = {
 }
 
 
+def _is_for_all_tests(path: str) -> bool:
+    """Does it run with every test, on the machine of everybody who runs one?"""
+    return PurePosixPath(path).name in ("conftest.py", "sitecustomize.py", "usercustomize.py")
+
+
+def _is_nobodys(acts: Sequence[ForcedAct]) -> bool:
+    """Is a public machine reached by its bare number, which names nobody?"""
+    return any(leads_to_nobody(word) for act in acts if act.topic == "network" for word in act.text.split())
+
+
 def weight(line: ForcedLine) -> tuple[Severity, Confidence]:
     """How bad and how sure: two strong facts of different kinds more than one, behind a guard more still."""
     strong = {act.topic for act in line.acts if act.severity.rank >= Severity.HIGH.rank}
     pair = len(strong) > 1 or any(act.severity is Severity.CRITICAL for act in line.acts)
-    if line.in_tests:
+    if line.in_tests and not _is_for_all_tests(line.path):
         return (Severity.HIGH, Confidence.LOW) if pair else (Severity.MEDIUM, Confidence.LOW)
-    if pair and line.guard:
+    if pair and (line.guard or _is_nobodys(line.acts)):
         return Severity.CRITICAL, Confidence.MEDIUM
     if pair or (strong and line.guard):
         return Severity.HIGH, Confidence.MEDIUM

@@ -108,3 +108,32 @@ def _one_step(one: str, two: str) -> bool:
         return differ == [i, i + 1] and one[i] == two[i + 1] and one[i + 1] == two[i]
     short, long = sorted((one, two), key=len)
     return len(long) - len(short) == 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+_CONFUSED: Final = str.maketrans("01l5", "oiis")
+_OWNERS: Final = 2
+"""Parts of a place that say whose it is: the host, and on a shared host the owner."""
+_SHORTEST: Final = 5
+
+
+def poses_as(new: str, old: str) -> str:
+    """The host or owner of ``old`` that one of ``new`` can be taken for: one letter, a hyphen or a look-alike
+    apart. Empty where there is none. Both are places as gate/supply/inputs/places.py names them.
+    """
+    now, was = _whose(new), _whose(old)
+    pairs = ((a, b) for a in now for b in was if a != b and b not in now and min(len(a), len(b)) >= _SHORTEST)
+    return next((other for one, other in pairs if is_nearly(one, other)), "")
+
+
+def is_nearly(one: str, other: str) -> bool:
+    """Are these two names that a reader takes for the same, and that are not?"""
+    a, b = (
+        re.sub(r"[-_.]", "", word.lower()).replace("rn", "m").translate(_CONFUSED) for word in (one, other)
+    )
+    return one != other and min(len(a), len(b)) >= _SHORTEST and (a == b or _one_step(a, b))
+
+
+def _whose(place: str) -> list[str]:
+    """``owner:github.com/astral-sh`` to ``github``, ``astral-sh``: without the last part of a host."""
+    words = place.lower().partition(" ")[0].rpartition(":")[2].split("/")[:_OWNERS]
+    return [part for word in words for part in (word.split(".")[-2:-1] if "." in word else [word])]

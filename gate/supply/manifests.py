@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 
 from packaging.utils import canonicalize_name
 
-from gate.supply import installed_commands, settings_files
+from gate.supply import build_settings, installed_commands, settings_files
 
 BUILD_REQUIRES: Final = "build-system.requires"
 """Hooks of this name: packages whose code builds the project."""
@@ -105,6 +105,7 @@ def _reader(path: str) -> Any:
         return _requirements
     last_two = "/".join(path.lower().split("/")[-2:])
     settings = settings_files.READERS.get(name) or settings_files.READERS.get(last_two)
+    settings = settings or build_settings.READERS.get(name)
     if settings is not None:
         return partial(_settings, settings)
     return _BY_NAME.get(name)

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from functools import cache
+from ipaddress import ip_address, ip_network
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -45,6 +46,12 @@ _LED_ELSEWHERE: Final = re.compile(
     r"(?:^|\s)(?:--resolve|--connect-to|--dns-\w+|--doh-url|-K|--config)(?=[\s=\"',])"
 )
 """Options of curl by which an address leads to another place than its name says."""
+
+
+_DOCUMENTED: Final = tuple(
+    map(ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
+)
+"""Networks of examples: they stand for the real thing."""
 
 
 class Origin(IntEnum):
@@ -95,6 +102,24 @@ def origin_of(address: str) -> Origin:
     if ".." in parts.path or "%2e" in parts.path.lower() or "\\" in parts.path:
         return Origin.NAMED
     return Origin.VENDOR if any(_below(host, parts.path, *vendor) for vendor in _vendors()) else Origin.NAMED
+
+
+def leads_to_nobody(address: str) -> bool:
+    """Is it a public machine by its bare number, a chat's webhook, a paste site or a tunnel?
+
+    Nobody can say whose it is. Numbers of the machine itself and of private networks are somebody's own.
+    """
+    whole = address if "://" in address else f"http://{address}"
+    try:
+        host = (urlsplit(whole).hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    try:
+        number = ip_address(host)
+    except ValueError:
+        return bool(_PASTED.match(host) or DROPS.search(whole))
+    documented = any(number in network for network in _DOCUMENTED if network.version == number.version)
+    return documented or number.is_global
 
 
 def _below(host: str, path: str, vendor: str, root: str) -> bool:

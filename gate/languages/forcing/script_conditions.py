@@ -22,9 +22,11 @@ _CI: Final = (
     r"\b(?:CI|GITHUB_ACTIONS|GITLAB_CI|CIRCLECI|TRAVIS|JENKINS_URL|BUILDKITE|TF_BUILD|TEAMCITY_VERSION|DRONE"
     r"|APPVEYOR|BITBUCKET_BUILD_NUMBER|CODEBUILD_BUILD_ID)\b"
 )
+_CI_PREFIX: Final = r"(?:GITHUB|GITLAB|RUNNER|CI|BUILDKITE|CIRCLE|TRAVIS)_\w+"
 _SANDBOX: Final = r"/\.dockerenv|/proc/(?:1|self)/(?:cgroup|status)|/proc/(?:cpuinfo|uptime)|TracerPid"
 _JAVASCRIPT: Final[tuple[tuple[GuardKind, bool, re.Pattern[str]], ...]] = (
     ("ci", False, re.compile(r"\benv(?:\.|\[\s*[\"'`])" + _CI)),
+    ("ci", True, re.compile(r"\benv(?:\.|\[\s*[\"'`])" + _CI_PREFIX)),
     ("sandbox", False, re.compile(
         _SANDBOX + r"|\.(?:cpus|totalmem|freemem|uptime|loadavg)\s*\(|inspector\s*\.\s*url|execArgv"
         r"|navigator\.webdriver"
@@ -42,6 +44,7 @@ _JAVASCRIPT: Final[tuple[tuple[GuardKind, bool, re.Pattern[str]], ...]] = (
 )  # fmt: skip
 _SHELL: Final[tuple[tuple[GuardKind, bool, re.Pattern[str]], ...]] = (
     ("ci", False, re.compile(r"\$\{?!?" + _CI)),
+    ("ci", True, re.compile(r"\$\{?!?" + _CI_PREFIX)),
     ("sandbox", False, re.compile(_SANDBOX + r"|systemd-detect-virt|\bnproc\b|dmidecode")),
     (
         "digest",

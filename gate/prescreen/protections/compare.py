@@ -12,7 +12,17 @@ from typing import Final
 from gate.prescreen.protections.effective import effective_guards
 from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
-from gate.prescreen.protections.unit_losses import How, Loss, dropped, late, opened, weaker
+from gate.prescreen.protections.python_settings import ORDER
+from gate.prescreen.protections.unit_losses import (
+    How,
+    Loss,
+    decides,
+    dropped,
+    is_as_before,
+    late,
+    opened,
+    weaker,
+)
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_switch
 
 _QUERIES: Final = frozenset({
@@ -128,6 +138,10 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
     first, looser = next(((g, x) for g, x in those if g.family in WHO), those[0])
     asks = any(g.family in WHO for g in both.has if g.form != "branch")
     asked = any(g.family in WHO for g, _ in those)
+    shown = (*(g.text for g, _ in those), *(x.text for _, x in those if x is not None))
+    alone = is_as_before(both.old.unit, both.new.unit, *shown, spare=0) and bool(both.new.unit.mentions)
+    mild = all(_is_mild(g, looser, both) for g, looser in those) or (not alone and _is_uncertain(those, both))
+    checks = asked or first.family in ("integrity", "csrf")
     return Loss(
         how=how,
         family=first.family,
@@ -138,7 +152,11 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         before_at=f"{both.old.path}:{first.line}",
         after=looser.text if looser else "",
         open=both.new.unit.route and asked and not asks and how == "removed",
-        mild=all(_is_mild(g, looser, both) for g, looser in those) or _is_uncertain(those, both),
+        mild=mild,
+        bare=checks
+        and not mild
+        and (decides(both.new.unit) or decides(both.old.unit))
+        and is_as_before(both.old.unit, both.new.unit, *shown),
     )
 
 
@@ -292,6 +310,8 @@ def _still_matters(g: Guard, both: _Compared, head: Side) -> bool:
         only = {a.rpartition(" ")[2] for a in g.context if a.startswith("+skips all but ")}
         but = {a.rpartition(" ")[2] for a in g.context if a.startswith("+skips :")}
         return bool(left & {f.lstrip(":") for f in only} if only else left - {f.lstrip(":") for f in but})
+    if g.must[0].startswith(ORDER):
+        return set(g.must[0].removeprefix(ORDER).split(" before ")) <= set(unit.mentions)
     if g.form == "branch":
         return any(one in unit.plain and one not in both.old.unit.plain for one in g.holds)
     if g.of == QUERY:

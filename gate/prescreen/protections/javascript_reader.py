@@ -341,6 +341,9 @@ def _module_unit(root: Node, skip: frozenset[int]) -> Unit:
         tested=tuple(sorted(reader.tested))[:_WORDS],
         plain=tuple(reader.plain)[:_WORDS],
         acts=tuple(reader.acts)[:_WORDS],
+        mentions=tuple(sorted({text_of(n) for n in walk(root, FUNCTIONS) if n.type.endswith("identifier")}))[
+            :_WORDS
+        ],
     )
 
 

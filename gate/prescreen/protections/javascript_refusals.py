@@ -143,6 +143,12 @@ class Refusals(TreeSitterRefusals):
         if (not used and is_checking(name)) or is_raising(name) or name in _RAISING or _is_jwt(call):
             key = "jwt.verify" if _is_jwt(call) else self.conditions.atom(call, True)[1:]
             self._add(made_guard(named, "call", (f"-{key}",), call), place)
+        if _is_jwt(call) and given is not None:
+            for fact in _token_options(given):
+                if isinstance(fact, Weakness):
+                    self.weaknesses.append(fact)
+                else:
+                    self._add(fact, place)
 
     def _if(self, node: Node, place: Place) -> None:
         test, yes_body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
@@ -332,6 +338,21 @@ def _is_act(node: Node) -> bool:
     return not (
         is_checking(name) or family_of(name) or text_of(call).startswith(("console.", "log", "super("))
     )
+
+
+def _token_options(given: Node) -> Iterator[Guard | Weakness]:
+    """``{ algorithms: ["none"], issuer: ... }``: what a token must hold, and what it need not."""
+    for pair in (n for one in given.named_children if one.type == "object" for n in one.named_children):
+        if pair.type != "pair":
+            continue
+        key, value = text_of(pair.child_by_field_name("key")), text_of(pair.child_by_field_name("value"))
+        text, line = text_of(pair)[:160], pair.start_point[0] + 1
+        if key in ("issuer", "audience", "subject"):
+            yield made_guard("integrity", "argument", (f"-jwt.verify({key})",), pair)
+        elif (key == "algorithms" and "none" in value.lower()) or (
+            key in ("ignoreExpiration", "ignoreNotBefore") and value == "true"
+        ):
+            yield Weakness(key=f"jwt {key}", family="authentication", text=text, line=line)
 
 
 def _is_jwt(call: Node) -> bool:

@@ -216,6 +216,9 @@ def _algorithms(name: str, keyword: ast.keyword) -> Iterator[Guard | Weakness]:
     items = value.elts if isinstance(value, ast.List | ast.Tuple | ast.Set) else []
     known = [str(item.value) for item in items if isinstance(item, ast.Constant)]
     if items and len(known) == len(items):
+        if any(one.lower() == "none" for one in known):
+            text = f"{name}({source(keyword)})"
+            yield Weakness(key="unsigned tokens", family="authentication", text=text, line=value.lineno)
         if not any(one.lower().startswith(("hs", "none")) for one in known):
             yield guard("integrity", "argument", f"{name}: public keys only", keyword, source(keyword))
         return
@@ -223,7 +226,7 @@ def _algorithms(name: str, keyword: ast.keyword) -> Iterator[Guard | Weakness]:
     if any("header" in source(node).lower() or "alg" in source(node).lower() for node in told):
         text = f"{name}({source(keyword)})"
         yield Weakness(
-            key="the token chooses the algorithm", family="integrity", text=text, line=value.lineno
+            key="the token chooses the algorithm", family="authentication", text=text, line=value.lineno
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import Final
 
@@ -66,7 +67,7 @@ def _units(tree: ast.Module, django: bool, known: Constants | None) -> Iterator[
     for node in _flat(tree.body):
         if isinstance(node, _FUNCTION):
             wide += _before_requests(node)
-            yield _function(node, "", django, (), known)
+            yield from _with_inner_routes(node, "", django, (), known)
         elif isinstance(node, ast.ClassDef):
             yield from _class(node, "", django, known)
         else:
@@ -132,6 +133,29 @@ def _locals(node: ast.AST) -> dict[str, ast.expr]:
                     found[name] = one.value
     kinds = ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call | ast.Attribute
     return {k: v for k, v in found.items() if k not in again and isinstance(v, kinds)}
+
+
+def _with_inner_routes(
+    node: ast.FunctionDef | ast.AsyncFunctionDef,
+    owner: str,
+    django: bool,
+    bases: tuple[str, ...],
+    known: Constants | None,
+) -> Iterator[Unit]:
+    """A function, and what it registers as answers to requests (``create_app``), each by itself."""
+    inner = [one for one in node.body if isinstance(one, _FUNCTION) and _is_registered(one)]
+    name = f"{owner}.{node.name}" if owner else node.name
+    for one in inner:
+        yield from _with_inner_routes(one, name, False, (), known)
+    if inner:
+        rest = [one for one in node.body if one not in inner]
+        node = copy(node)
+        node.body = rest or [ast.copy_location(ast.Pass(), node)]
+    yield _function(node, owner, django, bases, known)
+
+
+def _is_registered(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(isinstance(one, ast.Call) and last_name(one) in ROUTES for one in node.decorator_list)
 
 
 def _function(
@@ -219,7 +243,7 @@ def _class(node: ast.ClassDef, owner: str, django: bool, known: Constants | None
     rest: list[ast.stmt] = []
     for one in node.body:
         if isinstance(one, _FUNCTION):
-            yield _function(one, name, django, bases, known)
+            yield from _with_inner_routes(one, name, django, bases, known)
         elif isinstance(one, ast.ClassDef):
             yield from _class(one, name, django, known)
         else:
@@ -286,6 +310,7 @@ def _unit(
         calls=tuple(sorted({last_name(n) for one in rest for n in ast.walk(one) if isinstance(n, ast.Call)}))[
             :_WORDS
         ],
+        mentions=tuple(sorted({word for one in rest for word in _words(one)}))[:_WORDS],
         skipped=node is not None and any("skip" in last_name(d).lower() for d in node.decorator_list),
     )
 

@@ -40,6 +40,13 @@ _LISTS: Final = frozenset({
     "MIDDLEWARE", "MIDDLEWARE_CLASSES", "AUTH_PASSWORD_VALIDATORS", "DEFAULT_PERMISSION_CLASSES",
     "DEFAULT_AUTHENTICATION_CLASSES", "DEFAULT_THROTTLE_CLASSES", "DEFAULT_THROTTLE_RATES",
 })  # fmt: skip
+ORDER: Final = "order "
+"""How what is asked of a guard begins that is kept by two entries staying in this order."""
+_FIRST: Final = ("AuthenticationMiddleware", "SessionMiddleware", "RemoteUserMiddleware")
+"""Those that others ask for what they found out."""
+_OURS: Final = ("django.middleware.", "django.contrib.")
+"""Django's own say by themselves when they stand wrong."""
+_LONGEST: Final = 60
 _NAMES: Final = (
     "Csrf", "Auth", "Security", "XFrame", "RateLimit", "Throttl", "Permission", "CSP", "Login", "Validator",
     "Axes", "Limiter", "TrustedHost", "IsAdmin", "IsStaff", "Csp", "OTP",
@@ -100,6 +107,7 @@ def _one(name: str, value: ast.expr) -> Iterator[Guard | Weakness]:
                 yield guard(
                     family, "wide", f"{name}: {word.rpartition('.')[2]}", node, f"{name}: {word}"[:160]
                 )
+        yield from _order(name, value)
         return
     yield from _allowed(name, value)
     on = _is_on(value)
@@ -110,6 +118,18 @@ def _one(name: str, value: ast.expr) -> Iterator[Guard | Weakness]:
     if weak:
         text = f"{name} = {source(value)}"
         yield Weakness(key=f"setting {name}", family="setting", text=text, line=value.lineno)
+
+
+def _order(name: str, value: ast.expr) -> Iterator[Guard]:
+    """Middleware sees what those before it have decided: who is logged in, which host, which origin."""
+    words = [word for word, _ in _items(value)] if name.startswith("MIDDLEWARE") else []
+    for at, first in enumerate(words[:_LONGEST]):
+        if not any(part in first for part in _FIRST):
+            continue
+        for later in words[at + 1 : _LONGEST]:
+            if not later.startswith(_OURS):
+                text = f"{name}: {first.rpartition('.')[2]} before {later.rpartition('.')[2]}"
+                yield guard("authorisation", "wide", f"{ORDER}{first} before {later}", value, text)
 
 
 def _allowed(name: str, value: ast.expr) -> Iterator[Weakness]:

@@ -14,6 +14,7 @@ from gate.prescreen.protections.conditions import last_name
 from gate.prescreen.protections.facts import Strength
 from gate.prescreen.protections.python_guards import source
 from gate.prescreen.protections.strengths import (
+    FORESEEABLE,
     place_of,
     random_bits,
     random_strength,
@@ -32,6 +33,11 @@ _DEFAULTS: Final = frozenset(
 )
 _TEXTS: Final = ("str", "SecretStr")
 _MOST: Final = 1e18
+_FORESEEABLE: Final = frozenset({
+    "time", "time_ns", "now", "utcnow", "timestamp", "monotonic", "uuid1", "random", "randint", "randrange",
+    "choice", "choices", "getrandbits", "getpid", "md5", "sha1", "sha256", "crc32",
+})  # fmt: skip
+"""Calls whose values somebody else can find out, or try out."""
 _HEX: Final = frozenset({"token_hex", "hexdigest"})
 
 Constants = Mapping[str, ast.expr]
@@ -192,6 +198,8 @@ def _arguments(call: ast.Call, about: str, known: Constants) -> Iterator[Strengt
 
 def _random(call: ast.Call, known: Constants) -> Iterator[Strength]:
     made = random_bits(last_name(call))
+    if last_name(call) in _FORESEEABLE:
+        yield Strength(what=FORESEEABLE, amount=1, text=source(call), line=call.lineno)
     if made is None:
         return
     each, usual = made

@@ -148,6 +148,8 @@ _MEASURES: Final = (
 _SECRET: Final = re.compile(
     r"secret|passw(?:or)?d|(?:jwt|signing|sign|private|encrypt\w*|session|hmac|cookie|token)_?key|(?:jwt|hmac)_"
 )
+_RANDOM_VALUE: Final = "length of random values"
+FORESEEABLE: Final = "values that can be foreseen"
 _KNOWN: Final = "how hard it is to guess "
 _GUESSED: Final = Measure(what=_KNOWN, names=_SECRET, factor=2, bound=2)
 _BY_NAME: Final = {measure.what: measure for measure in reversed(_MEASURES)}
@@ -187,7 +189,7 @@ def random_bits(callee: str) -> tuple[float, float] | None:
 
 def random_strength(bits: float, text: str, line: int) -> Strength:
     """So many bits from a generator of random values."""
-    return Strength(what="length of random values", amount=bits, text=text, line=line)
+    return Strength(what=_RANDOM_VALUE, amount=bits, text=text, line=line)
 
 
 def secret_strength(name: str, default: str | None, text: str, line: int) -> Strength | None:
@@ -229,6 +231,8 @@ def _scaled(scale: Scale, name: str, amount: float, timed: bool) -> float | None
 
 def weakened(old: Sequence[Strength], new: Sequence[Strength]) -> Iterator[tuple[Strength, Strength]]:
     """Quantities of base that protect far less at head. One of the same kind may stand in for another."""
+    if gone := _foreseeable(old, new):
+        yield gone
     for what in sorted({one.what for one in new}):
         measure = _BY_NAME.get(what, _GUESSED)
         had = [one for one in old if one.what == what]
@@ -243,6 +247,16 @@ def weakened(old: Sequence[Strength], new: Sequence[Strength]) -> Iterator[tuple
         for before, after in zip(had, has, strict=False):
             if _is_loose(measure, before.amount, after.amount):
                 yield before, after
+
+
+def _foreseeable(old: Sequence[Strength], new: Sequence[Strength]) -> tuple[Strength, Strength] | None:
+    """A random value of base that gave way to the clock, a counter or a hash of what everybody knows."""
+    had = [one for one in old if one.what == _RANDOM_VALUE]
+    has = [one for one in new if one.what == _RANDOM_VALUE]
+    made = next((one for one in new if one.what == FORESEEABLE), None)
+    return (
+        (had[0], made) if had and not has and made and all(one.what != FORESEEABLE for one in old) else None
+    )
 
 
 def _is_loose(measure: Measure, before: float, after: float) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gate.prescreen.protections.facts import WHO
+from gate.prescreen.protections.facts import WHO, Unit
 from gate.prescreen.protections.matching import Placed, Side
 from gate.prescreen.protections.strengths import weakened
+from gate.prescreen.protections.vocabulary import family_of
 
 How = Literal["removed", "loosened", "opened", "weakened"]
 _OVERRIDDEN: Final = frozenset({
@@ -26,6 +27,7 @@ class Loss:
 
     ``open``: it answers requests, and nothing that the change shows asks any more who sends them.
     ``mild``: it is often in order, as a check that now stands under a condition of the program's own.
+    ``bare``: the unit is as it was but for this loss, and it decides who may do what it does.
     """
 
     how: How
@@ -38,6 +40,25 @@ class Loss:
     after: str
     open: bool = False
     mild: bool = False
+    bare: bool = False
+
+
+def is_as_before(old: Unit, new: Unit, *told: str, spare: int = 1) -> bool:
+    """Is nothing in the unit new but what ``told`` (source lines of the loss) holds and ``spare`` words?
+
+    Whoever takes a check out for a reason changes what it guarded, too; whoever takes it out alone does not.
+    """
+    lines = " ".join(told)
+    words = [w for w in {*new.mentions} - {*old.mentions} if w not in lines]
+    calls = [c for c in {*new.calls} - {*old.calls} if c not in lines]
+    return len(words) <= spare and len(calls) <= spare and old.kind == new.kind
+
+
+def decides(unit: Unit) -> bool:
+    """Does it answer requests, decide about others, or guard all that stands below it?"""
+    named = family_of(unit.name.rpartition(".")[2]) in (*WHO, "integrity")
+    wide = unit.kind == "class" or any(g.form == "wide" for g in unit.guards)
+    return unit.route or unit.check or named or wide
 
 
 def weaker(old: Placed, new: Placed) -> Iterator[Loss]:
@@ -97,6 +118,7 @@ def late(old: Placed, new: Placed) -> Iterator[Loss]:
                 before=(g.text,),
                 before_at=f"{old.path}:{g.line}",
                 after=f"behind what it guards: {same[0].text}",
+                bare=decides(new.unit) and is_as_before(old.unit, new.unit),
             )
             return
 
@@ -117,4 +139,5 @@ def opened(old: Placed, new: Placed) -> Iterator[Loss]:
                 before_at=f"{old.path}:{old.unit.line}",
                 after=w.text,
                 mild=w.mild,
+                bare=w.family in WHO and is_as_before(old.unit, new.unit, w.text),
             )

@@ -25,6 +25,8 @@ _CI_VARIABLES: Final = frozenset({
     "CI", "GITHUB_ACTIONS", "GITLAB_CI", "CIRCLECI", "TRAVIS", "JENKINS_URL", "BUILDKITE", "TF_BUILD",
     "TEAMCITY_VERSION", "DRONE", "APPVEYOR", "BITBUCKET_BUILD_NUMBER", "CODEBUILD_BUILD_ID",
 })  # fmt: skip
+_CI_PREFIXES: Final = ("GITHUB_", "GITLAB_", "RUNNER_", "CI_", "BUILDKITE_", "CIRCLE_", "TRAVIS_")
+"""Whose values tell one repository, branch or runner from others."""
 _SANDBOX: Final = (
     "resource.getrlimit", "sys.monitoring.get_tool", "sys.getprofile", "sys.gettrace", "threading.gettrace",
     "importlib.metadata.distributions", "time.get_clock_info", "os.getloadavg",
@@ -97,6 +99,8 @@ class Classifier:
             return "sandbox"
         if not compared:
             return ""
+        if any(name.startswith(_CI_PREFIXES) for name in variables):
+            return "ci"
         if any(call.endswith(_DIGESTS) or call == "hmac.compare_digest" for call in calls):
             return "digest"
         if any(_is(call, _HOST) for call in calls) or variables & _HOST_VARIABLES:

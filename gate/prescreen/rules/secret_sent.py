@@ -8,6 +8,7 @@ Remove it; if the project needs telemetry, say what is sent and let the user agr
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
@@ -21,6 +22,11 @@ _DETAILS = frozenset({
     "uuid.getnode", "platform.uname", "pwd.getpwuid", "psutil.users",
 })  # fmt: skip
 _SENDERS = (*SEND_CALLS, "socket.gethostbyname", "dns.resolver.resolve", "dns.resolver.query")
+
+
+_WAITS = ("time.sleep", "asyncio.sleep", "gevent.sleep", "trio.sleep", "anyio.sleep")
+_READERS = frozenset({"os.environ.get", "os.getenv", "os.environ.pop"})
+_SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?|PAT)(?:$|_)")
 
 
 @rule(
@@ -38,6 +44,13 @@ _SENDERS = (*SEND_CALLS, "socket.gethostbyname", "dns.resolver.resolve", "dns.re
 def check(module: Module) -> Iterator[Hit]:
     """Network calls whose data can be followed back to such a file or question."""
     flow = Flow(module)
+    for call, _ in module.calls(*_WAITS):
+        for given in call.args[:1]:
+            nodes = flow.trace(given).nodes
+            what = _credential(module, nodes) or _variable(module, nodes)
+            if what:
+                message = f"How long it waits tells {what} to whoever watches."
+                yield Hit(node=call, message=message, severity=Severity.CRITICAL)
     for call, name in module.calls(*_SENDERS):
         if name.endswith((".connect", ".connect_ex")):
             continue
@@ -50,6 +63,19 @@ def check(module: Module) -> Iterator[Hit]:
             if trace.calls & _DETAILS:
                 yield Hit(node=call, message="Details of the machine or its user are sent away.")
                 break
+
+
+def _variable(module: Module, nodes: tuple[ast.AST, ...]) -> str:
+    """The variable with a secret's name that was asked for on the way, or nothing."""
+    for node in nodes:
+        key: ast.AST | None = None
+        if isinstance(node, ast.Call) and node.args and not _READERS.isdisjoint(module.names_of(node.func)):
+            key = node.args[0]
+        elif isinstance(node, ast.Subscript) and "os.environ" in module.names_of(node.value):
+            key = node.slice
+        if isinstance(key, ast.Constant) and isinstance(key.value, str) and _SECRET.search(key.value):
+            return key.value
+    return ""
 
 
 def _credential(module: Module, nodes: tuple[ast.AST, ...]) -> str:

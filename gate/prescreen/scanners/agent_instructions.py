@@ -65,7 +65,7 @@ def instruction_findings(source: Source) -> Iterator[Finding]:
 
 def _order(said: AgentSentence) -> tuple[int, int, int]:
     """By place; of several at one line, the worst first."""
-    return said.first, (Severity.HIGH, Severity.MEDIUM, Severity.LOW).index(said.severity), said.last
+    return said.first, -said.severity.rank, said.last
 
 
 def _fetching(text: str) -> Iterator[AgentSentence]:

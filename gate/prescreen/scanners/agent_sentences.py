@@ -257,6 +257,12 @@ _TURNS: Final = re.compile(r",|\b(?:then|so|but|just|instead)\b", re.IGNORECASE)
 _LISTED: Final = re.compile(r"[^.!?]{0,60}[\s,]n?or\b", re.IGNORECASE)
 SENTENCE: Final = re.compile(r"[.!?:](?=\s)|\n\s*\n|\n\s*[-*#>]")
 _MARKS: Final = re.compile(r"^[\s\-*#>`_\"'\d.)(]+")
+_FILES_OF_SECRETS: Final = re.compile(
+    r"(?:^|[\s`\"'/(])\.env\b(?!\.(?:example|sample|template))|\.(?:netrc|npmrc|pypirc|pgpass)\b"
+    r"|\.(?:aws|ssh|gnupg|kube|docker)/|id_(?:rsa|ed25519)|private key|seed phrase|credentials? file",
+    re.IGNORECASE,
+)
+"""What nobody sends to an address on purpose."""
 _FULL: Final = (Severity.HIGH, Confidence.HIGH)
 _WEAK: Final = (Severity.LOW, Confidence.LOW)
 
@@ -325,7 +331,8 @@ def _level(kind: str, match: re.Match[str], before: str, after: str) -> tuple[Se
     elif kind == "obey" and origin_of(match["address"]) <= Origin.VENDOR:
         return Severity.MEDIUM, Confidence.HIGH
     elif kind == "elsewhere":
-        return Severity.MEDIUM, Confidence.MEDIUM
+        secret = bool(_FILES_OF_SECRETS.search(match[0]))
+        return (Severity.CRITICAL, Confidence.HIGH) if secret else (Severity.MEDIUM, Confidence.MEDIUM)
     elif kind == "from":
         weak = bool(_KNOWN_INDEXES.match(match["address"]))
     elif kind == "leave" and _WITH_A_REASON.match(after):

@@ -9,6 +9,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from gate.model.finding import Finding
@@ -17,6 +18,7 @@ from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Source
 from gate.prescreen.text_rule import finding, policy_rule
 from gate.supply.inputs.text import plain_json
+from gate.supply.lookalike import is_nearly
 
 META: Final = policy_rule.meta(
     "governance.agent-tools",
@@ -86,6 +88,7 @@ def tool_findings(source: Source) -> Iterator[Finding]:
     old = {given.what for given in _given(source.path, source.base or b"")}
     lines = source.head.decode("utf-8", "replace").split("\n")
     fresh = [given for given in _given(source.path, source.head) if given.what not in old]
+    fresh = [_posing(given, old) for given in fresh]
     for given in list(dict.fromkeys(fresh))[:_MOST]:
         last = given.what.split(" ")[-1].split("/")[-1]
         line = next((number for number, text in enumerate(lines, 1) if last and last in text), 1)
@@ -98,6 +101,26 @@ def tool_findings(source: Source) -> Iterator[Finding]:
             severity=given.severity,
             confidence=Confidence.HIGH,
         )
+
+
+def _posing(given: Given, old: AbstractSet[str]) -> Given:
+    """A server under nearly the name of one that base starts is another one's."""
+    known = {word for what in old if what.startswith("server ") for word in _names(what)}
+    near = next(
+        (k for word in _names(given.what) for k in known if word not in known and is_nearly(word, k)), ""
+    )
+    if not near or not given.what.startswith("server "):
+        return given
+    message = f"This tool server is nearly named like {near} of base, and is another one."
+    return Given(message, given.what, Severity.CRITICAL)
+
+
+def _names(what: str) -> Iterator[str]:
+    """Packages, scopes and hosts that a server's command or address names."""
+    for word in re.split(r"[\s/]+", what):
+        name = word[:1] + word[1:].partition("@")[0]
+        if len(name) >= 5 and not name.startswith("-"):
+            yield name
 
 
 def _given(path: str, data: bytes) -> tuple[Given, ...]:

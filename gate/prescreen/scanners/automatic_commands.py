@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gate.languages.commands.addresses import Origin
+from gate.languages.commands.addresses import Origin, leads_to_nobody
 from gate.languages.commands.fetched import in_text
 from gate.languages.commands.reading import comment_marks
 from gate.model.finding import Finding
@@ -49,6 +49,12 @@ _CONNECTS: Final = re.compile(
     r"(?:urlopen|requests\.get|https?\.get|fetch\(|socket|exec\(|eval\(|child_process)",
     re.IGNORECASE,
 )
+_RUNS_ANSWER: Final = re.compile(
+    r"/dev/(?:tcp|udp)/|(?:exec|eval)\W{1,3}[^\n]{0,200}(?:urlopen|requests\.|https?\.get|fetch\(|socket)"
+    r"|(?:urlopen|fetch\(|https?\.get)[^\n]{0,200}\b(?:exec|eval|system|Function)\b",
+    re.IGNORECASE,
+)
+"""What another machine answers is run as code, or a shell is handed to it."""
 _STEPS: Final = (Severity.LOW, Severity.MEDIUM, Severity.HIGH)
 _FETCHES: Final = "Fetches code and runs it, in a file that is executed by itself."
 _DECODES: Final = "Decodes something and runs it, in a file that is executed by itself."
@@ -101,6 +107,8 @@ def _fetched(source: Source, lines: list[str]) -> Iterator[_Told]:
     for one in in_text(short, comment_marks(source.path), folding=source.path.endswith(("yml", "yaml"))):
         vendor = one.origin <= Origin.VENDOR or (one.how == "cloned" and one.origin is not Origin.DOUBTFUL)
         level = _STEPS[max(0, 2 - vendor - one.checked)]
+        if not one.checked and leads_to_nobody(one.address):
+            level = Severity.CRITICAL
         seen = {"how": one.how, "from": one.address or "?", "which is": one.origin.description}
         yield one.first, one.last, _DECODES if one.how == "decoded" else _FETCHES, seen, level
 
@@ -114,4 +122,5 @@ def _by_line(path: str, lines: list[str]) -> Iterator[_Told]:
             message = _TALKS if _CONNECTS.search(line) else None
             message = message or next((words for what, words in _BY_ITSELF if what.search(line)), None)
             if message is not None:
-                yield number, number, message, {}, None
+                grave = message is _TALKS and _RUNS_ANSWER.search(line)
+                yield number, number, message, {}, Severity.CRITICAL if grave else None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gate.languages.commands.addresses import Origin
+from gate.languages.commands.addresses import Origin, leads_to_nobody, origin_of
 from gate.languages.commands.fetched import in_text
 from gate.languages.commands.reading import comment_marks
 from gate.languages.commands.vocabulary import Fetched
@@ -21,6 +21,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.scanners import container_host, sql_reach
 from gate.prescreen.scanners.automatic_commands import acts_alone
 from gate.prescreen.text_rule import TextHit, rule, run_rules
+from gate.supply.inputs.places import is_usual, place
 
 _LONG: Final = 32 << 10
 """Characters up to which a text is looked at in this process: ten times as many can take a second or two."""
@@ -32,7 +33,7 @@ _BUILD: Final = re.compile(
     r"|\.travis\.ya?ml|\.drone\.ya?ml|bitbucket-pipelines\.ya?ml|\.?appveyor\.ya?ml|\.cirrus\.ya?ml|\.readthedocs\.ya?ml"
     r"|readthedocs\.ya?ml|netlify\.toml|vercel\.json|render\.ya?ml|fly\.toml|app\.json|cloudbuild\.ya?ml|buildspec[^/]*\.ya?ml"
     r"|skaffold\.ya?ml|\.woodpecker[^/]*|configure(?:\.ac)?|bootstrap(?:\.sh)?|autogen\.sh|(?:docker-)?entrypoint(?:\.sh)?"
-    r"|build\.(?:sh|ps1|cmd|bat)|meson\.build|[^/]+\.bzl|build\.bazel|[^/]+\.gradle)$"
+    r"|pom\.xml|build\.xml|directory\.build\.(?:targets|props)|[^/]+\.(?:cs|fs|vb)proj|build\.(?:sh|ps1|cmd|bat)|meson\.build|[^/]+\.bzl|build\.bazel|[^/]+\.gradle)$"
     r"|(?:^|/)\.(?:github|gitlab|circleci|buildkite|woodpecker|forgejo|gitea|azure-pipelines|ci)/",
     re.IGNORECASE,
 )
@@ -42,9 +43,21 @@ _DOCUMENT: Final = re.compile(
     re.IGNORECASE,
 )
 _SCRIPTS: Final = (".bat", ".cmd", ".ps1", ".psm1", ".fish", ".nu")
+_MARKUP: Final = (".xml", ".csproj", ".fsproj", ".vbproj", ".targets", ".props", ".nuspec", ".proj")
+_TAG: Final = re.compile(r"</?[\w.:-]{1,80}\s*/?>|<[\w.:-]{1,80}\s(?=\w+\s*=)|<!--|-->")
 _DATA: Final = ("json", "prose", "python", "notebook", "javascript", "typescript", "requirements", "other")
 """Looked at only under a build file's name: these hold commands as examples, or have rules of their own."""
 
+_LONGEST_LINE: Final = 4_000
+_INDEX: Final = re.compile(
+    r"(?:--(?:extra-)?index-url|--default-index|--index|--find-links|--registry|--channel|(?<=[\s\"'])-[if]|(?<=\s)-c"
+    r"|\b(?:PIP_(?:EXTRA_)?INDEX_URL|PIP_FIND_LINKS|UV_(?:DEFAULT_|EXTRA_)?INDEX(?:_URL)?|GOPROXY|POETRY_REPOSITORIES_\w+_URL"
+    r"|npm_config_registry|NPM_CONFIG_REGISTRY|YARN_NPM_REGISTRY_SERVER|CARGO_REGISTRIES_\w+_INDEX|BUNDLE_MIRROR\w*)"
+    r"|\bregistry\s+set|\bconfig\s+set\s+(?:registry|global\.(?:extra-)?index-url)|\bgem\s+sources\s+(?:-a|--add)"
+    r"|\b(?:nuget|dotnet\s+nuget)\s+(?:add\s+source|sources\s+add[^\n]{0,60}-source))"
+    r"[\s=:\"',]{1,6}(?P<address>(?:sparse\+)?https?://[^\s\"',;|<>)]{4,300})"
+)
+_PLAIN: Final = re.compile(r"(?:sparse\+)?https?://[\w.-]+(?::\d+)?(?:/[^${}]*)?$")
 _ORDER: Final = (Severity.LOW, Severity.MEDIUM, Severity.HIGH)
 
 
@@ -133,13 +146,19 @@ def weight(one: Fetched, kind: str) -> tuple[Severity, Confidence]:
         rank -= 1
     if one.how == "made executable":
         rank -= 1 if one.origin is Origin.DOUBTFUL else 2
+    elif not one.checked and one.how != "cloned" and leads_to_nobody(one.address):
+        return Severity.CRITICAL, Confidence.HIGH
     return _ORDER[max(0, rank - one.checked)], sure
 
 
 def _found(view: View) -> list[Fetched]:
     if kind_of(view) is None:
         return []
-    return in_text(view.text, comment_marks(view.path), folding=view.language == "yaml")
+    text = view.text
+    if view.path.lower().endswith(_MARKUP):  # the text between tags, at its place
+        text = _TAG.sub(lambda tag: " " * len(tag[0]), text).replace("&amp;", "&    ").replace("&gt;", ">   ")
+        return in_text(text, (), folding=False)
+    return in_text(text, comment_marks(view.path), folding=view.language == "yaml")
 
 
 def _hit(
@@ -162,9 +181,52 @@ def _hit(
     )
 
 
+@rule(
+    "command.package-index",
+    "A command takes packages from another place than the public registries",
+    severity="high",
+    confidence="medium",
+    topic="dependency",
+    cwe=(494, 829),
+    attack=("T1195.001",),
+    why="Whoever runs the index decides what is installed; beside the public one, the higher version wins, "
+    "so a private name can be taken over.",
+    fix="Name one index for each package in a settings file that owners review, over https and with hashes.",
+)
+def indexes(view: View) -> Iterator[TextHit]:
+    """`pip install --extra-index-url`, `npm --registry`, `conda -c`, `GOPROXY=`, in build files, pipelines
+    and scripts. The public registries and their mirrors (`rules/registries.toml`), this machine, and
+    addresses that are made of variables say nothing.
+    """
+    if kind_of(view) is None and not acts_alone(view.path):
+        return
+    marks = comment_marks(view.path)
+    for number, line in enumerate(view.text.split("\n"), 1):
+        if len(line) > _LONGEST_LINE or line.lstrip().lower().startswith(marks or ("#",)):
+            continue
+        for match in _INDEX.finditer(line):
+            address = match["address"].rstrip("/.,")
+            own = origin_of(address) is Origin.LOCAL or not _PLAIN.match(address)
+            if own or is_usual(place("registry", address)):
+                continue
+            yield TextHit(
+                message="Packages may come from here now.",
+                first=number,
+                last=number,
+                evidence={
+                    "where": re.sub(r"//[^/@]*@", "//[redacted]@", address),
+                    "code": view.quote(number).strip(),
+                },
+                shape=f"index {address}",
+                severity=None,
+                confidence=None,
+            )
+
+
 RULES: Final = (
     fetches,
     decodes,
+    indexes,
     container_host.host_access,
     sql_reach.leaves_database,
 )

@@ -107,5 +107,5 @@ def _findings(found: list[Difference], heads: dict[str, View]) -> Iterator[Findi
             shape=f"{one.fact.what} {one.fact.subject}",
             evidence={name: text for name, text in evidence.items() if text},
             severity=Severity.LOW if in_tests(one.path) else kind.severity,
-            confidence=Confidence.MEDIUM,
+            confidence=Confidence.HIGH if kind.severity is Severity.CRITICAL else Confidence.MEDIUM,
         )

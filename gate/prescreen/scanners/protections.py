@@ -253,6 +253,7 @@ def _loss(loss: Loss, view: View) -> Finding:
     }
     way_round = loss.how == "opened" and loss.family in WHO
     severity = Severity.HIGH if loss.open or way_round else Severity.MEDIUM
+    severity = Severity.CRITICAL if loss.bare else severity
     severity = Severity.LOW if loss.mild or is_example(loss.path) else severity
     made = finding(
         REMOVED,
@@ -261,11 +262,16 @@ def _loss(loss: Loss, view: View) -> Finding:
         shape=f"{loss.how} {loss.unit} {before} {loss.after}",
         evidence={key: value for key, value in evidence.items() if value},
         severity=severity,
-        confidence=Confidence.MEDIUM
-        if loss.family in WHO or loss.how in ("opened", "weakened")
-        else Confidence.LOW,
+        confidence=_confidence(loss),
     )
     return replace(made, cwe=_CWE.get(loss.family, (693,)))
+
+
+def _confidence(loss: Loss) -> Confidence:
+    if loss.bare and not loss.mild:
+        return Confidence.HIGH
+    certain = loss.family in WHO or loss.how in ("opened", "weakened")
+    return Confidence.MEDIUM if certain else Confidence.LOW
 
 
 def _missing(one: Missing, weaker: set[str], view: View | None) -> Finding:

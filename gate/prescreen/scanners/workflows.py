@@ -58,7 +58,7 @@ def _versions(changed: ChangedFile, head: bytes | None, request: PrescreenReques
 
 
 def _of(rule: RuleMeta, changed: ChangedFile, parts: list[ChangedPart]) -> Iterator[Finding]:
-    grave = [part for part in parts if part.level == "high"]
+    grave = [part for part in parts if part.level in ("critical", "high")]
     for part in grave[:_MOST]:
         more = len(grave) - _MOST if part is grave[:_MOST][-1] else 0
         yield _finding(rule, changed, part, more=more)

@@ -13,7 +13,7 @@ from gate.supply.inputs import archives
 from gate.supply.inputs.graph import unasked
 from gate.supply.inputs.model import FileKind, Input, Inputs
 from gate.supply.inputs.places import is_usual, origins, place, shown
-from gate.supply.lookalike import imitates
+from gate.supply.lookalike import imitates, poses_as
 from gate.supply.lookalike import is_known as is_much_used
 
 What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
@@ -133,9 +133,12 @@ class _Look:
     def _moved(self, one: Input, old: Input, fresh: list[str]) -> Difference:
         now, was = _where(one, fresh[0]), _where(old, "")
         rest = _rest(one, old) if self.kind == "lock" else ""
+        like = next((found for p in fresh for q in origins(old, self.kind) if (found := poses_as(p, q))), "")
+        like = like or next((found for p in fresh if (found := poses_as(p, old.name))), "")
+        rest += f"; that is nearly {like}, and not the same" if like else ""
         return Difference(
             what="source",
-            level="critical" if self._is_by_hand(one, old, fresh) else self._level(fresh),
+            level="critical" if like or self._is_by_hand(one, old, fresh) else self._level(fresh),
             name=one.name,
             told=f"{_label(one)} now comes from {now} instead of {was}{rest}",
             needle=now,

@@ -7,9 +7,12 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.supply.inputs import (
+    conda,
+    dotnet,
     golang,
     images,
     javascript,
+    jvm,
     npm,
     php,
     python_locks,
@@ -40,6 +43,14 @@ _LOCKS: Final[dict[str, Reader]] = {
     "gemfile.lock": ruby.lock,
     "gems.locked": ruby.lock,
     "composer.lock": php.lock,
+    "gradle.lockfile": jvm.gradle_lock,
+    "buildscript-gradle.lockfile": jvm.gradle_lock,
+    "verification-metadata.xml": jvm.verification,
+    "gradle-wrapper.properties": jvm.wrapper,
+    "maven-wrapper.properties": jvm.wrapper,
+    "packages.lock.json": dotnet.lock,
+    "conda-lock.yml": conda.conda_lock,
+    "pixi.lock": conda.pixi,
 }
 _MANIFESTS: Final[dict[str, Reader]] = {
     "package.json": npm.manifest,
@@ -47,6 +58,7 @@ _MANIFESTS: Final[dict[str, Reader]] = {
     "pipfile": python_manifests.pipfile,
     "cargo.toml": rust.manifest,
     "go.mod": golang.module,
+    "pom.xml": jvm.pom,
     ".gitmodules": repositories.gitmodules,
     ".pre-commit-config.yaml": repositories.pre_commit,
     ".pre-commit-config.yml": repositories.pre_commit,

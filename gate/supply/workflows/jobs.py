@@ -101,6 +101,10 @@ def compare_step(old: object, new: object, path: Path, context: Context) -> None
     if not old:
         context.add("low", "A new step.", path, new.get("name", ""))
     compare_secrets(old, new, path, context)
+    if isinstance(new.get("run"), str) and new.get("run") != old.get("run"):
+        sent = values.secret_sent(new["run"], values.secrets_in(texts_of(new)), context.hosts)
+        if sent:
+            context.add("critical", "Secrets are sent to a machine that base does not know.", path, sent)
     if values.secrets_in(texts_of(new)) - {values.TOKEN}:
         context = replace(context, holds=True)
     context = replace(context, guards=values.guards(_commands([old, new])))
@@ -205,7 +209,7 @@ def _commands(steps: Sequence[object]) -> list[str]:
 
 def differences(context: Context) -> Iterator[Difference]:
     """What was gathered, the worst first, each text once."""
-    order: tuple[Level, ...] = ("high", "medium", "low")
+    order: tuple[Level, ...] = ("critical", "high", "medium", "low")
     seen: set[tuple[str, Path]] = set()
     for one in sorted(context.out, key=lambda d: order.index(d.level)):
         if (one.what, one.path) not in seen:

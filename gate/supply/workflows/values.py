@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
@@ -17,7 +17,7 @@ from gate.languages.commands.addresses import Origin, origin_of
 from gate.languages.commands.vocabulary import FETCHES
 from gate.resources import rules_dir
 
-Level = Literal["low", "medium", "high"]
+Level = Literal["low", "medium", "high", "critical"]
 
 _EXPRESSION: Final = re.compile(r"\$\{\{(.*?)(?:\}\}|\Z)", re.DOTALL)
 _SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*([\w-]+)|\[\s*['\"]([\w-]+)['\"]\s*\])?", re.IGNORECASE)
@@ -42,6 +42,18 @@ _LEAVES: Final = re.compile(
 _HIDES: Final = re.compile(
     r"\bbase(?:64|32)\s+(?:-\w*d|--decode)|\beval\b|\bxxd\s+-\w*r|\bopenssl\s+(?:enc|base64)\b|\bprintenv\b"
     r"|(?:^|[;&|]\s*)env\s*(?:\||>|$)|/proc/self/environ|\bLD_PRELOAD\b|\bBASH_ENV\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BRINGS: Final = re.compile(
+    r"\b(?:curl|wget|http|https|nc|ncat|socat|python[\d.]*|node|invoke-(?:webrequest|restmethod))\b",
+    re.IGNORECASE,
+)
+_WRAPS: Final = re.compile(
+    r"\|\s*(?:base64|base32|xxd|od|rev|tr|gzip|openssl|hexdump)\b|<<<[^\n|]{0,200}\|", re.IGNORECASE
+)
+_WHOLE: Final = re.compile(
+    r"(?:^|[;&|(]\s*)(?:env|printenv|export\s+-p|set)\s*\|[^\n]{0,300}\b(?:curl|wget|nc|ncat)\b"
+    r"|\$\((?:env|printenv)\b|/proc/self/environ|@/proc/\w+/environ",
     re.IGNORECASE | re.MULTILINE,
 )
 _INLINE: Final = re.compile(
@@ -152,6 +164,18 @@ def newly_used(action: Action) -> Level:
     if action.is_well_known:
         return "low" if action.is_pinned or action.is_tagged else "medium"
     return "medium" if action.is_pinned else "high"
+
+
+def secret_sent(run: str, secrets: Iterable[str], known: Container[str]) -> str:
+    """The address that a command newly brings every secret to, or one that was wrapped first; empty: none.
+
+    A token in a header is how services are used; one that goes through ``base64`` on its way is not.
+    """
+    held = {*secrets} - {TOKEN}
+    found = [match for match in _URL.finditer(run) if _BRINGS.search(run)]
+    foreign = [m[0] for m in found if m[1].lower() not in known and not is_known_place(m[0])]
+    wrapped = bool(held) and bool(_WRAPS.search(run))
+    return foreign[0] if foreign and (EVERY in held or wrapped or _WHOLE.search(run)) else ""
 
 
 def secrets_in(texts: Iterable[str]) -> frozenset[str]:
