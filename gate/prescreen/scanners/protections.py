@@ -94,14 +94,19 @@ security, comparisons in constant time, Rocket's and Axum's extractors; `permitA
 rewritten rather than cut, calls a check that it did not call, or its class has another base, the loss is
 *low*; so is one of another kind than who may, in a function that answers no request and calls something new.
 
-High is a function that answers requests and that nothing in the change guards any more. A view that is
-deleted protects nothing that is left, and is not reported.
+High is a function that answers requests and that nothing in the change guards any more. *Critical* (it blocks
+by itself) is a log-in, a permission, a signature or a CSRF check that is taken out of what decides who may, or
+loosened there, while the rest of the function is as before: whoever takes a check out for a reason changes what
+it guarded, too. A view that is deleted protects nothing that is left, and is not reported.
+
+In Django's `MIDDLEWARE` others stay behind the sessions and the log-in that they ask. A random value that gives
+way to the clock, a counter or a digest is *far less*, too.
 
 ## What it does not see
 
 Guards in files that the change does not touch; values of conditions other than the quantities above;
-templates; guards of frameworks whose names say nothing; the order of middleware in Flask, Starlette and
-Django; quantities whose constant stands in another file under a name that says nothing.
+templates; guards of frameworks whose names say nothing; the order of middleware in Flask and Starlette;
+quantities whose constant stands in another file under a name that says nothing.
 """,
     TESTS.id: """
 A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are

@@ -27,7 +27,7 @@ def line(*acts: ForcedAct, **more: Any) -> ForcedLine:
     return ForcedLine(path="a.py", line=41, acts=acts, **more)
 
 
-PAIR = (act(), act("credential", text="takes the planted secret x (read)"))
+PAIR = (act(text="connects to c2.example:4444"), act("credential", text="takes the planted secret x (read)"))
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,8 @@ PAIR = (act(), act("credential", text="takes the planted secret x (read)"))
         (line(*PAIR, guard="host"), ("critical", "medium")),
         (line(act(severity="critical"), guard="host"), ("critical", "medium")),
         (line(*PAIR, guard="host", in_tests=True), ("high", "low")),
+        (line(act(), PAIR[1]), ("critical", "medium")),
+        (line(act(), PAIR[1], in_tests=True), ("high", "low")),
     ],
 )
 def test_two_strong_facts_behind_a_guard_weigh_most(seen: ForcedLine, wanted: tuple[str, str]) -> None:
