@@ -11,7 +11,7 @@ SANDBOXES := -n $(shell n=$$(getconf _NPROCESSORS_ONLN); n=$$(((n * 3 + 1) / 2))
 MEASURED := -p tests.coverage_plugin -p no:slipcover
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-vulnerable rule-pages image test-image clean
+.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-vulnerable rule-pages wheel image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -81,6 +81,9 @@ bench-vulnerable: venv ## changes with holes and secure twins, attacked: proven,
 
 rule-pages: venv ## write docs/rules/ anew from the rules
 	@$(BIN)/python scripts/rule_pages.py
+
+wheel: venv ## the wheel in an empty environment on each Python that is here
+	@$(BIN)/python scripts/wheel.py
 
 image: setup ## the container image that holds gate itself, and its size
 	@$(BIN)/python scripts/image.py

@@ -211,10 +211,9 @@ def read_report(path: str | Path) -> Report:
 def render(report: Report, style: str) -> str:
     """The report as one document: ``json``, ``markdown``, ``sarif``, ``html``, ``terminal``, ``junit`` ...
 
-    Texts of the change are escaped for it. Raises UsageError for a format that there is none of.
+    Also ``distribution.name`` of a plugin. Texts of the change are escaped for it by ours. Raises UsageError
+    for a format that there is none of.
     """
-    from gate.report.registry import REPORTERS
+    from gate.report.registry import reporter
 
-    if style not in REPORTERS:
-        raise UsageError(f"no report is called {style}", advice=f"Valid: {', '.join(REPORTERS)}.")
-    return REPORTERS[style].render(report)
+    return reporter(style).render(report)

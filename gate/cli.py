@@ -8,12 +8,26 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import Final
 
-from gate.errors import Exit, GateError
-from gate.verbs.parser import build_parser
+from gate.errors import Exit, GateError, UsageError
+from gate.identity import DISTRIBUTION, mixed_up
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
 """The machine's lack of room, which is no bug of ours."""
+
+
+EXTRAS: Final = {
+    "github": "publish",
+    "gitlab": "gitlab",
+    "lsprotocol": "lsp",
+    "mcp": "mcp",
+    "pygls": "lsp",
+    "sigstore": "sigstore",
+    "starlette": "serve",
+    "uvicorn": "serve",
+}
+"""Packages that only some verbs need, and the extra that brings each."""
 
 
 class Interrupted(BaseException):
@@ -23,6 +37,9 @@ class Interrupted(BaseException):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code. Nothing but our bugs ends in 4."""
     try:
+        _refuse_mixed()
+        from gate.verbs.parser import build_parser
+
         arguments = build_parser().parse_args(argv)
         return int(arguments.run(arguments))
     except SystemExit as stop:  # argparse: 0 after --help, 2 after a wrong word
@@ -49,8 +66,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"gate: cannot write{place}: {error.strerror}", file=sys.stderr)
         print("      Make room (TMPDIR names where temporary files go), then run it again.", file=sys.stderr)
         return Exit.USAGE
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            return _bug(error)
+        print(f"gate: this needs {error.name}, which is not installed", file=sys.stderr)
+        print(f"      pip install '{DISTRIBUTION}[{extra}]'", file=sys.stderr)
+        return Exit.USAGE
     except Exception as error:  # noqa: BLE001  # the last line of defence: no traceback to the user
         return _bug(error)
+
+
+def _refuse_mixed() -> None:
+    if why := mixed_up():
+        raise UsageError(
+            why,
+            advice=f"pip uninstall gate {DISTRIBUTION}; pip install {DISTRIBUTION} (`gate` is another one's)",
+        )
 
 
 def _bug(error: Exception) -> int:

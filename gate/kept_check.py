@@ -35,7 +35,7 @@ _SURROUNDINGS: Final = ("PIP_", "UV_", "NPM_CONFIG_", "GATE_", "DOCKER_", "PODMA
 """Beginnings of variables that say where packages, images and engines come from."""
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _OURS: Final = ("GATE_CACHE", "GATE_CACHE_KEY")
-_PASSING: Final = frozenset({SkipReason.BACKEND_FAILED})
+_PASSING: Final = frozenset({SkipReason.BACKEND_FAILED, SkipReason.NO_OPINION})
 """Why a stage was skipped that could be otherwise the next time."""
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from gate import plugins
 from gate.errors import UsageError
 from gate.model.change import Tree
 from gate.model.score import Thresholds, Unrun
@@ -24,8 +25,10 @@ _MAX_CONFIG = 256 << 10
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=3600)]
 Percent = Annotated[int, msgspec.Meta(ge=1, le=100)]
 IsolationLevel = Literal["process", "container", "user-kernel", "vm"]
-BackendName = Literal["auto", "microvm", "gvisor", "docker", "bubblewrap", "wasm", "deno", "restricted"]
+BACKENDS = ("auto", "microvm", "gvisor", "docker", "bubblewrap", "wasm", "deno", "restricted")
 """The backends of gate/sandbox/backends/registry.py, and the choice among them."""
+BackendName = Annotated[str, msgspec.Meta(extra_json_schema={"enum": [*BACKENDS]})]
+"""Those, and ``distribution.name`` of a plugin: see ``load``."""
 
 
 class Struct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -251,16 +254,8 @@ def load(
         table, source = _from_tree(base, names or CONFIG_NAMES, where)
     else:
         table, source = {}, ""
-    if base is not None and file is None and "egress_allow" in table.get("sandbox", {}):
-        raise UsageError(
-            f"{source}: sandbox.egress_allow is for whoever runs gate, not for the tree",
-            advice="Give it as --egress-allow, GATE_SANDBOX_EGRESS_ALLOW, or in the file of --config.",
-        )
-    if base is not None and file is None and "url" in table.get("opinion", {}):
-        raise UsageError(
-            f"{source}: opinion.url is for whoever runs gate, not for the tree: code is sent there",
-            advice="Give it as GATE_OPINION_URL, or in the file of --config.",
-        )
+    if base is not None and file is None:
+        _check_tree(table, source)
     merged, origin = _checked(table, source), dict.fromkeys(_leaves(table), source)
     for name, text in sorted((os.environ if environ is None else environ).items()):
         key = _environment_key(name)
@@ -277,11 +272,36 @@ def load(
             f"policy.warn ({config.policy.warn}) is above policy.fail ({config.policy.fail})",
             advice="A score must reach warn before it can reach fail; lower policy.warn.",
         )
+    _check_backend(config.sandbox.backend, origin.get("sandbox.backend", source))
+    if told := plugins.told():
+        origin["plugins"] = f"{plugins.VARIABLE} ({told})"
     if config.sandbox.fast and config.sandbox.deep:
         raise UsageError(
             "sandbox.fast and sandbox.deep exclude each other", advice="Leave one of --fast and --deep out."
         )
     return Settings(config=config, origin=origin)
+
+
+def _check_tree(table: Mapping[str, Any], source: str) -> None:
+    """What a tree may not choose, not even at base."""
+    if "egress_allow" in table.get("sandbox", {}):
+        raise UsageError(
+            f"{source}: sandbox.egress_allow is for whoever runs gate, not for the tree",
+            advice="Give it as --egress-allow, GATE_SANDBOX_EGRESS_ALLOW, or in the file of --config.",
+        )
+    if "url" in table.get("opinion", {}):
+        raise UsageError(
+            f"{source}: opinion.url is for whoever runs gate, not for the tree: code is sent there",
+            advice="Give it as GATE_OPINION_URL, or in the file of --config.",
+        )
+
+
+def _check_backend(name: str, place: str) -> None:
+    if name not in BACKENDS and name.partition(".")[0] not in {p.name for p in plugins.enabled()}:
+        raise UsageError(
+            f"{place}: Invalid enum value {name!r} (at `sandbox.backend`)",
+            advice=f"Valid: {', '.join(BACKENDS)}.",
+        )
 
 
 def _from_file(path: Path) -> dict[str, Any]:

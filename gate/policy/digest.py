@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from gate import plugins
 from gate.resources import rules_dir
 
 NOT_JUDGING: Final = frozenset({("sandbox", "backend"), ("sandbox", "egress_allow")})
@@ -29,7 +30,10 @@ def policy_digest(settings: Mapping[str, Mapping[str, object]]) -> str:
         for table in JUDGING
         if table in settings
     }
-    text = msgspec.json.encode({"rules": rules_digest(), "settings": kept}, order="deterministic")
+    parts: dict[str, object] = {"rules": rules_digest(), "settings": kept}
+    if others := plugins.told():
+        parts["plugins"] = others
+    text = msgspec.json.encode(parts, order="deterministic")
     return hashlib.sha256(text).hexdigest()
 
 

@@ -21,8 +21,8 @@ from gate.model.doubt import Doubt
 from gate.model.override import Override, OverrideDecision
 from gate.model.report import Report
 from gate.model.score import Verdict
+from gate.policy.advice import advised_score
 from gate.policy.policy_file import Policy, load_policy
-from gate.policy.score import score
 from gate.policy.verdict import decide
 
 FILE: Final = "overrides.toml"
@@ -171,7 +171,7 @@ def _lifted(
         return replace(report, overrides=shown)
     left = tuple(f for f in report.findings if f.fingerprint not in covered)
     verdict, reasons = decide(
-        score=score(left, policy),
+        score=advised_score(left, policy, fail=report.thresholds.fail, ai_attributed=False)[0],
         findings=left,
         stages=report.stages,
         thresholds=report.thresholds,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gate.model.rule import RuleMeta
 from gate.prescreen.outcome import UNSCANNED
-from gate.prescreen.python_ast.rule import ast_rules
+from gate.prescreen.python_ast.rule import ast_rules, plugin_rules
 from gate.prescreen.scanners import (
     commands,
     dependencies,
@@ -43,7 +43,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield meta, ""
     for meta in protections.RULES:
         yield meta, protections.PAGES[meta.id].strip()
-    for rule in ast_rules():
+    for rule in (*ast_rules(), *plugin_rules()):
         yield rule.meta, rule.page
     for meta in semgrep_rules().values():
         yield meta, ""

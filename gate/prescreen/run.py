@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
-from gate import crash_log
+from gate import crash_log, plugins
 from gate.errors import InconclusiveError
 from gate.model.finding import Finding
 from gate.model.stage import Stage, StageOutcome
@@ -71,8 +71,10 @@ def prescreen(request: PrescreenRequest, progress: Progress | None = None) -> Pr
     unread = replace(
         unread, stages=tuple(replace(s, seconds=time.monotonic() - start) for s in unread.stages)
     )
-    with ThreadPoolExecutor(len(SCANNERS), thread_name_prefix="scanner") as pool:
-        running = [pool.submit(_one, scanner, request, progress) for scanner in SCANNERS.values()]
+    theirs = plugins.loaded("gate.scanners")
+    every = SCANNERS | {name: cast(Scanner, scanner) for name, scanner in theirs.items()}
+    with ThreadPoolExecutor(len(every), thread_name_prefix="scanner") as pool:
+        running = [pool.submit(_one, name, scanner, request, progress) for name, scanner in every.items()]
         results = settle([unread, *(future.result() for future in running)], views)
     values = tuple(sorted({value for result in results for value in result.secrets}))
     findings = sorted(
@@ -83,9 +85,9 @@ def prescreen(request: PrescreenRequest, progress: Progress | None = None) -> Pr
     return Prescreened(findings=tuple(findings), stages=stages, secrets=values)
 
 
-def _one(scanner: Scanner, request: PrescreenRequest, progress: Progress | None) -> Prescreened:
+def _one(called: str, scanner: Scanner, request: PrescreenRequest, progress: Progress | None) -> Prescreened:
     start = time.monotonic()
-    name = f"prescreen:{scanner.name}"
+    name = f"prescreen:{called}"
     try:
         result = scanner.scan(request)
     except InconclusiveError as error:
@@ -96,7 +98,7 @@ def _one(scanner: Scanner, request: PrescreenRequest, progress: Progress | None)
         result = _failed(name, reason)
     seconds = time.monotonic() - start
     if progress is not None:
-        progress(scanner.name)
+        progress(called)
     return replace(result, stages=tuple(replace(stage, seconds=seconds) for stage in result.stages))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
+from gate import plugins
+from gate.errors import UsageError
 from gate.model.report import Report
 from gate.report import gitlab, html, json_v1, junit, markdown, sarif, terminal
 
@@ -28,3 +30,13 @@ REPORTERS: Final[dict[str, Reporter]] = {
     "sast": gitlab.SAST,
     "junit": junit.REPORTER,
 }
+
+
+def reporter(name: str) -> Reporter:
+    """One of ours, or of a plugin (``distribution.name``). Raises UsageError for a name of neither."""
+    if name in REPORTERS:
+        return REPORTERS[name]
+    theirs = plugins.loaded("gate.reporters")
+    if name not in theirs:
+        raise UsageError(f"no report is called {name}", advice=f"Valid: {', '.join((*REPORTERS, *theirs))}.")
+    return cast(Reporter, theirs[name])

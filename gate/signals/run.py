@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from gate import plugins
 from gate.model.finding import Finding
+from gate.model.rule import FindingStage
 from gate.signals.interface import SignalContext, SignalRule
 from gate.signals.proof_kit import ProofContext, ProofRule
 from gate.signals.proof_kit import rule as proof_rule
@@ -14,9 +16,14 @@ RULES: Final[tuple[SignalRule, ...]] = rule.in_folder("gate.signals.rules")
 """Ordered by id."""
 
 
+def plugin_rules() -> tuple[SignalRule, ...]:
+    """Those of plugins, ordered by id. Raises UsageError for what is no rule, or has no id of its own."""
+    return plugins.rules(FindingStage.BEHAVIOUR)
+
+
 def signals(context: SignalContext) -> tuple[Finding, ...]:
     """Findings of all rules, in the rules' order. Pure: equal contexts give equal findings."""
-    return tuple(finding for rule in RULES for finding in rule.check(context))
+    return tuple(finding for rule in (*RULES, *plugin_rules()) for finding in rule.check(context))
 
 
 PROOF_RULES: Final[tuple[ProofRule, ...]] = proof_rule.in_folder("gate.signals.proven")

@@ -74,6 +74,15 @@ def add_telling(parser: argparse.ArgumentParser) -> None:
             metavar="FILE",
             help=f"write the {name} report to FILE (-: to stdout, alone)",
         )
+    tell.add_argument(
+        "--as",
+        dest="theirs",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "FILE"),
+        help="write a plugin's report to FILE (docs/plugins.md)",
+    )
     loud = tell.add_mutually_exclusive_group()
     loud.add_argument(
         "-q", "--quiet", action="store_true", help="print only errors, and one line for a verdict that blocks"
@@ -146,7 +155,11 @@ def check_outputs(arguments: argparse.Namespace) -> None:
         raise UsageError(
             "only one report can go to stdout", advice="Give a file to all but one of " + _words(paths) + "."
         )
-    for path in (*paths.values(), getattr(arguments, "bundle", None)):
+    for path in (
+        *paths.values(),
+        *(Path(file) for _, file in arguments.theirs),
+        getattr(arguments, "bundle", None),
+    ):
         if path is None or str(path) == _STDOUT:
             continue
         if path.is_dir():
@@ -163,16 +176,18 @@ def _words(names: Iterable[str]) -> str:
 
 def write_reports(report: Report, arguments: argparse.Namespace) -> bool:
     """Write every report that was asked for; True when one of them went to stdout."""
-    from gate.report.registry import REPORTERS
+    from gate.report.registry import REPORTERS, reporter
 
     to_stdout = False
-    for name, reporter in FORMATS.items():
+    for style, file in arguments.theirs:
+        write_file(Path(file), reporter(style).render(report))
+    for name, form in FORMATS.items():
         path: Path | None = getattr(arguments, name)
         if path is not None and str(path) == _STDOUT:
-            write_stdout(REPORTERS[reporter].render(report))
+            write_stdout(REPORTERS[form].render(report))
             to_stdout = True
         elif path is not None:
-            write_file(path, REPORTERS[reporter].render(report))
+            write_file(path, REPORTERS[form].render(report))
     return to_stdout
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
-from gate.errors import Exit
+from gate.errors import Exit, UsageError
 from gate.verbs.common import FORMATS, add_telling, check_outputs, write_file, write_report
 from gate.verbs.interface import Verb
+
+if TYPE_CHECKING:
+    from gate.extend import Forge
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,18 +24,22 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show it in the browser (with --html: that file, else a temporary one)",
     )
+    parser.add_argument("--to", metavar="NAME", help="hand it to a plugin's forge (docs/plugins.md)")
     add_telling(parser)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from gate.api import read_report, render
+    from gate.escape import terminal
 
     check_outputs(arguments)
     report = read_report(arguments.file)
     asked = any(getattr(arguments, name) is not None for name in FORMATS)
-    if asked or not arguments.open:
+    if asked or not (arguments.open or arguments.to):
         arguments.quiet = arguments.quiet or asked
         write_report(report, arguments)
+    if arguments.to is not None:
+        print(f"gate: {terminal(_forge(arguments.to).tell(report, os.environ))}")
     if arguments.open:
         shown = arguments.html
         if shown is None or not shown.is_file():
@@ -39,6 +47,16 @@ def _run(arguments: argparse.Namespace) -> int:
             write_file(shown, render(report, "html"))
         _show(shown.resolve())
     return Exit.OK
+
+
+def _forge(name: str) -> Forge:
+    from gate import plugins
+
+    known = plugins.loaded("gate.forges")
+    if name not in known:
+        valid = f"Valid: {', '.join(known)}." if known else "No plugin that GATE_PLUGINS names has one."
+        raise UsageError(f"no forge is called {name}", advice=valid)
+    return cast("Forge", known[name])
 
 
 def _show(file: Path) -> None:

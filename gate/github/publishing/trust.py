@@ -14,9 +14,9 @@ from gate.github.target import PullNow, compare, tree_of
 from gate.model.finding import worst_first
 from gate.model.report import Report
 from gate.model.score import Verdict
+from gate.policy.advice import advised_score
 from gate.policy.digest import policy_digest
 from gate.policy.policy_file import load_policy
-from gate.policy.score import score
 from gate.policy.verdict import decide
 from gate.report.from_json import as_report
 from gate.report.json_v1 import decode
@@ -78,8 +78,8 @@ def recomputed(report: Report, settings: Settings) -> Report:
     A report that flatters itself is told with what its own evidence says; never with a better verdict.
     """
     policy = load_policy()
-    total = score(report.findings, policy)
     thresholds = settings.thresholds_for(is_ai=any(commit.is_ai for commit in report.commits))
+    total, _ = advised_score(report.findings, policy, fail=thresholds.fail, ai_attributed=False)
     verdict, reasons = decide(
         score=total,
         findings=report.findings,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
+from gate import plugins
 from gate.model.rule import Confidence, FindingStage, Severity
 from gate.prescreen.python_ast.module import Module
 from gate.rules_api import Rule, RuleKind
@@ -36,3 +37,9 @@ AstRule = Rule[Module, Hit]
 def ast_rules() -> tuple[AstRule, ...]:
     """Every rule of the folder, ordered by id. A file without a rule is an error, not a gap."""
     return rule.in_folder("gate.prescreen.rules")
+
+
+@cache
+def plugin_rules() -> tuple[AstRule, ...]:
+    """Those of plugins, ordered by id. Raises UsageError for what is no rule, or has no id of its own."""
+    return plugins.rules(FindingStage.PRESCREEN)

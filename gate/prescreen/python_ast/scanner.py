@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import gc
 import io
+import os
 import re
 import time
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gate import plugins
 from gate.languages.limited_child import scan_isolated
 from gate.languages.python_syntax import newer_python
 from gate.model.change import Tree
@@ -28,7 +30,7 @@ from gate.prescreen.python_ast.harmless import BY_VALUE, VALUE_WORDS, is_harmles
 from gate.prescreen.python_ast.imported_files import imported_files, imported_texts, imports_of
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
-from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules
+from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules, plugin_rules
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
 
@@ -80,7 +82,7 @@ def parse(path: str, data: bytes) -> Module:
 def hits(module: Module, rules: Iterable[AstRule] | None = None) -> list[tuple[AstRule, Hit]]:
     """Every hit of every rule, the worst one for each line, in the order of rules and lines."""
     out: list[tuple[AstRule, Hit]] = []
-    for rule in rules if rules is not None else ast_rules():
+    for rule in rules if rules is not None else (*ast_rules(), *plugin_rules()):
         worst: dict[int, Hit] = {}
         for found in rule.check(module):
             line = getattr(found.node, "lineno", 0)
@@ -111,6 +113,7 @@ def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
 
     Raises SyntaxError where Python would; memory and stack are the child's business.
     """
+    os.environ[plugins.VARIABLE] = str(options.get("plugins", ""))  # the child has a clean environment
     gc.set_threshold(100_000, 20, 100)  # a tree is millions of small objects and no cycles
     module = parse(path, data)
     given = options.get("outside")
@@ -222,6 +225,13 @@ def _without_own(found: _ByView, head: Tree) -> _ByView:
     ]
 
 
+def _plugged() -> dict[str, object]:
+    """The plugins whose rules the child is to load; versions, since what it says is kept by all of this."""
+    if not (told := plugins.told()):
+        return {}
+    return {"plugins": os.environ[plugins.VARIABLE], "plugin_versions": told}
+
+
 def _look(
     views: Sequence[View],
     deadline: float,
@@ -234,7 +244,7 @@ def _look(
         "gate.prescreen.python_ast.scanner:scan_text",
         files,
         Scanned,
-        options=options,
+        options={**(options or {}), **_plugged()},
         deadline=deadline,
         parses=True,
         pure=True,
@@ -253,7 +263,7 @@ def _look(
 
 
 def _findings(found: _ByView) -> Iterator[Finding]:
-    metas = {rule.meta.id: rule.meta for rule in ast_rules()}
+    metas = {rule.meta.id: rule.meta for rule in (*ast_rules(), *plugin_rules())}
     for view, items in found:
         for item in items:
             meta = metas[item.rule]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
+from gate import plugins
 from gate.errors import InconclusiveError, UsageError
 from gate.model.run import Capability
 from gate.sandbox.contract import Backend, BackendOptions, TracerChoice
@@ -96,7 +97,12 @@ def choose(
     when nothing that works is strong enough. A backend is never swapped for a weaker one silently:
     a backend asked for by name is the only one tried.
     """
-    known = {**BACKENDS, **SCRIPTED}
+    theirs = plugins.loaded("gate.backends") if name not in ("auto", *BACKENDS, *SCRIPTED) else {}
+    known = {
+        **BACKENDS,
+        **SCRIPTED,
+        **{key: cast(Callable[[], Backend], made) for key, made in theirs.items()},
+    }
     if name != "auto" and name not in known:
         raise UsageError(f"unknown sandbox backend {name!r}", advice=f"Known: auto, {', '.join(known)}.")
     if minimum not in _STRENGTH:
