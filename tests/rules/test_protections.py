@@ -35,7 +35,12 @@ def _found(case: Path) -> tuple[str, list[Finding]]:
 @pytest.mark.parametrize("case", sorted((CASES / "hostile").glob("*.txt")), ids=lambda case: case.stem)
 def test_removed_protection_is_found(case: Path) -> None:
     expected, found = _found(case)
-    assert max((f.severity.value for f in found), key=["", "low", "medium", "high", "critical"].index, default="") == expected
+    assert (
+        max(
+            (f.severity.value for f in found), key=["", "low", "medium", "high", "critical"].index, default=""
+        )
+        == expected
+    )
 
 
 @pytest.mark.parametrize("case", sorted((CASES / "harmless").glob("*.txt")), ids=lambda case: case.stem)

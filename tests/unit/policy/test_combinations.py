@@ -63,6 +63,8 @@ def test_more_findings_never_undo_one() -> None:
 
 
 def test_a_rule_that_does_not_exist_is_refused() -> None:
-    text = (rules_dir() / "policy.toml").read_text().replace('"py.secret-sent", "sh-env', '"No Id", "sh-env', 1)
+    text = (
+        (rules_dir() / "policy.toml").read_text().replace('"py.secret-sent", "sh-env', '"No Id", "sh-env', 1)
+    )
     with pytest.raises(UsageError, match="No Id"):
         parse_policy(text)

@@ -48,7 +48,10 @@ def test_another_owner_is_told(before: str, after: str, wanted: tuple[str, str])
         ("http://api.tool.com/v1", "https://api.tool.com/v1"),
         ("http://localhost:8000/", "http://127.0.0.1:9000/"),
         ("https://api.tool.com/v1", "http://localhost:9000/"),
-        ("https://raw.githubusercontent.com/us/x/main/a.sh", "https://raw.githubusercontent.com/us/x/main/b.sh"),
+        (
+            "https://raw.githubusercontent.com/us/x/main/a.sh",
+            "https://raw.githubusercontent.com/us/x/main/b.sh",
+        ),
     ],
 )
 def test_the_same_owner_is_nothing(before: str, after: str) -> None:
