@@ -34,8 +34,8 @@ CHANGED: Final = rule.meta(
     topic="network",
     cwe=(506, 200),
     attack=("T1041", "T1567", "T1036"),
-    why="The same call with the same data now goes to somebody else: nothing else in the change tells that it "
-    "is another's, and tests that replace the network pass as before.",
+    why="The same call with the same data now goes to somebody else: nothing else in the change tells that "
+    "it is another's, and tests that replace the network pass as before.",
     fix="Say in the change whose address that is; have its owner confirm it.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (CHANGED,)

@@ -94,13 +94,14 @@ security, comparisons in constant time, Rocket's and Axum's extractors; `permitA
 rewritten rather than cut, calls a check that it did not call, or its class has another base, the loss is
 *low*; so is one of another kind than who may, in a function that answers no request and calls something new.
 
-High is a function that answers requests and that nothing in the change guards any more. *Critical* (it blocks
-by itself) is a log-in, a permission, a signature or a CSRF check that is taken out of what decides who may, or
-loosened there, while the rest of the function is as before: whoever takes a check out for a reason changes what
-it guarded, too. A view that is deleted protects nothing that is left, and is not reported.
+High is a function that answers requests and that nothing in the change guards any more. *Critical* (it
+blocks by itself) is a log-in, a permission, a signature or a CSRF check that is taken out of what decides
+who may, or loosened there, while the rest of the function is as before: whoever takes a check out for a
+reason changes what it guarded, too.
+A view that is deleted protects nothing that is left, and is not reported.
 
-In Django's `MIDDLEWARE` others stay behind the sessions and the log-in that they ask. A random value that gives
-way to the clock, a counter or a digest is *far less*, too.
+In Django's `MIDDLEWARE` others stay behind the sessions and the log-in that they ask. A random value that
+gives way to the clock, a counter or a digest is *far less*, too.
 
 ## What it does not see
 

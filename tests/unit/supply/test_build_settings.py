@@ -51,7 +51,8 @@ def test_what_a_pom_takes() -> None:
 
 def test_sums_of_gradle() -> None:
     text = (
-        '<verification-metadata><components><component group="g" name="a" version="1"><artifact name="a-1.jar">'
+        '<verification-metadata><components><component group="g" name="a" version="1">'
+        '<artifact name="a-1.jar">'
         '<sha256 value="AB"/></artifact></component></components></verification-metadata>'
     )
     (one,) = jvm.verification(text).inputs
@@ -60,7 +61,8 @@ def test_sums_of_gradle() -> None:
 
 
 def test_locks_of_net_and_conda() -> None:
-    lock = '{"version": 1, "dependencies": {"net8.0": {"A": {"type": "Direct", "resolved": "1.0", "contentHash": "h="}}}}'
+    package = '{"type": "Direct", "resolved": "1.0", "contentHash": "h="}'
+    lock = '{"version": 1, "dependencies": {"net8.0": {"A": ' + package + "}}}"
     (one,) = dotnet.lock(lock).inputs
     assert (one.name, one.version, one.archives[0].digest) == ("A", "1.0", "sha512:h=")
     url = "https://conda.anaconda.org/conda-forge/linux-64/numpy-2.0.1-py312_0.conda"

@@ -8,7 +8,14 @@ from gate.prescreen.scanners.destinations import Destinations
 from gate.supply.owners import owner_of
 from tests.prescreen_support import make_request
 
-CODE = 'import urllib.request\n\nENDPOINT = "{}"\n\n\ndef send(data):\n    return urllib.request.urlopen(ENDPOINT, data)\n'
+CODE = """import urllib.request
+
+ENDPOINT = "{}"
+
+
+def send(data):
+    return urllib.request.urlopen(ENDPOINT, data)
+"""
 
 
 def told(before: str, after: str, path: str = "app/report.py", text: str = CODE) -> list[tuple[str, str]]:
