@@ -15,7 +15,7 @@ from gate.resources import rules_dir
 
 NOT_JUDGING: Final = frozenset({("sandbox", "backend"), ("sandbox", "egress_allow")})
 """Settings that pick means and leave the verdict alone (``sandbox.minimum`` bounds the backend)."""
-JUDGING: Final = ("policy", "sandbox", "prescreen", "attribution", "override")
+JUDGING: Final = ("policy", "sandbox", "prescreen", "attribution", "override", "opinion")
 """Tables of the settings that bear on a verdict."""
 
 
