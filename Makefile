@@ -11,7 +11,7 @@ SANDBOXES := -n $(shell n=$$(getconf _NPROCESSORS_ONLN); n=$$(((n * 3 + 1) / 2))
 MEASURED := -p tests.coverage_plugin -p no:slipcover
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-vulnerable rule-pages wheel image test-image clean
+.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-labelled bench-vulnerable rule-pages wheel image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -75,6 +75,9 @@ bench-commits: venv ## whole checks of merged commits of public projects: CLONES
 
 bench-prescreen: venv ## the static look on public corpora and in time, beside Bandit and Semgrep
 	@$(BIN)/python bench/prescreen.py
+
+bench-labelled: venv ## holes and twins that only look alike, as text: found and false per class, beside Bandit and Semgrep: ARGUMENTS
+	@$(BIN)/python bench/labelled.py all --alone $(ARGUMENTS)
 
 bench-vulnerable: venv ## changes with holes and secure twins, attacked: proven, not, wrong per weakness: CORPUS=FILES
 	@$(BIN)/python bench/vulnerable.py $(CORPUS)

@@ -54,7 +54,7 @@ def main() -> int:
     if arguments.alone:
         tools["bandit"] = lambda: bandit(chosen)
         tools["semgrep"] = lambda: semgrep(chosen, arguments.semgrep_rules)
-    out = {"handlers": len(chosen)}
+    out: dict[str, object] = {"handlers": len(chosen)}
     for tool, look in tools.items():
         rows = look()
         out[tool] = table(chosen, rows)

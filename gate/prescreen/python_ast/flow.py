@@ -113,8 +113,9 @@ class Flow:
         value = reach_of(self._module, self._passed_to).value(expr)
         if value is None:
             return kinds
-        doubted = value.safe or (self._met_clean and not kinds)
-        return kinds & value.taint if doubted else value.taint
+        if kinds:
+            return kinds & value.taint or (kinds if value.taint else frozenset())
+        return frozenset() if value.safe or self._met_clean else value.taint
 
     def text_of(self, expr: ast.expr | None) -> str | None:
         """The constant text of an expression, also where it stands in another file of the tree."""
@@ -378,10 +379,10 @@ class Flow:
         if not wanted:
             return False
         value = reach_of(module, self._passed_to).value(expr) if isinstance(expr, ast.expr) else None
+        certain = False
         if value is not None:  # the forward reading knows comparisons, not what functions check
-            calls_only = calls_only or bool(value.taint)
-            plain_too = plain_too and not value.taint
-        certain = value is not None and bool(value.taint)
+            certain = bool(value.taint & OUTSIDERS) and not value.safe
+            calls_only, plain_too = calls_only or certain, plain_too and not certain
         function = module.function_of(use)
         at = start_of(use)
         kinds: tuple[type[ast.If | ast.While | ast.Assert | ast.IfExp], ...] = (

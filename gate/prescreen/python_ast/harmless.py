@@ -41,7 +41,7 @@ BY_VALUE: Final = frozenset(_CLASSES)
 """Rules for which it counts what a value may be."""
 VALUE_WORDS: Final = (b"hashlib.new", b"session[", b"redirect(", b".execute(", b".write(", b"open(")
 """Words of files in which such a rule may find something once the files that they import are known."""
-_ALL_ARGUMENTS: Final = frozenset({"ldap", "path", "header", "session"})
+_ALL_ARGUMENTS: Final = frozenset({"ldap", "path", "header", "session", "log"})
 _RUNS: Final = frozenset({"code", "object", "shell"})
 _SETTINGS: Final = frozenset({
     "XMLParser", "XMLTreeBuilder", "setFeature", "Environment", "Template", "make_parser",

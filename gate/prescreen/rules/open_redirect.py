@@ -68,7 +68,13 @@ def _headers(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
 
 
 def _own_path(module: Module, target: ast.expr) -> bool:
-    """``"/user/" + name`` stays on the site."""
+    """``"/user/" + name`` stays on the site, and so does what begins with an address of its own."""
+    if isinstance(target, ast.Name):
+        bindings = module.bindings_of(target)
+        made = bindings[0].value if bindings and bindings[0].kind == "assign" else None
+        grown = all(binding.kind == "augment" for binding in bindings[1:])
+        if grown and isinstance(made, ast.Call) and not _CLEAN.isdisjoint(module.names_of(made.func)):
+            return True
     first = target.values[0] if isinstance(target, ast.JoinedStr) and target.values else target
     while isinstance(first, ast.BinOp):
         first = first.left

@@ -328,11 +328,12 @@ class Calls(Expressions):
             key = values[0]
             found = get(state, thing, key)
             there = key.is_const and key.firm and key.const in thing.items
-            if name == "setdefault" and default is not None and not there:
-                put(state, owner, key, default)
-            if there or default is None:
+            doubted = default is not None and bool(state.total(default).taint)
+            if name == "setdefault" and default is not None and (doubted or not there):
+                put(state, owner, key, joined(found, default, state, state) if there else default)
+            if default is None or (there and not doubted):
                 return found
-            if key.is_const and key.firm and not thing.rest.taint:
+            if key.is_const and key.firm and not thing.rest.taint and not there:
                 return default
             return joined(found, default, state, state)
         if name == "update":

@@ -6,6 +6,7 @@ A check that holds makes the text harmless, for all classes or for some, on the 
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 from gate.prescreen.python_ast.constants import NOT_CONST
 from gate.prescreen.python_ast.values.calls import Calls
-from gate.prescreen.python_ast.values.domain import CLEAN, State, Value, merged
+from gate.prescreen.python_ast.values.domain import CLEAN, UNSURE, State, Value, merged
 from gate.prescreen.python_ast.values.expressions import Frame
 from gate.prescreen.python_ast.values.holding import constants_of
 from gate.prescreen.python_ast.values.library import DANGEROUS, EVERY, LETTERS, RESOLVED
@@ -69,7 +70,7 @@ class Checks(Calls):
             if value.part is not None and value.part[0] == "host":
                 yield Value(ident=value.part[1]), False, _HOST
 
-    def _compared(
+    def _compared(  # noqa: C901 - one case a kind of comparison
         self, test: ast.Compare, state: State, frame: Frame
     ) -> Iterator[tuple[Value, bool, frozenset[str]]]:
         op = test.ops[0]
@@ -87,7 +88,8 @@ class Checks(Calls):
             thing = state.heap.get(right.ref) if right.ref is not None else None
             known = constants_of(thing, state) is not NOT_CONST
             bag = thing is not None and thing.kind == "bag" and not thing.rest.taint
-            if known or bag or isinstance(right.const, tuple | frozenset) or not right.taint:
+            chosen = right.taint <= {UNSURE}  # the program's own, wherever it comes from
+            if known or bag or isinstance(right.const, tuple | frozenset) or chosen:
                 yield from self._fixed(left, holds)
             elif isinstance(left.const, str) and right.ident:
                 missing = frozenset(
@@ -95,12 +97,13 @@ class Checks(Calls):
                 )
                 yield right, not holds, missing
             return
-        for one, other, node in ((left, right, test.left), (right, left, test.comparators[0])):
+        for side in (test.left, test.comparators[0]):
+            if isinstance(side, ast.Call) and "os.path.commonpath" in frame.module.names_of(side.func):
+                for item in self._inside(side, state, frame):
+                    yield item, holds, frozenset({"path"})
+        for one, other in ((left, right), (right, left)):
             if not other.taint and one.taint:
                 yield from self._fixed(one, holds)
-                if isinstance(node, ast.Call) and "os.path.commonpath" in frame.module.names_of(node.func):
-                    for item in self._inside(node, state, frame):
-                        yield item, holds, frozenset({"path"})
 
     def _fixed(self, value: Value, holds: bool) -> Iterator[tuple[Value, bool, frozenset[str]]]:
         if value.part is not None:
@@ -196,7 +199,7 @@ def kept_out(pattern: str, *, whole: bool) -> frozenset[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             parsed = list(parser.parse(pattern))
-    except (ValueError, OverflowError, RecursionError):
+    except (re.error, ValueError, OverflowError, RecursionError):
         return frozenset()
     ends = [(constants.AT, constants.AT_END), (constants.AT, constants.AT_END_STRING)]
     if not whole and (not parsed or parsed[-1] not in ends):

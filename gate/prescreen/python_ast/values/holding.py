@@ -107,7 +107,10 @@ def put(state: State, owner: Value, key: Value, value: Value) -> None:
     )
     if thing.kind == "list" and place not in thing.items:
         place = None
-    if place is None or thing.kind == "bag":
+    if place is None and thing.kind == "list":  # a slice, or an index nobody knows: any value anywhere
+        held = [state.total(v) for v in (*thing.items.values(), thing.rest, value)]
+        state.heap[owner.ref] = Thing("bag", rest=mixed(held))
+    elif place is None or thing.kind == "bag":
         rest = mixed([thing.rest, state.total(value), mixed([key])])
         state.heap[owner.ref] = replace(thing, rest=rest)
     else:

@@ -20,3 +20,11 @@ def b(name):
 @app.route("/c")
 def c():
     return redirect(url_for("user", name=request.args["name"]))
+
+
+@app.route("/d")
+def d():
+    target = url_for("users")
+    if request.args:
+        target += "?" + request.args["query"]
+    return redirect(target)

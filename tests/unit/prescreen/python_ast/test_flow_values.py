@@ -169,7 +169,7 @@ def test_it_only_seems_to(body: str) -> None:
     "body",
     [
         pytest.param("m = {'a': 'x'}\nfill(m, param)\nbar = m['a']", id="handed on"),
-        pytest.param("m = {'a': param}\nn = m\nn['a'] = 'x'\nbar = m['b']", id="two names"),
+        pytest.param("m = {'a': 'x'}\nn = m\nn['a'] = param\nbar = m['a']", id="two names"),
         pytest.param("m = {}\ndef put():\n    m['a'] = param\nput()\nbar = m['a']", id="closure"),
         pytest.param("for i in y():\n    if i > 1:\n        bar = param\n    i = 0", id="loop"),
         pytest.param("n = 1\nfor i in y():\n    if n > 1:\n        bar = param\n    n += 1", id="counter"),
