@@ -41,19 +41,19 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
 def main() -> int:
     """Fork one child for each message, until the other end is gone."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel takes keepers away when they have ended
-    control = socket.socket(fileno=int(sys.argv[1]))
-    while True:
-        data, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 4)
-        if not data:
-            return 0
-        request = msgspec.json.decode(data, type=Request)
-        _prepare(request.module)
-        gc.freeze()  # a collection in a child would copy every page
-        if os.fork() == 0:
-            control.close()
-            os._exit(_keep(descriptors, request.limits))
-        for descriptor in descriptors:
-            os.close(descriptor)
+    with socket.socket(fileno=int(sys.argv[1])) as control:
+        while True:
+            data, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 4)
+            if not data:
+                return 0
+            request = msgspec.json.decode(data, type=Request)
+            _prepare(request.module)
+            gc.freeze()  # a collection in a child would copy every page
+            if os.fork() == 0:
+                control.close()
+                os._exit(_keep(descriptors, request.limits))
+            for descriptor in descriptors:
+                os.close(descriptor)
 
 
 def _prepare(module: str) -> None:

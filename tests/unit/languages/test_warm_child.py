@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,9 +13,10 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from gate.languages import warm_child
+from gate.languages import child_template, warm_child
 from gate.languages.limited_child import scan_isolated
 from gate.process import Done
 
@@ -130,3 +133,47 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """The template's parts are called in this process, which waits for children of its own."""
+    before = signal.getsignal(signal.SIGCHLD)
+    yield
+    signal.signal(signal.SIGCHLD, before)
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("own_signals")
+def test_a_request_forks_once_and_leaves_no_descriptor_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = iter((1,))
+    monkeypatch.setattr(os, "fork", lambda: next(numbers))
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    monkeypatch.setattr(sys, "argv", ["child_template", str(theirs.detach())])
+    message = msgspec.json.encode(child_template.Request(module="no.such.module", limits={}))
+    with socket.socket(socket.AF_UNIX) as any_descriptor:
+        socket.send_fds(ours, [message], [any_descriptor.fileno()] * 4)
+        ours.shutdown(socket.SHUT_WR)
+        before = len(os.listdir("/proc/self/fd"))
+        assert child_template.main() == 0
+        assert len(os.listdir("/proc/self/fd")) == before - 1  # its end of the socket
+    ours.close()
+    assert not list(numbers)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+@pytest.mark.usefixtures("own_signals")
+def test_the_keeper_tells_the_end_and_ends_what_nobody_waits_for(
+    wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["sh", "-c", "exit 7" if wanted else "sleep 600"]
+    child = subprocess.Popen(words, start_new_session=True)
+    monkeypatch.setattr(os, "fork", lambda: child.pid)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if not wanted:
+        ours.shutdown(socket.SHUT_WR)
+    streams = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
+    with ours, theirs:
+        assert child_template._keep([*streams, theirs.fileno()], {}) == 0
+        assert int(ours.recv(16)) == (7 if wanted else -signal.SIGKILL)
+    child.wait()  # reaped by the keeper
