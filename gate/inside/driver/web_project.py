@@ -18,7 +18,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import argument_values
+from . import argument_values, openapi_requests
 
 Act = Callable[[], Any]
 
@@ -119,15 +119,27 @@ class AsgiProject:
 
     def requests(self, code: types.CodeType) -> Iterator[Act]:
         """A request for each route that leads to that code."""
-        for path, methods, endpoint in _asgi_routes(self._app.routes, "", 0):
-            if code in codes_of(endpoint):
-                for method in [m for m in _METHODS if m in methods]:
-                    yield functools.partial(self._ask, path, method)
+        document: dict[str, Any] | None = None
+        for template, path, methods, endpoint in _asgi_routes(self._app.routes, "", "", 0):
+            if code not in codes_of(endpoint):
+                continue
+            document = openapi_requests.document_of(self._app) if document is None else document
+            for method in [m for m in _METHODS if m in methods]:
+                yield from self._as_described(document, template, method)
+                body = {"json": {"name": argument_values.WORD}} if method not in ("GET", "DELETE") else {}
+                yield functools.partial(self._ask, path, method, body)
 
-    def _ask(self, path: str, method: str) -> Any:
+    def _as_described(self, document: dict[str, Any], template: str, method: str) -> Iterator[Act]:
+        """Requests by the application's own document: with all fields, and with those that it must have."""
+        for full in (True, False):
+            make = functools.partial(openapi_requests.arguments_for, document, template, method, full=full)
+            found = _quietly(make)
+            if found is not None:
+                yield functools.partial(self._ask, found[0], method, found[1])
+
+    def _ask(self, path: str, method: str, sent: dict[str, Any]) -> Any:
         client: Any = importlib.import_module("starlette.testclient")
-        body = {"json": {"name": argument_values.WORD}} if method not in ("GET", "DELETE") else {}
-        return client.TestClient(self._app, raise_server_exceptions=False).request(method, path, **body)
+        return client.TestClient(self._app, raise_server_exceptions=False).request(method, path, **sent)
 
 
 def flask_project(name: str) -> FlaskProject | None:
@@ -239,15 +251,15 @@ def _sample(pattern: object) -> str:
     return re.sub(r"<(?:(\w+):)?\w+>", lambda m: _SAMPLES.get(m[1] or "str", "gate"), str(route))
 
 
-def _asgi_routes(routes: Any, before: str, depth: int) -> Iterator[tuple[str, Any, Any]]:
+def _asgi_routes(routes: Any, template: str, before: str, depth: int) -> Iterator[tuple[str, str, Any, Any]]:
+    """Of each route: its path as written, the same with samples, its methods, what is behind it."""
     for route in routes if depth <= _DEEP else ():
-        path = before + _HOLE.sub(
-            lambda m: "1" if m[2] in (None, "int") else "gate", getattr(route, "path", "")
-        )
+        written = getattr(route, "path", "")
+        path = before + _HOLE.sub(lambda m: "1" if m[2] in (None, "int") else "gate", written)
         if getattr(route, "routes", None):
-            yield from _asgi_routes(route.routes, path, depth + 1)
+            yield from _asgi_routes(route.routes, template + written, path, depth + 1)
         elif getattr(route, "endpoint", None) is not None:
-            yield path, getattr(route, "methods", None) or ("GET",), route.endpoint
+            yield template + written, path, getattr(route, "methods", None) or ("GET",), route.endpoint
 
 
 def _quietly(work: Callable[[], Any]) -> Any:
