@@ -223,7 +223,16 @@ def _setup_cfg(path: str, text: str) -> Declared:
 
 
 def _setup_py(path: str, text: str) -> Declared:
-    return from_keywords(path, setup_script.keywords(text))
+    """What is no plain data is taken from the files that it is read from, where they are named; else told."""
+    said = from_keywords(path, setup_script.keywords(text))
+    files = list(said.files)
+    left = list(said.requirements.left)
+    for keyword, named in setup_script.computed(text).items():
+        inside = [place for name in named if (place := _inside(name))]
+        files += inside
+        if not inside:
+            left.append(f"{path}: {keyword} has to be run to be known, and is not")
+    return replace(said, files=tuple(files), requirements=replace(said.requirements, left=tuple(left)))
 
 
 def from_keywords(path: str, keywords: Mapping[str, object]) -> Declared:

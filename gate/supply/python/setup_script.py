@@ -10,6 +10,7 @@ from typing import Final
 
 _DEPTH: Final = 20
 _MOST: Final = 5000
+_REQUIREMENTS: Final = (".txt", ".in", ".pip")
 
 
 class _NotPlainError(Exception):
@@ -25,19 +26,17 @@ def parse(text: str) -> ast.Module:
         raise ValueError(f"no Python: {type(error).__name__}") from error
 
 
+NEEDS: Final = ("install_requires", "tests_require", "extras_require")
+"""Keywords that name packages."""
+
+
 def keywords(text: str) -> dict[str, object]:
     """Keyword → value. What would have to be run is left out; of a list, those items only.
 
     Raises ValueError for text that is no Python.
     """
     tree = parse(text)
-    names: dict[str, ast.expr] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            names.setdefault(node.targets[0].id, node.value)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
-            names.setdefault(node.target.id, node.value)
-    reader = _Reader(names)
+    reader = _Reader(_assigned(tree))
     found: dict[str, object] = {}
     for call in calls(tree, ("setup",)):
         for keyword in call.keywords:
@@ -50,6 +49,38 @@ def keywords(text: str) -> dict[str, object]:
     return found
 
 
+def computed(text: str) -> dict[str, tuple[str, ...]]:
+    """Of NEEDS what has to be run to be known, as a whole: the files that its expression names
+    (``read("requirements.txt")``), as far as they are written out. Raises ValueError.
+    """
+    tree = parse(text)
+    reader = _Reader(_assigned(tree))
+    found: dict[str, tuple[str, ...]] = {}
+    for call in calls(tree, ("setup",)):
+        for keyword in call.keywords:
+            if keyword.arg not in NEEDS:
+                continue
+            try:
+                reader.value(keyword.value)
+            except _NotPlainError:
+                found[keyword.arg] = tuple(dict.fromkeys(reader.files(keyword.value)))
+    return found
+
+
+def _assigned(tree: ast.AST) -> dict[str, ast.expr]:
+    names: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            names.setdefault(node.targets[0].id, node.value)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+            names.setdefault(node.target.id, node.value)
+        elif isinstance(node, ast.With):
+            for item in node.items:
+                if isinstance(item.optional_vars, ast.Name):
+                    names.setdefault(item.optional_vars.id, item.context_expr)
+    return names
+
+
 def calls(tree: ast.AST, called: Collection[str]) -> Iterator[ast.Call]:
     """Calls of functions or methods by these names."""
     for node in ast.walk(tree):
@@ -57,6 +88,17 @@ def calls(tree: ast.AST, called: Collection[str]) -> Iterator[ast.Call]:
             name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
             if isinstance(name, str) and name in called:
                 yield node
+
+
+def _joined(node: ast.AST) -> list[str]:
+    """The written-out parts of a path: a text, ``join(here, "a", "b")``, ``here / "a" / "b"``."""
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        return [*_joined(node.left), *_joined(node.right)]
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("join", "joinpath"):
+        return [part for word in node.args for part in _joined(word)]
+    return []
 
 
 class _Reader:
@@ -75,6 +117,21 @@ class _Reader:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "dict":
             return {k.arg: k.value for k in node.keywords if k.arg}
         return {}
+
+    def files(self, node: ast.AST, depth: int = 0) -> Iterator[str]:
+        """Names of requirements files in an expression, and in those of the names that it uses."""
+        self._left -= 1
+        if depth > _DEPTH or self._left < 0:
+            return
+        if isinstance(node, ast.Name) and node.id in self._names:
+            yield from self.files(self._names[node.id], depth + 1)
+            return
+        parts = _joined(node)
+        if parts and parts[-1].endswith(_REQUIREMENTS):
+            yield "/".join(part.strip("/") for part in parts)
+            return
+        for inner in ast.iter_child_nodes(node):
+            yield from self.files(inner, depth + 1)
 
     def value(self, node: ast.expr, depth: int = 0) -> object:
         """Raises _NotPlainError."""

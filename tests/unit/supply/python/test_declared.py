@@ -196,6 +196,27 @@ def test_setup_py_is_read_and_never_run() -> None:
     assert found.entry_points == {"console_scripts": {"shop": "shop:main"}}
 
 
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("setup(install_requires=read('requirements.txt').split())", ("requirements.txt",)),
+        ("here = Path(__file__).parent\nR = (here / 'reqs' / 'base.in').read_text()\nsetup(install_requires=R)",
+         ("reqs/base.in",)),
+        (("with open(os.path.join(H, 'requirements', 'main.txt')) as f:\n    need = f.readlines()\n"
+         "setup(install_requires=need)"), ("requirements/main.txt",)),
+        ("setup(extras_require=load('dev.txt'))", ("dev.txt",)),
+        ("setup(install_requires=load('../../etc/requirements.txt'))", ()),
+        ("setup(install_requires=NEEDS['base'])", ()),
+    ],
+)  # fmt: skip
+def test_what_a_setup_py_reads_from_files_is_read_there_and_else_told(
+    text: str, files: tuple[str, ...]
+) -> None:
+    found = declared.read("setup.py", "setup.py", text.encode())
+    assert found.files == files
+    assert bool(files) != any("has to be run" in line for line in found.requirements.left)
+
+
 def test_a_setup_py_that_doubles_itself_ends() -> None:
     lines = ["a0 = ['x'] * 1", *(f"a{n} = [*a{n - 1}, *a{n - 1}]" for n in range(1, 60))]
     text = "\n".join(lines) + "\nsetup(install_requires=a59, name='x')\n"
