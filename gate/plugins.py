@@ -126,6 +126,11 @@ def rules(stage: FindingStage) -> tuple[Rule[Any, Any], ...]:
     return tuple(found[rule_id] for rule_id in sorted(found))
 
 
+def names(group: Group) -> tuple[str, ...]:
+    """What the plugins call what they offer of one kind; nothing is imported."""
+    return tuple(f"{p.name}.{e.name}" for p in enabled() for e in p.entries if e.group == group)
+
+
 def told() -> str:
     """Names and versions of the plugins in force, for people; empty where there are none."""
     return ", ".join(f"{plugin.name} {plugin.version}" for plugin in enabled())

@@ -297,10 +297,11 @@ def _check_tree(table: Mapping[str, Any], source: str) -> None:
 
 
 def _check_backend(name: str, place: str) -> None:
-    if name not in BACKENDS and name.partition(".")[0] not in {p.name for p in plugins.enabled()}:
+    theirs = plugins.names("gate.backends") if name not in BACKENDS else ()
+    if name not in (*BACKENDS, *theirs):
         raise UsageError(
             f"{place}: Invalid enum value {name!r} (at `sandbox.backend`)",
-            advice=f"Valid: {', '.join(BACKENDS)}.",
+            advice=f"Valid: {', '.join((*BACKENDS, *theirs))}.",
         )
 
 

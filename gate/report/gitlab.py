@@ -18,6 +18,7 @@ from gate.model.report import Report
 from gate.model.rule import Severity
 from gate.model.score import Verdict
 from gate.model.stage import Stage, incomplete_stages
+from gate.report.incidents import incidents, plain
 from gate.report.json_v1 import ascii_json
 from gate.report.published import rule_id
 from gate.report.rule_pages import page_url
@@ -57,7 +58,18 @@ def _path(path: str) -> str:
     return visible(path)
 
 
-def _words(finding: Finding) -> str:
+def _stories(report: Report) -> dict[str, str]:
+    """The sentence of the incident that each finding is evidence of, by fingerprint."""
+    told = ((f.fingerprint, plain(one.sentence)) for one in incidents(report) for f in one.findings)
+    return {fingerprint: _text(sentence, 500) for fingerprint, sentence in told}
+
+
+def _words(finding: Finding, stories: Mapping[str, str]) -> str:
+    story = f" {stories[finding.fingerprint]}." if finding.fingerprint in stories else ""
+    return f"{_alone(finding)}{story}"
+
+
+def _alone(finding: Finding) -> str:
     evidence = "; ".join(f"{key}: {value[:300]}" for key, value in list(finding.evidence.items())[:6])
     return f"{_text(finding.message)} ({_text(evidence)})" if evidence else _text(finding.message)
 
@@ -73,13 +85,15 @@ class CodeQualityReporter:
 
     def render(self, report: Report) -> str:
         """The artifact as ASCII JSON."""
-        ranked = worst_first(report.findings)
+        ranked, stories = worst_first(report.findings), _stories(report)
         entries = [
             self._entry("gate.could-not-look", _could_not_look(stage), "blocker", stage.name)
             for stage in incomplete_stages(report.stages)
         ]
         entries += [
-            self._entry(rule_id(f.rule_id), _words(f), _QUALITY[f.severity], f.fingerprint, f.primary)
+            self._entry(
+                rule_id(f.rule_id), _words(f, stories), _QUALITY[f.severity], f.fingerprint, f.primary
+            )
             for f in ranked[:MOST]
         ]
         if len(ranked) > MOST:
@@ -118,7 +132,7 @@ class SastReporter:
             "version": report.gate_version,
             "vendor": {"name": "the gate authors"},
         }
-        ranked = worst_first(report.findings)
+        ranked, stories = worst_first(report.findings), _stories(report)
         messages = [{"level": "fatal", "value": _could_not_look(s)} for s in incomplete_stages(report.stages)]
         if len(ranked) > MOST:
             more = f"{len(ranked) - MOST} more findings, none worse, are in report.json"
@@ -137,7 +151,9 @@ class SastReporter:
                     "status": "failure" if report.verdict is Verdict.INCONCLUSIVE else "success",
                     "messages": messages,
                 },
-                "vulnerabilities": [_vulnerability(finding, report.rules) for finding in ranked[:MOST]],
+                "vulnerabilities": [
+                    _vulnerability(finding, report.rules, stories) for finding in ranked[:MOST]
+                ],
             }
         )
 
@@ -146,7 +162,7 @@ def _time(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def _vulnerability(finding: Finding, rules: Mapping[str, Any]) -> JsonObject:
+def _vulnerability(finding: Finding, rules: Mapping[str, Any], stories: Mapping[str, str]) -> JsonObject:
     name, meta = rule_id(finding.rule_id), rules.get(finding.rule_id)
     location: JsonObject = {"file": _path(finding.primary.path), "start_line": finding.primary.line or 1}
     if finding.primary.line is not None and finding.primary.end_line is not None:
@@ -154,7 +170,7 @@ def _vulnerability(finding: Finding, rules: Mapping[str, Any]) -> JsonObject:
     made: JsonObject = {
         "id": finding.fingerprint,
         "name": _text(meta.title if meta else name, 250)[:255],
-        "description": _words(finding),
+        "description": _words(finding, stories),
         "severity": _SECURITY[finding.severity],
         "location": location,
         "identifiers": [{"type": "gate_rule", "name": f"gate {name}", "value": name}],

@@ -15,9 +15,11 @@ from gate.model.report import Report
 from gate.model.rule import Severity
 from gate.model.score import Verdict
 from gate.model.stage import Stage, StageOutcome, incomplete_stages
+from gate.report.incidents import incidents, plain
 from gate.report.published import rule_id
 
 MOST: Final = 1_000
+_STORIES: Final = 20
 _FORBIDDEN: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
 
@@ -62,7 +64,8 @@ class JunitReporter:
 def _verdict(report: Report) -> Element:
     case = Element("testcase", classname="gate", name="verdict")
     words = f"{report.verdict.value}, score {report.score.value} of 100"
-    why = "\n".join(_text(reason) for reason in report.reasons)
+    stories = [plain(one.sentence) for one in incidents(report)[:_STORIES]]
+    why = "\n".join(_text(line) for line in (*stories, *report.reasons))
     if report.verdict is Verdict.FAIL:
         SubElement(case, "failure", message=words).text = why
     elif report.verdict is Verdict.INCONCLUSIVE:

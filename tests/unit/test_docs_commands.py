@@ -36,7 +36,7 @@ def commands(page: Path) -> Iterator[list[str]]:
     ):
         for line in re.sub(r"\\\n\s*", " ", block).splitlines():
             part = re.split(r"\s(?:\||&&|\|\||>|<)\s", line.removeprefix("exec ").strip())[0]
-            if part.startswith("gate ") and not part.rstrip().endswith("..."):
+            if part.startswith("gate ") and " ..." not in part:
                 yield shlex.split(part, comments=True)[1:]
 
 

@@ -162,7 +162,7 @@ def test_a_distribution_of_the_working_folder_is_none(python: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["check", "--worktree", "--backend", "shop-gate.vm"], "unknown sandbox backend"),
+        (["check", "--worktree", "--backend", "shop-gate.vm"], "Valid: auto, microvm"),
         (["check", "--worktree", "--backend", "other.vm"], "Valid: auto, microvm"),
         (["rules"], "is not installed beside gate"),
     ],
