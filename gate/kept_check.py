@@ -13,6 +13,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -136,10 +137,19 @@ def _files(root: Path) -> Iterator[str]:
 
 
 def _distributions() -> list[str]:
-    """Names and versions of all that is installed beside this program."""
+    """Names and versions of all that is installed beside this program. Of what extends it also what its
+    files are: a house's own rules are built anew under the same version.
+    """
     places = [Path(place) for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
-    names = {path.name for place in places if place.is_dir() for path in place.iterdir()}
-    return sorted(name for name in names if name.endswith((".dist-info", ".egg-info")))
+    found = {path for place in places if place.is_dir() for path in place.iterdir()}
+    return sorted(_told(path) for path in found if path.name.endswith((".dist-info", ".egg-info")))
+
+
+def _told(path: Path) -> str:
+    with suppress(OSError):
+        if b"[gate." in (path / "entry_points.txt").read_bytes():
+            return f"{path.name} {sha256((path / 'RECORD').read_bytes()).hexdigest()}"
+    return path.name
 
 
 def _name(opened: OpenChange, settings: Settings, request: PullRequest | None) -> bytes | None:

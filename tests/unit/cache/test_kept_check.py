@@ -119,6 +119,21 @@ def test_what_surrounds_it_counts(repo: Path, monkeypatch: pytest.MonkeyPatch) -
     assert looked(repo)
 
 
+def test_a_plugin_s_files_count_not_its_version_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "site-packages" / "gate_house_rules-1.0.dist-info"
+    place.mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path / "site-packages"))
+    before = kept_check._distributions()
+    (place / "entry_points.txt").write_text("[gate.rules]\nhouse = house_rules\n")
+    seen = [before]
+    for digest in ("a", "b"):
+        (place / "RECORD").write_text(f"house_rules.py,sha256={digest},1\n")
+        seen.append(kept_check._distributions())
+    assert len({tuple(each) for each in seen}) == 3
+
+
 def test_a_fork_s_check_is_none_of_anybody_else(repo: Path) -> None:
     own = replace(FROM_FORK, from_fork=False)
     assert looked(repo, request=FROM_FORK)
