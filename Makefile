@@ -11,7 +11,7 @@ SANDBOXES := -n $(shell n=$$(getconf _NPROCESSORS_ONLN); n=$$(((n * 3 + 1) / 2))
 MEASURED := -p tests.coverage_plugin -p no:slipcover
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-prescreen bench-labelled bench-vulnerable rule-pages wheel image test-image clean
+.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-cost bench-prescreen bench-labelled bench-vulnerable rule-pages wheel image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -78,6 +78,9 @@ bench-prescreen: venv ## the static look on public corpora and in time, beside B
 
 bench-labelled: venv ## holes and twins that only look alike, as text: found and false per class, beside Bandit and Semgrep: ARGUMENTS
 	@$(BIN)/python bench/labelled.py all --alone $(ARGUMENTS)
+
+bench-cost: venv ## what a check of one commit costs, beside Semgrep, Bandit and the project's tests: CLONE=FOLDER COMMIT=NAME
+	@$(BIN)/python bench/cost.py $(CLONE) $(COMMIT) $(ARGUMENTS)
 
 bench-vulnerable: venv ## changes with holes and secure twins, attacked: proven, not, wrong per weakness: CORPUS=FILES
 	@$(BIN)/python bench/vulnerable.py $(CORPUS)
