@@ -110,10 +110,10 @@ def _once(*names: str) -> tuple[str, ...]:
 
 
 def is_test(path: str) -> bool:
-    """True for what pytest or unittest would collect by its name."""
+    """True for what pytest, unittest or Django's runner would collect by its name."""
     name = PurePosixPath(path).name
     return name.endswith(".py") and (
-        name.startswith("test_") or name.endswith("_test.py") or name in ("tests.py", "test.py")
+        name.startswith(("test_", "tests_")) or name.endswith("_test.py") or name in ("tests.py", "test.py")
     )
 
 

@@ -55,6 +55,8 @@ def related_tests(
         said[path] = asked & frozenset(_WORD.findall(data))
     for path, worth in _by_words(said).items():
         score[path] += worth
+    if not any(score.values()):  # nothing names it: views are asked by their routes
+        score.update({e.path: _SAYS for e in entries if _beside(e.path, wanted)})
     near = {path: value + _NEAR * _nearness(path, wanted) for path, value in score.items() if value}
     return sorted(near, key=lambda path: (-near[path], path))[:most]
 
@@ -83,7 +85,15 @@ def _common(some: tuple[str, ...], others: tuple[str, ...]) -> int:
 
 def _subject(path: str) -> str:
     """``cart`` for test_cart.py and cart_test.py."""
-    return PurePosixPath(path).stem.removeprefix("test_").removesuffix("_test")
+    return PurePosixPath(path).stem.removeprefix("tests_").removeprefix("test_").removesuffix("_test")
+
+
+def _beside(path: str, modules: Iterable[Module]) -> bool:
+    """Is it ``tests.py`` or in ``tests`` of a module's own folder, as Django's applications have it?"""
+    here = PurePosixPath(path)
+    homes = {here.parent} if here.name in ("tests.py", "test.py") else set()
+    homes |= {here.parent.parent} if here.parent.name in ("test", "tests") else set()
+    return any(PurePosixPath(m.path).parent in homes and m.path.count("/") for m in modules)
 
 
 def _imports(modules: Iterable[Module]) -> re.Pattern[bytes] | None:

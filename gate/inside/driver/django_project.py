@@ -27,6 +27,11 @@ _INI = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _NAMED = re.compile(rb"^\s*(?:DJANGO_SETTINGS_MODULE\s*=\s*[\"']?|addopts\b.*--ds[= ])([\w.]+)", re.MULTILINE)
 _MOST = 256 << 10
 _TRIES = 6
+_DEEPEST = 3
+"""Folders below manage.py's in which settings are looked for."""
+_SETTINGS = re.compile(rb"^(?:INSTALLED_APPS\s*\+?=|from\s+\.[\w.]*\s+import\s+\*)", re.MULTILINE)
+_PREFERRED = ("test", "testing", "tests", "ci", "settings", "dev", "development", "local", "__init__", "base")
+"""Names of settings, those first that are made for where no server is."""
 
 
 def is_there(name: str) -> bool:
@@ -46,7 +51,8 @@ def set_up(item: dict[str, Any], failed: list[Exception]) -> bool:
     if not manage or not is_there("django"):
         return False
     folder = os.path.dirname(os.path.abspath(manage))
-    name = os.environ.get(_VARIABLE) or settings_for_tests(folder) or settings_named_in(manage)
+    named = os.environ.get(_VARIABLE) or settings_for_tests(folder) or settings_named_in(manage)
+    name = named or settings_by_place(folder)
     if not name:
         return False
     os.environ[_VARIABLE] = name
@@ -101,6 +107,38 @@ def settings_named_in(manage: str) -> str:
     texts = [(n.lineno, n.col_offset, n.value) for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     words = [value for _, _, value in sorted(texts, key=lambda t: t[:2]) if isinstance(value, str)]
     return next((after for word, after in zip(words, words[1:]) if word == _VARIABLE), "")  # noqa: B905, RUF007  (3.9)
+
+
+def settings_by_place(folder: str) -> str:
+    """The settings module that lies where projects have it, for those that name it in a variable alone: one
+    for tests before others. Empty where there is none.
+    """
+    found: list[tuple[int, str]] = []
+    for place, names, files in os.walk(folder):
+        deep = 0 if place == folder else os.path.relpath(place, folder).count(os.sep) + 1
+        names[:] = (
+            sorted(n for n in names if n.isidentifier() and n != "node_modules") if deep < _DEEPEST else []
+        )
+        in_settings = os.path.basename(place) == "settings"
+        for name in files:
+            stem, end = os.path.splitext(name)
+            if end != ".py" or not (in_settings or stem in ("settings", "settings_test", "test_settings")):
+                continue
+            path = os.path.join(place, name)
+            parts = os.path.relpath(path, folder)[:-3].split(os.sep)
+            if _is_settings(path) and all(part.isidentifier() for part in parts):
+                kind = stem if in_settings else "test" if "test" in stem else "settings"
+                rank = _PREFERRED.index(kind) if kind in _PREFERRED else len(_PREFERRED)
+                found.append((rank, ".".join(parts).removesuffix(".__init__")))
+    return min(found, key=lambda one: (one[0], one[1].count("."), one[1]))[1] if found else ""
+
+
+def _is_settings(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return bool(_SETTINGS.search(file.read(_MOST)))
+    except OSError:
+        return False
 
 
 def _without_services(settings: Any) -> None:

@@ -18,7 +18,9 @@ _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*\Z")
 _MOST = 64 << 10
 _NAME = re.compile(r"\b[A-Z][A-Z0-9]*_?[A-Z0-9_]{2,60}\b")
 _ABOUT = re.compile(r"environ|\benv\b|not set|must be set|missing|required|not found|setting", re.IGNORECASE)
-_WORDS = frozenset({"ERROR", "ENV", "NOT", "NONE", "TRUE", "FALSE", "URL", "API", "JSON", "HTTP"})
+_WORDS = frozenset(
+    {"DJANGO_SETTINGS_MODULE", "ERROR", "ENV", "NOT", "NONE", "TRUE", "FALSE", "URL", "API", "JSON", "HTTP"}
+)
 _MOST_NAMES = 20
 _PRETENDED: set[str] = set()
 _PATH = re.compile(r"['\"]?([^'\"\s]*\.env(?:\.\w+)?)['\"]?")

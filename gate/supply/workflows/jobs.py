@@ -6,6 +6,7 @@ Runs in the limited child. Jobs are matched by name or by their steps, steps by 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -57,6 +58,11 @@ def compare_jobs(old: Mapping[str, object], new: Mapping[str, object], context: 
 def _shown_as(name: str, job: object) -> str:
     """The name under which a job's check is shown, and required."""
     return str(mapping(job).get("name", name))
+
+
+_VERSION: Final = re.compile(
+    r"v?\d[\w.*+]{0,12}(?:-(?:dev|rc\d*|beta|alpha))?|pypy[\w.-]{0,12}|nightly|stable|node|latest|lts(?:/[\w*]{1,12})?"
+)
 
 
 def compare_job(old: object, new: object, path: Path, context: Context) -> None:
@@ -116,11 +122,23 @@ def compare_text(old: object, new: object, context: Context) -> None:
     """A pipeline of another system: everything but versions is for a person to read."""
     before, after = (dict(leaves(value)) for value in (old, new))
     for path in dict.fromkeys((*before, *after)):
+        if _of_versions(path, before) and _of_versions(path, after):
+            if before.get(path) != after.get(path):
+                context.add("low", "Another list of versions.", path, after.get(path) or "(gone)")
+            continue
         one, two = before.get(path), after.get(path)
         if one != two:
             bumped = one is not None and two is not None and values.same_but_versions(one, two)
             what = "Another version." if bumped else "What the pipeline runs changes."
             context.add("low" if bumped else "high", what, path, two or "(gone)")
+
+
+def _of_versions(path: Path, told: Mapping[Path, object]) -> bool:
+    """Is it an item of a list of nothing but versions (a matrix), or was there no such list?"""
+    if not path or not isinstance(path[-1], int):
+        return False
+    beside = [value for at, value in told.items() if at[:-1] == path[:-1] and len(at) == len(path)]
+    return all(_VERSION.fullmatch(str(value)) for value in beside)
 
 
 def compare_keys(

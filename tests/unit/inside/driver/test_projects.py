@@ -121,6 +121,24 @@ def test_django_views_are_reached_by_their_routes_and_behind_their_decorators(tm
     assert line(DJANGO, path, "behind its decorators") in ran
 
 
+@pytest.mark.parametrize("place", ["site_a/settings.py", "site_a/settings/test.py"])
+def test_settings_that_only_a_variable_names_are_found_by_their_place(place: str, tmp_path: Path) -> None:
+    files = {**DJANGO, "manage.py": "from django.core.management import execute_from_command_line\n"}
+    text = files.pop("site_a/settings.py")
+    if place != "site_a/settings.py":
+        files |= {"site_a/settings/__init__.py": "", "site_a/settings/base.py": text}
+        files["site_a/settings/production.py"] = "from .base import *\nimport not_in_tests\n"
+        text = "from .base import *\n"
+    files[place] = text
+    path = "shop/tests/test_item.py"
+    item: dict[str, Any] = {"do": "test", "paths": [path], "django": "manage.py"}
+    seen = drive(lay_tree(tmp_path / "t", files), {"items": [item], "seconds": 60})
+    assert seen.item["tests"] == {"passed": 1, "failed": 0}
+    item = {"do": "import", "module": "shop.models", "path": "shop/models.py", "django": "manage.py"}
+    seen = drive(lay_tree(tmp_path / "u", files), {"items": [item], "seconds": 60})
+    assert seen.item["outcome"] == "completed"
+
+
 QUEUE = "import os, sqlite3\n\nhere = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))\n"
 LOGS = """
 LOGGING = {"version": 1, "root": {"handlers": ["file"]},
