@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gate.plan.probes import job_of
 from gate.plan.project_layout import folder_of, manage_of
 from tests.e2e.pulls import FileMap
@@ -30,7 +32,17 @@ def test_a_test_is_chosen_by_the_words_of_what_changed(tmp_path: Path) -> None:
     ]
 
 
-def test_where_no_test_names_what_changed_those_of_its_folder_are_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("path", "text", "test"),
+    [
+        ("api/views.py", VIEWS.replace("return 2", "return 3"), "api/tests.py"),
+        ("core/forms.py", "A = 2\n", "core/tests/tests_forms.py"),  # by its name
+        ("core/models.py", "A = 2\n", "core/tests/tests_forms.py"),
+    ],
+)
+def test_where_no_test_names_what_changed_those_of_its_folder_are_run(
+    path: str, text: str, test: str, tmp_path: Path
+) -> None:
     base: FileMap = {
         "api/__init__.py": "",
         "api/views.py": VIEWS,
@@ -39,14 +51,7 @@ def test_where_no_test_names_what_changed_those_of_its_folder_are_run(tmp_path: 
         "core/forms.py": "A = 1\n",
         "core/models.py": "A = 1\n",
     }
-    views: FileMap = {"api/views.py": VIEWS.replace("return 2", "return 3")}
-    assert paths_run(planned(tmp_path / "a", views, base)) == [["api/tests.py"]]
-    assert paths_run(planned(tmp_path / "b", {"core/forms.py": "A = 2\n"}, base)) == [
-        ["core/tests/tests_forms.py"]
-    ]
-    assert paths_run(planned(tmp_path / "c", {"core/models.py": "A = 2\n"}, base)) == [
-        ["core/tests/tests_forms.py"]
-    ]
+    assert paths_run(planned(tmp_path, {path: text}, base)) == [[test]]
 
 
 def test_a_word_that_all_tests_say_chooses_none(tmp_path: Path) -> None:
