@@ -5,6 +5,10 @@
 set -euo pipefail
 cd "$GATE_ACTION_PATH"
 
+[ "$(uname -s)" = Linux ] || {
+    echo '::error title=gate::gate runs on Linux: give it a job of its own with runs-on: ubuntu-latest'
+    exit 2
+}
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
     echo '::error title=gate::Python 3.11 or newer is needed on the runner (actions/setup-python)'
     exit 2
@@ -19,8 +23,15 @@ publish | deploy) lock=requirements-publish.txt ;;
 esac
 # The lock is complete, and of what is installed a job loads a part: bytecode of all of it would take as long again.
 venv=$(mktemp -d "$RUNNER_TEMP/gate.XXXXXXXX")
-python3 -I -m venv "$venv"
-"$venv/bin/python" -I -m pip install -q --disable-pip-version-check --require-hashes --only-binary :all: \
+# The runner's own pip installs into it where it can (22.3 or newer): one of its own would take longer than all else.
+if python3 -I -c 'import pip, sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (22, 3))' 2>/dev/null; then
+    python3 -I -m venv --without-pip "$venv"
+    pip=(python3 -I -m pip --python "$venv/bin/python")
+else
+    python3 -I -m venv "$venv"
+    pip=("$venv/bin/python" -I -m pip)
+fi
+"${pip[@]}" install -q --disable-pip-version-check --require-hashes --only-binary :all: \
     --no-deps --no-compile -r "$lock"
 
 # What pyproject.toml puts into a wheel, without a build tool that would have to be fetched.

@@ -133,6 +133,8 @@ class Verdict:
     """None: nothing was judged, the check only says why."""
     run: str
     """Names what it is about: head, base branch and pull request. Begins with MARK."""
+    name: str = NAME
+    """The check's name, or the status's context."""
     me: str = ""
     """The login that we write under; the check that is there already under it is updated."""
     annotations: tuple[Annotation, ...] = ()
@@ -148,6 +150,11 @@ class PublishedVerdict:
     how: Literal["check", "status"]
     url: str = ""
     reason: str = ""
+
+
+def named(which: str) -> str:
+    """The check's name where several looks at one commit each have theirs; empty: the only one."""
+    return f"{NAME} ({which})" if which else NAME
 
 
 def stamped(stamp: Stamp) -> str:
@@ -180,9 +187,9 @@ class Status(msgspec.Struct):
     created_at: str
     creator: User | None = None
 
-    def by(self, login: str) -> bool:
+    def by(self, login: str, name: str = NAME) -> bool:
         """Ours, by its name and by who made it."""
-        return self.context == NAME and self.creator is not None and self.creator.login == login
+        return self.context == name and self.creator is not None and self.creator.login == login
 
 
 def statuses(api: Api, repo: str, sha: str) -> list[Status]:
@@ -209,9 +216,9 @@ def publish_verdict(
     return PublishedVerdict(how="status", url=_status(api, repo, verdict), reason=reason)
 
 
-def own_check(api: Api, repo: str, sha: str, me: str) -> CheckRun | None:
+def own_check(api: Api, repo: str, sha: str, me: str, name: str = NAME) -> CheckRun | None:
     """The newest check run of ours on a commit, finished or not."""
-    return next((c for c in check_runs(api, repo, sha) if c.by(me)), None)
+    return next((c for c in check_runs(api, repo, sha, name) if c.by(me)), None)
 
 
 def begin(
@@ -224,7 +231,7 @@ def begin(
     reason = ""
     if want in ("auto", "check"):
         try:
-            there = own_check(api, repo, verdict.sha, verdict.me)
+            there = own_check(api, repo, verdict.sha, verdict.me, verdict.name)
             stamp = there.output.text if there is not None else None
             body: dict[str, object] = {
                 "status": "in_progress",
@@ -239,7 +246,7 @@ def begin(
 
 
 def _check(api: Api, repo: str, verdict: Verdict) -> str:
-    there = own_check(api, repo, verdict.sha, verdict.me)
+    there = own_check(api, repo, verdict.sha, verdict.me, verdict.name)
     known = _annotated(api, repo, there) if there is not None and there.output.annotations_count else set()
     new = [a for a in verdict.annotations[:MOST_ANNOTATIONS] if _place(a) not in known]
     batches = _batches(new)
@@ -274,7 +281,7 @@ def _says(there: CheckRun, verdict: Verdict) -> bool:
 
 def _put(api: Api, repo: str, verdict: Verdict, body: dict[str, object], there: CheckRun | None) -> CheckRun:
     """Update the check that is there, or make one. One that GitHub does not open again is left behind."""
-    body = {"external_id": verdict.run, "name": NAME, **body}
+    body = {"external_id": verdict.run, "name": verdict.name, **body}
     if verdict.details_url:
         body["details_url"] = verdict.details_url
     if verdict.buttons is not None:
@@ -290,7 +297,7 @@ def _put(api: Api, repo: str, verdict: Verdict, body: dict[str, object], there: 
 
 
 def _again(api: Api, repo: str, verdict: Verdict) -> CheckRun | None:
-    there = own_check(api, repo, verdict.sha, verdict.me)
+    there = own_check(api, repo, verdict.sha, verdict.me, verdict.name)
     return there if there is not None and there.external_id == verdict.run else None
 
 
@@ -331,7 +338,7 @@ def _status(api: Api, repo: str, verdict: Verdict, state: str = "") -> str:
     """Statuses of one context replace each other, so this may be repeated."""
     body: dict[str, object] = {
         "state": state or _STATES[verdict.conclusion],
-        "context": NAME,
+        "context": verdict.name,
         "description": verdict.title[:140],
     }
     if verdict.details_url:

@@ -46,24 +46,30 @@ def comments(api: Api, repo: str, number: int) -> list[Comment]:
     return list(api.pages(path("repos", *repository(repo), "issues", number, "comments"), Comment))
 
 
-def own_comment(found: list[Comment], me: str) -> Comment | None:
+def marker(name: str = "") -> str:
+    """What our comment begins with; ``name``: which of several looks it tells of."""
+    return f"<!-- gate:report:v1 {name} -->" if name else MARKER
+
+
+def own_comment(found: list[Comment], me: str, name: str = "") -> Comment | None:
     """Our comment: marker *and* author, as anybody can paste a marker."""
-    return next(
-        (c for c in found if c.user and c.user.login == me and (c.body or "").startswith(MARKER)), None
-    )
+    mark = marker(name)
+    return next((c for c in found if c.user and c.user.login == me and (c.body or "").startswith(mark)), None)
 
 
-def upsert_comment(api: Api, repo: str, number: int, text: str, *, me: str, create: bool) -> CommentResult:
+def upsert_comment(
+    api: Api, repo: str, number: int, text: str, *, me: str, create: bool, name: str = ""
+) -> CommentResult:
     """Put ``text`` (Markdown that is already safe) into our comment.
 
     ``create``: also where there is none yet. A comment that says this already is left alone; one that was
     deleted meanwhile is made anew (if ``create``).
     """
-    body = f"{MARKER}\n{text}"
+    body = f"{marker(name)}\n{text}"
     if len(body) > MOST_CHARACTERS:
         raise ValueError("the report is longer than a comment may be")
     place = path("repos", *repository(repo), "issues", number, "comments")
-    there = own_comment(comments(api, repo, number), me)
+    there = own_comment(comments(api, repo, number), me, name)
     if there is not None:
         if there.body == body:
             return CommentResult(what="unchanged", url=there.html_url)
@@ -75,6 +81,10 @@ def upsert_comment(api: Api, repo: str, number: int, text: str, *, me: str, crea
     if not create:
         return CommentResult(what="not needed")
     made = api.send(
-        "POST", place, {"body": body}, Comment, settled=lambda: own_comment(comments(api, repo, number), me)
+        "POST",
+        place,
+        {"body": body},
+        Comment,
+        settled=lambda: own_comment(comments(api, repo, number), me, name),
     )
     return CommentResult(what="created", url=made.html_url)

@@ -155,6 +155,10 @@ class SarifReporter:
 
     name = "sarif"
 
+    def __init__(self, *, category: str = "") -> None:
+        """``category``: keeps apart the logs of several looks at one commit."""
+        self._category = category
+
     def render(self, report: Report) -> str:
         """The log as ASCII JSON."""
         return ascii_json(self.log(report))
@@ -182,7 +186,7 @@ class SarifReporter:
                     "notifications": [{"id": name} for name in notes],
                 }
             },
-            "automationDetails": {"id": "gate/"},
+            "automationDetails": {"id": f"gate/{self._category}/" if self._category else "gate/"},
             "columnKind": "unicodeCodePoints",
             "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The repository's root."}}},
             "invocations": [_invocation(report, len(ranked) - len(shown))],

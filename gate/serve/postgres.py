@@ -13,11 +13,13 @@ import hashlib
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 import procrastinate
+import procrastinate.worker
 import psycopg
 from procrastinate import retry
 from procrastinate.exceptions import ProcrastinateException
@@ -51,6 +53,9 @@ CREATE TABLE IF NOT EXISTS gate_kept (
   key text PRIMARY KEY, value bytea NOT NULL, at double precision NOT NULL
 );
 """
+_IN_HAND: Final = "SELECT id FROM procrastinate_jobs WHERE status = 'doing' AND worker_id = ANY(%(ids)s)"
+_SURE: Final = 3
+"""So many looks in a row nobody was at a job: between being fetched and begun it is nobody's."""
 _STATES: Final = {"todo": "waiting", "doing": "working"}
 
 
@@ -236,6 +241,8 @@ class PostgresWorker:
         self._lanes, self._stalled = lanes, stalled
         self._stop = threading.Event()
         self._busy: set[str] = set()
+        self._hands: set[int] = set()
+        self._ours: dict[Lane, procrastinate.worker.Worker] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="gate-worker", daemon=True)
         self._ending: Callable[[], None] = lambda: None
@@ -289,7 +296,8 @@ class PostgresWorker:
                     raise one
 
     async def _lane(self, app: procrastinate.App, lane: Lane, many: int) -> None:
-        await app.run_worker_async(
+        worker = self._ours[lane] = procrastinate.worker.Worker(
+            app,
             queues=[lane],
             name=f"gate-{lane}",
             concurrency=many,
@@ -299,11 +307,28 @@ class PostgresWorker:
             update_heartbeat_interval=self._stalled / 6,
             stalled_worker_timeout=self._stalled,
         )
+        await worker.run()  # type: ignore[no-untyped-call]
 
     async def _take_over(self, app: procrastinate.App) -> None:
-        """What was in the hands of the dead is due again; and what is old is forgotten."""
-        swept = 0.0
+        """What was in the hands of the dead is due again; and what is old is forgotten.
+
+        So is what one of ours ended while the database was away: it is marked as being done by a worker that
+        lives, and nobody does it.
+        """
+        swept, idle = 0.0, Counter[int]()
         while True:
+            ours = [worker.worker_id for worker in self._ours.values() if worker.worker_id is not None]
+            for number in ours:  # Procrastinate's own does not survive a database that is away
+                await app.job_manager.update_heartbeat(number)
+            rows = await app.connector.execute_query_all_async(_IN_HAND, ids=ours)
+            with self._lock:
+                left = {row["id"] for row in rows} - self._hands
+            idle = Counter({number: idle[number] + 1 for number in left})
+            for number in [number for number, times in idle.items() if times == _SURE]:
+                with contextlib.suppress(ProcrastinateException):
+                    await app.job_manager.retry_job_by_id_async(
+                        job_id=number, retry_at=datetime.datetime.now(datetime.UTC)
+                    )
             for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=self._stalled):
                 with contextlib.suppress(ProcrastinateException):  # another worker was quicker
                     await app.job_manager.retry_job(job)
@@ -314,10 +339,12 @@ class PostgresWorker:
             await asyncio.sleep(self._stalled / 4)
 
     def _deliver(self, context: procrastinate.JobContext, name: str) -> None:
+        number = context.job.id or 0
         with self._lock:
             if name in self._busy:  # by a loop that the database left alone: it ends by itself
                 raise _AgainError(2.0)
             self._busy.add(name)
+            self._hands.add(number)
         try:
             self._attempt(name, context.job.attempts)
         except NotKeptError as error:  # handled again, which must be harmless
@@ -326,6 +353,7 @@ class PostgresWorker:
         finally:
             with self._lock:
                 self._busy.discard(name)
+                self._hands.discard(number)
 
     def _attempt(self, name: str, attempts: int) -> None:
         delivery = self._queue.delivery(name, attempts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ def _run(_arguments: argparse.Namespace) -> int:
 
     around = surroundings(os.environ)
     wanted = inputs(os.environ)
+    around = replace(around, name=wanted.name)
     if wanted.mode == "publish":
         return run_publish(Step(inputs=wanted, event=None, around=around))
     if wanted.mode == "deploy":

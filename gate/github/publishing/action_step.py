@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -70,6 +70,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     environment: str = ""
     sha: str = ""
     since: str = ""
+    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{0,40}$")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,9 +23,9 @@ _VOUCH: Final = (
 )
 
 
-def doubts(api: Api, target: PullNow, report: Report, workflow: str) -> tuple[Doubt, ...]:
+def doubts(api: Api, target: PullNow, report: Report, workflow: str, name: str = NAME) -> tuple[Doubt, ...]:
     """Every doubt about a report that a job of this pull request made."""
-    return (*_version(report), *_edited(api, target, workflow), *shared_head(api, target))
+    return (*_version(report), *_edited(api, target, workflow, name), *shared_head(api, target))
 
 
 def _version(report: Report) -> Iterator[Doubt]:
@@ -38,7 +38,7 @@ def _version(report: Report) -> Iterator[Doubt]:
         )
 
 
-def _edited(api: Api, target: PullNow, workflow: str) -> Iterator[Doubt]:
+def _edited(api: Api, target: PullNow, workflow: str, name: str) -> Iterator[Doubt]:
     """On pull_request the change's own workflow files run: what they report may be anything."""
     paths = changed_paths(api, target)
     if paths is None:
@@ -59,13 +59,13 @@ def _edited(api: Api, target: PullNow, workflow: str) -> Iterator[Doubt]:
             vouchable=True,
         )
     others = sorted(p for p in paths if _is_workflow(p) and p != workflow)
-    named = next((p for p in others[:_MOST_WORKFLOWS] if _reports(api, target, p)), None)
+    named = next((p for p in others[:_MOST_WORKFLOWS] if _reports(api, target, p, name)), None)
     if named is None and len(others) > _MOST_WORKFLOWS:
         named = others[_MOST_WORKFLOWS]
     if named is not None:
         yield Doubt(
             kind="check-name",
-            reason=f"a job in {named} may report a check named {NAME}, as the same app",
+            reason=f"a job in {named} may report a check named {name}, as the same app",
             remedy=f"Name the job otherwise. Or: {_VOUCH}",
             vouchable=True,
         )
@@ -75,10 +75,10 @@ def _is_workflow(path: str) -> bool:
     return path.startswith(_WORKFLOWS) and path.lower().endswith((".yml", ".yaml"))
 
 
-def _reports(api: Api, target: PullNow, path: str) -> bool:
+def _reports(api: Api, target: PullNow, path: str, name: str) -> bool:
     """Reads the file at head, as data. One that is not there any more reports nothing."""
     try:
-        return may_report(ApiTree(api, target.repo, target.head_sha).read(path), NAME)
+        return may_report(ApiTree(api, target.repo, target.head_sha).read(path), name)
     except KeyError:
         return False
     except ForgeError:

@@ -52,6 +52,7 @@ def _put(
         summary=text,
         stamp=None,
         run=check_name(where),
+        name=where.check,
         me=me,
         details_url=where.run_url or None,
     )

@@ -57,6 +57,13 @@ class Where:
     """When a verdict on this head against this base branch was first published; None: not yet."""
     buttons: bool = False
     """We hear of buttons that are pressed on the check."""
+    name: str = ""
+    """Which of several looks at this commit it is; empty: the only one."""
+
+    @property
+    def check(self) -> str:
+        """The check's name."""
+        return checks.named(self.name)
 
     @property
     def blob_url(self) -> str:
@@ -85,6 +92,7 @@ def at_pull(
     now: int,
     since: int | None = None,
     buttons: bool = False,
+    name: str = "",
 ) -> Where:
     """The head of a pull request."""
     return Where(
@@ -98,6 +106,7 @@ def at_pull(
         now=now,
         since=since,
         buttons=buttons,
+        name=name,
     )
 
 
@@ -150,7 +159,7 @@ def publish_report(
         verdict = _verdict(report, where, text, digest, policy, before, me)
         _try(outcome, "check", lambda: _check(api, outcome, repo, verdict, want))
     if settings.sarif and where.ref:
-        log = SarifReporter().render(report)
+        log = SarifReporter(category=where.name).render(report)
         _try(outcome, "SARIF", lambda: _sarif(api, repo, log, where.sha, where.ref))
     if pull is not None:
         fixed: list[suggestions.Fixed] = []
@@ -158,7 +167,7 @@ def publish_report(
             _try(outcome, "suggestions", lambda: _suggest(api, report, pull, me, fixed))
         more = suggestions.section(fixed)
         text = text + more if len((text + more).encode()) <= MOST_CHARACTERS else text
-        _converse(api, report, pull, settings, outcome, text, me)
+        _converse(api, report, pull, settings, outcome, text, me, where.name)
     return outcome
 
 
@@ -177,12 +186,19 @@ def _suggest(api: Api, report: Report, pull: PullNow, me: str, fixed: list[sugge
 
 
 def _converse(
-    api: Api, report: Report, pull: PullNow, settings: GithubSettings, outcome: Outcome, text: str, me: str
+    api: Api,
+    report: Report,
+    pull: PullNow,
+    settings: GithubSettings,
+    outcome: Outcome,
+    text: str,
+    me: str,
+    name: str,
 ) -> None:
     """What belongs to a pull request: comment, labels, reviewers."""
     if settings.comment != "never":
         create = settings.comment == "always" or report.verdict is not Verdict.PASS
-        _try(outcome, "comment", lambda: _comment(api, outcome, pull, text, me, create=create))
+        _try(outcome, "comment", lambda: _comment(api, outcome, pull, text, me, name, create=create))
     is_ai = any(commit.is_ai for commit in report.commits)
     if settings.labels:
         blocked = report.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
@@ -211,8 +227,10 @@ def _check(
     return f"{'check run' if told.how == 'check' else 'commit status'} written{because}"
 
 
-def _comment(api: Api, outcome: Outcome, pull: PullNow, text: str, me: str, *, create: bool) -> str:
-    told = comment.upsert_comment(api, pull.repo, pull.number, text, me=me, create=create)
+def _comment(
+    api: Api, outcome: Outcome, pull: PullNow, text: str, me: str, name: str, *, create: bool
+) -> str:
+    told = comment.upsert_comment(api, pull.repo, pull.number, text, me=me, create=create, name=name)
     outcome.comment_url = told.url
     return f"comment {told.what}" + (f": {told.url}" if told.url else "")
 
@@ -267,6 +285,7 @@ def _verdict(
         summary=text,
         stamp=stamp,
         run=check_name(where),
+        name=where.check,
         me=me,
         annotations=tuple(_annotations(report)),
         details_url=where.run_url or None,

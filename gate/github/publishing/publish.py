@@ -14,7 +14,7 @@ from gate.errors import GateError, UsageError
 from gate.escape import markdown
 from gate.github import audit_log as audit
 from gate.github.artifact import latest_run, member_of_run
-from gate.github.checks import own_check, statuses
+from gate.github.checks import named, own_check, statuses
 from gate.github.comment import Comment, comments
 from gate.github.interface import Api, ForgeError, MissingError, NotAllowedError
 from gate.github.publishing import notice, override_comments
@@ -135,7 +135,7 @@ def _published(
         settings = _settings(api, around, wanted, about.base_sha)
         numbered = wanted.report is None
         report = recomputed(bound(api, report, about, settings, numbered=numbered), settings)
-        report = replace(report, doubts=doubts(api, about, report, wanted.workflow))
+        report = replace(report, doubts=doubts(api, about, report, wanted.workflow, named(around.name)))
     except GateError as error:
         refuse(api, around, _where(around, about), settings, error)
         raise
@@ -223,7 +223,7 @@ def publish_pull(
     me = own_name(api, around, settings.config.github)
     before = override.before_overrides(report)
     now = time.time()
-    since = first_published(api, target, me)
+    since = first_published(api, target, me, around.name)
     report = _overridden(api, target, settings, report, since, now, pressed)
     if log is not None:
         record(log, report, target, before, now=int(now))
@@ -238,19 +238,23 @@ def publish_pull(
     return report, outcome
 
 
-def first_published(api: Api, target: PullNow, me: str) -> int | None:
+def first_published(api: Api, target: PullNow, me: str, name: str = "") -> int | None:
     """When our verdict on this head against this base branch was first published, seconds since 1970.
 
     An override must be younger: it is then about this commit, and a new push leaves it behind.
     """
     with contextlib.suppress(NotAllowedError, MissingError):
-        there = own_check(api, target.repo, target.head_sha, me)
+        there = own_check(api, target.repo, target.head_sha, me, named(name))
         stamp = there.stamp() if there is not None else None
         about = (target.number, target.base_ref, target.head_sha)
         if stamp is not None and (stamp.pull, stamp.base_ref, stamp.head) == about:
             return stamp.since
     with contextlib.suppress(NotAllowedError, MissingError, ValueError):
-        ours = [s for s in statuses(api, target.repo, target.head_sha) if s.by(me) and s.state != "pending"]
+        ours = [
+            s
+            for s in statuses(api, target.repo, target.head_sha)
+            if s.by(me, named(name)) and s.state != "pending"
+        ]
         times = [int(datetime.fromisoformat(s.created_at).timestamp()) for s in ours]
         return min(times, default=None)
     return None
@@ -264,6 +268,7 @@ def _where(around: Surroundings, target: PullNow) -> Where:
         attempt=around.attempt,
         now=int(time.time()),
         buttons=bool(around.me),
+        name=around.name,
     )
 
 
@@ -280,6 +285,7 @@ def commit_or_pull(around: Surroundings, sha: str, branch: str, target: PullNow 
         run=around.run,
         attempt=around.attempt,
         now=int(time.time()),
+        name=around.name,
     )
 
 

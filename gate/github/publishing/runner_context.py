@@ -69,6 +69,8 @@ class Surroundings:
     """The event says that something is about to be looked at, not that it was."""
     idle: bool = False
     """The event changes nothing that a verdict rests on: a title or a text was edited."""
+    name: str = ""
+    """Which of several looks at one commit this is; empty: the only one."""
     me: str = ""
     """The login that an App of its own writes under; empty: the token is asked."""
 

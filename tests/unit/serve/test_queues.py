@@ -177,6 +177,39 @@ def test_a_database_that_is_gone_takes_nothing_and_comes_back(database: Postgres
         queue.close()
 
 
+def test_what_ends_while_the_database_is_away_is_done_again(database: Postgres) -> None:
+    """It stays marked as in the hands of a worker that lives: nobody else would ever take it."""
+    queue = PostgresQueue(database.url)
+    seen: list[str] = []
+    begun, gone = threading.Event(), threading.Event()
+
+    def handle(delivery: Delivery) -> Done | Later:
+        seen.append(delivery.id)
+        begun.set()
+        gone.wait(30)
+        return Done(note="")
+
+    try:
+        with working(queue, handle):
+            put(queue, "ends-in-the-dark")
+            assert begun.wait(20)
+            database.kill()
+            gone.set()
+            time.sleep(8.0)  # longer than anybody waits for a connection
+            database.start()
+            until(lambda: _ended(queue, "ends-in-the-dark"), 60)
+        assert set(seen) == {"ends-in-the-dark"}
+    finally:
+        queue.close()
+
+
+def _ended(queue: PostgresQueue, name: str) -> bool:
+    try:
+        return queue.known(name) and queue.delivery(name, 0) is None
+    except NotKeptError:
+        return False
+
+
 def _accepted(queue: Queue, name: str) -> bool:
     try:
         return bool(put(queue, name))
