@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 import msgspec
 
-from gate.errors import GateError, InconclusiveError, UsageError
+from gate.errors import GateError, UsageError
 from gate.github.comment import Comment
 from gate.github.interface import Api, ForgeError, MissingError, NotAllowedError, path, repository
 from gate.github.publishing import own_look
@@ -206,10 +206,10 @@ class Checks:
             raw, problem = self._looker.look(job.repo, token, _event(api, job, about)), None
         except ForgeError:
             raise
-        except GateError as error:
-            if isinstance(error, InconclusiveError) and delivery.attempts + 1 < _TRIES:
+        except (GateError, OSError, ValueError) as error:  # a full disk, a text that is none: never silence
+            if not isinstance(error, UsageError) and delivery.attempts + 1 < _TRIES:
                 raise
-            raw, problem = b"", (error.message, error.advice)
+            raw, problem = b"", _why(error)
         told = msgspec.structs.replace(job, report=raw, problem=problem)
         self._put(TELL, told, delivery.received)
         return "looked at" if problem is None else problem[0]
@@ -227,11 +227,15 @@ class Checks:
         if job.press is not None:
             name = f"press {job.key} {job.press.login}"
             self._queue.keep(name, msgspec.msgpack.encode(job.press), time.time())
-        reports = self._queue.kept(job.key)
+        elif any(float(at) > delivery.received for at in self._queue.kept(f"judged {job.key}")):
+            return "a later judgement has read this comment"  # a flood of comments is judged once
+        started, reports = time.time(), self._queue.kept(job.key)
         if not reports:
             self._put(BEGIN, job, delivery.received)
             return "no report is kept: looked at again"
-        return self._publish(api, job, about, reports[0])
+        said = self._publish(api, job, about, reports[0])
+        self._queue.keep(f"judged {job.key}", str(started).encode(), started)  # once it is told, not before
+        return said
 
     def _publish(self, api: Api, job: _Job, about: PullNow | Entry, raw: bytes) -> str:
         around = self._around(job)
@@ -249,6 +253,12 @@ class Checks:
             return f"not published: {error.message}"
         _told(outcome)
         return f"{report.verdict.value}: {outcome.words()}"
+
+
+def _why(error: GateError | OSError | ValueError) -> tuple[str, str]:
+    if isinstance(error, GateError):
+        return error.message, error.advice
+    return f"the look failed on the server ({type(error).__name__})", "Run it again; its operator sees why."
 
 
 def _told(outcome: Outcome) -> None:

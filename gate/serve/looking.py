@@ -88,7 +88,7 @@ class Looker:
         scheme = {"GIT_ALLOW_PROTOCOL": self.server.partition(":")[0]}  # no redirect leads to another kind
         quietly = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
         words = _git(clone, "fetch", *quietly, f"{self.server}/{repo}.git", *commits)
-        done = run(words, deadline=_FETCH_SECONDS, env=_GIT | scheme | _authority(token))
+        done = run(words, deadline=_FETCH_SECONDS, env=_GIT | scheme | _authority(self.server, token))
         if not done.ok:
             raise InconclusiveError(f"the commits cannot be fetched: {_words(done)}")
 
@@ -110,13 +110,17 @@ def _git(clone: Path, *words: str) -> list[str | Path]:
     return ["git", "-c", "gc.auto=0", "--git-dir", clone, *words]
 
 
-def _authority(token: str) -> dict[str, str]:
-    """The token for git, by the environment: a command line can be read by anybody on the machine."""
-    if not token:
-        return {}
+def _authority(server: str, token: str) -> dict[str, str]:
+    """The token for git, by the environment: a command line can be read by anybody on the machine.
+
+    It goes to this server and nowhere else: git would take it along wherever a redirect leads.
+    """
     pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
-    header = {"GIT_CONFIG_KEY_0": "http.extraHeader", "GIT_CONFIG_VALUE_0": f"Authorization: Basic {pair}"}
-    return {"GIT_CONFIG_COUNT": "1"} | header
+    told = {f"http.{server}/.extraHeader": f"Authorization: Basic {pair}", "http.followRedirects": "false"}
+    out = {"GIT_CONFIG_COUNT": str(len(told))}
+    for number, (key, value) in enumerate(told.items()):
+        out |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return out
 
 
 def _report(file: Path, done: Done) -> bytes:

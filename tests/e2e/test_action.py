@@ -238,6 +238,50 @@ def test_a_fork_in_two_halves_then_an_override(
     assert len(world.asked) == asked, "a comment that is no command starts nothing"
 
 
+def _queued(bench: Bench) -> dict[str, Any]:
+    """The event of an entry of a merge queue."""
+    group = {
+        "head_sha": bench.head,
+        "head_ref": "refs/heads/gh-readonly-queue/main/pr-7-abc",
+        "base_sha": bench.base,
+        "base_ref": "refs/heads/main",
+    }
+    return {"action": "checks_requested", "merge_group": group, **bench.place()}
+
+
+@pytest.mark.parametrize("name", ["gate.yml", "gate-organisation.yml"])
+def test_an_entry_of_a_merge_queue_gets_its_check(
+    tmp_path: Path, github: StandIn, world: World, place: Runner, name: str
+) -> None:
+    """The organisation's workflow has its settings from the commit that it names, by the API."""
+    world.files["0" * 40, "gate.toml"] = b"[github]\nlabels = true\n"
+    bench = Bench(tmp_path, github, place, GOOD, {name: _shipped(name)})
+    ran = bench.act("merge_group", name, _queued(bench))
+    assert ran.green, ran.log
+    assert _check(world, bench)["conclusion"] == "success"
+    assert world.comments == {}
+    asked = [a for a in world.asked if a.path.endswith("/contents/gate.toml")]
+    assert bool(asked) == (name == "gate-organisation.yml")
+
+
+def test_a_repository_calls_its_organisations_look(
+    tmp_path: Path, github: StandIn, world: World, place: Runner
+) -> None:
+    world.files["0" * 40, "gate.toml"] = b"[github]\nlabels = true\n"
+    there = "octo/gate-policy/.github/workflows/gate-organisation.yml@" + "0" * 40
+    caller = (REPOSITORY / "examples/workflows/gate-caller.yml").read_text()
+    assert there in caller
+    files = {
+        "gate-caller.yml": caller.replace(there, "./.github/workflows/gate-organisation.yml"),
+        "gate-organisation.yml": _shipped("gate-organisation.yml"),
+    }
+    bench = Bench(tmp_path, github, place, BAD, files)
+    ran = bench.act("pull_request", "gate-caller.yml", bench.payload())
+    assert not ran.green, ran.log
+    assert _check(world, bench)["conclusion"] == "failure"
+    assert "gate:blocked" in world.pulls[7].labels, "the organisation's settings are in force"
+
+
 def test_a_push_is_judged_then_deployed(tmp_path: Path, github: StandIn, world: World, place: Runner) -> None:
     """Then the deployment events ask about the same commit, and about one that nobody judged."""
     settings = _with(GOOD, '[deploy.production]\napp = "github-actions"\n')

@@ -313,6 +313,40 @@ def test_faults_of_github_lose_nothing_and_repeat_nothing(
     assert len(server.looker.looks) == 1
 
 
+def test_a_full_disk_is_no_silence(server: Server, world: World) -> None:
+    server.looker.errors = [OSError(28, "No space left on device")] * 3
+    server.pull()
+    server.drain()
+    assert server.conclusion == "failure"
+    assert "failed on the server" in server.check["output"]["summary"]
+
+
+def test_a_flood_of_comments_is_judged_once(server: Server, world: World) -> None:
+    """Each judgement asks the API some fifteen things, and an installation may ask 5,000 an hour."""
+    server.pull()
+    server.drain()
+    for number in range(20):
+        server.say(f"sock{number}", f"/gate override all sha: {HEAD} reason: {WHY}")
+    asked = len(world.asked)
+    ended = server.drain()
+    assert [e.note for e in ended].count("a later judgement has read this comment") == 19
+    assert len(world.sent("GET", ".*/issues/7/comments")) <= 6
+    assert len(world.asked) - asked < 20 * 4
+    server.say("wren", f"/gate override all sha: {HEAD} reason: {WHY}")
+    server.drain()
+    assert server.conclusion == "neutral", "whoever may is heard among them"
+
+
+def test_the_token_goes_to_this_server_alone() -> None:
+    from gate.serve.looking import _authority
+
+    told = _authority("https://github.example", "ghs_secret")
+    keys = {told[f"GIT_CONFIG_KEY_{n}"]: told[f"GIT_CONFIG_VALUE_{n}"] for n in range(2)}
+    assert keys["http.followRedirects"] == "false"
+    assert set(keys) == {"http.https://github.example/.extraHeader", "http.followRedirects"}
+    assert "ghs_secret" not in "".join(told.values()), "not in clear"
+
+
 def test_every_job_done_twice_says_it_once(server: Server, world: World) -> None:
     """At least once: whatever was done when the worker died is done again, from the start."""
     server.pull()

@@ -91,8 +91,6 @@ def at_pull(
     attempt: str,
     now: int,
     since: int | None = None,
-    buttons: bool = False,
-    name: str = "",
 ) -> Where:
     """The head of a pull request."""
     return Where(
@@ -105,8 +103,6 @@ def at_pull(
         attempt=attempt,
         now=now,
         since=since,
-        buttons=buttons,
-        name=name,
     )
 
 
@@ -167,7 +163,7 @@ def publish_report(
             _try(outcome, "suggestions", lambda: _suggest(api, report, pull, me, fixed))
         more = suggestions.section(fixed)
         text = text + more if len((text + more).encode()) <= MOST_CHARACTERS else text
-        _converse(api, report, pull, settings, outcome, text, me, where.name)
+        _converse(api, report, where, settings, outcome, text, me)
     return outcome
 
 
@@ -186,19 +182,15 @@ def _suggest(api: Api, report: Report, pull: PullNow, me: str, fixed: list[sugge
 
 
 def _converse(
-    api: Api,
-    report: Report,
-    pull: PullNow,
-    settings: GithubSettings,
-    outcome: Outcome,
-    text: str,
-    me: str,
-    name: str,
+    api: Api, report: Report, where: Where, settings: GithubSettings, outcome: Outcome, text: str, me: str
 ) -> None:
     """What belongs to a pull request: comment, labels, reviewers."""
+    pull = where.pull
+    if pull is None:
+        return
     if settings.comment != "never":
         create = settings.comment == "always" or report.verdict is not Verdict.PASS
-        _try(outcome, "comment", lambda: _comment(api, outcome, pull, text, me, name, create=create))
+        _try(outcome, "comment", lambda: _comment(api, outcome, pull, text, me, where.name, create=create))
     is_ai = any(commit.is_ai for commit in report.commits)
     if settings.labels:
         blocked = report.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)

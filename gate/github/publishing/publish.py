@@ -261,15 +261,10 @@ def first_published(api: Api, target: PullNow, me: str, name: str = "") -> int |
 
 
 def _where(around: Surroundings, target: PullNow) -> Where:
-    return at_pull(
-        target,
-        server=around.server,
-        run=around.run,
-        attempt=around.attempt,
-        now=int(time.time()),
-        buttons=bool(around.me),
-        name=around.name,
+    where = at_pull(
+        target, server=around.server, run=around.run, attempt=around.attempt, now=int(time.time())
     )
+    return replace(where, buttons=bool(around.me), name=around.name)
 
 
 def commit_or_pull(around: Surroundings, sha: str, branch: str, target: PullNow | None) -> Where:
