@@ -56,7 +56,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "login-key": Kind("Somebody's key may log in.", _H),
     "rows-open": Kind("The database no longer hides rows from those who may not see them.", _H),
     "unreadable": Kind("A manifest is written so that not every parser reads it alike.", _H),
-    "script-elsewhere": Kind("A page runs a script of another origin.", _M),
+    "script-elsewhere": Kind("A page runs a script of another origin.", Severity.LOW),
     "form-elsewhere": Kind("A form is sent to another origin.", _H),
     "typed-sent": Kind("A page sends what its visitors type or are known by to another origin.", _C),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),

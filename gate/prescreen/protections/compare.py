@@ -310,8 +310,9 @@ def _still_matters(g: Guard, both: _Compared, head: Side) -> bool:
         only = {a.rpartition(" ")[2] for a in g.context if a.startswith("+skips all but ")}
         but = {a.rpartition(" ")[2] for a in g.context if a.startswith("+skips :")}
         return bool(left & {f.lstrip(":") for f in only} if only else left - {f.lstrip(":") for f in but})
-    if g.must[0].startswith(ORDER):
-        return set(g.must[0].removeprefix(ORDER).split(" before ")) <= set(unit.mentions)
+    asked = g.must[0].lstrip("+-")
+    if asked.startswith(ORDER):
+        return set(asked.removeprefix(ORDER).split(" before ")) <= set(unit.mentions)
     if g.form == "branch":
         return any(one in unit.plain and one not in both.old.unit.plain for one in g.holds)
     if g.of == QUERY:

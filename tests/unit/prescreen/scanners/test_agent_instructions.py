@@ -112,7 +112,7 @@ def told(path: str, head: str, base: str | None = None) -> list[Finding]:
 def test_told(text: str) -> None:
     for path in PLACES:
         (one,) = told(path, f"# Rules\n\nBe kind.\n\n{text}\n", "# Rules\n\nBe kind.\n")
-        assert one.severity.value == "high"
+        assert one.severity.value in ("high", "critical")
     policy = load_policy()
     assert policy.points_of(one) >= policy.bands.warn
 

