@@ -21,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench.prescreen import bandit_alone, number, public_rules, related, semgrep_alone
+from gate.prescreen.python_ast.scanner import hits, parse, severity_of
 from gate.prescreen.run import prescreen
 from gate.prescreen.scanners.semgrep_rules import merged_rules
 from tests.prescreen_support import make_request
@@ -46,11 +47,13 @@ def main() -> int:
     parser.add_argument("--semgrep-rules", type=Path)
     parser.add_argument("--only", metavar="CLASS")
     parser.add_argument("--each", action="store_true", help="tell each hole missed and each twin reported")
+    parser.add_argument("--tree", action="store_true", help="of gate only the rules on the syntax tree")
     parser.add_argument("--alone", action="store_true", help="Bandit and Semgrep, too")
     arguments = parser.parse_args()
     every = labelled(arguments.corpus, arguments.seed, arguments.per_class)
     chosen = [h for h in every if arguments.only in (None, h.weakness)]
-    tools: dict[str, Callable[[], Rows]] = {"gate": lambda: ours(chosen)}
+    look_at = by_tree if arguments.tree else ours
+    tools: dict[str, Callable[[], Rows]] = {"gate": lambda: look_at(chosen)}
     if arguments.alone:
         tools["bandit"] = lambda: bandit(chosen)
         tools["semgrep"] = lambda: semgrep(chosen, arguments.semgrep_rules)
@@ -73,6 +76,23 @@ def ours(chosen: Sequence[Handler]) -> Rows:
             (f.severity.value, set(f.cwe), f.rule_id)
             for f in result.findings
             if f.rule_id != "unscanned-file" and f.stage.value == "prescreen"
+        ]
+    return rows
+
+
+def by_tree(chosen: Sequence[Handler]) -> Rows:
+    """Only our rules on Python's syntax tree, in this process: seconds instead of minutes."""
+    rows: Rows = {}
+    for n, handler in enumerate(chosen):
+        module = parse(handler.main, handler.files[handler.main].encode())
+        module.others = {
+            path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): text
+            for path, text in handler.files.items()
+            if path != handler.main
+        }
+        rows[n] = [
+            (severity_of(module, rule, hit).value, set(rule.meta.cwe), rule.meta.id)
+            for rule, hit in hits(module)
         ]
     return rows
 

@@ -1,6 +1,6 @@
 """Changes with a hole and their secure twins, attacked in real sandboxes: per weakness proven, not, wrong.
 
-    python bench/vulnerable.py [FILE.toml ...] [--only WEAKNESS]
+    python bench/vulnerable.py [FILE.toml ...] [--only WEAKNESS] [--labelled mixed|small] [--seconds N]
 
 Without files the pairs of tests/vulnerable; files of the same form add further corpora. ``proven`` of
 ``holes`` were shown by a request or a call; ``wrong`` is a proof where there is no new hole of that
@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from tests.vulnerable.labelled import attacked
 from tests.vulnerable.running import Result, cases, run_all, why_not
 
 
@@ -30,18 +31,28 @@ def main() -> int:
     )
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--only", metavar="WEAKNESS")
+    parser.add_argument("--labelled", choices=("mixed", "small"), help="the handlers of bench/labelled.py")
+    parser.add_argument("--seconds", type=float, help="begin no further case after so many")
     arguments = parser.parse_args()
     if reason := why_not():
         print(f"bench: {reason}", file=sys.stderr)
         return 1
-    wanted = [c for c in cases(*arguments.files) if arguments.only in (None, c.weakness)]
+    every = attacked(arguments.labelled) if arguments.labelled else cases(*arguments.files)
+    wanted = [c for c in every if arguments.only in (None, c.weakness)]
     start = time.monotonic()
     found: list[Result] = []
     for result in run_all(wanted):
         found.append(result)
-        print(f"bench: {result.case.id}: {_outcome(result)}", file=sys.stderr)
+        print(f"bench: {result.case.id}: {_outcome(result)}", file=sys.stderr, flush=True)
+        if arguments.seconds and time.monotonic() - start > arguments.seconds:
+            break
     table = _table(found)
-    print(json.dumps({"cases": len(found), "seconds": round(time.monotonic() - start, 1), **table}, indent=1))
+    print(
+        json.dumps(
+            {"cases": len(found), "of": len(wanted), "seconds": round(time.monotonic() - start, 1), **table},
+            indent=1,
+        )
+    )
     return int(bool(table["all"]["wrong"] or table["all"]["not_run"]))
 
 

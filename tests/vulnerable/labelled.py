@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tests.paths import TESTS
 from tests.vulnerable.mixed.generate import Handler, handlers
+from tests.vulnerable.running import Case
 
 SMALL = TESTS / "vulnerable" / "small"
 
@@ -33,3 +34,36 @@ def labelled(corpus: str, seed: int = 18, per_class: int = 12) -> list[Handler]:
     """``mixed``, ``small`` or both, by name."""
     made = list(handlers(seed, per_class)) if corpus in ("mixed", "all") else []
     return made + (list(small()) if corpus in ("small", "all") else [])
+
+
+PROVEN_AS = {
+    **{name: name for name in ("command", "code", "sql", "template", "deserialisation", "header")},
+    "xss": "html",
+    "xxe": "xml",
+    "redirect": "open-redirect",
+    "ssrf": "request-forgery",
+    "path": "path-read",
+    "redos": "slow-pattern",
+}
+"""Class of the labels -> weakness that an attack proves."""
+
+
+def _proven_as(handler: Handler) -> str:
+    text = handler.files[handler.main]
+    writes = any(word in text for word in ('"w"', '"wb"', ".save(", "os.remove("))
+    return "path-write" if handler.weakness == "path" and writes else PROVEN_AS[handler.weakness]
+
+
+def attacked(corpus: str, seed: int = 18, per_class: int = 12) -> list[Case]:
+    """The handlers whose class an attack can prove, as cases for a sandbox."""
+    return [
+        Case(
+            weakness=_proven_as(handler),
+            name=f"{handler.how} {handler.name}",
+            right="proven" if handler.hole else "secure",
+            head=handler.files,
+            file=corpus,
+        )
+        for handler in labelled(corpus, seed, per_class)
+        if handler.weakness in PROVEN_AS
+    ]

@@ -43,6 +43,8 @@ PACKAGES = (
         "PyJWT",
         "SQLAlchemy",
     ),
+    *("fastapi", "pydantic", "pydantic_core", "annotated-types", "typing-inspection", "annotated-doc"),
+    *("lxml", "defusedxml"),
 )
 Right = Literal["proven", "secure", "before"]
 

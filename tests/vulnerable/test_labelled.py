@@ -3,36 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 import pytest
 
-from bench.labelled import INJECTION, Rows, table
-from gate.prescreen.python_ast.scanner import hits, parse, severity_of
+from bench.labelled import INJECTION, by_tree, table
 from tests.vulnerable.labelled import labelled
-from tests.vulnerable.mixed.generate import Handler
-
-
-def _rows(chosen: Iterable[Handler]) -> Rows:
-    rows: Rows = {}
-    for n, handler in enumerate(chosen):
-        module = parse(handler.main, handler.files[handler.main].encode())
-        module.others = {
-            path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): text
-            for path, text in handler.files.items()
-            if path != handler.main
-        }
-        rows[n] = [
-            (severity_of(module, rule, hit).value, set(rule.meta.cwe), rule.meta.id)
-            for rule, hit in hits(module)
-        ]
-    return rows
 
 
 @pytest.mark.parametrize(("corpus", "seed"), [("mixed", 18), ("mixed", 4), ("small", 0)])
 def test_holes_are_told_from_what_only_looks_like_one(corpus: str, seed: int) -> None:
     chosen = labelled(corpus, seed)
-    found = table(chosen, _rows(chosen))
+    found = table(chosen, by_tree(chosen))
     assert found["injection"]["score"] >= 0.95, found
     for name, row in found.items():
         if name in INJECTION and row["holes"] > 2:

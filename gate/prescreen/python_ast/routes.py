@@ -15,6 +15,10 @@ _ROUTES = frozenset({
 })  # fmt: skip
 
 
+_RENDERING = frozenset({"context", "template", "template_name"})
+"""Parameters that no address gives: such a function helps views, and they call it."""
+
+
 def response_functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Every function that answers web requests."""
     for function in module.all(ast.FunctionDef, ast.AsyncFunctionDef):
@@ -42,7 +46,8 @@ def is_django_view(module: Module, function: FunctionNode) -> bool:
     if not module.imports_any("django"):
         return False
     if module.class_of(function) is None:
-        return names[:1] == ["request"]
+        needed = names[1 : len(names) - len(function.args.defaults)]
+        return names[:1] == ["request"] and _RENDERING.isdisjoint(needed)
     verb = getattr(function, "name", "") in ("get", "post", "put", "patch", "delete")
     return verb and names[:2] == ["self", "request"]
 
