@@ -252,8 +252,11 @@ class Reader:
             old = me.ppid, me.inner, me.uid
             me.refresh()  # it may be gone by now, or another program already
             me.ppid, me.inner, me.uid = me.ppid or old[0], me.inner or old[1], me.uid or old[2]
-            me.exe = me.exe or fields["path"]
-            me.comm = me.comm or fields["path"].rpartition("/")[2][:15]
+            asked = str(fields.get("asked") or fields["path"])
+            named = asked.rpartition("/")[2][:15]  # what the kernel calls a process after exec
+            later = me.comm != named and not asked.startswith(("/proc/", "/dev/"))
+            me.exe = fields["path"] if later or not me.exe else me.exe
+            me.comm = named if later or not me.comm else me.comm
             self.known.introduce(me, "exec")
 
     def _fork(self, tid: int, me: Process, call: Call, printed: Printed) -> None:  # noqa: ARG002  # as all

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import TypeVar
 
@@ -256,6 +257,23 @@ def test_calls_cut_by_other_threads_are_put_together(tmp_path: Path) -> None:
     assert [(event.pid, event.path) for event in only(events, Open)] == [(700, "/b"), (701, "/a")]
     children = [event for event in only(events, Process) if event.pid == 701]
     assert {(child.ppid, child.exe) for child in children} == {(700, ""), (700, "/bin/true")}
+
+
+def test_a_program_that_is_another_one_by_now_is_told_as_itself(tmp_path: Path) -> None:
+    """strace tells `nohup` when the process is `sleep` already: /proc says what it became."""
+    out = os.open(tmp_path / "t", os.O_WRONLY | os.O_CREAT)
+    reader = Reader(out)
+    with subprocess.Popen(["sleep", "60"]) as child:
+        reader.line(BEGIN)
+        for name in (b"nohup", b"sleep"):
+            reader.line(f"{child.pid} execve({hexed(b'/usr/bin/' + name)}, [{hexed(name)}], []) = 0")
+        reader.line(END)
+        reader.finish("exited")
+        child.kill()
+    os.close(out)
+    lines = [json.loads(line) for line in (tmp_path / "t").read_text().splitlines()]
+    told = [(line["exe"].rpartition("/")[2], line["comm"]) for line in lines if line.get("why") == "exec"]
+    assert told == [("nohup", "nohup"), ("sleep", "sleep")]
 
 
 def test_a_memory_file_is_known_when_its_program_is_gone(tmp_path: Path) -> None:
