@@ -148,9 +148,11 @@ class Load:
         """Pull requests end some seconds after they were told: all of them are listed for each verdict."""
         now = time.monotonic()
         with self.world.lock:
+            talked = {c.number for c in self.world.comments.values()}
             told = {c["head_sha"] for c in self.world.checks.values() if c["status"] == "completed"}
             for number, since in self.acknowledged.items():
-                if now - since > 2 * STALLED and self.world.pulls[number].head_sha in told:
+                whole = self.world.pulls[number].head_sha in told and number in talked
+                if whole and now - since > 2 * STALLED:
                     self.world.pulls[number].state = "closed"
 
 
