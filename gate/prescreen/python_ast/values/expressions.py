@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,8 +41,10 @@ from gate.prescreen.python_ast.values.holding import (
 )
 from gate.prescreen.python_ast.values.library import EVERY, HOSTS, is_standard
 
-_STEPS: Final = 40_000
+_STEPS: Final = 8_000
 """Expressions that are looked at for one function of a file."""
+_SECONDS: Final = 0.8
+"""Processor time that all functions of a file may take; what is not read by then is not certain."""
 _OPERATORS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.FloorDiv: operator.floordiv, ast.Div: operator.truediv,
     ast.Mod: operator.mod, ast.BitXor: operator.xor, ast.BitOr: operator.or_, ast.BitAnd: operator.and_,
@@ -78,6 +81,8 @@ class Expressions:
         self.module = module
         self.seen: dict[ast.AST, Value] = {}
         self.steps = 0
+        self.spent = 0.0
+        self.started = 0.0
 
     @abstractmethod
     def call(self, node: ast.Call, state: State, frame: Frame) -> Value:
@@ -106,7 +111,8 @@ class Expressions:
     def evaluate(self, node: ast.expr, state: State, frame: Frame) -> Value:
         """The value; noted for whoever asks for it later."""
         self.steps += 1
-        if self.steps > _STEPS:
+        late = self.steps % 32 == 0 and self.spent + time.process_time() - self.started > _SECONDS
+        if late or self.steps > _STEPS:
             raise GaveUpError
         value = self._evaluate(node, state, frame)
         safe = state.marks.get(value.ident) if value.ident and state.marks else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
@@ -60,6 +61,7 @@ class Reach:
             return
         self._asked += 1
         self._reading.steps = 0
+        self._reading.started = time.process_time()
         try:
             if self._asked > _MOST:
                 raise GaveUpError
@@ -67,6 +69,8 @@ class Reach:
                 self._done.add(one.node)
         except (GaveUpError, RecursionError):
             self._given_up.add(function)
+        finally:
+            self._reading.spent += time.process_time() - self._reading.started
 
     def _all(self, first: Function) -> Iterator[Function]:
         todo = [first]
