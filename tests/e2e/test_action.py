@@ -39,7 +39,8 @@ def _shipped(name: str) -> str:
     """An example workflow as a user would copy it; the tool cache saves each test a new installation."""
     lines = (REPOSITORY / "examples" / "workflows" / name).read_text().splitlines()
     step = "      - uses: gate-ci/gate@" + "0" * 40 + " # the release you trust"
-    assert step in lines
+    if step not in lines:  # it has inputs before ours: as it is
+        return "\n".join(lines) + "\n"
     out: list[str] = []
     for before, line in zip(["", *lines], lines, strict=False):
         if before == step and line == "        with:":
