@@ -167,6 +167,8 @@ class Checks:
             job = _JOB.decode(delivery.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise HopelessError("not a job of this version") from error
+        if delivery.event == JUDGE and job.press is None and self._judged_since(job, delivery.received):
+            return Done(note="a later judgement has read this comment")  # a flood of comments is judged once
         api = self._tokens.api(job.installation, job.repo, CHECKS)
         try:
             about = _about(api, job)
@@ -181,6 +183,9 @@ class Checks:
             JUDGE: self._judge,
         }[delivery.event]
         return Done(note=step(api, delivery, job, about))
+
+    def _judged_since(self, job: _Job, received: float) -> bool:
+        return any(float(at) > received for at in self._queue.kept(f"judged {job.key}"))
 
     def _around(self, job: _Job) -> Surroundings:
         return Surroundings(
@@ -227,8 +232,6 @@ class Checks:
         if job.press is not None:
             name = f"press {job.key} {job.press.login}"
             self._queue.keep(name, msgspec.msgpack.encode(job.press), time.time())
-        elif any(float(at) > delivery.received for at in self._queue.kept(f"judged {job.key}")):
-            return "a later judgement has read this comment"  # a flood of comments is judged once
         started, reports = time.time(), self._queue.kept(job.key)
         if not reports:
             self._put(BEGIN, job, delivery.received)

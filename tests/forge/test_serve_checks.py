@@ -331,7 +331,7 @@ def test_a_flood_of_comments_is_judged_once(server: Server, world: World) -> Non
     ended = server.drain()
     assert [e.note for e in ended].count("a later judgement has read this comment") == 19
     assert len(world.sent("GET", ".*/issues/7/comments")) <= 8, "four for each of two judgements"
-    assert len(world.asked) - asked < 20 * 4
+    assert len(world.asked) - asked < 20 * 5, "who wrote it, and where the pull request stands"
     server.say("wren", f"/gate override all sha: {HEAD} reason: {WHY}")
     server.drain()
     assert server.conclusion == "neutral", "whoever may is heard among them"

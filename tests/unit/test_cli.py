@@ -178,7 +178,7 @@ def test_a_bug_while_the_verbs_load_is_no_verdict(
     def broken() -> None:
         raise NameError("verb")
 
-    monkeypatch.setattr("gate.cli.build_parser", broken)
+    monkeypatch.setattr("gate.verbs.parser.build_parser", broken)
     assert main(["check"]) == 4
     assert "bug in gate" in capsys.readouterr().err
 
@@ -192,7 +192,7 @@ def test_an_interrupt_ends_in_its_own_code(
 
     stopped = threading.Event()  # the process's own would end every command of the tests after this one
     monkeypatch.setattr("gate.process._STOP", stopped)
-    monkeypatch.setattr("gate.cli.build_parser", interrupted)
+    monkeypatch.setattr("gate.verbs.parser.build_parser", interrupted)
     assert main(["check"]) == 130
     assert "interrupted" in capsys.readouterr().err
     assert stopped.is_set()
@@ -204,7 +204,7 @@ def test_an_error_of_the_machine_that_is_no_lack_of_room_is_a_bug_of_ours(
     def broken() -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("gate.cli.build_parser", broken)
+    monkeypatch.setattr("gate.verbs.parser.build_parser", broken)
     assert main(["check"]) == 4
     assert "bug in gate" in capsys.readouterr().err
 
