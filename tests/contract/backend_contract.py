@@ -298,7 +298,12 @@ def _full(record: RunRecord) -> None:
 
 
 _STANDING = """
-import ctypes, json, os, socket, stat
+import os
+fds = []  # first: libffi (ctypes) keeps its own file open
+for fd in range(256):
+    try: os.fstat(fd); fds.append(fd)
+    except OSError: pass
+import ctypes, json, socket, stat
 status = dict(l.split(":", 1) for l in open("/proc/self/status").read().splitlines())
 def writable(path):
     try:
@@ -309,10 +314,6 @@ def reaches(where):
         s.settimeout(1)
         try: s.connect(where); return True
         except OSError: return False
-fds = []
-for fd in range(256):
-    try: os.fstat(fd); fds.append(fd)
-    except OSError: pass
 setuid = []
 for folder in ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/lib/openssh", "/usr/lib/dbus-1.0"):
     if os.path.isdir(folder):
