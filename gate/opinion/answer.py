@@ -15,11 +15,11 @@ from gate.model.change import Change
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Severity
-from gate.opinion.interface import CONCERN, NoAnswerError, Opinion, Tokens
+from gate.opinion.interface import CONCERN, Kind, NoAnswerError, Opinion, Tokens
 from gate.opinion.question import MOST_CONCERNS
 from gate.redaction import redact
 
-_WORDS: Final = {
+_WORDS: Final[dict[Kind, str]] = {
     "malicious": "could be malicious",
     "injection": "could let input through to where it does harm",
     "secrets": "is about secrets",
@@ -35,16 +35,7 @@ class _Concern(msgspec.Struct, forbid_unknown_fields=True):
     path: Annotated[str, Meta(max_length=4_096)]
     line: Annotated[int, Meta(ge=1, le=1 << 31)]
     severity: Literal["low", "medium"]
-    kind: Literal[
-        "malicious",
-        "injection",
-        "secrets",
-        "access-control",
-        "cryptography",
-        "network",
-        "supply-chain",
-        "other",
-    ]
+    kind: Kind
     why: Annotated[str, Meta(max_length=2_000)]
 
 

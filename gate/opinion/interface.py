@@ -7,7 +7,7 @@ its answer is data: it may add findings of at most medium severity at changed li
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from gate.errors import Exit, GateError
 from gate.model.finding import Finding
@@ -17,6 +17,17 @@ from gate.rules_api import RuleKind
 KEY: Final = "GATE_OPINION_KEY"
 """The environment variable with the endpoint's key; in no settings file, and in no report."""
 STAGE: Final = "opinion"
+Kind = Literal[
+    "malicious",
+    "injection",
+    "secrets",
+    "access-control",
+    "cryptography",
+    "network",
+    "supply-chain",
+    "other",
+]
+"""What a hint may be about: asked for, and all that is taken."""
 
 CONCERN: Final = RuleKind[object, object](FindingStage.PRESCREEN).meta(
     "language-model-hint",

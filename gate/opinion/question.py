@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from gate.opinion.interface import Endpoint, Material
+from gate.opinion.interface import Endpoint, Kind, Material
 
 MOST_CONCERNS: Final = 10
 _TASK: Final = """\
@@ -21,16 +21,7 @@ Answer with a JSON object that has one key, "concerns": a list of at most {most}
 "path" and "line" (of an added line, "+"), "severity" ("low" or "medium"),
 "kind" (one of {kinds}), and "why" (one or two sentences).
 Name only what a security reviewer should look at, and an empty list where there is nothing."""
-KINDS: Final = (
-    "malicious",
-    "injection",
-    "secrets",
-    "access-control",
-    "cryptography",
-    "network",
-    "supply-chain",
-    "other",
-)
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 
 def question(endpoint: Endpoint, material: Material) -> dict[str, Any]:
