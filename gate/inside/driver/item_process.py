@@ -26,6 +26,7 @@ from . import (
     clock_shift,
     django_project,
     environment_reads,
+    installed_packages,
     item_outcome,
     line_recorder,
     own_modules,
@@ -41,9 +42,9 @@ Report = dict[str, Any]
 TO_CLOSE: list[int] = []
 """Descriptors of the parent that no child may hold."""
 
-DEPENDENCIES: list[str] = []
-"""The folder of the installed dependencies, where there are any (gate/sandbox/dependencies/layers.py)."""
-
+SERVED: list[bool] = []
+"""Not empty in what a fork server forks: it has the packages, the moved clock and the pinned chance already.
+"""
 
 SLEPT: list[float] = []
 """Seconds that the code asked to sleep, in order: how long can follow a secret. Waiting for the end of a
@@ -110,17 +111,12 @@ def run(
         context.started = clock_preload.move(
             item["do"], seconds, rate, lambda by: channel.say("clock", by=by)
         )
-        clock_shift.shift(seconds)
-    if job.get("nap"):
-        # Tests wait for things of their own: half a second is left to them.
-        shorten_sleeps(max(float(job["nap"]), 0.5 if item["do"] in ("test", "doctest") else 0.0))
+    if not SERVED:
+        change_world(job, longest_sleep(item, job))
     if job.get("pin"):
-        with own_modules.shown():
-            from . import pinned_world  # what it imports is nobody else's to pay for
-
-        pinned_world.pin(int(job["pin"]), float(job.get("pin_time") or 0))
+        pin_programs(job)
     try:
-        report = _dependencies()
+        report = {} if SERVED else installed_packages.add()
         if not report:
             if item["do"] in ("test", "doctest"):
                 if not services.RUNNING:
@@ -132,6 +128,8 @@ def run(
         report = item_outcome.describe(error, roots)
     if os.getpid() != channel.pid:
         os._exit(0)  # the code forked and let its child run back up to us
+    if not SERVED and (loaded := installed_packages.loaded()):
+        report["loaded"] = loaded
     gc.collect()
     report.update(_linger(float(job.get("grace", 1.0))))
     report.update(seen.stop())
@@ -143,6 +141,35 @@ def run(
         atexit._run_exitfuncs()
         os._exit(0)
     raise SystemExit(0)
+
+
+def longest_sleep(item: Item, job: dict[str, Any]) -> float:
+    """Seconds that an item may sleep at a time, 0 for any. Tests wait for things of their own: half a second
+    is left to them.
+    """
+    nap = float(job.get("nap") or 0)
+    return max(nap, 0.5) if nap and item["do"] in ("test", "doctest") else nap
+
+
+def change_world(job: dict[str, Any], longest: float) -> None:
+    """Move the clock, shorten sleeps and pin chance in this process, as far as the job asks for it."""
+    if job.get("clock"):
+        clock_shift.shift(float(job["clock"]))
+    if longest:
+        shorten_sleeps(longest)
+    if job.get("pin"):
+        with own_modules.shown():
+            from . import pinned_world  # what it imports is nobody else's to pay for
+
+        pinned_world.pin_process(int(job["pin"]), float(job.get("pin_time") or 0))
+
+
+def pin_programs(job: dict[str, Any]) -> None:
+    """The same chance for the programs that the code starts."""
+    with own_modules.shown():
+        from . import pinned_world
+
+    pinned_world.pin_programs(int(job["pin"]), float(job.get("pin_time") or 0))
 
 
 def _tell_before_exit(channel: Channel, seen: line_recorder.LineRecorder) -> None:
@@ -253,32 +280,6 @@ def _plain_main() -> types.ModuleType:
         module.__annotations__ = {}
     module.__dict__["__builtins__"] = builtins
     return module
-
-
-def _dependencies() -> Report:
-    """Make the installed dependencies importable as an interpreter does at its start, ``.pth`` files and all:
-    after the standard library, before what the image has. Empty when that went well.
-    """
-    for folder in DEPENDENCIES:
-        import site
-
-        os.environ["PYTHONUSERBASE"] = folder  # for interpreters that the code starts
-        os.environ["PATH"] = f"{folder}/bin:{os.environ.get('PATH', '')}"
-        place = f"{folder}/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
-        before = list(sys.path)
-        try:
-            site.addsitedir(place)
-        except SystemExit:
-            return {"outcome": "ended", "exception": "SystemExit"}  # and so would every interpreter
-        added = [entry for entry in sys.path if entry not in before]
-        at = next(
-            (n for n, e in enumerate(before) if e.endswith(("site-packages", "dist-packages"))), len(before)
-        )
-        rest = before[at:]
-        if os.path.exists(f"{place}/.gate-complete"):  # a virtual environment: nothing of the image's
-            rest = [entry for entry in rest if not entry.endswith(("site-packages", "dist-packages"))]
-        sys.path[:] = [*before[:at], *added, *rest]
-    return {}
 
 
 _KEPT: list[types.ModuleType] = []

@@ -33,12 +33,20 @@ import time
 from typing import Any
 
 if __package__:
-    from . import clock_preload, item_process, orphans, services, verbs
+    from . import clock_preload, fork_server, installed_packages, item_process, orphans, services, verbs
 else:  # started as a script: a package of a name that no code under test has, and nothing new on sys.path
     _package = type(sys)("gate_driver")
     _package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
     sys.modules["gate_driver"] = _package
-    from gate_driver import clock_preload, item_process, orphans, services, verbs  # type: ignore[no-redef]
+    from gate_driver import (  # type: ignore[no-redef]
+        clock_preload,
+        fork_server,
+        installed_packages,
+        item_process,
+        orphans,
+        services,
+        verbs,
+    )
 
 Job = dict[str, Any]
 Result = dict[str, Any]
@@ -55,7 +63,7 @@ COMPLETE = frozenset({"completed", "exception", "missing", "absent", "exited", "
 def main(argv: list[str]) -> int:
     """Run the job named by the arguments. 0: every item ran to its end; 1: not; 2: no such job."""
     link = _take_link()
-    item_process.DEPENDENCIES[:] = [place for place in (os.environ.pop("GATE_DEPS", ""),) if place]
+    installed_packages.FOLDERS[:] = [place for place in (os.environ.pop("GATE_DEPS", ""),) if place]
     try:
         job = parse_job(argv)
     except ValueError as error:
@@ -63,26 +71,55 @@ def main(argv: list[str]) -> int:
         return 2
     verbs.preload(job["items"])
     failed = services.start(os.environ.pop("GATE_SERVICES", ""))
-    _adopt_orphans()
+    orphans.adopt()
     until = time.monotonic() + float(job.get("seconds", 15.0))
-    results: list[Result] = []
-    stuck = False
-    for index, item in enumerate(job["items"]):
-        share = (until - time.monotonic()) / (len(job["items"]) - index)
-        # An early item may use up to three shares, the last ones what is left: most are quick.
-        limit = min(until, time.monotonic() + max(0.5, 3.0 * share))
-        results.append(run_item(item, job, limit))
-        stuck = stuck or results[-1]["outcome"] == "timed-out"
-        if not stuck and orphans.left(float(job.get("grace", 1.0)), until, apart=services.RUNNING):
-            results[-1]["left_running"] = True
+    results, servers = run_items(job["items"], job, until)
+    stuck = any(result["outcome"] == "timed-out" for result in results)
     if job.get("clock") and not stuck and not any(result.get("left_running") for result in results):
         clock_preload.remove_shared_clock()
     through = all(result["outcome"] in COMPLETE for result in results)
     report = {"version": 1, "python": sys.version.split()[0], "items": results}
-    _tell(link, {**report, "services": failed} if failed else report, done=through)
+    if failed:
+        report["services"] = failed
+    if servers:
+        report["servers"] = servers
+    _tell(link, report, done=through)
     if stuck and job.get("hold"):
         time.sleep(float(job["hold"]))  # the launcher's clock ends this run: a time-out, and told as one
     return 0 if through else 1
+
+
+def run_items(items: list[Job], job: Job, until: float) -> tuple[list[Result], list[int]]:
+    """Run the items in their order; the numbers of the fork servers that ran some of them."""
+    results: list[Result] = []
+    servers: list[int] = []
+    loaded: list[str] = []
+    while (left := len(items) - len(results)) > 0:
+        rest = items[len(results) :]
+        count = 0 if servers else fork_server.takes(rest, job, loaded)
+        if count:
+            server = fork_server.ForkServer(rest[:count], job, loaded)
+            results += server.results(until, left, _run_next)
+            servers.append(server.pid)
+            continue
+        stuck = any(result["outcome"] == "timed-out" for result in results)
+        result = _run_next(rest[0], job, until, left, stuck)
+        loaded = result.pop("loaded", None) or loaded
+        results.append(result)
+    return results, servers
+
+
+def _run_next(item: Job, job: Job, until: float, left: int, stuck: bool) -> Result:
+    """One of so many items that are left, and the end of what it left behind. ``stuck``: one before it ran
+    out of time and is still there.
+    """
+    # An early item may use up to three shares, the last ones what is left: most are quick.
+    share = (until - time.monotonic()) / left
+    result = run_item(item, job, min(until, time.monotonic() + max(0.5, 3.0 * share)))
+    stuck = stuck or result["outcome"] == "timed-out"
+    if not stuck and orphans.left(float(job.get("grace", 1.0)), until, apart=services.RUNNING):
+        result["left_running"] = True
+    return result
 
 
 def parse_job(argv: list[str]) -> Job:
@@ -248,16 +285,6 @@ def _watch(pid: int, inlet: int, until: float, alone: bool = False) -> tuple[lis
 def _is_in_a_call(raw: bytearray) -> bool:
     """True when the last thing said is that a call begins."""
     return raw.rstrip(b"\n").rpartition(b"\n")[2].startswith(b'{"m":"call",')
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of what the children leave behind (PR_SET_CHILD_SUBREAPER), to wait for it."""
-    try:
-        import ctypes
-
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-    except (ImportError, OSError, AttributeError):
-        return
 
 
 def _exit_code(status: int) -> int:

@@ -48,9 +48,18 @@ def pin(seed: int, start: float) -> None:
     """From now on, in this process and the programs that it starts. ``start``: the time of day that clocks
     begin with, seconds since 1970; each look at one moves it by a thousandth.
     """
-    stream = Stream(seed)
-    _pin_chance(stream)
+    pin_process(seed, start)
+    pin_programs(seed, start)
+
+
+def pin_process(seed: int, start: float) -> None:
+    """The same for this process alone."""
+    _pin_chance(Stream(seed))
     _pin_clock(start)
+
+
+def pin_programs(seed: int, start: float) -> None:
+    """The same for the programs that it starts."""
     here = os.path.dirname(os.path.abspath(__file__))
     os.environ[SEED] = f"{seed} {start!r}"
     path = os.environ.get("PYTHONPATH", "")

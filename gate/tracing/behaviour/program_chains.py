@@ -20,10 +20,11 @@ class Actors:
     """Chains by process. ``chain`` is ``python>sh>curl``; a fork without exec adds nothing to it.
 
     Chains longer than six names keep their ends (``python>…>sh>curl``); after 2,000 different
-    chains new ones are told by their last name alone.
+    chains new ones are told by their last name alone. ``servers``: the numbers that the driver's fork servers
+    have inside the sandbox (gate/inside/driver/fork_server.py): what they fork are items, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, servers: frozenset[int] = frozenset()) -> None:
         self._of: dict[int, str] = {}
         self._parents: dict[int, int] = {}
         self._inner: dict[int, int] = {}
@@ -31,6 +32,9 @@ class Actors:
         self._words: dict[int, tuple[str, ...]] = {}
         self._known: set[str] = set()
         self._driver: int | None = None
+        self._servers = servers
+        self._drivers: set[int] = set()
+        """The driver, and its fork servers that are there."""
         self._items: set[int] = set()
         self._unmet: Counter[int] = Counter()
         """Children asked for that made no call yet, by process; what may be below zero is only late."""
@@ -45,12 +49,15 @@ class Actors:
         if event.pid not in self._parents:
             self._parents[event.pid] = event.ppid
             self._met(event)
+            if event.pid in self._items and (event.inner or event.pid) in self._servers:
+                self._drivers.add(event.pid)
         if event.inner:
             self._inner[event.pid] = event.inner
         asked = self._asked.pop(event.pid, None)
         starts_driver = asked is not None and not _DRIVERS.isdisjoint(asked.argv[:3])
         if event.pid == self.root and starts_driver and self._driver is None:
             self._driver = event.pid
+            self._drivers.add(event.pid)
         if asked is not None:
             self._words[event.pid] = asked.argv
         above = self._of.get(event.pid) if event.why == "exec" else None
@@ -63,11 +70,11 @@ class Actors:
         """The driver adopts what the code leaves behind. Its own children are those that it asked for; where
         nobody has lost a child, there is nothing to adopt (strace tells some children before their fork).
         """
-        if self._driver is None or event.ppid != self._driver:
+        if event.ppid not in self._drivers:
             self._unmet[event.ppid] -= 1
-        elif self._strays <= 0 or self._unmet[self._driver] > 0:
+        elif self._strays <= 0 or self._unmet[event.ppid] > 0:
             self._items.add(event.pid)
-            self._unmet[self._driver] -= 1
+            self._unmet[event.ppid] -= 1
         else:
             self._strays -= 1
 
@@ -123,18 +130,19 @@ class Actors:
         return self._driver is not None
 
     def is_driver(self, pid: int) -> bool:
-        """True for the driver itself."""
-        return pid == self._driver
+        """True for the driver itself, and for a fork server of its."""
+        return pid in self._drivers
 
     def inner_is_driver(self, inner: int) -> bool:
         """True when a pid as the code writes it means the driver."""
-        return self._driver is not None and self._inner.get(self._driver, -1) == inner
+        return any(self._inner.get(driver, -1) == inner for driver in self._drivers)
 
     def forget(self, pid: int) -> None:
         """A process ended; its number may come back as another program's."""
         self._items.discard(pid)
         self._strays += max(0, self._unmet.pop(pid, 0))
         if pid != self._driver:
+            self._drivers.discard(pid)
             for table in (self._of, self._asked, self._words, self._inner, self._parents):
                 table.pop(pid, None)
 

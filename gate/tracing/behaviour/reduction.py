@@ -113,6 +113,12 @@ def _host(place: str) -> str:
     return place.rpartition(":")[0] if ":" in place else place
 
 
+def _servers(record: RunRecord) -> frozenset[int]:
+    """What the driver calls its fork servers."""
+    told = record.driver_report.get("servers")
+    return frozenset(pid for pid in told if type(pid) is int) if isinstance(told, list) else frozenset()
+
+
 class View:
     """The state of one reading."""
 
@@ -120,7 +126,7 @@ class View:
         self._canaries = canaries
         self.cells = Cells()
         self.channels = Channels()
-        self.actors = Actors()
+        self.actors = Actors(_servers(record))
         self._services = Services()
         named = Hints(record.driver_report).opened_by_name()
         rewrites = Rewrites(record.given, record.cut, record.data_files)
