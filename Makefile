@@ -10,6 +10,9 @@ SANDBOXES := -n $(shell n=$$(getconf _NPROCESSORS_ONLN); n=$$(((n * 3 + 1) / 2))
 # Which lines of gate ran, for scripts/coverage_floor.py. Its own plugin wants to measure the tests, too.
 MEASURED := -p tests.coverage_plugin -p no:slipcover
 
+# Compiled modules are kept: without, each of some thousand Pythons of a test run compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-cost bench-prescreen bench-labelled bench-vulnerable rule-pages wheel image test-image clean
 

@@ -73,38 +73,47 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A function that reads one file, and what it is allowed.
+
+    ``function`` is ``"package.module:name"``; it is called as ``name(path, data, options)`` and returns
+    anything msgspec can write as JSON (findings, dataclasses, lists ...), which is read back as
+    ``result_type``, strictly. With ``parses``, data past PARSED is ``too-large`` and never sent. ``pure``
+    says that the answer depends on path, data and options alone: it is kept for the same file (gate/cache).
+    ``per_file`` bounds one file: seconds of processor time, with some patience of wall time.
+    """
+
+    function: str
+    result_type: object
+    parses: bool = False
+    pure: bool = False
+    per_file: float = PER_FILE
+
+
 def scan_isolated(
-    function: str,
+    reader: Reader,
     files: Sequence[tuple[str, bytes]],
-    result_type: object,
     *,
     options: Mapping[str, Any] | None = None,
     deadline: float = 120.0,
-    per_file: float = PER_FILE,
-    parses: bool = False,
-    pure: bool = False,
     seen: Sequence[bytes] | None = None,
 ) -> list[FileResult[Any]]:
-    """Call ``function`` for every file, in a child process with limits, and return one result each.
+    """Call the reader's function for every file, in a child with limits, and return one result each.
 
-    ``function`` is ``"package.module:name"``; it is called as ``name(path, data, options)`` and returns
-    anything msgspec can write as JSON (findings, dataclasses, lists ...), which is read back here as
-    ``result_type``, strictly. It may raise: that file's outcome is then ``crashed`` with the
-    exception's type, and the other files go on. ``deadline`` bounds the whole call (seconds of wall
-    time), ``per_file`` one file (seconds of processor time, with some patience of wall time); the child's
-    address space is bounded by MEMORY. Results come in the order of ``files``; what the deadline did not
-    leave time for is ``not-reached``. With ``parses``, data past PARSED is ``too-large`` and never sent.
-    ``pure`` says that the answer depends on path, data and options alone: it is kept for the same file
-    (gate/cache). Where ``data`` only names what is read, ``seen`` holds that, file by file.
+    It may raise: that file's outcome is then ``crashed`` with the exception's type, and the others go on.
+    ``deadline`` bounds the whole call (seconds of wall time); the child's address space is bounded by MEMORY.
+    Results come in the order of ``files``; what the deadline did not leave time for is ``not-reached``. Where
+    ``data`` only names what is read, ``seen`` holds that, file by file.
 
     Raises InconclusiveError when no child can be started.
     """
     until = time.monotonic() + deadline
-    refused = {n: why for n, (_, data) in enumerate(files) if parses and (why := too_large(len(data)))}
-    kept = KeptAnswers.of(function, options or {}, result_type, files, seen) if pure else None
+    refused = {n: why for n, (_, data) in enumerate(files) if reader.parses and (why := too_large(len(data)))}
+    kept = KeptAnswers.of(reader, options or {}, files, seen) if reader.pure else None
     known = kept.find(refused) if kept is not None else {}
     order = [n for n in range(len(files)) if n not in refused and n not in known]
-    scan = _Scan(function, order, files, result_type, per_file, kept, known)
+    scan = _Scan(reader, order, files, kept, known)
     start = 0
     while start < len(scan.order) and (left := until - time.monotonic()) > 0:
         start = scan.one_child(start, options or {}, left)
@@ -123,11 +132,9 @@ class _Scan:
     numbers.
     """
 
-    function: str
+    reader: Reader
     order: Sequence[int]
     files: Sequence[tuple[str, bytes]]
-    result_type: object
-    per_file: float
     kept: KeptAnswers | None = None
     results: dict[int, FileResult[Any]] = field(default_factory=dict)
 
@@ -142,7 +149,7 @@ class _Scan:
                 if answer.state == "begun":
                     begun = answer.index
                     continue
-                result = _result(path, answer, self.result_type)
+                result = _result(path, answer, self.reader.result_type)
                 self.results[self.order[answer.index]] = result
                 if self.kept is not None and result.outcome == "done":
                     self.kept.add(self.order[answer.index], answer.value)
@@ -157,13 +164,13 @@ class _Scan:
             why = "the scanner's deadline passed in this file"
             self.results[culprit] = FileResult(path=path, outcome="timed-out", reason=why)
             return len(self.order)
-        self.results[culprit] = _fatal(path, done, share(self.per_file, len(data)))
+        self.results[culprit] = _fatal(path, done, share(self.reader.per_file, len(data)))
         return max(begun, ended + 1) + 1
 
     def _run(self, request: bytes, left: float) -> process.Done:
         until = time.monotonic() + left
         limits = limited(memory=MEMORY, cpu=left + 5)
-        module = self.function.partition(":")[0]
+        module = self.reader.function.partition(":")[0]
         return warm_child.run(
             module, stdin=request, deadline=left, limits=limits, cap=_ANSWERS
         ) or process.run(
@@ -175,7 +182,7 @@ class _Scan:
         )
 
     def _request(self, start: int, options: Mapping[str, object]) -> bytes:
-        head = {"function": self.function, "per_file": self.per_file, "options": dict(options)}
+        head = {"function": self.reader.function, "per_file": self.reader.per_file, "options": dict(options)}
         frames = [msgspec.json.encode(head), b"\n"]
         for index in range(start, len(self.order)):
             path, data = self.files[self.order[index]]
@@ -199,9 +206,8 @@ class KeptAnswers:
     @classmethod
     def of(
         cls,
-        function: str,
+        reader: Reader,
         options: Mapping[str, object],
-        result_type: object,
         files: Sequence[tuple[str, bytes]],
         seen: Sequence[bytes] | None,
     ) -> KeptAnswers | None:
@@ -209,9 +215,9 @@ class KeptAnswers:
         store = active.current()
         if store is None:
             return None
-        told = json.dumps([function, options], sort_keys=True, default=str).encode()
+        told = json.dumps([reader.function, options], sort_keys=True, default=str).encode()
         contents = seen if seen is not None else [data for _, data in files]
-        return cls(store, told, result_type, [path for path, _ in files], contents)
+        return cls(store, told, reader.result_type, [path for path, _ in files], contents)
 
     def find(self, but: Collection[int]) -> dict[int, FileResult[Any]]:
         """What was said of the files before, by number; nothing of ``but``."""

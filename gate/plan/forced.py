@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import ChangedFile, Side
 from gate.model.exercised import Exercised
 from gate.model.forced import Condition, ForcedTarget, GuardKind
@@ -181,12 +181,10 @@ def conditions_of(
         if not paths:
             continue
         results = scan_isolated(
-            reader,
+            Reader(reader, tuple[Condition, ...], parses=True),
             [(path, wanted[path]) for path in paths],
-            tuple[Condition, ...],
             options={"shell": [path for path in paths if languages.get(path) == "shell"]},
             deadline=_READING,
-            parses=True,
         )
         found |= {result.path: result.value or () for result in results}
     out: dict[tuple[str, int], tuple[tuple[str, ...], GuardKind]] = {}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import ChangedFile, Side
 from gate.model.forced import ForcedCopy, ForcedTarget
 
@@ -62,12 +62,10 @@ def _made(places: Iterable[_Place], texts: Mapping[str, bytes], shell: set[str])
         if path in texts:
             wanted.setdefault(path, []).append((line, column))
     results = scan_isolated(
-        "gate.languages.forcing.copies:make_copies",
+        Reader("gate.languages.forcing.copies:make_copies", tuple[ForcedCopy, ...], parses=True),
         [(path, texts[path]) for path in wanted],
-        tuple[ForcedCopy, ...],
         options={"targets": wanted, "shell": sorted(shell & set(wanted))},
         deadline=_MAKING,
-        parses=True,
     )
     return {
         (result.path, copy.line, copy.column): copy

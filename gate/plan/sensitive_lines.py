@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import NotExercised
 from gate.model.sensitive import SensitiveCall
@@ -73,7 +73,7 @@ def _scripts(
 def _read(function: str, texts: Sequence[tuple[str, bytes]]) -> dict[str, tuple[Act, ...]]:
     """What a function of javascript.py says of those that it can read in its time and memory."""
     results = scan_isolated(
-        f"gate.plan.javascript_calls:{function}", texts, tuple[Act, ...], deadline=_SECONDS
+        Reader(f"gate.plan.javascript_calls:{function}", tuple[Act, ...]), texts, deadline=_SECONDS
     )
     return {result.path: result.value for result in results if result.value is not None}
 

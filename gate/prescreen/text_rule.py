@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from gate.languages.decode import Problem
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
@@ -49,6 +49,7 @@ class TextHit:
 
 
 TextRule = Rule[View, TextHit]
+_READER: Final = Reader("gate.prescreen.text_rule:apply_rules", list[tuple[int, TextHit]])
 rule: Final = RuleKind[View, TextHit](FindingStage.PRESCREEN, page="check")
 policy_rule: Final = RuleKind[View, TextHit](FindingStage.POLICY, page="check")
 """For changes that touch what decides about changes: findings of the stage *policy*."""
@@ -111,9 +112,8 @@ def _look(
         if len(view.text) <= here:
             found += _findings(rules, view, hits(rules, view))
     results = scan_isolated(
-        "gate.prescreen.text_rule:apply_rules",
+        _READER,
         [(view.path, _packed(view)) for view in large],
-        list[tuple[int, TextHit]],
         options={"rules": door},
         deadline=until - time.monotonic(),
     )

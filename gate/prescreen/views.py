@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.languages.content import named_as_code, reader_of
 from gate.languages.decode import Decoded, decode, names_a_codec, without_declaration
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.notebook import Cells, read_notebook
 from gate.model.change import Side
 from gate.prescreen.interface import PrescreenRequest, Source, View, Views
@@ -81,7 +81,10 @@ def _decoded_in_a_child(items: list[_Text], deadline: float) -> list[tuple[Decod
         if not files:
             continue
         results = scan_isolated(
-            "gate.prescreen.views:decode_one", files, Decoded, options={"python": python}, deadline=deadline
+            Reader("gate.prescreen.views:decode_one", Decoded),
+            files,
+            options={"python": python},
+            deadline=deadline,
         )
         for index, result in zip(chosen, results, strict=True):
             if result.value is not None:

@@ -25,7 +25,6 @@ STILL_MANY = {
     "api.py:check",
     "github/publishing/publication.py:publish_report",
     "github/publishing/publish.py:publish_pull",
-    "languages/limited_child.py:scan_isolated",
     "prescreen/protections/generic_reader.py:_unit",
     "prescreen/protections/javascript_reader.py:_unit",
     "sandbox/dependencies/automatic.py:set_up_automatically",

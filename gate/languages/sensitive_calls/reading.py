@@ -25,7 +25,7 @@ def read_sources(
 
     Raises InconclusiveError when no child process can be started.
     """
-    from gate.languages.limited_child import scan_isolated
+    from gate.languages.limited_child import Reader, scan_isolated
 
     del scratch
     readings: dict[str, SourceReading] = {}
@@ -43,12 +43,9 @@ def read_sources(
             parsed.append((file.path, file.text))
             shown.append(file.path if table_of(file.path, file.text) else f"{file.path}.sh")
     results = scan_isolated(
-        "gate.languages.sensitive_calls.parse:read_one",
+        Reader("gate.languages.sensitive_calls.parse:read_one", SourceReading, pure=True, per_file=PER_FILE),
         [(name, text) for name, (_, text) in zip(shown, parsed, strict=True)],
-        SourceReading,
         deadline=deadline,
-        per_file=PER_FILE,
-        pure=True,
     )
     for (path, text), result in zip(parsed, results, strict=True):
         readings[path] = result.value or SourceReading(

@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import Tree
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.values.tree import absolute
@@ -67,7 +67,9 @@ def imported_files(
         texts |= {file: data.decode("utf-8", "replace") for file, data in read}
         results = (
             scan_isolated(
-                "gate.prescreen.python_ast.imported_files:read_imports", read, list[str], deadline=_SECONDS
+                Reader("gate.prescreen.python_ast.imported_files:read_imports", list[str]),
+                read,
+                deadline=_SECONDS,
             )
             if read
             else []

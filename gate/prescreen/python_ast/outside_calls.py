@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import Tree, TreeEntry
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
@@ -74,11 +74,9 @@ def callers_of(paths: Sequence[str], texts: Sequence[tuple[str, bytes]]) -> Mapp
     if not texts:
         return {}
     results = scan_isolated(
-        "gate.prescreen.python_ast.outside_calls:read_calls",
+        Reader("gate.prescreen.python_ast.outside_calls:read_calls", list[OutsideCall], pure=True),
         texts,
-        list[OutsideCall],
         deadline=_SECONDS,
-        pure=True,
     )
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for result in results:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gate import plugins
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.python_syntax import newer_python
 from gate.model.change import Tree
 from gate.model.finding import Finding
@@ -241,13 +241,10 @@ def _look(
     """What was found in each view that has anything, and the files that could not be parsed."""
     files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
     results = scan_isolated(
-        "gate.prescreen.python_ast.scanner:scan_text",
+        Reader("gate.prescreen.python_ast.scanner:scan_text", Scanned, parses=True, pure=True),
         files,
-        Scanned,
         options={**(options or {}), **_plugged()},
         deadline=deadline,
-        parses=True,
-        pure=True,
     )
     found: _ByView = []
     unlooked: list[tuple[str, str]] = []

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
-from gate.languages.limited_child import FEW, FileResult, scan_isolated, too_large
+from gate.languages.limited_child import FEW, FileResult, Reader, scan_isolated, too_large
 from gate.languages.python_syntax import newer_python
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, RuleMeta, Severity
@@ -93,12 +93,10 @@ def _scan(views: list[View], deadline: float) -> list[FileResult[Scanned]]:
     if not views:
         return []
     return scan_isolated(
-        "gate.prescreen.scanners.bandit:scan_file",
+        Reader("gate.prescreen.scanners.bandit:scan_file", Scanned, pure=True),
         [(view.path, str(view.file).encode()) for view in views],
-        Scanned,
         options={"config": _config()},
         deadline=deadline,
-        pure=True,
         seen=[view.file.read_bytes() for view in views],
     )
 

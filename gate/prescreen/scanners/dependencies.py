@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
@@ -171,7 +171,9 @@ class Dependencies:
         changed = [s for s in sources(request).files if is_manifest(s.path)]
         files = [(s.path, s.head) for s in changed]
         files += [(s.path, s.base) for s in changed if s.base is not None]
-        results = scan_isolated("gate.supply.manifests:read", files, Manifest, deadline=request.deadline)
+        results = scan_isolated(
+            Reader("gate.supply.manifests:read", Manifest), files, deadline=request.deadline
+        )
         empty = Manifest(kind="manifest")
         bases = {r.path: r.value or empty for r in results[len(changed) :]}
         unlooked: list[tuple[str, str]] = []

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.python_syntax import newer_python
 from gate.model.finding import Finding
 from gate.model.rule import RuleMeta, Severity
@@ -83,6 +83,9 @@ class Use:
     used: tuple[str, ...]
 
 
+_READER: Final = Reader("gate.prescreen.scanners.imports:imports_of", list[Use], parses=True, pure=True)
+
+
 class Imports:
     """New imports that the project's list does not have."""
 
@@ -97,10 +100,7 @@ class Imports:
         local = {part.removesuffix(".py") for parts in own for part in parts[:2]}
         views = make_views(request).of(("python",))
         files = [(view.path, view.text.encode("utf-8", "replace")) for view in views]
-        results = scan_isolated(
-            "gate.prescreen.scanners.imports:imports_of", files, list[Use], deadline=request.deadline,
-            parses=True, pure=True,
-        ) if files else []  # fmt: skip
+        results = scan_isolated(_READER, files, deadline=request.deadline) if files else []
         head: list[Finding] = []
         base: list[Finding] = []
         unlooked: list[tuple[str, str]] = []

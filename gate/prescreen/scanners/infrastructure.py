@@ -13,7 +13,7 @@ from typing import Final
 from gate.infrastructure.compare import Difference, differences
 from gate.infrastructure.facts import GRANTS, GUARDS, FileFacts
 from gate.infrastructure.reader import reads
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
@@ -44,7 +44,7 @@ LOST: Final = rule.meta(
     fix="Put it back, or say in the change why it is not needed any more.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (GRANTED, LOST)
-_READER: Final = "gate.infrastructure.reader:read"
+_READER: Final = Reader("gate.infrastructure.reader:read", FileFacts, parses=True, pure=True)
 _MOST: Final = 20
 
 
@@ -81,9 +81,7 @@ def _read(files: list[tuple[str, bytes]], until: float) -> tuple[dict[str, FileF
     facts: dict[str, FileFacts] = {}
     unlooked: list[tuple[str, str]] = []
     left = max(1.0, until - time.monotonic())
-    for result in (
-        scan_isolated(_READER, files, FileFacts, deadline=left, parses=True, pure=True) if files else ()
-    ):
+    for result in scan_isolated(_READER, files, deadline=left) if files else ():
         if result.value is not None:
             facts[result.path] = result.value
         else:

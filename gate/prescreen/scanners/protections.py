@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from gate.languages.content import reader_of
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
@@ -222,7 +222,7 @@ def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str,
         chosen = [(path, data) for at, path, data in files if at == door]
         left = max(1.0, until - time.monotonic())
         results = scan_isolated(
-            door, chosen, FileFacts, options={"tests": tests}, deadline=left, parses=True, pure=True
+            Reader(door, FileFacts, parses=True, pure=True), chosen, options={"tests": tests}, deadline=left
         )
         for result in results:
             if result.value is not None:

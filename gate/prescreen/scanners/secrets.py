@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
@@ -109,6 +109,9 @@ class Spotted:
     line: int
 
 
+_READER: Final = Reader("gate.prescreen.scanners.secrets:scan_lines", list[Spotted])
+
+
 class Secrets:
     """Credentials in lines that the change adds or rewrites, in text of every language."""
 
@@ -119,9 +122,7 @@ class Secrets:
         packed = ((view, _packed(view)) for view in make_views(request).of(side="head"))
         work = [(view, data) for view, data in packed if data is not None]
         files = [(view.path, data) for view, data in work]
-        results = scan_isolated(
-            "gate.prescreen.scanners.secrets:scan_lines", files, list[Spotted], deadline=request.deadline
-        ) if files else []  # fmt: skip
+        results = scan_isolated(_READER, files, deadline=request.deadline) if files else []
         found: list[Finding] = []
         values: set[str] = set()
         unlooked: list[tuple[str, str]] = []

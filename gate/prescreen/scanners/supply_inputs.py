@@ -10,7 +10,7 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.location import Location
@@ -135,7 +135,7 @@ def _read(changed: Sequence[Source], request: PrescreenRequest) -> list[tuple[So
     files = [(s.path, s.head) for s in changed]
     files += [(s.path, s.base) for s in changed if s.base is not None]
     results = scan_isolated(
-        "gate.supply.inputs.readers:read", files, Inputs, deadline=request.deadline, parses=True
+        Reader("gate.supply.inputs.readers:read", Inputs, parses=True), files, deadline=request.deadline
     )
     bases = {r.path: r.value for r in results[len(changed) :]}
     return [
@@ -180,9 +180,9 @@ def _places(tree: Tree, deadline: float) -> frozenset[str]:
     settings = [(path, data) for path, data in files if is_manifest(path)]
     inputs = [(path, data) for path, data in files if reader_of(path)]
     found: set[str] = set()
-    for read in scan_isolated("gate.supply.manifests:read", settings, Manifest, deadline=deadline):
+    for read in scan_isolated(Reader("gate.supply.manifests:read", Manifest), settings, deadline=deadline):
         found |= {place("registry", origin.where) for origin in (read.value.origins if read.value else ())}
-    for seen in scan_isolated("gate.supply.inputs.readers:read", inputs, Inputs, deadline=deadline):
+    for seen in scan_isolated(Reader("gate.supply.inputs.readers:read", Inputs), inputs, deadline=deadline):
         if seen.value:
             found |= {p for one in seen.value.inputs for p in origins(one, seen.value.kind)}
     return frozenset(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import ChangedFile
 from gate.model.finding import Finding
 from gate.model.location import Location
@@ -32,10 +32,7 @@ def workflow_findings(request: PrescreenRequest, rule: RuleMeta) -> Iterator[Fin
     heads = {source.path: source.head for source in sources(request).files}
     packed = [(changed.path, _versions(changed, heads.get(changed.path), request)) for changed in files]
     results = scan_isolated(
-        "gate.supply.workflows.change:compare",
-        packed,
-        list[ChangedPart],
-        deadline=request.deadline,
+        Reader("gate.supply.workflows.change:compare", list[ChangedPart]), packed, deadline=request.deadline
     )
     for changed, result in zip(files, results, strict=True):
         if result.value is None:  # hostile, or a bug of ours: a person has to look

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gate.infrastructure.compare import differences
 from gate.infrastructure.facts import GRANTS, GUARDS, SUPERSEDED, FileFacts
 from gate.infrastructure.reader import read, reads
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.rule import Severity
 
 Files = dict[str, str]
@@ -325,7 +325,7 @@ def test_a_deep_text_is_bounded() -> None:
     files = [(f"deep{suffix}", deep) for suffix in (".tf", ".yaml", ".json", ".html", ".service")]
     files.append(("fine.tf", bucket('acl = "public-read"')["s3.tf"].encode()))
     door = "gate.infrastructure.reader:read"
-    results = scan_isolated(door, files, FileFacts, deadline=60, parses=True)
+    results = scan_isolated(Reader(door, FileFacts, parses=True), files, deadline=60)
     assert [result.path for result in results] == [path for path, _ in files]
     assert results[-1].value is not None
     assert [fact.what for fact in results[-1].value.facts] == ["public-data"]

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from gate.languages import child_template, warm_child
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.process import Done
 
 HERE = "gate.languages.limited_child_selftest"
@@ -26,13 +26,13 @@ OUTCOMES = ["done", "crashed", "crashed", "out-of-memory", "done"]
 
 
 def outcomes() -> list[str]:
-    return [result.outcome for result in scan_isolated(f"{HERE}:behave", FILES, str)]
+    return [result.outcome for result in scan_isolated(Reader(f"{HERE}:behave", str), FILES)]
 
 
 @pytest.fixture
 def template() -> Iterator[int]:
     """The process number of a running template; the one after it is a new one."""
-    assert scan_isolated(f"{HERE}:behave", [("a", b"1")], str)[0].outcome == "done"
+    assert scan_isolated(Reader(f"{HERE}:behave", str), [("a", b"1")])[0].outcome == "done"
     child = warm_child._TEMPLATE._child
     assert child is not None
     yield child.pid
@@ -66,7 +66,7 @@ def test_one_template_serves_many_calls_and_keeps_nothing_running(template: int)
 def test_several_threads_at_once_each_get_their_own_answers() -> None:
     def one(number: int) -> list[str | None]:
         files = [(f"{number}-{n}", b"1") for n in range(20)]
-        return [result.value for result in scan_isolated(f"{HERE}:behave", files, str)]
+        return [result.value for result in scan_isolated(Reader(f"{HERE}:behave", str), files)]
 
     with ThreadPoolExecutor(4) as pool:
         for number, values in enumerate(pool.map(one, range(12))):
@@ -89,7 +89,7 @@ def test_without_a_template_children_are_started(monkeypatch: pytest.MonkeyPatch
 
 def test_what_one_child_has_seen_the_next_one_has_not(template: int) -> None:
     for _ in range(2):
-        seen = scan_isolated(f"{HERE}:remember", [("a", b""), ("b", b"")], int)
+        seen = scan_isolated(Reader(f"{HERE}:remember", int), [("a", b""), ("b", b"")])
         assert [result.value for result in seen] == [0, 1]
     assert warm_child._TEMPLATE._child is not None
     assert warm_child._TEMPLATE._child.pid == template
@@ -97,7 +97,7 @@ def test_what_one_child_has_seen_the_next_one_has_not(template: int) -> None:
 
 def test_the_deadline_ends_a_child_and_its_limits_are_set(template: int) -> None:
     start = time.monotonic()
-    (result,) = scan_isolated(f"{HERE}:behave", [("s", b"spin")], str, per_file=60, deadline=0.5)
+    (result,) = scan_isolated(Reader(f"{HERE}:behave", str, per_file=60), [("s", b"spin")], deadline=0.5)
     assert result.outcome == "timed-out"
     assert time.monotonic() - start < 30
     until = time.monotonic() + 30
@@ -109,10 +109,11 @@ def test_the_deadline_ends_a_child_and_its_limits_are_set(template: int) -> None
 def test_the_template_ends_with_the_process_that_started_it() -> None:
     """Even when that process is killed in the middle of a scan: so does the child it waited for."""
     program = (
-        "from gate.languages import warm_child\nfrom gate.languages.limited_child import scan_isolated\n"
-        f"scan_isolated('{HERE}:behave', [('a', b'1')], str)\n"
+        "from gate.languages import warm_child\n"
+        "from gate.languages.limited_child import Reader, scan_isolated\n"
+        f"scan_isolated(Reader('{HERE}:behave', str), [('a', b'1')])\n"
         "print(warm_child._TEMPLATE._child.pid, flush=True)\n"
-        f"scan_isolated('{HERE}:behave', [('s', b'spin')], str, per_file=100)\n"
+        f"scan_isolated(Reader('{HERE}:behave', str, per_file=100), [('s', b'spin')])\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as asking:
         assert asking.stdout is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate.languages.javascript import read
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.plan.javascript_calls import MOST_ACTS, Act, acting_lines, read_bare_acts
 from tests.unit.plan.planned import planned
 
@@ -264,7 +264,7 @@ def test_a_cast_in_one_grammar_is_a_tag_in_another() -> None:
 
 def test_a_text_that_costs_the_parser_too_much_hides_nothing(tmp_path: Path) -> None:
     slow = "x" + "=/[" * 100_000 + "\neval(a);\n"
-    (result,) = scan_isolated(READS, [("a.js", slow.encode())], tuple[Act, ...], per_file=0.5)
+    (result,) = scan_isolated(Reader(READS, tuple[Act, ...], per_file=0.5), [("a.js", slow.encode())])
     assert result.outcome == "timed-out"
     plan = planned(tmp_path, {"a.js": slow, "b.js": "fetch(a);\n"}, {"b.js": "b();\n"})
     assert (2, 2, CODE) in plan.acts["a.js"]

@@ -7,7 +7,7 @@ import contextlib
 import msgspec
 import pytest
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.prescreen.protections import generic_reader, javascript_reader, python_reader
 from gate.prescreen.protections.facts import FileFacts
 from tests.paths import TESTS
@@ -37,7 +37,9 @@ def test_the_child_reads_as_this_process_does(suffix: str) -> None:
     reader = READERS[suffix]
     here = [reader.read(path, data, {"tests": []}) for path, data in files(suffix)]
     door = f"{reader.__name__}:read"
-    there = scan_isolated(door, files(suffix), FileFacts, options={"tests": []}, deadline=120, parses=True)
+    there = scan_isolated(
+        Reader(door, FileFacts, parses=True), files(suffix), options={"tests": []}, deadline=120
+    )
     assert here
     assert [msgspec.to_builtins(result.value) for result in there] == [msgspec.to_builtins(f) for f in here]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
+import dataclasses
 import time
 
 import pytest
 
-from gate.languages.limited_child import scan_isolated
 from gate.model.finding import Finding
+from gate.prescreen import text_rule
 from gate.prescreen.scanners.hidden_text import RULES, HiddenText
 from tests.prescreen_support import make_request
 
@@ -161,9 +161,7 @@ def test_one_endless_line_costs_no_more_than_its_length() -> None:
 
 
 def test_a_text_that_cannot_be_got_through_in_time_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "gate.prescreen.text_rule.scan_isolated", functools.partial(scan_isolated, per_file=0.001)
-    )
+    monkeypatch.setattr(text_rule, "_READER", dataclasses.replace(text_rule._READER, per_file=0.001))
     request = make_request({"a.py": "x = 1\n" * 900_000, "b.py": "is_\u200badmin = 1\n"})
     result = HiddenText().scan(request)
     assert not result.stages[0].looked

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gate.languages.limited_child import FileResult
+from gate.languages.limited_child import FileResult, Reader
 from gate.model.rule import Severity
 from gate.prescreen.interface import Prescreened
 from gate.prescreen.scanners import dependencies, supply_inputs
@@ -63,9 +63,9 @@ def pairs(kind: str) -> list[Pair]:
     return found
 
 
-def in_process(function: str, files: Any, result_type: object, **_options: object) -> list[FileResult[Any]]:
+def in_process(reader: Reader, files: Any, **_options: object) -> list[FileResult[Any]]:
     """What the limited child does, without one: hundreds of pairs are read."""
-    module, _, attribute = function.partition(":")
+    module, _, attribute = reader.function.partition(":")
     read = getattr(importlib.import_module(module), attribute)
     return [FileResult(path=path, outcome="done", value=read(path, data, {})) for path, data in files]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.supply import settings_files
 from gate.supply.inputs.difference import Surroundings, compare
 from gate.supply.inputs.model import Inputs, UnreadableInputError
@@ -95,7 +95,7 @@ NONSENSE = ("[" * 100_000, '{"a":' * 100_000, "9" * 5000, '{"packages": 3}', "[]
 
 def test_nesting_and_nonsense_end() -> None:
     files = [(path, text.encode()) for text in NONSENSE for path in PATHS]
-    results = scan_isolated("gate.supply.inputs.readers:read", files, Inputs)
+    results = scan_isolated(Reader("gate.supply.inputs.readers:read", Inputs), files)
     assert [result.outcome for result in results] == ["done"] * len(files)
 
 
