@@ -16,6 +16,7 @@ from gate.errors import BackendFailedError, GateError, InconclusiveError, UsageE
 from gate.settings import Settings, load
 
 if TYPE_CHECKING:
+    from gate.change.event import Event
     from gate.change.interface import OpenChange
     from gate.model.change import PullRequest, Tree
     from gate.model.report import Report
@@ -75,14 +76,13 @@ def check(
     settings: SettingsLike = None,
     progress: Watch | None = None,
     *,
-    branch: str | None = None,
-    request: PullRequest | None = None,
+    event: Event | None = None,
     keep: EvidenceSink | None = None,
 ) -> Report:
     """Judge what the revision ``head`` (HEAD) has that ``base`` (the default branch) has not.
 
     Reads git objects only: nothing is checked out, and the change runs only inside a sandbox. ``progress`` is
-    told about stages, from several threads. ``branch`` and ``request`` are what a forge says of the pull
+    told about stages, from several threads. ``event`` is what a forge says of the branch and the pull
     request: evidence of who wrote it. ``keep`` is given the evidence.
 
     Raises UsageError (no repository, unknown revision, wrong setting) or InconclusiveError (git failed,
@@ -93,7 +93,8 @@ def check(
 
     where = Path(repo)
     against = base or default_base(where, head or "HEAD")
-    opened = open_range(where, against, head or "HEAD", branch=branch)
+    opened = open_range(where, against, head or "HEAD", branch=event.branch if event else None)
+    request = event.pull_request if event else None
     return check_opened(opened, settings, progress, request=request, keep=keep)
 
 

@@ -18,8 +18,8 @@ from gate.model.run import Capability, ExecutionPlan, Probe, SandboxSpec
 from gate.plan.probes import idle_probe
 from gate.sandbox.contract import Backend
 from gate.sandbox.dependencies import automatic, index, registry
-from gate.sandbox.dependencies.install import Means
-from gate.sandbox.dependencies.javascript import Installer, concerns, set_up_javascript
+from gate.sandbox.dependencies.install import InstallContext, Means
+from gate.sandbox.dependencies.javascript import NpmContext, concerns, set_up_javascript
 from gate.sandbox.dependencies.layer_store import Store
 from gate.sandbox.dependencies.setup import NOTHING, Order, SetUp, asks_otherwise, set_up
 from gate.sandbox.dependencies.tree_links import LinkedTree
@@ -85,7 +85,7 @@ def _with_modules(
         return ready
     try:
         found = registry.read()
-        installer = Installer(
+        installer = NpmContext(
             backend=backend,
             spec=spec,
             means=_means(wanted, (found.host,)),
@@ -133,10 +133,10 @@ def _install(
         )
     means = _means(wanted)
     traces.mkdir(mode=0o700, exist_ok=True)
+    context = InstallContext(backend=backend, spec=spec, means=means, store=Store(), traces=traces)
     if wanted.setup == "auto" or wanted.fast:
         return automatic.set_up_automatically(
-            backend,
-            spec,
+            context,
             opened.change,
             opened.base,
             opened.head,
@@ -146,21 +146,8 @@ def _install(
                 deadline=wanted.deadline,
                 room=wanted.setup_cache_mb << 20,
             ),
-            means=means,
-            store=Store(),
-            traces=traces,
         )
-    return set_up(
-        backend,
-        spec,
-        opened.change,
-        opened.base,
-        opened.head,
-        order=_order(wanted, wanted.setup),
-        means=means,
-        store=Store(),
-        traces=traces,
-    )
+    return set_up(context, opened.change, opened.base, opened.head, order=_order(wanted, wanted.setup))
 
 
 def _means(wanted: SandboxSettings, more: tuple[ConfiguredHost, ...] = ()) -> Means:

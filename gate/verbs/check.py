@@ -136,16 +136,7 @@ def _judged(arguments: argparse.Namespace) -> Report:
     if not named:
         _mention(arguments, base)
     with watching(arguments) as watch, keeping(arguments) as keep:
-        return api.check(
-            arguments.repo,
-            base,
-            head,
-            chosen,
-            watch,
-            branch=event.branch,
-            request=event.pull_request,
-            keep=keep,
-        )
+        return api.check(arguments.repo, base, head, chosen, watch, event=event, keep=keep)
 
 
 def _mention(arguments: argparse.Namespace, base: str) -> None:

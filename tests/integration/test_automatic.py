@@ -22,7 +22,7 @@ from gate.sandbox.backends.registry import BACKENDS
 from gate.sandbox.dependencies import installer_files
 from gate.sandbox.dependencies.automatic import Request, set_up_automatically
 from gate.sandbox.dependencies.index import Index, configured_host
-from gate.sandbox.dependencies.install import Means
+from gate.sandbox.dependencies.install import InstallContext, Means
 from gate.sandbox.dependencies.layer_store import Store
 from gate.sandbox.dependencies.setup import SetUp
 from gate.sandbox.egress.rules import Allowed, ConfiguredHost
@@ -90,17 +90,15 @@ class Room:
             upstream=Upstreams({}),
             **other,  # type: ignore[arg-type]
         )
-        return set_up_automatically(
-            self.backend,
-            SandboxSpec(),
-            CHANGE,
-            DictTree(base | common),
-            DictTree((base if head is None else head) | common),
-            request=Request(),
+        context = InstallContext(
+            backend=self.backend,
+            spec=SandboxSpec(),
             means=means,
             store=Store(self.cache),
             traces=self.folder,
         )
+        trees = DictTree(base | common), DictTree((base if head is None else head) | common)
+        return set_up_automatically(context, CHANGE, *trees, request=Request())
 
     def run(self, done: SetUp, code: str) -> RunRecord:
         probe = Probe(

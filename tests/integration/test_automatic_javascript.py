@@ -18,7 +18,7 @@ from gate.sandbox.backends.registry import BACKENDS
 from gate.sandbox.dependencies import resolve_manifest
 from gate.sandbox.dependencies.index import Index, configured_host
 from gate.sandbox.dependencies.install import Means
-from gate.sandbox.dependencies.javascript import Installer, set_up_javascript
+from gate.sandbox.dependencies.javascript import NpmContext, set_up_javascript
 from gate.sandbox.dependencies.layer_store import Store
 from gate.sandbox.dependencies.registry import Registry
 from gate.sandbox.dependencies.setup import SetUp
@@ -90,7 +90,7 @@ class Room:
             upstream=Upstreams({}),
             **other,  # type: ignore[arg-type]
         )
-        installer = Installer(
+        installer = NpmContext(
             backend=self.backend,
             spec=SandboxSpec(),
             means=means,

@@ -18,7 +18,7 @@ from gate.sandbox import canaries
 from gate.sandbox.backends.registry import BACKENDS
 from gate.sandbox.dependencies import layer_mounts
 from gate.sandbox.dependencies.index import Index, configured_host, read
-from gate.sandbox.dependencies.install import Installed, Means, install
+from gate.sandbox.dependencies.install import InstallContext, Installed, Means, install
 from gate.sandbox.dependencies.layer_store import Store
 from gate.sandbox.dependencies.requirements import RequirementSet
 from gate.sandbox.egress.rules import Allowed, ConfiguredHost
@@ -66,16 +66,14 @@ class Room:
 
     def install(self, text: str, spec: SandboxSpec | None = None, **other: object) -> Installed:
         wanted = RequirementSet(roots=("requirements.txt",), files={"requirements.txt": text.encode()})
-        return install(
-            self.backend,
-            spec or SandboxSpec(),
-            wanted,
-            "head",
-            path="requirements.txt",
+        context = InstallContext(
+            backend=self.backend,
+            spec=spec or SandboxSpec(),
             means=self.means(**other),
             store=Store(self.cache),
             traces=self.folder,
         )
+        return install(context, wanted, "head", path="requirements.txt")
 
 
 @pytest.fixture(params=BACKEND_NAMES)

@@ -31,6 +31,7 @@ from gate.github.publishing.publish import (
     ARTIFACT,
     WORKFLOW,
     PublishRequest,
+    ReceivedReport,
     commit_or_pull,
     publish,
     publish_commit,
@@ -203,7 +204,7 @@ def _tell(step: Step, report: Report, settings: Settings, raw: bytes, number: in
         else:
             report = replace(report, doubts=tuple(shared_head(api, target)))
             log = Path(step.inputs.audit) if step.inputs.audit else None
-            return publish_pull(api, around, target, settings, report, raw=raw, log=log)
+            return publish_pull(api, around, target, settings, ReceivedReport(report, raw), log=log)
     except ForgeError as error:
         outcome = Outcome(failed=[error.message])
     except GateError as error:

@@ -17,6 +17,7 @@ from gate.github.publishing.base_files import ApiTree
 from gate.github.publishing.doubts import shared_head
 from gate.github.publishing.publication import Outcome, Where
 from gate.github.publishing.publish import (
+    ReceivedReport,
     commit_or_pull,
     own_name,
     publish_commit,
@@ -69,7 +70,7 @@ def publish(
         except GateError as error:
             refuse(api, around, _where(around, about), settings, error)
             raise
-        return publish_pull(api, around, about, settings, report, raw=raw, pressed=pressed)
+        return publish_pull(api, around, about, settings, ReceivedReport(report, raw), pressed=pressed)
 
     return settled(api, (target,), publish_to)
 

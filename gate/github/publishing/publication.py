@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from gate.escape import shorten, visible
@@ -106,6 +106,17 @@ def at_pull(
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What a verdict rests on. ``policy``: the digest to stamp (believe.judged_by). ``before``: the verdict
+    before overrides, None where there can be none. ``raw``: the report.json told about (None: made anew).
+    """
+
+    policy: str
+    before: Verdict | None = None
+    raw: bytes | None = None
+
+
 @dataclass
 class Outcome:
     """What was told, in plain words. ``refused``: the token may not; ``failed``: GitHub did not answer."""
@@ -133,26 +144,21 @@ def publish_report(
     report: Report,
     where: Where,
     settings: GithubSettings,
+    basis: Basis,
     *,
     me: str,
-    policy: str,
-    before: Verdict | None = None,
-    raw: bytes | None = None,
 ) -> Outcome:
     """Write check, comment and what else the settings want. Raises nothing for what GitHub refuses.
 
     A commit without a pull request gets its check and its findings, nothing of a conversation.
-
-    ``policy``: the digest to stamp (believe.judged_by). ``before``: the verdict before overrides.
-    ``raw``: the report.json told about (default: made anew).
     """
     outcome = Outcome()
     text = MarkdownReporter(blob_url=where.blob_url).render(report)
-    digest = hashlib.sha256(raw if raw is not None else JsonReporter().render(report).encode()).hexdigest()
+    raw = basis.raw if basis.raw is not None else JsonReporter().render(report).encode()
     pull, repo = where.pull, where.repo
     if settings.check != "never":
         want = settings.check
-        verdict = _verdict(report, where, text, digest, policy, before, me)
+        verdict = _verdict(report, where, text, replace(basis, raw=raw), me)
         _try(outcome, "check", lambda: _check(api, outcome, repo, verdict, want))
     if settings.sarif and where.ref:
         log = SarifReporter(category=where.name).render(report)
@@ -241,15 +247,8 @@ def _reviewers(api: Api, pull: PullNow, names: tuple[str, ...]) -> str:
     return "reviewers asked"
 
 
-def _verdict(
-    report: Report,
-    where: Where,
-    text: str,
-    digest: str,
-    policy: str,
-    before: Verdict | None,
-    me: str,
-) -> checks.Verdict:
+def _verdict(report: Report, where: Where, text: str, basis: Basis, me: str) -> checks.Verdict:
+    before = basis.before
     overridden = before.value if before in (Verdict.FAIL, Verdict.INCONCLUSIVE) else None
     accepted = [o.override.until for o in report.overrides if o.accepted]
     stamp = checks.Stamp(
@@ -257,8 +256,8 @@ def _verdict(
         score=report.score.value,
         head=where.sha,
         base=report.change.base,
-        report=digest,
-        policy=policy,
+        report=hashlib.sha256(basis.raw or b"").hexdigest(),
+        policy=basis.policy,
         gate=report.gate_version,
         at=where.now,
         overridden=overridden if before is not report.verdict else None,

@@ -21,7 +21,7 @@ from gate.github.publishing import notice, override_comments
 from gate.github.publishing.base_files import ApiTree
 from gate.github.publishing.chosen import chosen
 from gate.github.publishing.doubts import doubts
-from gate.github.publishing.publication import Outcome, Where, at_pull, publish_report
+from gate.github.publishing.publication import Basis, Outcome, Where, at_pull, publish_report
 from gate.github.publishing.queue import Entry, bound_entry, entry_doubts, entry_of_run
 from gate.github.publishing.runner_context import Surroundings, read_report
 from gate.github.publishing.trust import bound, judged_by, received, recomputed
@@ -56,6 +56,14 @@ class PublishRequest:
     config: Path | None = None
     chosen: str = ""
     flags: Mapping[str, tuple[object, str]] | None = None
+
+
+@dataclass(frozen=True)
+class ReceivedReport:
+    """A report as values, and the bytes of the report.json that it was read from."""
+
+    report: Report
+    raw: bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +147,7 @@ def _published(
     except GateError as error:
         refuse(api, around, _where(around, about), settings, error)
         raise
-    return publish_pull(api, around, about, settings, report, raw=raw, log=wanted.audit)
+    return publish_pull(api, around, about, settings, ReceivedReport(report, raw), log=wanted.audit)
 
 
 def _raw(api: Api, around: Surroundings, wanted: PublishRequest, target: _Target) -> bytes:
@@ -210,9 +218,8 @@ def publish_pull(
     around: Surroundings,
     target: PullNow,
     settings: Settings,
-    report: Report,
+    received: ReceivedReport,
     *,
-    raw: bytes,
     log: Path | None = None,
     pressed: Sequence[Comment] = (),
 ) -> tuple[Report, Outcome]:
@@ -220,6 +227,7 @@ def publish_pull(
 
     ``pressed``: buttons that people pressed, each as the comment that it stands for.
     """
+    report = received.report
     me = own_name(api, around, settings.config.github)
     before = override.before_overrides(report)
     now = time.time()
@@ -229,10 +237,8 @@ def publish_pull(
         record(log, report, target, before, now=int(now))
     where = replace(_where(around, target), now=int(now), since=since)
     where = replace(where, buttons=where.buttons and settings.config.override.comments)
-    policy = judged_by(report, settings)
-    outcome = publish_report(
-        api, report, where, settings.config.github, me=me, policy=policy, before=before, raw=raw
-    )
+    basis = Basis(policy=judged_by(report, settings), before=before, raw=received.raw)
+    outcome = publish_report(api, report, where, settings.config.github, basis, me=me)
     note = "" if not (outcome.refused or outcome.failed) else outcome.words()
     around.summarise(step_summary(report, blob_url=where.blob_url, note=_quoted(note)))
     return report, outcome
@@ -294,8 +300,8 @@ def publish_commit(
     where = commit_or_pull(around, report.change.head or "", branch, None)
     report = override.apply(report, (), now=where.now)
     me = own_name(api, around, settings.config.github)
-    policy = judged_by(report, settings)
-    outcome = publish_report(api, report, where, settings.config.github, me=me, policy=policy, raw=raw)
+    basis = Basis(policy=judged_by(report, settings), raw=raw)
+    outcome = publish_report(api, report, where, settings.config.github, basis, me=me)
     note = "" if not (outcome.refused or outcome.failed) else outcome.words()
     around.summarise(step_summary(report, blob_url=where.blob_url, note=_quoted(note)))
     return outcome

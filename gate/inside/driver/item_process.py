@@ -106,15 +106,7 @@ def run(
     _tell_before_exit(channel, seen)
     if item.get("stand_in"):
         stand_in.install(roots)
-    if job.get("clock"):
-        seconds, rate = float(job["clock"]), int(job.get("rate") or 1)
-        context.started = clock_preload.move(
-            item["do"], seconds, rate, lambda by: channel.say("clock", by=by)
-        )
-    if not SERVED:
-        change_world(job, longest_sleep(item, job))
-    if job.get("pin"):
-        pin_programs(job)
+    _lay_out_world(item, context)
     try:
         report = {} if SERVED else installed_packages.add()
         if not report:
@@ -141,6 +133,20 @@ def run(
         atexit._run_exitfuncs()
         os._exit(0)
     raise SystemExit(0)
+
+
+def _lay_out_world(item: Item, context: Context) -> None:
+    """Clock, sleeps and chance as the job wants them; of this process, where no fork server has."""
+    job, channel = context.job, context.channel
+    if job.get("clock"):
+        seconds, rate = float(job["clock"]), int(job.get("rate") or 1)
+        context.started = clock_preload.move(
+            item["do"], seconds, rate, lambda by: channel.say("clock", by=by)
+        )
+    if not SERVED:
+        change_world(job, longest_sleep(item, job))
+    if job.get("pin"):
+        pin_programs(job)
 
 
 def longest_sleep(item: Item, job: dict[str, Any]) -> float:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Final
@@ -84,55 +85,65 @@ def read_one(path: str, data: bytes, options: Mapping[str, Any]) -> SourceReadin
     if not parts:
         return SourceReading(language=language, readable=False, reason="does not parse")
     starts = [0, *accumulate(len(line) + 1 for line in text.split(b"\n"))]
-    executable: set[int] = set()
-    calls: set[SensitiveCall] = set()
-    functions: tuple[FunctionReading, ...] = ()
-    references: list[Reference] = []
-    strings: list[Reference] = []
+    found = _Found()
     for part in parts:
+        if reason := found.read(part, path, starts):
+            return SourceReading(language=language, readable=False, reason=reason)
+    ordered = sorted(found.calls, key=lambda call: (call.first, call.last, call.kind.value, call.call))
+    return SourceReading(
+        language=language,
+        executable=tuple(sorted(found.executable)),
+        calls=tuple(ordered),
+        functions=found.functions,
+        references=tuple(found.references[:_MOST]),
+        strings=tuple(found.strings[:_MOST]),
+    )
+
+
+@dataclass
+class _Found:
+    """What the parts of a file that were read so far say."""
+
+    executable: set[int] = field(default_factory=set)
+    calls: set[SensitiveCall] = field(default_factory=set)
+    functions: tuple[FunctionReading, ...] = ()
+    references: list[Reference] = field(default_factory=list)
+    strings: list[Reference] = field(default_factory=list)
+
+    def read(self, part: embedded.Part, path: str, starts: list[int]) -> str:
+        """Add what one part says. The reason why the file counts as not readable, else an empty text."""
         if not part.language.entries:
-            return SourceReading(language=language, readable=False, reason="no grammar and no word list")
+            return "no grammar and no word list"
         parsed = (
             Parsed(part.language, part.grammar, part.text)
             if part.grammar
             else Scanned(part.language, part.text)
         )
-        reason = _reason(part.language, parsed)
-        if reason:
-            return SourceReading(language=language, readable=False, reason=reason)
+        if reason := _reason(part.language, parsed):
+            return reason
         if part.language.id not in _SCRIPTED:
-            executable.update(_placed(part, line) for line in _code_lines(parsed, starts, part))
+            self.executable.update(_placed(part, line) for line in _code_lines(parsed, starts, part))
         try:
             followed = (
                 python_hits(part.language, path, parsed.text, _told) if part.language.id == "python" else None
             )
         except TangledError as error:
-            return SourceReading(language=language, readable=False, reason=str(error))
+            return str(error)
         if followed is not None:
-            functions = followed[1]
+            self.functions = followed[1]
             hits = [*followed[0], *_paths(parsed, parsed.strings, _told)]
         else:
             hits = list(_all_hits(part.language, parsed))
         for hit in hits:
             call = _call(hit, parsed, starts, part)
             if hit.names:
-                named = strings if hit.names[0].startswith("=") else references
+                named = self.strings if hit.names[0].startswith("=") else self.references
                 named.append(Reference(names=hit.names, call=call))
                 continue
-            calls.add(call)
-            if len(calls) > _MOST:
-                return SourceReading(
-                    language=language, readable=False, reason=f"more than {_MOST} sensitive calls"
-                )
-    ordered = sorted(calls, key=lambda call: (call.first, call.last, call.kind.value, call.call))
-    return SourceReading(
-        language=language,
-        executable=tuple(sorted(executable)),
-        calls=tuple(ordered),
-        functions=functions,
-        references=tuple(references[:_MOST]),
-        strings=tuple(strings[:_MOST]),
-    )
+            self.calls.add(call)
+            if len(self.calls) > _MOST:
+                return f"more than {_MOST} sensitive calls"
+        return ""
 
 
 def _reason(language: Language, parsed: Parsed | Scanned) -> str:

@@ -219,7 +219,8 @@ def _class(node: Node, known: Constants, skip: frozenset[int]) -> Unit:
     if body is not None:
         reader.read(body)
     bases = [text_of(n).strip("<:() ") for n in node.named_children if "super" in n.type or "base" in n.type]
-    return _unit(node, _class_name(node), "class", facts, reader, known, skip, tuple(bases))
+    unit = _unit(node, _class_name(node), "class", facts, reader, known, skip)
+    return replace(unit, bases=tuple(bases))
 
 
 def _listed(node: Node) -> Node | None:
@@ -272,7 +273,7 @@ def _symbols(node: Node | None) -> list[str]:
 
 def _unit(
     node: Node, name: str, kind: str, facts: list[Guard | Weakness], reader: Refusals, known: Constants,
-    skip: frozenset[int], bases: tuple[str, ...] = (),
+    skip: frozenset[int],
 ) -> Unit:  # fmt: skip
     whole = kind == "function"
     words = [*_words(node)] if whole else []
@@ -288,7 +289,6 @@ def _unit(
         weaknesses=tuple(weak)[:_GUARDS],
         strengths=tuple(strengths_in(node, name, known, skip))[:_GUARDS],
         calls=tuple(sorted(calls))[:_WORDS],
-        bases=bases,
         tokens=tuple(sorted(pairs)[:_WORDS]),
         digest=zlib.crc32(text_of(node).encode("utf-8", "replace")) if whole else 0,
         tested=tuple(sorted(reader.tested))[:_WORDS],

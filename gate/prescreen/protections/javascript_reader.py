@@ -144,7 +144,7 @@ def _route_unit(node: Node, name: str, skip: frozenset[int]) -> Unit:
     guards = [
         g for item in others for g in _middleware(item, "decorator", last=item is others[-1] and not handlers)
     ]
-    return _unit(name, "function", node, handlers, guards, route=True, skip=skip - {node.id})
+    return _unit(name, node, handlers, guards, route=True, skip=skip - {node.id})
 
 
 def _middleware(node: Node, form: Form, *, last: bool = False) -> Iterator[Guard]:
@@ -275,7 +275,7 @@ def _function_unit(name: str, function: Node, is_method: bool, skip: frozenset[i
     route = bool(marks & _NEST_ROUTES) or name in _NEXT
     guards = [f for f in facts if isinstance(f, Guard)]
     weak = [f for f in facts if isinstance(f, Weakness)]
-    return _unit(name, "function", function, [function], guards, weak, route=route, skip=skip)
+    return _unit(name, function, [function], guards, weak, route=route, skip=skip)
 
 
 def _around(function: Node) -> Iterator[Guard]:
@@ -348,7 +348,7 @@ def _module_unit(root: Node, skip: frozenset[int]) -> Unit:
 
 
 def _unit(
-    name: str, kind: str, node: Node, bodies: list[Node], guards: list[Guard],
+    name: str, node: Node, bodies: list[Node], guards: list[Guard],
     weak: list[Weakness] | None = None, *, route: bool, skip: frozenset[int],
 ) -> Unit:  # fmt: skip
     short = name.rpartition(".")[2]
@@ -374,7 +374,7 @@ def _unit(
     pairs = {zlib.crc32(f"{a}\0{b}".encode("utf-8", "replace")) for a, b in pairwise(words)}
     return Unit(
         name=name,
-        kind="function" if kind == "function" else "module",
+        kind="function",
         line=node.start_point[0] + 1,
         route=route,
         check=fallback is not None,

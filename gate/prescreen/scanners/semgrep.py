@@ -317,19 +317,8 @@ def _targets(view: View) -> list[Target]:
     return [Target(file=view.file, project_path=f"/{view.path}", analyzer=name) for name in chosen]
 
 
-def _by_core(
-    core: Path,
-    targets: Sequence[Target],
-    rules: Path,
-    scratch: Path,
-    deadline: float,
-    *,
-    per_rule: float | None = None,
-    cpu: float | None = None,
-) -> Matches:
-    """One engine run; when it dies, halves, until the file that kills it stands alone. ``deadline``: seconds
-    of wall time; ``cpu``: of processor time, for one file (None: as goes with the deadline).
-    """
+def _listed(targets: Sequence[Target], scratch: Path) -> Path:
+    """The file that tells the engine what to look at."""
     listing = scratch / f"semgrep-targets-{len(targets)}-{abs(hash(targets[0])):x}.json"
     rows = [
         [
@@ -343,6 +332,23 @@ def _by_core(
         for t in targets
     ]
     listing.write_text(json.dumps(["Targets", rows]))
+    return listing
+
+
+def _by_core(
+    core: Path,
+    targets: Sequence[Target],
+    rules: Path,
+    scratch: Path,
+    deadline: float,
+    *,
+    per_rule: float | None = None,
+    cpu: float | None = None,
+) -> Matches:
+    """One engine run; when it dies, halves, until the file that kills it stands alone. ``deadline``: seconds
+    of wall time; ``cpu``: of processor time, for one file (None: as goes with the deadline).
+    """
+    listing = _listed(targets, scratch)
     home = scratch / "home"
     home.mkdir(exist_ok=True, mode=0o700)
     limits = (

@@ -18,13 +18,13 @@ from gate.model.change import Change, Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.contract import Backend
 from gate.sandbox.dependencies import layers
-from gate.sandbox.dependencies.install import Installed, Means
+from gate.sandbox.dependencies.install import InstallContext, Installed
 from gate.sandbox.dependencies.layer_store import Store
 from gate.sandbox.dependencies.needs import Needs, read_needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL
 from gate.sandbox.dependencies.setup import SetUp, for_head, probes_of_new, summary
 from gate.sandbox.dependencies.uv_plan import Target
-from gate.sandbox.dependencies.with_uv import install, newest_for, within
+from gate.sandbox.dependencies.with_uv import Comparison, install, newest_for, within
 from gate.sandbox.tree_archive import NoTree
 from gate.supply.python.requirements import names_of
 
@@ -32,6 +32,7 @@ _LISTED: Final = 40
 """Of what could not be installed."""
 _VERSION_SECONDS: Final = 15.0
 _WHAT: Final = "a dependency"
+_HEAD_OFF: Final = "sandbox.setup_head is off: only base's are installed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,23 +48,15 @@ class Request:
 
 
 def set_up_automatically(
-    backend: Backend,
-    spec: SandboxSpec,
-    change: Change,
-    base: Tree,
-    head: Tree,
-    *,
-    request: Request,
-    means: Means,
-    store: Store,
-    traces: Path,
+    context: InstallContext, change: Change, base: Tree, head: Tree, *, request: Request
 ) -> SetUp:
-    """Install what each side's projects need. ``traces`` is a folder that lives as long as the check.
+    """Install what each side's projects need.
 
     Raises BackendFailedError, InconclusiveError where no sandbox can be put up, or nothing can be kept.
     """
+    store = context.store
     store.sweep(request.room)
-    version = python_version(backend, spec, store)
+    version = python_version(context.backend, context.spec, store)
     paths = [file.path for file in change.files]
     needs: dict[Side, Needs] = {
         "base": read_needs(base, [f.old_path or f.path for f in change.files], version, store),
@@ -77,14 +70,18 @@ def set_up_automatically(
     begun = time.monotonic()
 
     def add(side: Side, *, fresh: bool = False) -> None:
-        in_time = within(means, time.monotonic() - begun)
-        may_build = replace(in_time, builds=means.builds and _is_known(needs, side))
+        in_time = within(context.means, time.monotonic() - begun)
+        may_build = replace(in_time, builds=context.means.builds and _is_known(needs, side))
         before = done["base"].layer if side == "head" and "base" in done else None
+        swaps = before.replaced if before is not None else ()
         done[side] = install(
-            backend, spec, needs[side], side,
-            target=target, path=path, means=may_build, store=store, traces=traces, alone=same,
-            swaps=before.replaced if before is not None else (), fresh=fresh,
-        )  # fmt: skip
+            replace(context, means=may_build),
+            needs[side],
+            side,
+            Comparison(alone=same, swaps=swaps, fresh=fresh),
+            target=target,
+            path=path,
+        )
 
     for side in sides:
         if needs[side].counts:
@@ -98,23 +95,20 @@ def set_up_automatically(
         laid["head"] = laid["base"]
     left = [*_left(done, needs, path)]
     if not same and not request.head:
-        left.append(
-            NotExercised(
-                path=path, target=_WHAT, reason="sandbox.setup_head is off: only base's are installed"
-            )
-        )
+        left.append(NotExercised(path=path, target=_WHAT, reason=_HEAD_OFF))
     return SetUp(
         layers=laid,
         runs=tuple(d.record for d in done.values() if d.record is not None and _is_whole(d.record)),
         probes=probes_of_new(done, same=same, path=path, deadline=request.deadline),
         not_exercised=tuple(left[:_LISTED]),
-        problems=tuple(
-            dict.fromkeys(
-                d.problem.text for side, d in done.items() if d.problem is not None and side == "base"
-            )
-        ),
+        problems=_problems(done.get("base")),
         summary=summary(done, same=same),
     )
+
+
+def _problems(base: Installed | None) -> tuple[str, ...]:
+    """Why base has not what it needs; what head lacks is told line by line."""
+    return () if base is None or base.problem is None else (base.problem.text,)
 
 
 def asks_otherwise(change: Change, base: Tree, head: Tree, store: Store) -> bool:

@@ -54,6 +54,19 @@ class Means:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InstallContext:
+    """What all installations of one check share. ``traces``: a folder that lives as long as the check, for
+    the trace of a run that counts.
+    """
+
+    backend: Backend
+    spec: SandboxSpec
+    means: Means
+    store: Store
+    traces: Path
+
+
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """Why there is no layer. ``ours``: we could not look; else it lies in what was asked for."""
 
@@ -70,24 +83,14 @@ class Installed:
     problem: Problem | None = None
 
 
-def install(
-    backend: Backend,
-    spec: SandboxSpec,
-    wanted: RequirementSet,
-    side: Side,
-    *,
-    path: str,
-    means: Means,
-    store: Store,
-    traces: Path,
-) -> Installed:
+def install(context: InstallContext, wanted: RequirementSet, side: Side, *, path: str) -> Installed:
     """One layer, from the store where it is there. ``path``: the file that the run is told to be for.
-    ``traces``: a folder that lives as long as the check, for the trace of a run that counts.
 
     Raises InconclusiveError where no sandbox can be put up, or the disk is full.
     """
+    means, store = context.means, context.store
     probe = _probe(wanted, path, means)
-    key = _key(backend, wanted, means)
+    key = _key(context.backend, wanted, means)
     found = store.find(key)
     if found is not None:
         return Installed(record=cached_run(probe, side, found), layer=found)
@@ -102,9 +105,7 @@ def install(
                 transfer = InstallTransfer(
                     port=PORT, dial=proxy.dial, collect=OUT, most=means.most, keep=arriving.keep
                 )
-                record = run_installer(
-                    backend, roomy(spec, means), _kit(wanted, means), probe, side, transfer, traces
-                )
+                record = run_installer(context, _kit(wanted, means), probe, side, transfer)
             record = replace(record, refused=tuple(proxy.refusals))
             ran_code = record.trace is not None
             problem = _problem(record, proxy, arriving, means)
@@ -122,21 +123,20 @@ def install(
 
 
 def run_installer(
-    backend: Backend,
-    spec: SandboxSpec,
+    context: InstallContext,
     given: installer_files.InstallerFiles,
     probe: Probe,
     side: Side,
     transfer: InstallTransfer,
-    traces: Path,
 ) -> RunRecord:
     """The run; its trace is kept where more than our own pip was run."""
-    with backend.open_for_installation(spec, given) as session:
+    spec = roomy(context.spec, context.means)
+    with context.backend.open_for_installation(spec, given) as session:
         record = session.run_with_transfer(probe, side, transfer)
         if record.trace is None or not _ran_code(record.trace):
             whole = Completeness()
             return replace(record, trace=None, touched=None, heads=(), given=(), cut=(), completeness=whole)
-        kept = traces / f"install-{side}.jsonl"
+        kept = context.traces / f"install-{side}.jsonl"
         shutil.copyfile(record.trace, kept)
         return replace(record, trace=kept)
 

@@ -18,19 +18,18 @@ import msgspec
 
 from gate.errors import InconclusiveError
 from gate.model.change import Change, Side, Tree
-from gate.model.run import NotExercised, Outcome, Probe, RunRecord, SandboxSpec
-from gate.sandbox.contract import Backend, InstallTransfer
+from gate.model.run import NotExercised, Outcome, Probe, RunRecord
+from gate.sandbox.contract import InstallTransfer
 from gate.sandbox.dependencies import installer_files, layers, resolve_manifest, result_archive, tree_links
 from gate.sandbox.dependencies.install import (
     OUT,
     PORT,
-    Means,
+    InstallContext,
     key_of,
     limit_passed,
-    roomy,
     run_installer,
 )
-from gate.sandbox.dependencies.layer_store import Layer, Store
+from gate.sandbox.dependencies.layer_store import Layer
 from gate.sandbox.dependencies.registry import Registry
 from gate.sandbox.dependencies.result_archive import Distribution
 from gate.sandbox.dependencies.setup import SetUp
@@ -64,15 +63,10 @@ class _Done:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Installer:
-    """Everything that installations of one check share."""
+class NpmContext(InstallContext):
+    """The same where packages come from an npm registry."""
 
-    backend: Backend
-    spec: SandboxSpec
-    means: Means
     registry: Registry
-    store: Store
-    traces: Path
 
     @property
     def certificates(self) -> bytes:
@@ -82,7 +76,7 @@ class Installer:
 
 
 def set_up_javascript(
-    installer: Installer, change: Change, base: Tree, head: Tree, *, head_too: bool
+    installer: NpmContext, change: Change, base: Tree, head: Tree, *, head_too: bool
 ) -> SetUp:
     """Install what each side's projects need. ``head_too``: also what only head asks for.
 
@@ -144,7 +138,7 @@ def read_needs(tree: Tree, paths: list[str]) -> Packages:
     )
 
 
-def _install(installer: Installer, needs: Packages, side: Side) -> _Done:
+def _install(installer: NpmContext, needs: Packages, side: Side) -> _Done:
     if not needs.packages:
         return _Done()
     plan = _plan(installer, needs)
@@ -196,7 +190,7 @@ def _unreachable(proxy: Proxy, said: str) -> str:
 
 
 def _run(
-    installer: Installer, plan: dict[str, object], needs: Packages, side: Side, transfer: InstallTransfer
+    installer: NpmContext, plan: dict[str, object], needs: Packages, side: Side, transfer: InstallTransfer
 ) -> RunRecord:
     files = {
         "fetch.py": _SCRIPT.read_bytes(),
@@ -213,11 +207,10 @@ def _run(
         driver=False,
     )
     kit = installer_files.InstallerFiles(files, alone=True)
-    spec = roomy(installer.spec, installer.means)
-    return run_installer(installer.backend, spec, kit, probe, side, transfer, installer.traces)
+    return run_installer(installer, kit, probe, side, transfer)
 
 
-def _plan(installer: Installer, needs: Packages) -> dict[str, object]:
+def _plan(installer: NpmContext, needs: Packages) -> dict[str, object]:
     address = installer.registry.address
     return {
         "out": OUT,

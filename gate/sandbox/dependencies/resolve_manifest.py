@@ -23,7 +23,7 @@ import msgspec
 from gate.model.run import Outcome, Probe
 from gate.sandbox.contract import InstallTransfer
 from gate.sandbox.dependencies import installer_files, result_archive
-from gate.sandbox.dependencies.install import OUT, PORT, key_of, limit_passed, roomy, run_installer
+from gate.sandbox.dependencies.install import OUT, PORT, key_of, limit_passed, run_installer
 from gate.sandbox.dependencies.layer_store import FRESH
 from gate.sandbox.egress.proxy import Proxy
 from gate.sandbox.images import runtimes
@@ -32,7 +32,7 @@ from gate.supply.javascript import placed_lock
 from gate.supply.javascript.packages import MOST_BYTES, Packages
 
 if TYPE_CHECKING:
-    from gate.sandbox.dependencies.javascript import Installer
+    from gate.sandbox.dependencies.javascript import NpmContext
 
 _LOCK: Final = "package-lock.json"
 _NPM: Final = "npm"
@@ -90,7 +90,7 @@ class _Asked:
         return False
 
 
-def resolved(installer: Installer, needs: Packages) -> tuple[Packages, str]:
+def resolved(installer: NpmContext, needs: Packages) -> tuple[Packages, str]:
     """The needs with packages instead of a manifest, and why not (empty where that went well).
 
     Raises InconclusiveError where no sandbox can be put up, OSError when the disk is full.
@@ -134,7 +134,7 @@ def _recalled(note: bytes | None) -> _Note | None:
 
 
 def _write_lock(
-    installer: Installer, needs: Packages, manifest: str, files: dict[str, bytes]
+    installer: NpmContext, needs: Packages, manifest: str, files: dict[str, bytes]
 ) -> tuple[str, str]:
     """The lock, else why there is none."""
     means = installer.means
@@ -144,7 +144,7 @@ def _write_lock(
         installer_files.CERTIFICATES: installer.certificates,
     }
     kit = installer_files.InstallerFiles(given, alone=True)
-    spec = roomy(replace(installer.spec, runtimes=("javascript",)), means)
+    with_node = replace(installer, spec=replace(installer.spec, runtimes=("javascript",)))
     with (
         installer.store.scratch() as room,
         Proxy(means.allowed, resolver=means.resolver, most=means.most, upstream=means.upstream) as proxy,
@@ -155,8 +155,7 @@ def _write_lock(
         transfer = InstallTransfer(
             port=PORT, dial=proxy.dial, collect=OUT, most=means.most, keep=arriving.keep
         )
-        sent = (_probe(installer, needs), "base", transfer, installer.traces)
-        record = run_installer(installer.backend, spec, kit, *sent)  # type: ignore[arg-type]
+        record = run_installer(with_node, kit, _probe(installer, needs), "base", transfer)
         problem = limit_passed(record, proxy, arriving, means)
         if problem is not None:
             return "", problem.text
@@ -181,7 +180,7 @@ def _read(raw: Path) -> str:
     return ""
 
 
-def _probe(installer: Installer, needs: Packages) -> Probe:
+def _probe(installer: NpmContext, needs: Packages) -> Probe:
     words = [f"{runtimes.INSIDE}/node", f"{TREE}/{_NPM}/bin/npm-cli.js", "install", "--package-lock-only"]
     words += ["--ignore-scripts", "--no-audit", "--no-fund", "--force", "--no-progress", "--loglevel=error"]
     words += ["--cache=/work/cache", "--update-notifier=false", f"--registry={installer.registry.url}/"]

@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from gate.model.change import Change, Side, Tree
-from gate.model.run import NotExercised, Probe, RunRecord, SandboxSpec
+from gate.model.run import NotExercised, Probe, RunRecord
 from gate.plan.probes import dependency_probe
-from gate.sandbox.contract import Backend
 from gate.sandbox.dependencies import layers
-from gate.sandbox.dependencies.install import Installed, Means, install
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.install import InstallContext, Installed, install
 from gate.sandbox.dependencies.requirements import RequirementSet, Setup, read_requirements
 from gate.sandbox.dependencies.result_archive import Distribution
 
@@ -45,7 +43,7 @@ class Order:
 class SetUp:
     """What came of it. ``layers``: Python's; ``modules``: JavaScript's, with ``links``, which are laid
     into each side's tree (place, target). ``problems`` are reasons why the look is not what was asked for;
-    ``summary`` is one line for people. ``runs`` keep their traces in the folder given to ``set_up``.
+    ``summary`` is one line for people. ``runs`` keep their traces in the context's folder.
     """
 
     layers: dict[Side, Path] = field(default_factory=dict)
@@ -58,23 +56,12 @@ class SetUp:
     summary: str = ""
 
 
-def set_up(
-    backend: Backend,
-    spec: SandboxSpec,
-    change: Change,
-    base: Tree,
-    head: Tree,
-    *,
-    order: Order,
-    means: Means,
-    store: Store,
-    traces: Path,
-) -> SetUp:
-    """Install what each side needs. ``traces`` is a folder that lives as long as the check.
+def set_up(context: InstallContext, change: Change, base: Tree, head: Tree, *, order: Order) -> SetUp:
+    """Install what each side needs.
 
     Raises InconclusiveError where no sandbox can be put up, or nothing can be kept.
     """
-    store.sweep()
+    context.store.sweep()
     needs: dict[Side, RequirementSet] = {
         "base": _wanted(base, order),
         "head": _wanted(head, order),
@@ -83,18 +70,12 @@ def set_up(
     same = needs["base"].files == needs["head"].files and needs["base"].roots == needs["head"].roots
     done: dict[Side, Installed] = {}
     left = [NotExercised(path=p, target="a line of it", reason=why) for p, why in _left(needs["head"])]
-
-    def add(side: Side) -> None:
-        done[side] = install(
-            backend, spec, needs[side], side, path=path, means=means, store=store, traces=traces
-        )
-
     if needs["base"]:
-        add("base")
+        done["base"] = install(context, needs["base"], "base", path=path)
     if same and "base" in done:
         done["head"] = for_head(done["base"])
     elif needs["head"] and order.head:
-        add("head")
+        done["head"] = install(context, needs["head"], "head", path=path)
     elif needs["head"]:
         reason = "sandbox.setup_head is off: only base's are installed"
         left.append(NotExercised(path=path, target=_NEW, reason=reason))
@@ -107,11 +88,7 @@ def set_up(
             problems.append(f"dependencies of {side}: {problem.text}")
         else:
             left.append(NotExercised(path=path, target=_NEW, reason=problem.text))
-    laid: dict[Side, Path] = {}
-    for side in ("base", "head"):
-        of = done.get(side)
-        if of is not None and of.layer is not None:
-            laid[side] = of.layer.tar
+    laid: dict[Side, Path] = {side: of.layer.tar for side, of in done.items() if of.layer is not None}
     if "head" not in laid and "base" in laid and needs["head"]:
         laid["head"] = laid["base"]  # what head adds is missing, and told
     return SetUp(

@@ -21,19 +21,19 @@ import msgspec
 
 from gate.errors import InconclusiveError
 from gate.model.change import Side
-from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
-from gate.sandbox.contract import Backend, InstallTransfer
+from gate.model.run import Completeness, Outcome, Probe, RunRecord
+from gate.sandbox.contract import InstallTransfer
 from gate.sandbox.dependencies import installer_files, layers, result_archive
 from gate.sandbox.dependencies.install import (
     OUT,
     PORT,
+    InstallContext,
     Installed,
     Means,
     Problem,
     cached_run,
     key_of,
     limit_passed,
-    roomy,
     run_installer,
 )
 from gate.sandbox.dependencies.layer_store import Layer, Replaced, Store
@@ -92,32 +92,31 @@ def newest_for(committed: int | None, now: float) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment.timestamp() < now else ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """How a side's installation stands to the other's. ``alone``: no other is compared with it, so that
+    a layer that was built may be kept. ``swaps``: what base has in other versions. ``fresh``: what a run
+    built, or tried to, is not taken from the store.
+    """
+
+    alone: bool
+    swaps: Sequence[Replaced] = ()
+    fresh: bool = False
+
+
 def install(
-    backend: Backend,
-    spec: SandboxSpec,
-    needs: Needs,
-    side: Side,
-    *,
-    target: Target,
-    path: str,
-    means: Means,
-    store: Store,
-    traces: Path,
-    alone: bool,
-    swaps: Sequence[Replaced] = (),
-    fresh: bool = False,
+    context: InstallContext, needs: Needs, side: Side, comparison: Comparison, *, target: Target, path: str
 ) -> Installed:
-    """One layer, from the store where it is there. ``alone``: no other side is compared with it, so that a
-    layer that was built may be kept. ``path``, ``traces``: as in install.install. ``swaps``: what base has in
-    other versions. ``fresh``: what a run built, or tried to, is not taken from the store.
+    """One layer, from the store where it is there. ``path``: as in install.install.
 
     Raises InconclusiveError where no sandbox can be put up, or the disk is full.
     """
+    means, store, alone = context.means, context.store, comparison.alone
     uv_version, _ = installer_files.uv()
     own = needs.own(target.minor)
-    plan = installation_plan(needs, target, means, swaps=swaps, runner=alone or side == "base")
+    plan = installation_plan(needs, target, means, swaps=comparison.swaps, runner=alone or side == "base")
     key = key_of(
-        backend,
+        context.backend,
         means,
         uv_version or installer_files.pip_version(),
         scripts_version(),
@@ -129,7 +128,7 @@ def install(
         layer = store.find(key) or _own_only(own, store, key)
         return Installed(record=None, layer=layer)
     lasting = needs.merged.locked or bool(target.newest)
-    once = _Once(backend, spec, probe, side, means, store, traces, own, target, lasting)
+    once = _Once(context, probe, side, own, target, lasting)
     begun = time.monotonic()
     found = store.find(key)
     if found is not None:
@@ -143,12 +142,12 @@ def install(
         return done
     key_built = layers.name_of(f"built\n{key}")
     found = store.find(key_built)
-    if found is not None and not fresh and (alone or not found.built):
+    if found is not None and not comparison.fresh and (alone or not found.built):
         return Installed(record=cached_run(probe, side, found), layer=found)
     if means.kept_only:
         return done
     means = within(means, time.monotonic() - begun)
-    once = replace(once, means=means, probe=replace(probe, deadline=means.deadline))
+    once = replace(once, context=replace(context, means=means), probe=replace(probe, deadline=means.deadline))
     plan = building_plan(installation_plan(needs, target, means, builds=True), trial, done.layer)
     built = once.run(plan, key_built, before=done.layer, keep=alone)
     return built if built.layer is not None else done
@@ -178,13 +177,9 @@ def _own_only(own: dict[str, bytes], store: Store, key: str) -> Layer:
 class _Once:
     """Everything that two runs of one installation share."""
 
-    backend: Backend
-    spec: SandboxSpec
+    context: InstallContext
     probe: Probe
     side: Side
-    means: Means
-    store: Store
-    traces: Path
     own: dict[str, bytes]
     target: Target
     lasting: bool
@@ -195,9 +190,9 @@ class _Once:
         """Run the plan once. A record that is no whole look is not believed. ``before``: the layer without
         what this run builds; ``keep``: whether a layer that was built is kept.
         """
-        means = self.means
+        means, store = self.context.means, self.context.store
         with (
-            self.store.scratch() as room,
+            store.scratch() as room,
             Proxy(means.allowed, resolver=means.resolver, most=means.most, upstream=means.upstream) as proxy,
         ):
             try:
@@ -208,9 +203,7 @@ class _Once:
                         port=PORT, dial=proxy.dial, collect=OUT, most=means.most, keep=arriving.keep
                     )
                     given = installer_kit(plan, means)
-                    spec = roomy(self.spec, means)
-                    sent = (self.probe, self.side, transfer, self.traces)
-                    record = run_installer(self.backend, spec, given, *sent)
+                    record = run_installer(self.context, given, self.probe, self.side, transfer)
                 record = replace(record, refused=tuple(proxy.refusals))
                 if before is None and installer_files.uv()[0]:
                     # then uv itself started the other Python, to ask for its version, or we did, for the
@@ -231,14 +224,14 @@ class _Once:
                 kept = key if again and (keep or not told.built) else None
                 if before is not None and not result.built:  # the layer stays as it was; its reasons do not
                     if kept is not None:
-                        self.store.add_again(told, kept)
+                        store.add_again(told, kept)
                     return Installed(record=record, layer=told)
                 own = dict(self.own)
                 if not told.failed and not result.given_up:
                     own[f"lib/python{self.target.minor}/site-packages/{COMPLETE}"] = b""
                 distributions = result_archive.clean(room / "raw.tar", room / "clean.tar", own)
                 layer = replace(told, distributions=distributions)
-                return Installed(record=record, layer=self.store.add(room / "clean.tar", layer, kept))
+                return Installed(record=record, layer=store.add(room / "clean.tar", layer, kept))
             except OSError as error:
                 raise _no_room(error) from error
 

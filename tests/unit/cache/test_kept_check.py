@@ -11,6 +11,7 @@ import pytest
 
 from gate import api, kept_check
 from gate.cache.store import Store, entries, kept_folder
+from gate.change.event import Event
 from gate.cli import main
 from gate.languages import limited_child
 from gate.model.change import PullRequest
@@ -59,7 +60,8 @@ class Heard:
 def looked(repo: Path, settings: dict[str, object] | None = None, request: PullRequest | None = None) -> bool:
     """Was anything looked at, or only told again?"""
     heard = Heard()
-    api.check(repo, "main", "head", OFF if settings is None else settings, heard, request=request)
+    event = Event(base="main", head="head", branch=None, pull_request=request)
+    api.check(repo, "main", "head", OFF if settings is None else settings, heard, event=event)
     return heard.stages > 0
 
 

@@ -208,7 +208,56 @@ class Interpreter(Classes):
             current = self._statement(statement, current, frame)
         return current
 
-    def _statement(self, node: ast.stmt, state: State, frame: Frame) -> State | None:  # noqa: C901 - one case a kind of statement
+    def _statement(self, node: ast.stmt, state: State, frame: Frame) -> State | None:
+        """The state behind a statement that decides where to go on; None where nothing gets behind it."""
+        match node:
+            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+                self._leave(node, state, frame)
+                return None
+            case ast.Expr():
+                self.evaluate(node.value, state, frame)
+                return None if self._ends(node.value, frame) else state
+            case ast.If():
+                return self._if(node, state, frame)
+            case ast.For() | ast.AsyncFor():
+                return self._for(node, state, frame)
+            case ast.While():
+                return self._while(node, state, frame)
+            case ast.Try() | ast.TryStar():
+                return self._try(node, state, frame)
+            case ast.With() | ast.AsyncWith():
+                return self._with(node, state, frame)
+            case ast.Match():
+                return self._match(node, state, frame)
+            case ast.Assert():
+                return self.narrowed(node.test, state, frame)[0]
+            case _:
+                self._binding(node, state, frame)
+                return state
+
+    def _leave(
+        self, node: ast.Return | ast.Raise | ast.Break | ast.Continue, state: State, frame: Frame
+    ) -> None:
+        match node:
+            case ast.Return():
+                value = self.evaluate(node.value, state, frame) if node.value is not None else constant(None)
+                frame.returns.append((value, state))
+            case ast.Raise():
+                if node.exc is not None:
+                    self.evaluate(node.exc, state, frame)
+            case ast.Break():
+                frame.breaks.append(state)
+            case ast.Continue():
+                frame.continues.append(state)
+
+    @staticmethod
+    def _ends(value: ast.expr, frame: Frame) -> bool:
+        """Is it a call after which nothing is run, as of ``sys.exit``?"""
+        call = value.value if isinstance(value, ast.Await) else value
+        return isinstance(call, ast.Call) and any(n in ENDS for n in frame.module.names_of(call.func))
+
+    def _binding(self, node: ast.stmt, state: State, frame: Frame) -> None:
+        """A statement that gives names values, or takes them away, and goes on behind itself."""
         match node:
             case ast.Assign():
                 value = self.evaluate(node.value, state, frame)
@@ -220,70 +269,43 @@ class Interpreter(Classes):
             case ast.AugAssign():
                 load = ast.copy_location(ast.BinOp(left=node.target, op=node.op, right=node.value), node)
                 self.bind(node.target, self.evaluate(load, state, frame), state, frame)
-            case ast.Expr():
-                self.evaluate(node.value, state, frame)
-                call = node.value.value if isinstance(node.value, ast.Await) else node.value
-                if isinstance(call, ast.Call) and any(n in ENDS for n in frame.module.names_of(call.func)):
-                    return None
-            case ast.Return():
-                value = self.evaluate(node.value, state, frame) if node.value is not None else constant(None)
-                frame.returns.append((value, state))
-                return None
-            case ast.Raise():
-                if node.exc is not None:
-                    self.evaluate(node.exc, state, frame)
-                return None
-            case ast.If():
-                return self._if(node, state, frame)
-            case ast.For() | ast.AsyncFor():
-                return self._for(node, state, frame)
-            case ast.While():
-                return self._while(node, state, frame)
-            case ast.Try() | ast.TryStar():
-                return self._try(node, state, frame)
-            case ast.With() | ast.AsyncWith():
-                for item in node.items:
-                    value = self.evaluate(item.context_expr, state, frame)
-                    if item.optional_vars is not None:
-                        self.bind(item.optional_vars, value, state, frame)
-                return self.block(node.body, state, frame)
-            case ast.Match():
-                return self._match(node, state, frame)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                for decorator in node.decorator_list:
-                    self.evaluate(decorator, state, frame)
-                function = Function(node, frame.module, state.env if frame.node is not None else None)
-                state.env[node.name] = Value(code=function)
-                frame.nested.append(function)
-            case ast.ClassDef():
-                state.env[node.name] = Value(code=ClassOf(node, frame.module))
-                if node not in self._classes:
-                    self._classes.add(node)
-                    self.block(
-                        [s for s in node.body if not isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)],
-                        State(heap=state.heap),
-                        Frame(frame.module, frame.node, state.env, [], [], [], []),
-                    )
-            case ast.Assert():
-                return self.narrowed(node.test, state, frame)[0]
-            case ast.Break():
-                frame.breaks.append(state)
-                return None
-            case ast.Continue():
-                frame.continues.append(state)
-                return None
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self._define(node, state, frame)
             case ast.Global() | ast.Nonlocal():
-                for name in node.names:
-                    state.env[name] = LOST
+                state.env.update(dict.fromkeys(node.names, LOST))
             case ast.Delete():
-                for target in node.targets:
-                    if isinstance(target, ast.Subscript):
-                        owner = self.evaluate(target.value, state, frame)
-                        self.method(owner, "remove", Given((), ()), state, frame) if owner.ref else None
+                for owned in (target for target in node.targets if isinstance(target, ast.Subscript)):
+                    owner = self.evaluate(owned.value, state, frame)
+                    self.method(owner, "remove", Given((), ()), state, frame) if owner.ref else None
             case ast.Import() | ast.ImportFrom():
                 for alias in node.names:
                     state.env.pop(alias.asname or alias.name.partition(".")[0], None)
-        return state
+
+    def _define(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, state: State, frame: Frame
+    ) -> None:
+        if not isinstance(node, ast.ClassDef):
+            for decorator in node.decorator_list:
+                self.evaluate(decorator, state, frame)
+            function = Function(node, frame.module, state.env if frame.node is not None else None)
+            state.env[node.name] = Value(code=function)
+            frame.nested.append(function)
+            return
+        state.env[node.name] = Value(code=ClassOf(node, frame.module))
+        if node not in self._classes:
+            self._classes.add(node)
+            self.block(
+                [s for s in node.body if not isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)],
+                State(heap=state.heap),
+                Frame(frame.module, frame.node, state.env, [], [], [], []),
+            )
+
+    def _with(self, node: ast.With | ast.AsyncWith, state: State, frame: Frame) -> State | None:
+        for item in node.items:
+            value = self.evaluate(item.context_expr, state, frame)
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value, state, frame)
+        return self.block(node.body, state, frame)
 
     def _if(self, node: ast.If, state: State, frame: Frame) -> State | None:
         yes, no = self.narrowed(node.test, state, frame)

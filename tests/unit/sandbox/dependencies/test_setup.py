@@ -11,7 +11,7 @@ import pytest
 from gate.model.change import Change, ChangedFile, TreeEntry
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.dependencies import setup as room
-from gate.sandbox.dependencies.install import Installed, Problem
+from gate.sandbox.dependencies.install import InstallContext, Installed, Problem
 from gate.sandbox.dependencies.layer_store import Layer, Store
 from gate.sandbox.dependencies.result_archive import Distribution
 from gate.sandbox.dependencies.setup import Order, SetUp, asks_otherwise, set_up
@@ -73,7 +73,7 @@ def _set_up(
 ) -> SetUp:
     """With an installation that gives what ``results`` says, by what is asked for."""
 
-    def install(backend: object, spec: object, wanted: Any, side: str, **_: object) -> Installed:
+    def install(context: object, wanted: Any, side: str, **_: object) -> Installed:
         result = results[wanted.files["requirements.txt"].decode()]
         if isinstance(result, Problem):
             return Installed(record=_record(side), problem=result)
@@ -81,16 +81,19 @@ def _set_up(
         return Installed(record=_record(side), layer=Layer(tar=tmp_path / names, distributions=result))
 
     monkeypatch.setattr(room, "install", install)
+    context = InstallContext(
+        backend=None,  # type: ignore[arg-type]
+        spec=SandboxSpec(),
+        means=None,  # type: ignore[arg-type]
+        store=Store(tmp_path),
+        traces=tmp_path,
+    )
     return set_up(
-        None,  # type: ignore[arg-type]
-        SandboxSpec(),
+        context,
         CHANGE,
         Tree(base),  # type: ignore[arg-type]
         Tree(head),  # type: ignore[arg-type]
         order=order or Order(setup="requirements"),
-        means=None,  # type: ignore[arg-type]
-        store=Store(tmp_path),
-        traces=tmp_path,
     )
 
 
