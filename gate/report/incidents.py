@@ -46,6 +46,8 @@ _SENT: Final = frozenset({"POST", "PUT", "PATCH"})
 _REQUEST: Final = "A request "
 _LONGEST: Final = 90
 """Characters of a request that a sentence shows."""
+_CUT: Final = 300
+"""Characters at which a finding's list of subjects is cut."""
 _CLAUSES: Final = 3
 _SUBJECTS: Final = 2
 _UNSHOWN: Final = frozenset({BehaviourKind.CANARY, *_NETWORK})
@@ -93,7 +95,8 @@ def incidents(report: Report) -> tuple[Incident, ...]:
         groups.setdefault(_story(item, probes), []).append(item)
     made = []
     for (path, probe), items in groups.items():
-        told = [f for f in seen if any(_tells(f, item) for item in items)]
+        subjects = _Subjects.of(items)
+        told = [finding for finding in seen if subjects.tell(finding)]
         if not any(f.severity.rank >= Severity.MEDIUM.rank for f in told):
             continue
         sentence = _sentence(probes.get(probe), path, items, told)
@@ -162,12 +165,28 @@ def _story(item: Behaviour, probes: dict[str, Probe]) -> tuple[str, str]:
     return path or "", first.id if first else ""
 
 
-def _tells(finding: Finding, item: Behaviour) -> bool:
-    """Whether the finding rests on the behaviour. Long lists of subjects were cut."""
-    told = finding.evidence.get("subject", "")
-    if not told:
-        return finding.shape.startswith(f"{item.kind.value} {item.subject}")
-    return item.subject in told.split(", ") or (len(told) >= 300 and item.subject[:300] in told)
+@dataclass(frozen=True)
+class _Subjects:
+    """What some behaviours are about, so that many findings are each asked about all of them at once."""
+
+    names: frozenset[str]
+    shapes: tuple[str, ...]
+    cut: tuple[str, ...]
+
+    @classmethod
+    def of(cls, items: Sequence[Behaviour]) -> _Subjects:
+        names = frozenset(item.subject for item in items)
+        shapes = dict.fromkeys(f"{item.kind.value} {item.subject}" for item in items)
+        return cls(names, tuple(shapes), tuple({name[:_CUT] for name in names}))
+
+    def tell(self, finding: Finding) -> bool:
+        """Whether the finding rests on one of the behaviours. Long lists of subjects were cut."""
+        told = finding.evidence.get("subject", "")
+        if not told:
+            return finding.shape.startswith(self.shapes)
+        if not self.names.isdisjoint(told.split(", ")):
+            return True
+        return len(told) >= _CUT and any(name in told for name in self.cut)
 
 
 def _beside(finding: Finding, told: Sequence[Finding]) -> bool:
@@ -281,7 +300,7 @@ def _others(items: Sequence[Behaviour], told: Sequence[Finding]) -> Iterator[Sen
     grave = [f for f in told if f.severity.rank >= min(worst, Severity.MEDIUM.rank)]
     by_verb: dict[tuple[str, bool], list[str]] = {}
     for item in summary.ordered(items):
-        if item.kind in _UNSHOWN or not any(_tells(f, item) for f in grave):
+        if item.kind in _UNSHOWN or not any(map(_Subjects.of([item]).tell, grave)):
             continue
         shown = item.detail.get("argv", item.subject) if item.kind is BehaviourKind.EXEC else item.subject
         word = "tries" if item.kind is BehaviourKind.DENIED else summary.verb(item)

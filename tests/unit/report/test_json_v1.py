@@ -24,6 +24,7 @@ from tests.golden import sample
 from tests.golden.nasty import NASTY, nasty
 from tests.paths import REPOSITORY
 
+SCHEMA = jsonschema.Draft202012Validator(schema())
 REPORTS = [sample.hostile(), sample.harmless(), sample.blind()]
 
 
@@ -78,7 +79,7 @@ def test_reads_back_to_the_same_bytes_and_only_shows_ascii(report: Report) -> No
     text = REPORTER.render(report)
     assert text == REPORTER.render(report)
     assert all(c == "\n" or " " <= c <= "~" for c in text)
-    jsonschema.validate(json.loads(text), schema())
+    SCHEMA.validate(json.loads(text))
     assert REPORTER.render(as_report(decode(text.encode()))) == text
 
 
