@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+from gate.languages.path_roles import is_test
 from gate.model.change import Change, ChangedFile, Side, Tree
 from gate.model.run import ExecutionPlan, NotExercised, Probe, RunRecord
 from gate.plan import conditions, coverage
@@ -18,7 +19,7 @@ from gate.plan.dependents import acted_on
 from gate.plan.doctests import doctest_items
 from gate.plan.items import items_for
 from gate.plan.javascript_tests import javascript_test_items, without_imports_of_tests
-from gate.plan.module_layout import is_test, module_of
+from gate.plan.module_layout import module_of
 from gate.plan.probes import AskedPlaces, DriverItem, idle_probe, job_of, probe_of
 from gate.plan.programs import entry_items
 from gate.plan.project_layout import example_of, folder_of, manage_of

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.languages.path_roles import is_javascript_test, is_test
 from gate.model.change import ChangedFile, Hunk, Tree, TreeEntry
-from gate.plan.javascript_tests import is_javascript_test
-from gate.plan.module_layout import is_test
 
 READERS: Final = 4
 """Modules looked at for what they read."""

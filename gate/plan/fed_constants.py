@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from gate.languages.path_roles import is_aside, is_test
 from gate.languages.sensitive_calls.reading import read_sources
 from gate.model.change import Tree
 from gate.model.sensitive import HANDED_THROUGH, SensitiveKind, SourceReading, SourceText
-from gate.plan.module_layout import is_aside, is_test
 from gate.plan.wrapper_calls import Target, Wrappers
 
 _MOST_SEARCHED: Final = 3_000

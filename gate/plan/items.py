@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gate.languages.path_roles import is_test
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import NotExercised, Phase
 from gate.plan.call_targets import to_call
-from gate.plan.module_layout import Module, is_test, module_of
+from gate.plan.module_layout import Module, module_of
 from gate.plan.probes import DriverItem
 from gate.plan.programs import program_items
 from gate.plan.python_source import Facts

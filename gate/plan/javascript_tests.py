@@ -7,31 +7,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.languages.path_roles import is_javascript_test
 from gate.model.change import ChangedFile, Side, Tree
-from gate.plan.javascript_imports import ENDS, Imports
+from gate.plan.javascript_imports import Imports
 from gate.plan.probes import DriverItem
 from gate.plan.tree_context import Surroundings, watched_spans
 
-_NAMED: Final = re.compile(r"(?:\A|[._-])(?:test|tests|spec|e2e)\.[cm]?[jt]sx?\Z")
-_FOLDERS: Final = frozenset(("test", "tests", "__tests__", "spec", "specs"))
-_ASIDE: Final = frozenset((
-    "fixtures", "fixture", "__fixtures__", "helpers", "__mocks__", "mocks", "utils", "support",
-    "node_modules", "deno", "bun", "browser", "e2e", "integration", "types",
-))  # fmt: skip
 _RUN_FIRST: Final = re.compile(rb"\b(?:describe|it|test|suite|tap|ava)\s{0,4}(?:\.\w{1,20}\s{0,4})?\(")
 _NODES_OWN: Final = re.compile(rb"""(?:\bfrom|\brequire\s{0,4}\()\s{0,4}["']node:test["']""")
 _READ: Final = 400
-
-
-def is_javascript_test(path: str) -> bool:
-    """True for what runners take by its name or its folder."""
-    pure = PurePosixPath(path)
-    if not path.endswith(ENDS) or path.endswith(".d.ts"):
-        return False
-    if _NAMED.search(pure.name):
-        return not {"node_modules", "deno", "bun"} & set(pure.parts)
-    folders = set(pure.parts[:-1])
-    return bool(folders & _FOLDERS) and not folders & _ASIDE
 
 
 def javascript_test_items(

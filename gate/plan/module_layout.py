@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -10,46 +9,6 @@ from typing import Final
 
 MARKERS: Final = ("src", "lib", "python")
 """Folders that hold packages and are no packages themselves."""
-_ASIDE: Final = frozenset(
-    (
-        "test",
-        "tests",
-        "testing",
-        "testdata",
-        "__mocks__",
-        "e2e",
-        "data",
-        "fixtures",
-        "samples",
-        "sample",
-        "examples",
-        "example",
-        "demo",
-        "demos",
-        "doc",
-        "docs",
-        "corpus",
-    )
-)
-_TOOLS: Final = frozenset(
-    (
-        *(
-            "tools",
-            "tool",
-            "scripts",
-            "script",
-            "ci",
-            "dev",
-            "hack",
-            "bench",
-            "benchmarks",
-            "build",
-            "release",
-        ),
-        ".github",
-    )
-)
-_TEST_NAME: Final = re.compile(r"(?:\A|[._-])(?:test|tests|spec|specs|conftest)(?:[._-]|\Z)", re.IGNORECASE)
 _NATIVE: Final = (".so", ".pyc", ".pyd")
 
 
@@ -107,34 +66,6 @@ def _marked(files: Collection[str]) -> tuple[str, ...]:
 
 def _once(*names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
-
-
-def is_test(path: str) -> bool:
-    """True for what pytest, unittest or Django's runner would collect by its name."""
-    name = PurePosixPath(path).name
-    return name.endswith(".py") and (
-        name.startswith(("test_", "tests_")) or name.endswith("_test.py") or name in ("tests.py", "test.py")
-    )
-
-
-def is_aside(path: str) -> bool:
-    """True below a folder of tests (``__tests__``, ``integration-tests``), samples or documentation: no part
-    of what the project installs.
-    """
-    folders = PurePosixPath(path.lower()).parts[:-1]
-    return not _ASIDE.isdisjoint(folders) or any(_TEST_NAME.search(folder) for folder in folders)
-
-
-def in_tests(path: str) -> bool:
-    """True for test code, samples and documentation, in any language: developers and CI run it, users do
-    not.
-    """
-    return is_test(path) or is_aside(path) or bool(_TEST_NAME.search(PurePosixPath(path).name))
-
-
-def is_no_product(path: str) -> bool:
-    """True for tests and for tools of the project's own developers."""
-    return in_tests(path) or not _TOOLS.isdisjoint(PurePosixPath(path.lower()).parts[:-1])
 
 
 def in_test_folder(path: str) -> bool:

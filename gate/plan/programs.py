@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from gate.languages.path_roles import is_test
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import NotExercised
 from gate.plan import entry_points, makefiles, shell_arguments
-from gate.plan.module_layout import is_test, module_of
+from gate.plan.module_layout import module_of
 from gate.plan.pickles import is_pickle
 from gate.plan.tree_context import Outcome, Surroundings, driver_item, left_out
 from gate.plan.unsupported_languages import unrun_language

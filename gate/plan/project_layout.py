@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.plan.module_layout import is_aside
+from gate.languages.path_roles import is_aside
 
 _PROJECT: Final = ("pyproject.toml", "setup.cfg", "setup.py", "pytest.ini", "tox.ini", "manage.py")
 _EXAMPLES: Final = (

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.languages.path_roles import is_test
 from gate.model.change import Tree
-from gate.plan.module_layout import Module, in_test_folder, is_test
+from gate.plan.module_layout import Module, in_test_folder
 
 _READ: Final = 1_500
 """Test files looked into."""

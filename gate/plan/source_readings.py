@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gate.errors import InconclusiveError
+from gate.languages.path_roles import is_no_product
 from gate.languages.sensitive_calls.moved import came_along
 from gate.languages.sensitive_calls.newness import fed_before, is_fed_as_before, new_sensitive_calls
 from gate.languages.sensitive_calls.reading import read_sources
 from gate.model.change import ChangedFile, Tree
 from gate.model.sensitive import SensitiveCall, SensitiveKind, SourceReading, SourceText
 from gate.plan.fed_constants import Kinds, fed_constants, with_fed_constants
-from gate.plan.module_layout import is_no_product
 from gate.plan.sourced_files import as_scripts
 from gate.plan.wrapper_calls import Wrappers, asked_names, with_wrapper_calls
 

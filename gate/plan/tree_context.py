@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.languages.path_roles import is_aside
 from gate.model.change import ChangedFile, Side
 from gate.model.exercised import UnrunReason
 from gate.model.run import NotExercised, Phase
-from gate.plan.module_layout import is_aside, module_of
+from gate.plan.module_layout import module_of
 from gate.plan.probes import SIDES, DriverItem
 from gate.plan.project_layout import example_of, manage_of
 from gate.plan.python_source import Facts

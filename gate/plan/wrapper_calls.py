@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from gate.languages.path_roles import is_aside, is_test
 from gate.languages.sensitive_calls.reading import read_sources
 from gate.model.change import Tree
 from gate.model.sensitive import FunctionReading, SensitiveKind, SourceReading, SourceText, Way
-from gate.plan.module_layout import MARKERS, is_aside, is_test
+from gate.plan.module_layout import MARKERS
 
 HOPS: Final = 2
 """Functions between a call of the change and the one that has the sensitive call."""

@@ -10,13 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from gate.languages.path_roles import is_unshipped
 from gate.model.change import ChangedFile
 from gate.model.exercised import Exercised, FileExercised, UnrunCall, UnrunLines, UnrunReason
 from gate.model.run import ExecutionPlan
 from gate.model.sensitive import SensitiveCall, SensitiveKind, SourceReading
 from gate.model.stage import SkipReason
 from gate.plan.line_coverage import Coverage
-from gate.plan.module_layout import in_tests
 from gate.plan.source_readings import Readings, changed_lines, new_calls, read_change
 from gate.stages.context import CheckContext, Ending
 
@@ -144,7 +144,7 @@ class _File:
         """False for test code that only reads its environment, in a file without anything by which that could
         leave: tests set variables all the time (docs/scoring.md has the figures).
         """
-        if call.kind is not SensitiveKind.ENVIRONMENT or not in_tests(self._file.path):
+        if call.kind is not SensitiveKind.ENVIRONMENT or not is_unshipped(self._file.path):
             return True
         return any(other.kind is not SensitiveKind.ENVIRONMENT for other in self._reading.calls)
 
@@ -188,7 +188,7 @@ class _File:
             text=" ".join(text.split())[:_TEXT],
             reason=reason,
             detail=detail,
-            in_tests=in_tests(self._file.path),
+            in_tests=is_unshipped(self._file.path),
         )
 
     def _why(self) -> tuple[UnrunReason, str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeVar, overload
 
+from gate.languages.path_roles import is_test_code
 from gate.prescreen.python_ast.scope import (
     Comprehension,
     FunctionNode,
@@ -18,7 +19,6 @@ from gate.prescreen.python_ast.scope import (
     record_comprehension,
     record_parameters,
 )
-from gate.prescreen.scanners.bandit_rules import in_tests
 
 N = TypeVar("N", bound=ast.AST)
 M = TypeVar("M", bound=ast.AST)
@@ -210,4 +210,4 @@ class Index:
     @cached_property
     def is_test(self) -> bool:
         """True for files that only tests run, told by their path."""
-        return in_tests(self.path)
+        return is_test_code(self.path)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
+from gate.languages.path_roles import is_test_code
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
 from gate.resources import rules_dir
 
 _PAGES: Final = "https://bandit.readthedocs.io/en/latest/plugins/"
-_TEST_PATH: Final = re.compile(
-    r"(?:^|/)(?:tests?|testing|conftest\.py|test_[^/]*|[^/]*_tests?\.py|unit_?tests?|__(?:tests|mocks)__"
-    r"|[^/]*[._](?:test|spec)\.[cm]?[jt]sx?)(?:/|$)"
-)
 
 
 @cache
@@ -23,11 +19,6 @@ def _table() -> Mapping[str, Mapping[str, Any]]:
     with (rules_dir() / "bandit.toml").open("rb") as file:
         table: dict[str, dict[str, Any]] = tomllib.load(file)["gate"]
     return table
-
-
-def in_tests(path: str) -> bool:
-    """True for a path that holds test code by the usual conventions. Never a reason not to look."""
-    return bool(_TEST_PATH.search(path.lower()))
 
 
 def bandit_meta(test: str, cwe: int = 0) -> RuleMeta:
@@ -54,7 +45,7 @@ def settled(test: str, path: str, severity: Severity) -> Severity | None:
     """The severity after our caps for this rule and place; None when it says nothing there."""
     said = _table().get(test, {})
     caps = [said["most"]] if "most" in said else []
-    if in_tests(path) and "tests" in said:
+    if is_test_code(path) and "tests" in said:
         if said["tests"] == "none":
             return None
         caps.append(said["tests"])

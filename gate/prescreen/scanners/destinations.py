@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.languages.path_roles import is_example, is_test_code
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.protections.paths import is_example, is_test_path
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 from gate.supply.inputs.readers import reader_of
@@ -152,7 +152,7 @@ def _finding(
     sure: Confidence,
     said: str,
 ) -> Finding:
-    mild = is_test_path(source.path) or is_example(source.path)
+    mild = is_test_code(source.path) or is_example(source.path)
     clean = [re.sub(r"//[^/@\s]*@", "//[redacted]@", one)[:200] for one in (address, *before[:3])]
     return finding(
         CHANGED,

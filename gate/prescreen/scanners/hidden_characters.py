@@ -13,9 +13,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.path_roles import is_test_code
 from gate.model.rule import Severity
 from gate.prescreen.interface import View
-from gate.prescreen.scanners.bandit_rules import in_tests
 from gate.prescreen.text_rule import CODE, TextHit, rule
 
 _BIDI_STRONG: Final = "\u202a-\u202e\u2066-\u2069"
@@ -87,7 +87,7 @@ def bidi(view: View) -> Iterator[TextHit]:
         level = Severity.LOW
         if strong and view.language in CODE:
             level = Severity.HIGH
-        elif strong and not in_tests(view.path):
+        elif strong and not is_test_code(view.path):
             level = Severity.MEDIUM
         yield TextHit(
             message="This line holds characters that change the order in which it is shown.",

@@ -14,11 +14,11 @@ from gate.infrastructure.compare import Difference, differences
 from gate.infrastructure.facts import GRANTS, GUARDS, FileFacts
 from gate.infrastructure.reader import reads
 from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.path_roles import is_test_code
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
-from gate.prescreen.scanners.bandit_rules import in_tests
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 
@@ -104,6 +104,6 @@ def _findings(found: list[Difference], heads: dict[str, View]) -> Iterator[Findi
             heads[one.path].location(one.line),
             shape=f"{one.fact.what} {one.fact.subject}",
             evidence={name: text for name, text in evidence.items() if text},
-            severity=Severity.LOW if in_tests(one.path) else kind.severity,
+            severity=Severity.LOW if is_test_code(one.path) else kind.severity,
             confidence=Confidence.HIGH if kind.severity is Severity.CRITICAL else Confidence.MEDIUM,
         )

@@ -9,13 +9,13 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.languages.content import binary_kind
+from gate.languages.path_roles import is_test_code
 from gate.model.change import ChangedFile
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.scanners.bandit_rules import in_tests
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -143,7 +143,7 @@ def _file(source: Source) -> Iterator[Finding]:
         yield finding(MASKED, "The content is not what the name says.", place, shape="masked", evidence=seen)
     if kind is None:
         return
-    quiet = Severity.MEDIUM if in_tests(source.path) else None
+    quiet = Severity.MEDIUM if is_test_code(source.path) else None
     if kind in _PROGRAMS:
         yield finding(
             PROGRAM, f"This file is a {kind}.", place, shape=kind, evidence=seen,
@@ -152,7 +152,7 @@ def _file(source: Source) -> Iterator[Finding]:
     elif kind == "pickle" or (extension in _MODELS and kind == "ZIP archive"):
         yield finding(PICKLE, "Loading this file can run code.", place, shape="pickle", evidence=seen)
     elif "archive" in kind:
-        low = Severity.LOW if in_tests(source.path) or source.base is not None else None
+        low = Severity.LOW if is_test_code(source.path) or source.base is not None else None
         yield finding(ARCHIVE, f"This file is a {kind}.", place, shape=kind, evidence=seen, severity=low)
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from gate.languages.content import reader_of
 from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.path_roles import is_example, is_test_code
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
@@ -20,7 +21,6 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended, unread_files_text
 from gate.prescreen.protections.compare import losses
 from gate.prescreen.protections.facts import WHO, FileFacts
-from gate.prescreen.protections.paths import is_example, is_test_path
 from gate.prescreen.protections.tests_compare import Missing, changed_names, missing_tests
 from gate.prescreen.protections.unit_losses import Loss
 from gate.prescreen.text_rule import finding, rule
@@ -215,7 +215,7 @@ def _deleted(request: PrescreenRequest) -> Iterator[_File]:
 
 
 def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str, str]]]:
-    tests = [path for _, path, _ in files if is_test_path(path)]
+    tests = [path for _, path, _ in files if is_test_code(path)]
     facts: _Facts = {}
     unlooked: list[tuple[str, str]] = []
     for door in sorted({door for door, _, _ in files}):
@@ -235,8 +235,8 @@ def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str,
 def _findings(
     base: _Facts, head: _Facts, now_at: Mapping[str, str], views: Mapping[str, View], until: float
 ) -> Iterator[Finding]:
-    product = [{p: f for p, f in side.items() if not is_test_path(p)} for side in (base, head)]
-    tests = [{p: f for p, f in side.items() if is_test_path(p)} for side in (base, head)]
+    product = [{p: f for p, f in side.items() if not is_test_code(p)} for side in (base, head)]
+    tests = [{p: f for p, f in side.items() if is_test_code(p)} for side in (base, head)]
     lost = losses(product[0], product[1], now_at, until)
     for loss in lost[:_MOST]:
         yield _loss(loss, views[loss.path])

@@ -19,11 +19,11 @@ from typing import Any, Final
 import msgspec
 
 from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.path_roles import is_test_code
 from gate.model.finding import Finding
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
-from gate.prescreen.scanners.bandit_rules import in_tests
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 
@@ -277,7 +277,7 @@ def _is_expression(view: View, spotted: Spotted) -> bool:
 
 def _finding(view: View, spotted: Spotted) -> Finding:
     meta = next(rule for rule in RULES if rule.id == spotted.rule)
-    quiet = in_tests(view.path) or view.language == "prose"
+    quiet = is_test_code(view.path) or view.language == "prose"
     severity = None
     if quiet:
         mild = meta is ASSIGNED or spotted.kind == "password in a URL"

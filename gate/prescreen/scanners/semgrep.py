@@ -25,11 +25,11 @@ from gate.cache import active
 from gate.errors import InconclusiveError
 from gate.languages.child_worker import share
 from gate.languages.limited_child import FEW, PER_FILE, limited, too_large
+from gate.languages.path_roles import is_test_code
 from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
-from gate.prescreen.scanners.bandit_rules import in_tests
 from gate.prescreen.scanners.semgrep_rules import (
     merged_rules,
     rule_languages,
@@ -421,7 +421,7 @@ def _finding(view: View, match: Match) -> Finding:
     meta = semgrep_rules()[match.rule]
     quoted = view.quote(match.first, min(match.last, match.first + 20))
     severity = meta.severity
-    if meta.topic in _QUIET_IN_TESTS and in_tests(view.path):
+    if meta.topic in _QUIET_IN_TESTS and is_test_code(view.path):
         severity = Severity.LOW
     found = Finding.of(
         meta,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.path_roles import is_test_code
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import View
-from gate.prescreen.scanners.bandit_rules import in_tests
 from gate.prescreen.text_rule import TextHit, rule
 
 _FILES: Final = (".sql", ".psql", ".pgsql", ".mysql", ".tsql", ".ddl", ".dml", ".plsql")
@@ -78,7 +78,7 @@ def leaves_database(view: View) -> Iterator[TextHit]:
                     message=message,
                     first=first,
                     last=text.count("\n", 0, match.end()) + 1,
-                    severity=Severity.LOW if not sql and in_tests(view.path) else severity,
+                    severity=Severity.LOW if not sql and is_test_code(view.path) else severity,
                     confidence=None if sql else Confidence.MEDIUM,
                 )
 

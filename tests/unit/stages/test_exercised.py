@@ -12,7 +12,6 @@ from gate.model.exercised import Exercised, FileExercised, UnrunReason
 from gate.model.sensitive import SensitiveKind
 from gate.plan.build import make_plan
 from gate.plan.line_coverage import Coverage
-from gate.plan.module_layout import in_tests
 from gate.plan.source_readings import read_change
 from gate.stages.exercised import exercised
 from tests.e2e.pulls import FileMap, Pull, build
@@ -200,16 +199,3 @@ def test_what_nobody_can_read_is_in_no_figure(path: str, content: str | bytes, t
 def test_prose_and_data_are_no_code(tmp_path: Path) -> None:
     head = {"README.md": "# Prices\n", "prices.json": "{}\n", "src/pricing/__init__.py": "# nothing\n"}
     assert counted(tmp_path, head, Coverage()) == Exercised()
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("tests/test_a.py", True), ("src/cart_test.go", True), ("web/cart.spec.ts", True),
-        ("docs/conf.py", True), ("__tests__/application/onerror.js", True), ("__mocks__/fs.ts", True),
-        ("integration-tests/run.js", True), ("spec/models/a.rb", True), ("src/inspect/a.js", False),
-        ("src/contest.py", False), ("src/latest.js", False), ("cmd/main.go", False), ("conftest.py", True),
-    ],
-)  # fmt: skip
-def test_what_counts_as_test_code(path: str, expected: bool) -> None:
-    assert in_tests(path) is expected

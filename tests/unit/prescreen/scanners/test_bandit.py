@@ -9,7 +9,7 @@ import pytest
 from gate.model.stage import StageOutcome
 from gate.prescreen.interface import Prescreened
 from gate.prescreen.scanners.bandit import Bandit
-from gate.prescreen.scanners.bandit_rules import bandit_rules, in_tests, known_settings
+from gate.prescreen.scanners.bandit_rules import bandit_rules, known_settings
 from tests.prescreen_support import Files, make_request
 
 SHELL = "import subprocess\n\n\ndef run(command):\n    subprocess.call(command, shell=True){}\n"
@@ -157,23 +157,6 @@ def test_our_table_names_every_rule_bandit_has() -> None:
     }
     assert known - {"B613"} <= set(known_settings())
     assert all(meta.title for meta in bandit_rules().values())
-
-
-@pytest.mark.parametrize(
-    ("path", "answer"),
-    [
-        ("tests/a.py", True),
-        ("pkg/test_a.py", True),
-        ("a_test.py", True),
-        ("__tests__/a.js", True),
-        ("src/a.spec.ts", True),
-        ("src/aspect.ts", False),
-        ("latest/a.py", False),
-        ("contest.py", False),
-    ],
-)
-def test_in_tests(path: str, answer: bool) -> None:
-    assert in_tests(path) is answer
 
 
 def test_bandits_deadline_is_kept(tmp_path: Path) -> None:

@@ -1,0 +1,96 @@
+"""What the path of a file says it is for: a test, an example, a tool. The one place that answers that.
+
+A path is chosen by the change, so no answer is a reason not to look: it only says how much a weakness weighs
+and what is worth running.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Final
+
+_TEST_NAME: Final = re.compile(
+    r"(?:\A|[._-])(?:unit_?)?(?:test|tests|spec|specs|conftest)(?:[._-]|\Z)", re.IGNORECASE
+)
+_TEST_FOLDERS: Final = frozenset({"testing", "__mocks__", "e2e"})
+"""Folders of test code whose names hold no such word."""
+_EXAMPLES: Final = frozenset({
+    "example", "examples", "demo", "demos", "docs", "doc", "samples", "benchmarks",
+})  # fmt: skip
+_ASIDE: Final = frozenset({
+    "testdata", "data", "fixtures", "samples", "sample", "examples", "example", "demo", "demos", "doc", "docs",
+    "corpus",
+})  # fmt: skip
+_TOOLS: Final = frozenset({
+    "tools", "tool", "scripts", "script", "ci", "dev", "hack", "bench", "benchmarks", "build", "release",
+    ".github",
+})  # fmt: skip
+_PACKAGES: Final = frozenset({"java", "kotlin", "scala", "groovy", "com", "org", "io", "net"})
+"""Folders below which names are a package's."""
+_JAVASCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
+_JAVASCRIPT_TEST: Final = re.compile(r"(?:\A|[._-])(?:test|tests|spec|e2e)\.[cm]?[jt]sx?\Z")
+_JAVASCRIPT_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
+_NO_JAVASCRIPT_TESTS: Final = frozenset({
+    "fixtures", "fixture", "__fixtures__", "helpers", "__mocks__", "mocks", "utils", "support",
+    "node_modules", "deno", "bun", "browser", "e2e", "integration", "types",
+})  # fmt: skip
+_OTHER_RUNNERS: Final = frozenset({"node_modules", "deno", "bun"})
+
+
+def is_test_code(path: str) -> bool:
+    """True for test code in any language: a name or a folder says test, spec or conftest."""
+    at = PurePosixPath(path)
+    return bool(_TEST_NAME.search(at.name)) or _in_test_folder(at)
+
+
+def is_test(path: str) -> bool:
+    """True for what pytest, unittest or Django's runner would collect by its name."""
+    name = PurePosixPath(path).name
+    return name.endswith(".py") and (
+        name.startswith(("test_", "tests_")) or name.endswith("_test.py") or name in ("tests.py", "test.py")
+    )
+
+
+def is_javascript_test(path: str) -> bool:
+    """True for what runners of JavaScript take by its name or its folder."""
+    pure = PurePosixPath(path)
+    if not path.endswith(_JAVASCRIPT) or path.endswith(".d.ts"):
+        return False
+    folders = {*pure.parts[:-1]}
+    if _JAVASCRIPT_TEST.search(pure.name):
+        return not _OTHER_RUNNERS & {*pure.parts}
+    return bool(folders & _JAVASCRIPT_FOLDERS) and not folders & _NO_JAVASCRIPT_TESTS
+
+
+def is_example(path: str) -> bool:
+    """True below a folder of examples or documentation. A package's name is none."""
+    at = PurePosixPath(path)
+    source = next((i for i, part in enumerate(at.parts) if part.lower() in _PACKAGES), len(at.parts))
+    return _below(PurePosixPath(*at.parts[:source], at.name), _EXAMPLES)
+
+
+def is_aside(path: str) -> bool:
+    """True below a folder of tests (``__tests__``, ``integration-tests``), samples or documentation: no part
+    of what the project installs.
+    """
+    at = PurePosixPath(path)
+    return _in_test_folder(at) or _below(at, _ASIDE)
+
+
+def is_unshipped(path: str) -> bool:
+    """True for test code, samples and documentation: developers and CI run it, users do not."""
+    return is_test_code(path) or is_aside(path)
+
+
+def is_no_product(path: str) -> bool:
+    """True for tests and for tools of the project's own developers."""
+    return is_unshipped(path) or _below(PurePosixPath(path), _TOOLS)
+
+
+def _in_test_folder(at: PurePosixPath) -> bool:
+    return _below(at, _TEST_FOLDERS) or any(_TEST_NAME.search(folder) for folder in at.parts[:-1])
+
+
+def _below(at: PurePosixPath, names: frozenset[str]) -> bool:
+    return not names.isdisjoint(part.lower() for part in at.parts[:-1])
