@@ -16,7 +16,7 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
 if [ "${GATE_INPUT_CACHE:-false}" = true ] && [ -n "${RUNNER_TOOL_CACHE:-}" ]; then
     export PIP_CACHE_DIR=$RUNNER_TOOL_CACHE/gate-pip
 fi
-# Jobs that look at no code (they tell what another found, or ask whether to deploy): a quarter of the packages do.
+# Jobs that look at no code (they tell what another found, or ask whether to deploy): a fifth of the packages do.
 case "${GATE_INPUT_MODE:-check}" in
 publish | deploy) lock=requirements-publish.txt ;;
 *) lock=requirements-image.txt ;;

@@ -15,7 +15,7 @@ from gate.deploy.answer import decide_on_github
 from gate.deploy.decide import Decision
 from gate.errors import Exit, InconclusiveError, UsageError
 from gate.escape import command_data, markdown
-from gate.github.publishing.action_step import Step
+from gate.github.publishing.step import Step
 
 _FULL: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 

@@ -6,9 +6,12 @@ import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gate.verbs.interface import Verb
+
+if TYPE_CHECKING:
+    from gate.github.publishing.step import Step
 
 
 def _arguments(_parser: argparse.ArgumentParser) -> None:
@@ -16,21 +19,29 @@ def _arguments(_parser: argparse.ArgumentParser) -> None:
 
 
 def _run(_arguments: argparse.Namespace) -> int:
-    from gate.change.event import read_event
-    from gate.errors import UsageError
-    from gate.github.publishing.action_step import Step, inputs, run, run_publish
     from gate.github.publishing.runner_context import surroundings
+    from gate.github.publishing.step import Step, inputs
 
     around = surroundings(os.environ)
     wanted = inputs(os.environ)
     around = replace(around, name=wanted.name)
     if wanted.mode == "publish":
+        from gate.github.publishing.publish_step import run_publish
+
         return run_publish(Step(inputs=wanted, event=None, around=around))
     if wanted.mode == "deploy":
         from gate.deploy.action_step import run_deploy
 
         return run_deploy(Step(inputs=wanted, event=None, around=around))
-    event = None
+    return _look(Step(inputs=wanted, event=None, around=around))
+
+
+def _look(step: Step) -> int:
+    from gate.change.event import read_event
+    from gate.errors import UsageError
+    from gate.github.publishing.action_step import run
+
+    event, wanted = None, step.inputs
     named = os.environ.get("GITHUB_EVENT_PATH")
     if named:
         try:
@@ -38,7 +49,7 @@ def _run(_arguments: argparse.Namespace) -> int:
         except UsageError:
             if not (wanted.base and wanted.head):
                 raise
-    return run(Step(inputs=wanted, event=event, around=around))
+    return run(replace(step, event=event))
 
 
 VERB: Final = Verb(

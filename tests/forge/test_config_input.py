@@ -8,10 +8,11 @@ import pytest
 
 from gate.errors import UsageError
 from gate.github.client import GitHubApi
-from gate.github.publishing.action_step import Inputs, Step, _look
+from gate.github.publishing.action_step import _look
 from gate.github.publishing.base_files import ApiTree
 from gate.github.publishing.chosen import chosen
 from gate.github.publishing.runner_context import surroundings
+from gate.github.publishing.step import Inputs, Step
 from gate.settings import Config, load
 from tests.e2e.pulls import git
 from tests.forge.standin.world import BASE, World

@@ -98,7 +98,7 @@ def test_the_privileged_half_never_touches_the_change() -> None:
 
 
 def test_every_input_reaches_the_program_and_every_output_leaves_it() -> None:
-    from gate.github.publishing.action_step import Inputs
+    from gate.github.publishing.step import Inputs
 
     action = yaml.safe_load((REPOSITORY / "action.yml").read_text())
     passed = set(action["runs"]["steps"][1]["env"]) - {"GATE_PYTHON", "GATE_TOKEN"}

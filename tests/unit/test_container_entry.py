@@ -11,7 +11,7 @@ import pytest
 
 from gate import process
 from gate.container_entry import renamed
-from gate.github.publishing.action_step import Inputs
+from gate.github.publishing.step import Inputs
 from tests.paths import REPOSITORY
 
 

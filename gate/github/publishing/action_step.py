@@ -1,4 +1,4 @@
-"""The GitHub Action: one step that looks, writes everything to disk, tells it, and ends with the verdict.
+"""The action's `mode: check`: one step that looks, writes all of it to disk, tells it, ends with the verdict.
 
 Inputs come through the environment (``GATE_INPUT_*``), never through a shell. The exit code is the verdict's
 whatever happened while telling (IS-12).
@@ -10,14 +10,10 @@ import contextlib
 import secrets
 import shutil
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Final
 
-import msgspec
-
-from gate.change.event import Event
 from gate.change.git_range import open_range
 from gate.check import check
 from gate.errors import VERDICT_EXIT, Exit, GateError, UsageError
@@ -27,17 +23,9 @@ from gate.github.publishing import notice
 from gate.github.publishing.chosen import chosen
 from gate.github.publishing.doubts import shared_head
 from gate.github.publishing.publication import Outcome
-from gate.github.publishing.publish import (
-    ARTIFACT,
-    WORKFLOW,
-    PublishRequest,
-    ReceivedReport,
-    commit_or_pull,
-    publish,
-    publish_commit,
-    publish_pull,
-)
+from gate.github.publishing.publish import ReceivedReport, commit_or_pull, publish_commit, publish_pull
 from gate.github.publishing.runner_context import Surroundings
+from gate.github.publishing.step import Step, flags
 from gate.github.target import own_login, pull
 from gate.model.report import Report
 from gate.model.score import Verdict
@@ -49,53 +37,6 @@ from gate.stages.progress import Silent
 
 FILES: Final = {"report": "report.json", "markdown": "report.md", "sarif": "report.sarif"}
 _FORMATS: Final = {"report": "json", "markdown": "markdown", "sarif": "sarif"}
-
-
-class Inputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What ``with:`` may say; empty means not given. docs/github.md explains each."""
-
-    base: str = ""
-    head: str = ""
-    config: str = ""
-    backend: str = ""
-    fail_on: Literal["", "fail", "warn"] = ""
-    comment: Literal["", "auto", "always", "never"] = ""
-    sarif: Literal["", "true", "false"] = ""
-    deep: Literal["", "true", "false"] = ""
-    repository: str = "."
-    output: str = "gate-report"
-    mode: Literal["", "check", "publish", "deploy"] = ""
-    workflow: str = WORKFLOW
-    artifact: str = ARTIFACT
-    audit: str = ""
-    environment: str = ""
-    sha: str = ""
-    since: str = ""
-    name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{0,40}$")] = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Step:
-    """What one run of the step works with."""
-
-    inputs: Inputs
-    event: Event | None
-    around: Surroundings
-
-
-def inputs(environ: Mapping[str, str]) -> Inputs:
-    """The inputs out of the environment. Raises UsageError for values that are not allowed."""
-    found = {
-        name: environ[f"GATE_INPUT_{name.upper()}"].strip()
-        for name in Inputs.__struct_fields__
-        if environ.get(f"GATE_INPUT_{name.upper()}", "").strip()
-    }
-    try:
-        return msgspec.convert(found, Inputs)
-    except msgspec.ValidationError as error:
-        raise UsageError(
-            f"the action's inputs: {ascii(str(error))[1:300]}", advice="docs/github.md lists them."
-        ) from error
 
 
 def run(step: Step) -> int:
@@ -131,26 +72,6 @@ def run(step: Step) -> int:
     return exit_code(report.verdict, wanted.fail_on)
 
 
-def run_publish(step: Step) -> int:
-    """Tell a report that another job made. Ends well when it was told; the verdict is in the check."""
-    wanted = step.inputs
-    asked = PublishRequest(
-        workflow=wanted.workflow,
-        artifact=wanted.artifact,
-        audit=Path(wanted.audit) if wanted.audit else None,
-        chosen=wanted.config,
-        flags=_flags(wanted),
-    )
-    report, outcome = publish(step.around, asked)
-    for line in outcome.words().splitlines():
-        print(f"gate: {command_data(line, 600)}")
-    if report is not None:
-        step.around.put(
-            verdict=report.verdict.value, score=str(report.score.value), comment_url=outcome.comment_url
-        )
-    return Exit.INCONCLUSIVE if outcome.failed or not outcome.published else Exit.OK
-
-
 def exit_code(verdict: Verdict, fail_on: str) -> int:
     """The verdict's; ``fail_on: warn`` makes a warning block too. Nothing makes a block pass."""
     if verdict is Verdict.WARN and fail_on == "warn":
@@ -171,21 +92,8 @@ def _look(step: Step) -> tuple[Report, Settings]:
     request = event.pull_request if event is not None else None
     with open_range(Path(wanted.repository), base, head, branch=branch) as opened:
         tree, names, where = chosen(wanted.config, opened.config, step.around.api)
-        settings = load(base=tree, flags=_flags(wanted), names=names, where=where)
+        settings = load(base=tree, flags=flags(wanted), names=names, where=where)
         return check(opened, settings, Silent(), request=request), settings
-
-
-def _flags(wanted: Inputs) -> dict[str, tuple[object, str]]:
-    return {
-        "sandbox.backend": (wanted.backend or None, "input backend"),
-        "sandbox.deep": (_flag(wanted.deep), "input deep"),
-        "github.comment": (wanted.comment or None, "input comment"),
-        "github.sarif": (_flag(wanted.sarif), "input sarif"),
-    }
-
-
-def _flag(text: str) -> bool | None:
-    return None if not text else text == "true"
 
 
 def _tell(step: Step, report: Report, settings: Settings, raw: bytes, number: int) -> tuple[Report, Outcome]:

@@ -11,7 +11,8 @@ import pytest
 
 from gate.cli import main
 from gate.errors import Exit, UsageError
-from gate.github.publishing.action_step import FILES, _make_room, exit_code, inputs
+from gate.github.publishing.action_step import FILES, _make_room, exit_code
+from gate.github.publishing.step import inputs
 from gate.model.score import Verdict
 from tests.e2e.harmless_pulls import HARMLESS
 from tests.e2e.pulls import build, git
