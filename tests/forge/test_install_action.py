@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -32,11 +34,17 @@ def _locked(name: str) -> str:
     return found[0]
 
 
-def _install(folder: Path, lock: str) -> tuple[process.Done, dict[str, str]]:
+def _pip() -> dict[str, str]:
+    """Where this machine's pip looks."""
+    return {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+
+
+def _install(folder: Path, lock: str, **more: str) -> tuple[process.Done, dict[str, str]]:
     output = folder / "output"
     output.write_text("")
     for name in ("temp", "tools"):
         (folder / name).mkdir(exist_ok=True)
+    shutil.rmtree(folder / "action", ignore_errors=True)
     place = _action(folder, lock)
     env = {
         "PATH": os.environ["PATH"],
@@ -47,7 +55,7 @@ def _install(folder: Path, lock: str) -> tuple[process.Done, dict[str, str]]:
         "RUNNER_TOOL_CACHE": str(folder / "tools"),
         "GATE_INPUT_CACHE": "true",
     }
-    env |= {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    env |= more or _pip()
     done = process.run([place / "scripts/install-action.sh"], deadline=200, env=env)
     return done, dict(line.split("=", 1) for line in output.read_text().splitlines())
 
@@ -78,3 +86,38 @@ def test_what_is_not_the_locks_is_not_installed(tmp_path: Path) -> None:
     done, outputs = _install(tmp_path, wrong)
     assert not done.ok
     assert outputs == {}
+
+
+def _says(python: str, program: str) -> str:
+    return process.run([python, "-I", "-c", program], deadline=60).stdout.decode()
+
+
+INSTALLER = "from importlib.metadata import distribution as d; print(d('shtab').read_text('INSTALLER'))"
+
+
+def test_kept_wheels_are_installed_by_uv_and_taken_for_what_their_hash_says(tmp_path: Path) -> None:
+    """The folder is the tool cache's, or of actions/cache: any job before may have written there."""
+    lock = _locked("shtab") + _locked("uv")
+    (tmp_path / "lock").write_text(lock)
+    words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--require-hashes"]
+    got = process.run([*words, "-d", tmp_path / "wheels", "-r", tmp_path / "lock"], deadline=200, env=_pip())
+    if not got.ok:
+        pytest.skip("no package index")
+    alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "wheels")}
+    done, outputs = _install(tmp_path, lock, **alone)
+    assert done.ok, done.stderr.decode()
+    assert _says(outputs["python"], INSTALLER).strip() == "uv"
+    (kept,) = (tmp_path / "tools/gate-wheels").iterdir()
+    (wheel,) = kept.glob("shtab-*.whl")
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("shtab/poisoned.py", "")
+    done, outputs = _install(tmp_path, lock, **alone)
+    assert done.ok, done.stderr.decode()
+    assert "None" in _says(
+        outputs["python"], "import importlib.util as u; print(u.find_spec('shtab.poisoned'))"
+    )
+    assert (kept / wheel.name).read_bytes() == (tmp_path / "wheels" / wheel.name).read_bytes(), "fetched anew"
+    shutil.rmtree(tmp_path / "wheels")  # the third time nothing else than the kept ones is there
+    done, outputs = _install(tmp_path, lock, **alone)
+    assert done.ok, done.stderr.decode()
+    assert _says(outputs["python"], INSTALLER).strip() == "uv"
