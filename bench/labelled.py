@@ -1,6 +1,6 @@
 """Holes and their secure twins by class: what the static look says of each, beside Bandit and Semgrep.
 
-    python bench/labelled.py [mixed|small|all] [--seed N] [--semgrep-rules FOLDER] [--only CLASS] [--each]
+    python bench/labelled.py [mixed|small|fresh|all] [--seed N] [--semgrep-rules FOLDER] [--only CLASS] [--each]
 
 A hole counts as found when a finding at medium or above has one of its CWEs (or a parent or child of it); a
 twin with such a finding is a false alarm. ``score`` is the share of holes found less the share of twins
@@ -41,7 +41,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("corpus", nargs="?", default="all", choices=("mixed", "small", "all"))
+    parser.add_argument("corpus", nargs="?", default="all", choices=("mixed", "small", "fresh", "all"))
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--per-class", type=int, default=12)
     parser.add_argument("--semgrep-rules", type=Path)

@@ -1,6 +1,6 @@
 """Changes with a hole and their secure twins, attacked in real sandboxes: per weakness proven, not, wrong.
 
-    python bench/vulnerable.py [FILE.toml ...] [--only WEAKNESS] [--labelled mixed|small] [--seconds N]
+    python bench/vulnerable.py [FILE.toml ...] [--only WEAKNESS] [--labelled mixed|small|fresh] [--seconds N]
 
 Without files the pairs of tests/vulnerable; files of the same form add further corpora. ``proven`` of
 ``holes`` were shown by a request or a call; ``wrong`` is a proof where there is no new hole of that
@@ -31,7 +31,7 @@ def main() -> int:
     )
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--only", metavar="WEAKNESS")
-    parser.add_argument("--labelled", choices=("mixed", "small"), help="the handlers of bench/labelled.py")
+    parser.add_argument("--labelled", choices=("mixed", "small", "fresh"), help="the handlers of bench/labelled.py")
     parser.add_argument("--seconds", type=float, help="begin no further case after so many")
     arguments = parser.parse_args()
     if reason := why_not():
