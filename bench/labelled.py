@@ -1,6 +1,6 @@
 """Holes and their secure twins by class: what the static look says of each, beside Bandit and Semgrep.
 
-    python bench/labelled.py [mixed|small|fresh|all] [--seed N] [--semgrep-rules FOLDER] [--only CLASS] [--each]
+    python bench/labelled.py [mixed|small|fresh|all] [--seed N] [--semgrep-rules FOLDER] [--only CLASS]
 
 A hole counts as found when a finding at medium or above has one of its CWEs (or a parent or child of it); a
 twin with such a finding is a false alarm. ``score`` is the share of holes found less the share of twins

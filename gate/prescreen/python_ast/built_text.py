@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from gate.prescreen.python_ast.call_sites import called_function
 from gate.prescreen.python_ast.module import Module
+
+_DEEP = 2
+"""Functions of the file that a text is followed into."""
 
 
 def built_from(module: Module, expr: ast.AST | None, depth: int = 6) -> list[ast.expr] | None:
@@ -26,14 +30,33 @@ def built_from(module: Module, expr: ast.AST | None, depth: int = 6) -> list[ast
             pieces = [*expr.args, *(keyword.value for keyword in expr.keywords)]
         case ast.Call(func=ast.Attribute(attr="join", value=left)) if module.text_of(left) is not None:
             pieces = [*expr.args]
+        case ast.Call(func=ast.Attribute(attr="substitute" | "safe_substitute")) if _fills(module, expr):
+            pieces = [*expr.args, *(keyword.value for keyword in expr.keywords)]
         case ast.Call() if (inner := _same_text(module, expr)) is not None:
             return built_from(module, inner, depth - 1)
+        case ast.Call():
+            pieces = _returned(module, expr, depth)
         case ast.Name():
             pieces = _assigned(module, expr, depth)
     if pieces is None:
         return None
     moving = [piece for piece in pieces if module.text_of(piece) is None]
     return moving or None
+
+
+def _fills(module: Module, call: ast.Call) -> bool:
+    """``string.Template``, which escapes nothing."""
+    names = module.names_of(call.func)
+    return any(name.startswith("string.Template()") for name in names)
+
+
+def _returned(module: Module, call: ast.Call, depth: int) -> list[ast.expr] | None:
+    """The pieces of the texts that a function of this file gives back."""
+    function = called_function(module, call)
+    if function is None or isinstance(function, ast.Lambda):
+        return None
+    found = [built_from(module, end, min(depth - 1, _DEEP)) for end in module.returns_of(function)]
+    return [piece for pieces in found for piece in pieces or []] or None
 
 
 def _same_text(module: Module, call: ast.Call) -> ast.expr | None:

@@ -43,7 +43,10 @@ _DEEPEST = 4
 """Functions that a value is followed through, from the callee to its callers."""
 _TELLS = frozenset({"debug", "info", "warning", "error", "exception", "log", "append", "add", "write"})
 _WEAK_TESTS = frozenset(
-    {"exists", "isfile", "isdir", "isinstance", "hasattr", "len", "access", "lexists", "get"}
+    {
+        *("exists", "isfile", "isdir", "isinstance", "hasattr", "len", "access", "lexists", "get"),
+        *("is_file", "is_dir", "is_symlink", "islink"),
+    }
 )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
+from gate.prescreen.python_ast.call_sites import called_function
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.resources import rules_dir
@@ -122,6 +123,10 @@ def word_list(module: Module, first: ast.expr) -> ast.List | ast.Tuple | None:
         bindings = module.bindings_of(first)
         once = len(bindings) == 1 and bindings[0].kind == "assign" and first.id not in module.changed_names
         first = bindings[0].value if once and bindings[0].value is not None else first
+    if isinstance(first, ast.Call):
+        function = called_function(module, first)
+        ends = module.returns_of(function) if function is not None else []
+        first = ends[0] if len(ends) == 1 else first
     return first if isinstance(first, ast.List | ast.Tuple) else None
 
 

@@ -61,7 +61,17 @@ def _any_json(module: Module, flow: Flow, value: ast.expr) -> bool:
     ):
         return False
     return any(
-        isinstance(node, ast.Attribute) and node.attr in ("json", "get_json")
+        (isinstance(node, ast.Attribute) and node.attr in ("json", "get_json")) or _is_document(module, node)
         for top in trace.nodes
         for node in module.within(top)
     )
+
+
+def _is_document(module: Module, node: ast.AST) -> bool:
+    """A parameter that FastAPI fills with a JSON document as it came: ``body: dict = Body()``."""
+    for binding in module.bindings_of(node) if isinstance(node, ast.Name) else ():
+        annotation = getattr(binding.node, "annotation", None) if binding.kind == "param" else None
+        inner = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+        if getattr(inner, "id", "") in ("dict", "Dict", "Any") and module.imports_any("fastapi"):
+            return True
+    return False

@@ -32,7 +32,7 @@ CLEAN: Final = frozenset({
     "werkzeug.utils.secure_filename", "werkzeug.secure_filename", "os.path.basename",
     "werkzeug.utils.safe_join", "werkzeug.security.safe_join", "flask.safe_join", ".secure_filename",
     "secure_filename", "hashlib.sha256", "django.utils._os.safe_join", "uuid.uuid4", "hashlib.md5",
-    "hashlib.sha1",
+    "hashlib.sha1", "io.BytesIO", "io.StringIO",
 })  # fmt: skip
 
 

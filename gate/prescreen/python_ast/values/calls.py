@@ -53,6 +53,8 @@ _READERS: Final = frozenset({
     "has_option", "sections",
     "options", "has_section", "add_section", "close", "seek", "sort", "qsize", "empty", "task_done",
 })  # fmt: skip
+_OF_PATHS: Final = frozenset({"joinpath", "with_name", "with_suffix"})
+"""Methods that only paths have."""
 _ERRORS: Final = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
 
 
@@ -96,6 +98,8 @@ class Calls(Expressions):
         held = receiver.ref is not None or receiver.is_const or text
         if isinstance(node.func, ast.Attribute) and held and not isinstance(receiver.code, ClassOf):
             return self.method(receiver, node.func.attr, given, state, frame)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _OF_PATHS and not receiver.code:
+            return self._of_text(receiver, node.func.attr, given, state)
         callee = self.evaluate(node.func, state, frame)
         if callee.code is not None:
             return self.apply(callee, given, state, frame)
@@ -169,6 +173,8 @@ class Calls(Expressions):
             return CLEAN
         if name in _SAME and values:
             return values[-1] if values[-1].ident else mixed([state.total(values[-1])])
+        if name == "urllib.request.Request" and values:
+            return mixed([state.total(values[0])])  # leads where the address leads
         if name in SANITISERS:
             whole = mixed([state.total(v) for v in given.every])
             return replace(whole, safe=whole.safe | SANITISERS[name])

@@ -85,10 +85,11 @@ class Checks(Calls):
         if not isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
             return
         if isinstance(op, ast.In | ast.NotIn):
+            yield from self._below(test.comparators[0], holds, state, frame)
             thing = state.heap.get(right.ref) if right.ref is not None else None
             known = constants_of(thing, state) is not NOT_CONST
             bag = thing is not None and thing.kind == "bag" and not thing.rest.taint
-            chosen = right.taint <= {UNSURE}  # the program's own, wherever it comes from
+            chosen = not right.taint or (right.taint <= {UNSURE} and _is_setting(test.comparators[0]))
             if known or bag or isinstance(right.const, tuple | frozenset) or chosen:
                 yield from self._fixed(left, holds)
             elif isinstance(left.const, str) and right.ident:
@@ -104,6 +105,15 @@ class Checks(Calls):
         for one, other in ((left, right), (right, left)):
             if not other.taint and one.taint:
                 yield from self._fixed(one, holds)
+
+    def _below(
+        self, node: ast.expr, holds: bool, state: State, frame: Frame
+    ) -> Iterator[tuple[Value, bool, frozenset[str]]]:
+        """``folder in place.parents``: the place is below it, where it is resolved."""
+        if isinstance(node, ast.Attribute) and node.attr == "parents":
+            place = self._look(node.value, state, frame)
+            if RESOLVED in place.safe:
+                yield place, holds, frozenset({"path"})
 
     def _fixed(self, value: Value, holds: bool) -> Iterator[tuple[Value, bool, frozenset[str]]]:
         if value.part is not None:
@@ -170,6 +180,21 @@ def _mark(state: State, value: Value, safe: frozenset[str]) -> None:
     for ref, thing in state.heap.items():
         if any(held.ident == value.ident for held in thing.items.values()):
             state.heap[ref] = replace(thing, items={k: marked(v) for k, v in thing.items.items()})
+
+
+def _is_setting(node: ast.expr) -> bool:
+    """``settings.HOSTS``, ``app.config["HOSTS"]``: whoever runs the program chooses it. A name that nobody
+    knows may be anything, a text of the request's among it.
+    """
+    if isinstance(node, ast.Subscript):
+        key = node.slice
+        named = isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isupper()
+        return named and isinstance(node.value, ast.Attribute | ast.Name) and "config" in _last(node.value)
+    return isinstance(node, ast.Attribute) and node.attr.isupper() and "settings" in _last(node.value)
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _fixes_host(text: str) -> bool:

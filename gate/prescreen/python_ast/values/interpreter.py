@@ -43,6 +43,9 @@ _DEEPEST: Final = 8
 _ROUNDS: Final = 4
 _UNROLLED: Final = 8
 
+_OWN_NAMES: Final = frozenset({"__file__", "__name__", "__package__", "__doc__"})
+"""What every module has: nobody outside decides it."""
+
 
 class Interpreter(Classes):
     """Reads the functions of one module; ``sources`` has the other files of the tree that it imports."""
@@ -170,6 +173,8 @@ class Interpreter(Classes):
                 return LOST
             return replace(value, firm=False) if value.is_const else value
         bindings = frame.module.bindings_of(node)
+        if not bindings and node.id in _OWN_NAMES:
+            return CLEAN
         if not bindings or any(b.kind == "import" for b in bindings):
             names = frame.module.names_of(node)
             return CLEAN if names and all(is_standard(n) for n in names) else LOST

@@ -3,6 +3,7 @@ from flask import Flask, request
 from urllib.parse import quote, urlparse
 
 app = Flask(__name__)
+ALLOWED = ("api.example",)
 
 
 @app.route("/a")

@@ -67,7 +67,7 @@ def value_of(body: str, others: dict[str, str] | None = None) -> object:
     "check",
     [
         "if bar not in ('a', 'b'):\n    abort(400)",
-        "if bar not in ALLOWED:\n    raise ValueError(bar)",
+        "if bar not in settings.ALLOWED:\n    raise ValueError(bar)",
         "if not bar.isalnum():\n    return 'no'",
         "if not re.fullmatch('[a-z]+', bar):\n    return 'no'",
         "if re.match('^[a-z0-9]+$', bar) is None:\n    return 'no'",
@@ -85,6 +85,7 @@ def test_a_check_that_holds_makes_a_text_harmless(check: str) -> None:
     [
         "bar = request.args['x']\nif bar not in ('a', 'b'):\n    print('odd')",
         "bar = request.args['x']\nif bar.isalnum():\n    print('plain')",
+        "bar = request.args['x']\nif bar not in NOBODY_KNOWS:\n    raise ValueError(bar)",
         "bar = request.args['x']\nif not re.match('[a-z]+', bar):\n    return 'no'",
         "bar = request.args['x']\nif bar == 'a' or len(bar) > 3:\n    pass",
         "bar = 'x'\nfor n in range(3):\n    if n == 2:\n        bar = request.args['x']",
