@@ -13,6 +13,7 @@ from gate import crash_log, plugins
 from gate.errors import InconclusiveError
 from gate.model.finding import Finding
 from gate.model.stage import Stage, StageOutcome
+from gate.prescreen.apparent import lower_apparent
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Progress, Scanner
 from gate.prescreen.outcome import UNSCANNED, ended
 from gate.prescreen.python_ast.scanner import PyAst
@@ -76,6 +77,7 @@ def prescreen(request: PrescreenRequest, progress: Progress | None = None) -> Pr
     with ThreadPoolExecutor(len(every), thread_name_prefix="scanner") as pool:
         running = [pool.submit(_one, name, scanner, request, progress) for name, scanner in every.items()]
         results = settle([unread, *(future.result() for future in running)], views)
+    results = lower_apparent(results, views)
     values = tuple(sorted({value for result in results for value in result.secrets}))
     findings = sorted(
         (_redacted(f, values) for f in _once(f for result in results for f in result.findings)),

@@ -57,8 +57,13 @@ _LONG: Final = 60
 def is_harmless(module: Module, rule: str, node: ast.AST) -> bool:
     """True when nothing that gets to this sink can do what the rule is about."""
     kind = _CLASSES.get(rule)
+    return kind is not None and is_harmless_sink(module, kind, node)
+
+
+def is_harmless_sink(module: Module, kind: str, node: ast.AST) -> bool:
+    """The same for a class of values/library.py, whatever rule found the place."""
     function = module.function_of(node)
-    if kind is None or function is None or (kind in _RUNS and module.kept("long texts", _has_long_text)):
+    if function is None or (kind in _RUNS and module.kept("long texts", _has_long_text)):
         return False
     values = list(_given(module, node, kind))
     flow = Flow(module)

@@ -52,6 +52,12 @@ def settled(test: str, path: str, severity: Severity) -> Severity | None:
     return min([severity, *map(Severity, caps)], key=lambda level: level.rank)
 
 
+def sink_of(rule_id: str) -> str:
+    """The class of values/library.py that decides about a rule of Bandit's; empty for other rules."""
+    said = _table().get(rule_id.removeprefix("bandit-").upper(), {}) if rule_id.startswith("bandit-") else {}
+    return str(said.get("sink", ""))
+
+
 def bandit_rules() -> dict[str, RuleMeta]:
     """Every Bandit rule we know by name, by our id."""
     return {meta.id: meta for meta in map(bandit_meta, _table())}
