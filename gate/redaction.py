@@ -67,6 +67,12 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     return _SHAPES.sub(_replaced, text)
 
 
+def holds(text: str, secrets: Iterable[str]) -> bool:
+    """Does the text hold one of these, in any of its usual encodings?"""
+    pattern = _pattern(tuple(secrets))
+    return pattern is not None and pattern.search(text) is not None
+
+
 def _replaced(found: re.Match[str]) -> str:
     text = found.group()
     return text if _is_forged(text) else REDACTED

@@ -25,8 +25,8 @@ from gate.settings import CacheSettings
 
 Trust = Literal["local", "own", "fork"]
 """Whose change is looked at: nobody's pull request, one of a branch of the repository itself, of a fork."""
-Kind = Literal["check", "file", "program"]
-"""A whole check; what a reader or scanner said of one file; the digest of this program."""
+Kind = Literal["check", "file", "program", "run"]
+"""A whole check; what a reader or scanner said of one file; the digest of this program; a run of a probe."""
 
 _VERSION: Final = b"gate-cache-1"
 _SEAL: Final = 64

@@ -242,6 +242,8 @@ class RunRecord:
     not_run: str = ""
     """What of it was no look at the code although its process ended well (a failed import, stand-ins, no test
     collected), in words; untrusted."""
+    kept_at: float = 0.0
+    """Unix seconds at which it ran, where it is told again (gate/sandbox/kept_runs.py); 0: it ran now."""
     data_files: int = 0
     """How many files of the tree hold data, not programs (gate/tracing/data_files.py); 0: not known."""
 

@@ -87,6 +87,7 @@ def _run(item: v1.RunV1) -> RunRecord:
         fault=item.fault,
         not_run=item.not_run,
         repeat=item.repeat,
+        kept_at=item.kept_at,
     )
 
 

@@ -297,6 +297,8 @@ class TerminalReporter:
         lost = used.completeness
         if not lost.whole:
             parts.append(f"INCOMPLETE TRACE: {lost.dropped} dropped, {lost.unparsed} unparsed")
+        kept = sum(1 for run in used.runs if run.kept_at)
+        parts += [f"{kept} of {len(used.runs)} told again"] if kept else []
         return f"Runs ({', '.join(parts)})"
 
     def _runs(self, report: Report) -> Table:

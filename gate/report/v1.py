@@ -203,7 +203,8 @@ class CompletenessV1(_Part):
 
 class RunV1(_Part):
     """One probe on one side. ``fault`` tells when our side failed, null otherwise; ``not_run`` what of it
-    was no look at the code although its process ended well (a failed import, stand-ins, no test collected).
+    was no look at the code although its process ended well (a failed import, stand-ins, no test collected);
+    ``kept_at`` when it ran, in Unix seconds, where it is told again (docs/cache.md), 0 where it ran now.
     """
 
     probe: Word
@@ -224,6 +225,7 @@ class RunV1(_Part):
     stderr_tail: Text
     fault: Text | None
     not_run: Text = ""
+    kept_at: float = 0.0
 
 
 class NotExercisedV1(_Part):

@@ -201,6 +201,11 @@ def _turns(plan: ExecutionPlan) -> Iterator[_Turn]:
             yield _Turn(probe=probe, side="base", repeat=1)
 
 
+def turns_of(plan: ExecutionPlan) -> Iterator[tuple[Probe, Side]]:
+    """What of a plan is run in any case, without repeats."""
+    return ((turn.probe, turn.side) for turn in _turns(plan) if not turn.repeat)
+
+
 def _left_out(turn: _Turn, budget: float) -> RunRecord:
     unasked = turn.probe.phase in ("install", "idle") or bool(turn.probe.dependency)
     return RunRecord(

@@ -29,7 +29,7 @@ from gate.sandbox.protocol import Job, Receiver, Tracing
 from gate.sandbox.run_record import RunObservation, never_started, to_record
 from gate.sandbox.sinkhole_host.tunnel import Tunnel
 from gate.sandbox.transport import STDOUT, EndReason, Watch, Wire, exchange
-from gate.sandbox.tree_archive import TreeArchive, job_for
+from gate.sandbox.tree_archive import TreeArchive, job_for, with_tree
 from gate.tracing.codec import read_trace
 from gate.tracing.readers.sinkhole import read_log
 
@@ -135,6 +135,11 @@ class SandboxSession:
         self._removers = ThreadPoolExecutor(max_workers=ahead, thread_name_prefix="remove")
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+
+    @property
+    def tree_room(self) -> int:
+        """Bytes that every sandbox has for the larger tree, beside the spec's limits."""
+        return with_tree(self._spec.limits, self._parcels).scratch - self._spec.limits.scratch
 
     def expect(self, runs: int) -> None:
         """So many runs are coming: sandboxes are started ahead of need."""

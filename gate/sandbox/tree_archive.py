@@ -63,7 +63,7 @@ class TreeArchive:
             return found
         with tarfile.open(self.path, "r:", encoding="utf-8", errors="surrogateescape") as tar:
             for member in tar:
-                path = _inside(member.name)
+                path = inside(member.name)
                 stream = tar.extractfile(member) if member.isreg() and path in paths else None
                 if stream is not None:
                     found[path] = stream.read(most)
@@ -102,11 +102,11 @@ def pack(tree: Tree, path: Path) -> TreeArchive:
                 )
             out.write(piece)
     entries = [entry for entry in tree.entries() if entry.mode != _SUBMODULE]
-    files = {_inside(entry.path): 0 if entry.mode == _LINK else entry.size for entry in entries}
+    files = {inside(entry.path): 0 if entry.mode == _LINK else entry.size for entry in entries}
     return TreeArchive(path=path, size=size, files=files, data=data_files(files))
 
 
-def _inside(path: str) -> str:
+def inside(path: str) -> str:
     """A path of the tree, as a trace writes it."""
     return f"{TREE}/{text_of(path.encode('utf-8', 'surrogateescape'))}"
 
@@ -124,8 +124,8 @@ def job_for(probe: Probe, spec: SandboxSpec, side: Side = "head", *, tracer: Tra
 
     Raises ValueError for a ``cwd`` outside the tree.
     """
-    inside = PurePosixPath(probe.cwd)
-    if inside.is_absolute() or ".." in inside.parts:
+    cwd = PurePosixPath(probe.cwd)
+    if cwd.is_absolute() or ".." in cwd.parts:
         raise ValueError(f"probe {probe.id}: cwd {probe.cwd!r} leaves the tree")
     limits = spec.limits
     installed = layers.environment(spec, side, driver=probe.driver)
@@ -134,7 +134,7 @@ def job_for(probe: Probe, spec: SandboxSpec, side: Side = "head", *, tracer: Tra
     return Job(
         argv=probe.argv,
         env=_ENVIRONMENT | installed | dict(spec.env) | as_environment(probe.planted) | dict(probe.env),
-        cwd=str(PurePosixPath(TREE) / inside),
+        cwd=str(PurePosixPath(TREE) / cwd),
         tree_root=TREE,
         files={**spec.files, **as_files(probe.planted)},
         memory=0 if in_cgroup else 2 * limits.memory,

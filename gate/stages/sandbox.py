@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from gate.errors import BackendFailedError, InconclusiveError
 from gate.model.canary import Canary
+from gate.model.change import Side, Tree
 from gate.model.exploit import Attacks, AttackTarget
 from gate.model.finding import Finding
 from gate.model.report import SandboxReport
@@ -27,6 +28,7 @@ from gate.sandbox import canaries
 from gate.sandbox.backends.registry import choose
 from gate.sandbox.contract import Backend, Session
 from gate.sandbox.decoy_files import decoy_home_files
+from gate.sandbox.kept_runs import with_kept_runs
 from gate.sandbox.named_secrets import named_secrets
 from gate.settings import SandboxSettings, Settings
 from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_behaviour
@@ -140,8 +142,10 @@ class _Execution:
         ):
             targets = pool.submit(self._targets)  # read while the plan runs
             context.stages.extend(missing_observers(capability, self.wanted.network, spec.network))
+            trees: dict[Side, Tree] = {"base": base, "head": head}
+            first = self._keeping(session, backend, capability, spec, plan, trees)
             looked = compare_behaviour(
-                session, plan, opened.change, self.planted, request=self._request(), before=ready.runs
+                first, plan, opened.change, self.planted, request=self._request(), before=ready.runs
             )
             covered = coverage(looked.runs, plan)
             forced = self._forced(session, looked, covered, plan)
@@ -166,6 +170,26 @@ class _Execution:
             forced=forced.lines,
             varied=varied,
         )
+
+    def _keeping(
+        self,
+        session: Session,
+        backend: Backend,
+        capability: Capability,
+        spec: SandboxSpec,
+        plan: ExecutionPlan,
+        trees: Mapping[Side, Tree],
+    ) -> Session:
+        """The session with runs that are known; not where every look is to be a new one."""
+        context = self.context
+        if self.deep or context.keep is not None:
+            return session
+        kept = with_kept_runs(session, backend, capability, spec, trees, folder=context.scratch / "kept-runs")
+        if kept is None:
+            return session
+        if known := kept.look_up(plan):
+            context.watch.note("sandbox", f"{known} runs are told again; --no-cache runs them anew")
+        return kept
 
     def _vary(self, session: Session, looked: BehaviourComparison) -> VariedSecrets:
         """Run what gives something away with other secrets, as a stage of its own; no stage where nothing
