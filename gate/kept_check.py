@@ -31,7 +31,7 @@ from gate.model.stage import SkipReason, StageOutcome
 from gate.resources import rules_dir
 from gate.settings import Settings
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _SURROUNDINGS: Final = ("PIP_", "UV_", "NPM_CONFIG_", "GATE_", "DOCKER_", "PODMAN_", "CONTAINER_")
 """Beginnings of variables that say where packages, images and engines come from."""
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -119,14 +119,15 @@ def program(store: Store) -> str:
             seen.update(f"{path}\0{told}\n".encode("utf-8", "surrogateescape"))
     beside = "\n".join((sys.version, *_distributions())).encode()
     name = seen.digest() + sha256(beside).digest()
-    kept = store.get("program", name)
-    if kept is None:
-        from gate.policy import digest
+    from gate.policy import digest
 
-        text = "\n".join((str(_VERSION), digest.gate_digest(), digest.rules_digest())).encode()
-        kept = sha256(text + b"\n" + beside).hexdigest().encode()
-        store.put("program", name, kept)
-    return kept.decode("ascii", "replace")
+    kept = store.get("program", name)
+    gate, _, rules = (kept or b"").decode("ascii", "replace").partition(" ")
+    if kept is None:
+        gate, rules = digest.gate_digest(), digest.rules_digest()
+        store.put("program", name, f"{gate} {rules}".encode())
+    digest.known(gate=gate, rules=rules)
+    return sha256(f"{_VERSION}\n{gate}\n{rules}\n".encode() + beside).hexdigest()
 
 
 def _files(root: Path) -> Iterator[str]:

@@ -15,13 +15,15 @@ import sysconfig
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.machinery import PathFinder
-from importlib.metadata import Distribution, EntryPoint, distributions
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from gate.errors import UsageError
 from gate.model.rule import FindingStage
 from gate.rules_api import Rule
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution, EntryPoint
 
 Group = Literal["gate.rules", "gate.scanners", "gate.backends", "gate.reporters", "gate.forges"]
 VARIABLE: Final = "GATE_PLUGINS"
@@ -60,6 +62,8 @@ def _named(text: str) -> tuple[Plugin, ...]:
     wanted = sorted({normal(part) for part in text.replace(",", " ").split()})
     if not wanted:
         return ()
+    from importlib.metadata import distributions
+
     found = {normal(one.metadata["Name"] or ""): one for one in distributions(path=list(map(str, folders())))}
     for name in wanted:
         if name not in found:

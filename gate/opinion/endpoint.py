@@ -7,7 +7,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
-import requests
 
 from gate.errors import UsageError
 from gate.opinion.interface import Endpoint, NoAnswerError, Tokens
@@ -68,6 +67,8 @@ def answered(endpoint: Endpoint, body: dict[str, Any]) -> tuple[str, Tokens]:
 
 
 def _post(endpoint: Endpoint, body: dict[str, Any], end: float) -> tuple[int, bytes]:
+    import requests  # a fifth of a second that only those who ask spend
+
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     try:
         with requests.post(

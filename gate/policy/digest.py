@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Container, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ NOT_JUDGING: Final = frozenset({("sandbox", "backend"), ("sandbox", "egress_allo
 """Settings that pick means and leave the verdict alone (``sandbox.minimum`` bounds the backend)."""
 JUDGING: Final = ("policy", "sandbox", "prescreen", "attribution", "override", "opinion")
 """Tables of the settings that bear on a verdict."""
+_KNOWN: Final[dict[str, str]] = {}
 
 
 def policy_digest(settings: Mapping[str, Mapping[str, object]]) -> str:
@@ -37,24 +39,46 @@ def policy_digest(settings: Mapping[str, Mapping[str, object]]) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-@cache
+def known(*, gate: str, rules: str) -> None:
+    """Take both digests from one who knows them: reading a thousand files is half of a small check."""
+    _KNOWN.update(gate=gate, rules=rules)
+
+
 def rules_digest() -> str:
     """sha256 (hex) over every file under rules/: names and contents."""
-    return _folder(rules_dir().rglob("*"), rules_dir())
+    return _KNOWN.get("rules") or _rules()
+
+
+def gate_digest() -> str:
+    """sha256 (hex) over the program's own files: names and contents, rules and examples aside."""
+    return _KNOWN.get("gate") or _gate()
 
 
 @cache
-def gate_digest() -> str:
-    """sha256 (hex) over the program's own files: names and contents, rules and examples aside."""
-    root = Path(__file__).resolve().parents[1]
-    ours = (p for p in root.rglob("*") if p.relative_to(root).parts[0] not in ("_rules", "_examples"))
-    return _folder(ours, root)
+def _rules() -> str:
+    return _folder(rules_dir())
 
 
-def _folder(paths: Iterable[Path], root: Path) -> str:
+@cache
+def _gate() -> str:
+    return _folder(Path(__file__).resolve().parents[1], ("_rules", "_examples"))
+
+
+def _folder(root: Path, aside: Container[str] = ()) -> str:
     total = hashlib.sha256()
-    for path in sorted(p for p in paths if p.is_file() and "__pycache__" not in p.parts):
-        name = path.relative_to(root).as_posix().encode("utf-8", "surrogateescape")
-        content = hashlib.sha256(path.read_bytes()).digest()
-        total.update(len(name).to_bytes(8, "big") + name + content)
+    for name in sorted(_files(root, aside), key=lambda name: name.split("/")):
+        content = hashlib.sha256((root / name).read_bytes()).digest()
+        told = name.encode("utf-8", "surrogateescape")
+        total.update(len(told).to_bytes(8, "big") + told + content)
     return total.hexdigest()
+
+
+def _files(root: Path, aside: Container[str]) -> Iterator[str]:
+    """Paths of its files, below it; ``aside``: folders right in it that do not count."""
+    top = str(root)
+    for place, folders, names in os.walk(top):
+        below = place[len(top) :].replace(os.sep, "/").lstrip("/")
+        folders[:] = [one for one in folders if one != "__pycache__" and (below or one not in aside)]
+        for name in names:
+            if (Path(place) / name).is_file():
+                yield f"{below}/{name}".lstrip("/")

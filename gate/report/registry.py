@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Final, Protocol, cast
 
 from gate import plugins
 from gate.errors import UsageError
 from gate.model.report import Report
-from gate.report import gitlab, html, json_v1, junit, markdown, sarif, terminal
 
 
 class Reporter(Protocol):
@@ -20,16 +21,34 @@ class Reporter(Protocol):
         ...
 
 
-REPORTERS: Final[dict[str, Reporter]] = {
-    "terminal": terminal.REPORTER,
-    "json": json_v1.REPORTER,
-    "markdown": markdown.REPORTER,
-    "sarif": sarif.REPORTER,
-    "html": html.REPORTER,
-    "codequality": gitlab.CODE_QUALITY,
-    "sast": gitlab.SAST,
-    "junit": junit.REPORTER,
+_PLACES: Final = {
+    "terminal": ("terminal", "REPORTER"),
+    "json": ("json_v1", "REPORTER"),
+    "markdown": ("markdown", "REPORTER"),
+    "sarif": ("sarif", "REPORTER"),
+    "html": ("html", "REPORTER"),
+    "codequality": ("gitlab", "CODE_QUALITY"),
+    "sast": ("gitlab", "SAST"),
+    "junit": ("junit", "REPORTER"),
 }
+"""Where each format is made: its module, and its name there."""
+
+
+class _Reporters(Mapping[str, Reporter]):
+    """Each is imported when it is asked for: template engines cost more than a check that is told again."""
+
+    def __getitem__(self, name: str) -> Reporter:
+        module, attribute = _PLACES[name]
+        return cast(Reporter, getattr(import_module(f"gate.report.{module}"), attribute))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_PLACES)
+
+    def __len__(self) -> int:
+        return len(_PLACES)
+
+
+REPORTERS: Final[Mapping[str, Reporter]] = _Reporters()
 
 
 def reporter(name: str) -> Reporter:

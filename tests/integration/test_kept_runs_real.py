@@ -114,5 +114,5 @@ def test_a_payload_that_a_push_brings_is_seen_though_its_loader_ran_before(tmp_p
     before = shop.look()
     shop.push({"word.txt": "import os; os.listdir('/work/home/.ssh'); open('/work/home/.ssh/id_rsa').read()"})
     after = shop.look()
-    assert not any("canary" in finding.rule for report in (quiet, before) for finding in report.findings)
-    assert any("canary" in finding.rule for finding in after.findings)
+    assert not any("canary" in finding.rule_id for report in (quiet, before) for finding in report.findings)
+    assert any("canary" in finding.rule_id for finding in after.findings)

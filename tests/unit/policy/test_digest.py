@@ -40,15 +40,16 @@ def test_deploy_terms_do_not_change_the_policy() -> None:
 
 def test_a_changed_or_renamed_rule_changes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = set()
+    monkeypatch.setattr(digest, "_KNOWN", {})
     for number, (name, text) in enumerate((("a", "1"), ("a", "2"), ("b", "2"), ("a1", ""))):
         folder = tmp_path / str(number)
         folder.mkdir()
         (folder / name).write_text(text)
         monkeypatch.setattr(digest, "rules_dir", lambda folder=folder: folder)
-        digest.rules_digest.cache_clear()
+        digest._rules.cache_clear()
         seen.add(digest.policy_digest(DEFAULTS))
     monkeypatch.setattr(digest, "rules_dir", rules_dir)
-    digest.rules_digest.cache_clear()
+    digest._rules.cache_clear()
     assert len(seen) == 4
 
 
