@@ -31,7 +31,9 @@ def main() -> int:
     )
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--only", metavar="WEAKNESS")
-    parser.add_argument("--labelled", choices=("mixed", "small", "fresh"), help="the handlers of bench/labelled.py")
+    parser.add_argument(
+        "--labelled", choices=("mixed", "small", "fresh"), help="the handlers of bench/labelled.py"
+    )
     parser.add_argument("--seconds", type=float, help="begin no further case after so many")
     arguments = parser.parse_args()
     if reason := why_not():

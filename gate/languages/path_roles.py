@@ -19,8 +19,8 @@ _EXAMPLES: Final = frozenset({
     "example", "examples", "demo", "demos", "docs", "doc", "samples", "benchmarks",
 })  # fmt: skip
 _ASIDE: Final = frozenset({
-    "testdata", "data", "fixtures", "samples", "sample", "examples", "example", "demo", "demos", "doc", "docs",
-    "corpus",
+    "testdata", "data", "fixtures", "samples", "sample", "examples", "example", "demo", "demos", "doc",
+    "docs", "corpus",
 })  # fmt: skip
 _TOOLS: Final = frozenset({
     "tools", "tool", "scripts", "script", "ci", "dev", "hack", "bench", "benchmarks", "build", "release",

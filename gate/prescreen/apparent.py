@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from gate.languages.limited_child import scan_isolated
+from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.prescreen.interface import Prescreened, View, Views
 from gate.prescreen.python_ast.apparent_sinks import Place, read_places
 from gate.prescreen.scanners.bandit_rules import sink_of
 
-_READER: Final = f"{read_places.__module__}:{read_places.__name__}"
+_READER: Final = Reader(
+    f"{read_places.__module__}:{read_places.__name__}", tuple[int, ...], parses=True, pure=True
+)
 _SECONDS: Final = 20.0
 _OWN: Final = "As far as it can be read, no text that could do harm gets there."
 
@@ -48,15 +50,7 @@ def _apparent(known: Sequence[tuple[View, list[Finding]]]) -> set[int]:
     """Identities of the findings that are only apparent."""
     places = {view.path: [_place(finding) for finding in found] for view, found in known}
     files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view, _ in known]
-    results = scan_isolated(
-        _READER,
-        files,
-        tuple[int, ...],
-        options={"places": places},
-        deadline=_SECONDS,
-        parses=True,
-        pure=True,
-    )
+    results = scan_isolated(_READER, files, options={"places": places}, deadline=_SECONDS)
     return {
         id(found[number])
         for (_, found), result in zip(known, results, strict=True)
