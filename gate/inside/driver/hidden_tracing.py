@@ -20,22 +20,33 @@ _TAKEN = (4, 3, 5, 2, 0, 1)
 
 
 class Trace:
-    """``sys.settrace`` (before Python 3.12): ours sees every call; under it the one that the code set."""
+    """``sys.settrace`` (before Python 3.12): ours sees every call; under it the one that the code set.
+
+    To be called for every function makes all Python slower by half and more: `start` only takes the places,
+    `watch` begins.
+    """
 
     def __init__(self, ours: Tracer) -> None:
         self._ours = ours
         self._set, self._get = sys.settrace, sys.gettrace
         self._local = threading.local()
         self._for_threads: Tracer | None = None
+        self.watching = False
 
     def start(self) -> None:
-        """Watch this thread and those to come."""
+        """From now on threads to come are watched, and what the code sets is kept apart."""
         _replace(sys, "settrace", self._settrace)
         _replace(sys, "gettrace", self._gettrace)
         threading.settrace(self._begin)
         _replace(threading, "settrace", self._settrace_in_threads)
         _replace(threading, "gettrace", lambda: self._for_threads)
-        self._set(self._ours)
+
+    def watch(self) -> None:
+        """Watch this thread, what is on its stack included; another that is there already, from the moment at
+        which it does anything that an audit hook hears of (`put_back`).
+        """
+        self.watching = True
+        self.put_back()
 
     def stop(self) -> None:
         """Leave this thread to the code's own."""
@@ -45,7 +56,7 @@ class Trace:
         """Watch again where a tracer in C or an error in the code's own put an end to it: from here on also
         what is on the stack. For an audit hook; asking for a frame is an event, too.
         """
-        if self._get() is not None:
+        if not self.watching or self._get() is not None:
             return
         self._local.code, self._local.mine = None, self._ours
         self._set(self._ours)

@@ -45,12 +45,11 @@ def loaded() -> list[str]:
     places = tuple(_site(folder) + "/" for folder in FOLDERS)
     names = []
     for name, module in list(sys.modules.items()):
-        if type(name) is not str or not isinstance(module, types.ModuleType):
-            continue
-        origin = getattr(
-            types.ModuleType.__getattribute__(module, "__dict__").get("__spec__"), "origin", None
-        )
-        if isinstance(origin, str) and origin.startswith(places):
+        if type(name) is not str or not issubclass(type(module), types.ModuleType):
+            continue  # a module may say of itself to be one, and not be
+        known = types.ModuleType.__getattribute__(module, "__dict__")  # asks none of the module's own code
+        origin = getattr(known.get("__spec__"), "origin", None)
+        if type(origin) is str and origin.startswith(places):
             names.append(name)
     return names[:_MOST]
 

@@ -264,7 +264,7 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
     random.seed(0)
     # What the driver imported must not hide a module of the tree with the same name, as it would
     # not have been imported yet in a plain interpreter.
-    for name in set(sys.modules) - startup:
+    for name in {name for name in sys.modules if type(name) is str} - startup:
         top = name.partition(".")[0]
         if top != own_modules.PACKAGE and any(
             os.path.exists(os.path.join(root, top + end)) for root in roots for end in (".py", "/__init__.py")

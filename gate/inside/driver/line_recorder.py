@@ -1,8 +1,8 @@
 """Which changed lines ran, and from which line the code reached for the system. Hints only.
 
 Lines: ``sys.monitoring`` on 3.12 and later (each line costs once), else ``sys.settrace`` restricted to
-the changed files, both out of sight (hidden_tracing.py). Sites: an audit hook (PEP 578) that names the
-innermost frame in a changed file.
+the changed files and begun with the first code of theirs, both out of sight (hidden_tracing.py). Sites: an
+audit hook (PEP 578) that names the innermost frame in a changed file.
 The code can silence both; the kernel-level trace is what counts.
 """
 
@@ -22,6 +22,9 @@ _WRAPPERS = frozenset(("pathlib", "pathlib._local", "io", "_io", "_pyio", "codec
 """Modules that open what their caller names."""
 _get_ident = _thread.get_ident
 """Kept: gevent puts one of its own in its place, in Python, whose events would come back here without end."""
+_CODE = type((lambda: None).__code__)
+_BEGINS = frozenset(("exec", "function.__new__", "code.__new__", "object.__setattr__"))
+"""Without one of these no code of a file can begin to run."""
 _EVENTS = {
     "open": 0,
     "socket.connect": 1,
@@ -218,6 +221,8 @@ class LineRecorder:
         kind = _KINDS.get(event)
         if self._trace is not None and event != "sys.settrace":  # that is told before it is done
             self._trace.put_back()
+            if not self._trace.watching and event in _BEGINS and self._begins(args):
+                self._trace.watch()
         thread = _get_ident()
         if kind is not None and thread not in self._busy and (event != "open" or _writes(args)):
             self._busy.add(thread)  # to compile a file is an event, too
@@ -250,6 +255,11 @@ class LineRecorder:
                 frame = frame.f_back
         except Exception:
             return
+
+    def _begins(self, args: tuple[Any, ...]) -> bool:
+        """True where what is run or made now is code that says it is from a changed file."""
+        files = (arg.co_filename if type(arg) is _CODE else arg for arg in args)
+        return any(type(file) is str and file in self._names for file in files)
 
     def _witness(self, table: dict[str, set[int]]) -> None:
         """Every line of a changed file's own code that is on the stack did what happens now."""

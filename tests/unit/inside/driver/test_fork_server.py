@@ -154,6 +154,22 @@ def test_what_packages_load_has_the_moved_clock_and_chance_that_is_pinned(tmp_pa
     assert [words[0] for words in runs[0].values()] == ["True"] * 3
 
 
+def test_modules_that_are_none_and_modules_with_code_of_their_own_are_passed_over(tmp_path: Path) -> None:
+    odd = (
+        "import sys, types\n"
+        "class Lies:\n    __class__ = types.ModuleType\n"
+        "class Acts(types.ModuleType):\n    def __getattr__(self, name): raise SystemExit(name)\n"
+        "sys.modules['lies'], sys.modules['acts'], sys.modules[7] = Lies(), Acts('acts'), None\n"
+        "class Told:\n    @property\n    def origin(self): raise SystemExit('asked')\n"
+        "sys.modules['told'] = types.ModuleType('told')\n"
+        "n = 7\n"
+    )
+    files = dict.fromkeys(("one.py", "two.py", "three.py"), USES)
+    done = _drive(tmp_path, files, {**BIG, "big/part7.py": odd})
+    assert done.done, (done.report, done.stderr)
+    assert [words[0] for words in _told(done).values()] == ["False", "True", "True"]
+
+
 def test_few_modules_are_not_worth_a_process(tmp_path: Path) -> None:
     done = _drive(tmp_path, dict.fromkeys(("one.py", "two.py"), "import dep\n"), {"dep.py": "x = 1\n"})
     assert done.done
