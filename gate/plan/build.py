@@ -18,7 +18,7 @@ from gate.plan.call_targets import changed_names
 from gate.plan.dependents import acted_on
 from gate.plan.doctests import doctest_items
 from gate.plan.items import items_for
-from gate.plan.javascript_tests import javascript_test_items, without_imports_of_tests
+from gate.plan.javascript.tests import javascript_test_items, without_imports_of_tests
 from gate.plan.module_layout import module_of
 from gate.plan.probes import AskedPlaces, DriverItem, idle_probe, job_of, probe_of
 from gate.plan.programs import entry_items

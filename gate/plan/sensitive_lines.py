@@ -73,7 +73,7 @@ def _scripts(
 def _read(function: str, texts: Sequence[tuple[str, bytes]]) -> dict[str, tuple[Act, ...]]:
     """What a function of javascript.py says of those that it can read in its time and memory."""
     results = scan_isolated(
-        Reader(f"gate.plan.javascript_calls:{function}", tuple[Act, ...]), texts, deadline=_SECONDS
+        Reader(f"gate.plan.javascript.calls:{function}", tuple[Act, ...]), texts, deadline=_SECONDS
     )
     return {result.path: result.value for result in results if result.value is not None}
 

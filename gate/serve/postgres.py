@@ -100,7 +100,7 @@ class PostgresQueue:
             ) from error
 
     def accept(self, name: str, event: str, body: bytes, now: float, *, lock: str = "") -> Future[Accepted]:
-        """See gate.serve.interface.Queue."""
+        """One row for a delivery and one job for it, in one transaction; durable when the future is done."""
         digest = hashlib.sha256(event.encode() + b"\0" + body).digest()
 
         def job(db: psycopg.Connection[Any]) -> Accepted:
@@ -124,12 +124,12 @@ class PostgresQueue:
         return self._threads.submit(self._do, job)
 
     def known(self, name: str) -> bool:
-        """See gate.serve.interface.Queue."""
+        """Whether the table of deliveries has this id."""
         found = "SELECT 1 FROM gate_delivery WHERE id = %s"
         return self._do(lambda db: db.execute(found, (name,)).fetchone()) is not None
 
     def wake(self, commits: Sequence[str], now: float) -> int:  # noqa: ARG002 - the database has the time
-        """See gate.serve.interface.Queue. What is woken gets a second job."""
+        """Make what waits for these commits due now: each gets a second job."""
 
         def job(db: psycopg.Connection[Any]) -> int:
             waiting = "SELECT id, event, lock FROM gate_delivery WHERE sha = ANY(%s) AND ended IS NULL"
@@ -141,7 +141,7 @@ class PostgresQueue:
         return self._do(job)
 
     def keep(self, key: str, value: bytes, now: float) -> None:
-        """See gate.serve.interface.Queue."""
+        """Remember a value for KEEP seconds, in place of what stood under the key."""
         put = (
             "INSERT INTO gate_kept (key, value, at) VALUES (%s,%s,%s)"
             " ON CONFLICT (key) DO UPDATE SET value = excluded.value, at = excluded.at"
@@ -149,12 +149,12 @@ class PostgresQueue:
         self._do(lambda db: db.execute(put, (key, value, now)).rowcount)
 
     def kept(self, prefix: str) -> list[bytes]:
-        """See gate.serve.interface.Queue."""
+        """All values whose key begins so, by key."""
         found = 'SELECT value FROM gate_kept WHERE starts_with(key, %s) ORDER BY key COLLATE "C"'
         return [bytes(row[0]) for row in self._do(lambda db: db.execute(found, (prefix,)).fetchall())]
 
     def count(self) -> Mapping[str, int]:
-        """See gate.serve.interface.Queue."""
+        """Deliveries by state, over all machines."""
 
         def job(db: psycopg.Connection[Any]) -> dict[str, int]:
             jobs = "SELECT status::text, count(*) FROM procrastinate_jobs GROUP BY 1"

@@ -1,4 +1,4 @@
-// What a rewritten copy of a module calls (`__gate__`, gate/languages/forcing/javascript_copy.py) so that nothing in it
+// What a rewritten copy of a module calls (`__gate__`, gate/languages/forcing/javascript/copy.py) so that nothing in it
 // fails: an operation that fails gives a stand-in, and what follows happens all the same. Functions around the place
 // are noted while the module is loaded, and called afterwards. Trusted, no packages; all it says is a hint.
 import process from "node:process";

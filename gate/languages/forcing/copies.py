@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from gate.languages.forcing.javascript_copy import JavaScriptCopy
+from gate.languages.forcing.javascript.copy import JavaScriptCopy
 from gate.languages.forcing.places import place_of
 from gate.languages.forcing.script_conditions import conditions
 from gate.languages.forcing.shell_copy import ShellCopy

@@ -10,7 +10,8 @@ from typing import Final
 
 from tree_sitter import Node
 
-from gate.languages.forcing import javascript_nodes, shell_copy
+from gate.languages.forcing import shell_copy
+from gate.languages.forcing.javascript import nodes as javascript_nodes
 from gate.languages.forcing.places import text_of
 from gate.languages.tree_sitter_parse import walk
 from gate.model.forced import Condition, GuardKind

@@ -12,7 +12,7 @@ from typing import Final
 from gate.prescreen.protections.effective import effective_guards
 from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
-from gate.prescreen.protections.python_settings import ORDER
+from gate.prescreen.protections.python.settings import ORDER
 from gate.prescreen.protections.unit_losses import (
     How,
     Loss,

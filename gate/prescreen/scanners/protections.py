@@ -138,12 +138,12 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
 }
 _MOST: Final = 20
 _DOORS: Final[dict[str, str]] = {
-    "python": "gate.prescreen.protections.python_reader:read",
-    "javascript": "gate.prescreen.protections.javascript_reader:read",
-    "typescript": "gate.prescreen.protections.javascript_reader:read",
+    "python": "gate.prescreen.protections.python.reader:read",
+    "javascript": "gate.prescreen.protections.javascript.reader:read",
+    "typescript": "gate.prescreen.protections.javascript.reader:read",
 }
 """Languages that have a reader of their own; the others are told by their ending."""
-_GENERIC: Final = "gate.prescreen.protections.generic_reader:read"
+_GENERIC: Final = "gate.prescreen.protections.generic.reader:read"
 _ENDINGS: Final = (".go", ".java", ".kt", ".kts", ".cs", ".rb", ".php", ".rs")
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",

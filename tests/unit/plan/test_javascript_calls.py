@@ -10,10 +10,10 @@ import pytest
 
 from gate.languages.javascript import read
 from gate.languages.limited_child import Reader, scan_isolated
-from gate.plan.javascript_calls import MOST_ACTS, Act, acting_lines, read_bare_acts
+from gate.plan.javascript.calls import MOST_ACTS, Act, acting_lines, read_bare_acts
 from tests.unit.plan.planned import planned
 
-READS = "gate.plan.javascript_calls:read_acts"
+READS = "gate.plan.javascript.calls:read_acts"
 PROCESS, NETWORK, CODE = "start a process", "reach the network", "run code that it is given"
 NATIVE, DELETE, SIGNAL, HIDDEN = (
     "load native code",

@@ -11,7 +11,7 @@ import pytest
 from gate.errors import InconclusiveError
 from gate.model.run import NotExercised
 from gate.plan.coverage import unreached
-from gate.plan.javascript_calls import acting_lines
+from gate.plan.javascript.calls import acting_lines
 from gate.sandbox.images import runtimes
 from tests.unit.inside.driver.harness import Driven, drive, lay_tree
 from tests.unit.plan.test_coverage import record

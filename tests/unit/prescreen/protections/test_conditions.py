@@ -7,9 +7,9 @@ import ast
 import pytest
 
 from gate.languages.tree_sitter_parse import parse
-from gate.prescreen.protections import javascript_conditions
 from gate.prescreen.protections.conditions import Conditions, Term, family_of_atom
-from gate.prescreen.protections.javascript_conditions import first_in
+from gate.prescreen.protections.javascript import conditions as javascript_conditions
+from gate.prescreen.protections.javascript.conditions import first_in
 
 
 def _python(text: str, holds: bool = True, **local: str) -> set[Term]:

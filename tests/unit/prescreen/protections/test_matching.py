@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gate.prescreen.protections.facts import FileFacts
 from gate.prescreen.protections.matching import make_side, pairs
-from gate.prescreen.protections.python_reader import read
+from gate.prescreen.protections.python.reader import read
 
 BODY = """
     rows = load(first, second)

@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from gate.languages.limited_child import Reader, scan_isolated
-from gate.prescreen.protections import generic_reader, javascript_reader, python_reader
 from gate.prescreen.protections.facts import FileFacts
+from gate.prescreen.protections.generic import reader as generic_reader
+from gate.prescreen.protections.javascript import reader as javascript_reader
+from gate.prescreen.protections.python import reader as python_reader
 from tests.paths import TESTS
 
 CASES = sorted((TESTS / "rules" / "protections").glob("*/*.txt"))

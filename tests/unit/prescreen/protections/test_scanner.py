@@ -10,7 +10,7 @@ import pytest
 from gate.model.finding import Finding
 from gate.model.stage import StageOutcome
 from gate.prescreen.protections.compare import losses
-from gate.prescreen.protections.python_reader import read
+from gate.prescreen.protections.python.reader import read
 from gate.prescreen.scanners.protections import REMOVED, TESTS, Protections
 from tests.prescreen_support import make_request
 

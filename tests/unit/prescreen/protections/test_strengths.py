@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from gate.prescreen.protections.facts import Strength
-from gate.prescreen.protections.python_strengths import constants_of, strengths_in
+from gate.prescreen.protections.python.strengths import constants_of, strengths_in
 from gate.prescreen.protections.strengths import strength, weakened
 
 

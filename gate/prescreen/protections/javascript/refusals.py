@@ -11,7 +11,7 @@ from tree_sitter import Node
 from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.protections.conditions import Term
 from gate.prescreen.protections.facts import SWALLOWED, Family, Guard, Weakness
-from gate.prescreen.protections.javascript_conditions import (
+from gate.prescreen.protections.javascript.conditions import (
     Conditions,
     first_in,
     is_user,
@@ -19,14 +19,14 @@ from gate.prescreen.protections.javascript_conditions import (
     plain,
 )
 from gate.prescreen.protections.refusals import CODES, Place, one_way
-from gate.prescreen.protections.tree_sitter_refusals import (
+from gate.prescreen.protections.tree_sitter.refusals import (
     CUT,
     Refusal,
     TreeSitterRefusals,
     digest,
     made_guard,
 )
-from gate.prescreen.protections.tree_sitter_shapes import text_of
+from gate.prescreen.protections.tree_sitter.shapes import text_of
 from gate.prescreen.protections.vocabulary import (
     CLEANERS,
     family_of,

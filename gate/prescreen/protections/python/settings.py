@@ -11,7 +11,7 @@ from typing import Final
 
 from gate.prescreen.protections.conditions import last_name
 from gate.prescreen.protections.facts import Guard, Weakness
-from gate.prescreen.protections.python_guards import guard, source
+from gate.prescreen.protections.python.guards import guard, source
 from gate.prescreen.protections.vocabulary import family_of
 
 _NEEDED: Final = frozenset({

@@ -11,8 +11,8 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.prescreen.protections.facts import Family, Guard, Weakness
-from gate.prescreen.protections.generic_conditions import short_name_of
-from gate.prescreen.protections.tree_sitter_shapes import arguments, callee, line_of, short_name, text_of
+from gate.prescreen.protections.generic.conditions import short_name_of
+from gate.prescreen.protections.tree_sitter.shapes import arguments, callee, line_of, short_name, text_of
 from gate.prescreen.protections.vocabulary import family_of, is_opening, snake
 
 _CUT: Final = 160

@@ -12,7 +12,7 @@ from typing import Final
 from gate.languages.python_syntax import newer_python
 from gate.prescreen.protections.conditions import Conditions, last_name
 from gate.prescreen.protections.facts import FileFacts, Guard, Strength, Unit, Weakness
-from gate.prescreen.protections.python_guards import (
+from gate.prescreen.protections.python.guards import (
     LISTS,
     ROUTES,
     decorator_guards,
@@ -21,8 +21,8 @@ from gate.prescreen.protections.python_guards import (
     parameter_guards,
     route_decorators,
 )  # fmt: skip
-from gate.prescreen.protections.python_refusals import Refusals, digest
-from gate.prescreen.protections.python_strengths import Constants, constants_of, strengths_in
+from gate.prescreen.protections.python.refusals import Refusals, digest
+from gate.prescreen.protections.python.strengths import Constants, constants_of, strengths_in
 from gate.prescreen.protections.vocabulary import family_of, is_check
 
 _MOST: Final = 2_000

@@ -14,7 +14,7 @@ from tree_sitter import Node
 from gate.prescreen.protections.conditions import Term
 from gate.prescreen.protections.facts import WHO, Family, Form, Guard
 from gate.prescreen.protections.refusals import Gathered, Place, family_of_term
-from gate.prescreen.protections.tree_sitter_shapes import line_of, text_of
+from gate.prescreen.protections.tree_sitter.shapes import line_of, text_of
 
 CUT: Final = 200
 """Characters kept of a source text."""

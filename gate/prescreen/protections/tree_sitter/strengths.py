@@ -15,7 +15,7 @@ from gate.prescreen.protections.strengths import (
     secret_strength,
     strength,
 )
-from gate.prescreen.protections.tree_sitter_shapes import (
+from gate.prescreen.protections.tree_sitter.shapes import (
     Value,
     arguments,
     assigned,

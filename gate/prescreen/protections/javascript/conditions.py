@@ -8,7 +8,7 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.prescreen.protections.conditions import Term, both, comparison, either
-from gate.prescreen.protections.tree_sitter_shapes import plain_operator, text_of
+from gate.prescreen.protections.tree_sitter.shapes import plain_operator, text_of
 from gate.prescreen.protections.vocabulary import family_of
 
 _DEPTH: Final = 4

@@ -11,11 +11,11 @@ from tree_sitter import Node
 from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.protections.conditions import Term
 from gate.prescreen.protections.facts import SWALLOWED, Family
-from gate.prescreen.protections.generic_conditions import atom, short_name_of, terms
-from gate.prescreen.protections.generic_weaknesses import call_weaknesses, registered, set_facts
+from gate.prescreen.protections.generic.conditions import atom, short_name_of, terms
+from gate.prescreen.protections.generic.weaknesses import call_weaknesses, registered, set_facts
 from gate.prescreen.protections.refusals import CODES, Place, family_of_term, one_way
-from gate.prescreen.protections.tree_sitter_refusals import Refusal, TreeSitterRefusals, digest, made_guard
-from gate.prescreen.protections.tree_sitter_shapes import (
+from gate.prescreen.protections.tree_sitter.refusals import Refusal, TreeSitterRefusals, digest, made_guard
+from gate.prescreen.protections.tree_sitter.shapes import (
     arguments,
     assigned,
     callee,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from gate.languages.forcing.javascript_assume import assumed
-from gate.languages.forcing.javascript_nodes import (
+from gate.languages.forcing.javascript.assume import assumed
+from gate.languages.forcing.javascript.nodes import (
     CLASSES,
     FUNCTIONS,
     JSX,

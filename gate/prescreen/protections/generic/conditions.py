@@ -10,7 +10,7 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.prescreen.protections.conditions import Term, both, comparison, either
-from gate.prescreen.protections.tree_sitter_shapes import (
+from gate.prescreen.protections.tree_sitter.shapes import (
     arguments,
     callee,
     inside,

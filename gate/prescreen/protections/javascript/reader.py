@@ -18,10 +18,10 @@ from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.prescreen.protections.facts import Family, FileFacts, Form, Guard, Unit, Weakness
-from gate.prescreen.protections.javascript_conditions import Conditions, first_in, last_name, plain
-from gate.prescreen.protections.javascript_refusals import FUNCTIONS, Refusals, constants
-from gate.prescreen.protections.tree_sitter_shapes import text_of
-from gate.prescreen.protections.tree_sitter_strengths import constants_in, strengths_in
+from gate.prescreen.protections.javascript.conditions import Conditions, first_in, last_name, plain
+from gate.prescreen.protections.javascript.refusals import FUNCTIONS, Refusals, constants
+from gate.prescreen.protections.tree_sitter.shapes import text_of
+from gate.prescreen.protections.tree_sitter.strengths import constants_in, strengths_in
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 
 _MOST: Final = 2_000

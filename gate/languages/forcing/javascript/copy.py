@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from gate.languages.forcing.javascript_assume import assumed
-from gate.languages.forcing.javascript_expressions import Expressions
-from gate.languages.forcing.javascript_imports import export_text, import_text
-from gate.languages.forcing.javascript_nodes import (
+from gate.languages.forcing.javascript.assume import assumed
+from gate.languages.forcing.javascript.expressions import Expressions
+from gate.languages.forcing.javascript.imports import export_text, import_text
+from gate.languages.forcing.javascript.nodes import (
     CLASSES,
     DECLARED,
     ENDS,

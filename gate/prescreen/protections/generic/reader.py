@@ -20,10 +20,10 @@ from gate.languages.sensitive_calls.grammar import Parsed
 from gate.languages.sensitive_calls.table import languages
 from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.protections.facts import Family, FileFacts, Guard, Unit, Weakness
-from gate.prescreen.protections.generic_conditions import short_name_of
-from gate.prescreen.protections.generic_refusals import Refusals, statements
-from gate.prescreen.protections.generic_weaknesses import excepted, is_before, named_weaknesses
-from gate.prescreen.protections.tree_sitter_shapes import (
+from gate.prescreen.protections.generic.conditions import short_name_of
+from gate.prescreen.protections.generic.refusals import Refusals, statements
+from gate.prescreen.protections.generic.weaknesses import excepted, is_before, named_weaknesses
+from gate.prescreen.protections.tree_sitter.shapes import (
     arguments,
     assigned,
     callee,
@@ -31,7 +31,7 @@ from gate.prescreen.protections.tree_sitter_shapes import (
     line_of,
     text_of,
 )
-from gate.prescreen.protections.tree_sitter_strengths import Constants, constants_in, strengths_in
+from gate.prescreen.protections.tree_sitter.strengths import Constants, constants_in, strengths_in
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 
 LANGUAGES: Final = {

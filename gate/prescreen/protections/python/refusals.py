@@ -10,8 +10,8 @@ from typing import Final
 
 from gate.prescreen.protections.conditions import Conditions, Term, last_name
 from gate.prescreen.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
-from gate.prescreen.protections.python_guards import argument_guards, source, wide_guards
-from gate.prescreen.protections.python_settings import setting_facts
+from gate.prescreen.protections.python.guards import argument_guards, source, wide_guards
+from gate.prescreen.protections.python.settings import setting_facts
 from gate.prescreen.protections.refusals import CODES, Gathered, Place, family_of_term, one_way
 from gate.prescreen.protections.vocabulary import (
     CLEANERS,

@@ -9,7 +9,7 @@ from typing import Final
 
 from gate.languages.path_roles import is_javascript_test
 from gate.model.change import ChangedFile, Side, Tree
-from gate.plan.javascript_imports import Imports
+from gate.plan.javascript.imports import Imports
 from gate.plan.probes import DriverItem
 from gate.plan.tree_context import Surroundings, watched_spans
 

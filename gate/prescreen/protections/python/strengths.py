@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.prescreen.protections.conditions import last_name
 from gate.prescreen.protections.facts import Strength
-from gate.prescreen.protections.python_guards import source
+from gate.prescreen.protections.python.guards import source
 from gate.prescreen.protections.strengths import (
     FORESEEABLE,
     place_of,

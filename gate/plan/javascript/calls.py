@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.languages.javascript import Word, bare_words, read
-from gate.plan.javascript_bindings import Names
+from gate.plan.javascript.bindings import Names
 
 ACTS: Final = {
     "start a process": r"""child_process\.(exec|execFile|spawn)(Sync)? | child_process\.fork | cluster\.fork

@@ -1,0 +1,1 @@
+"""Instrumented copies of JavaScript and TypeScript."""

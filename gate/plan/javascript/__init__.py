@@ -1,0 +1,1 @@
+"""What to run of JavaScript and TypeScript."""

@@ -1,0 +1,1 @@
+"""Protections in languages without a reader of their own, from their grammars."""

@@ -1,0 +1,1 @@
+"""Protections in JavaScript and TypeScript."""

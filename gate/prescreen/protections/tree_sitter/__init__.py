@@ -1,0 +1,1 @@
+"""What readers of tree-sitter trees share."""
