@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import json
 import os
@@ -10,6 +11,7 @@ import socket
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -61,6 +63,7 @@ def drive(
     dependencies: Path | None = None,
 ) -> Driven:
     """Run one job in ``tree``, in a process with nothing of our environment. ``dependencies``: a layer."""
+    _compile()
     ours, theirs = socket.socketpair()
     home = tree.parent / "home"
     home.mkdir(exist_ok=True)
@@ -98,6 +101,12 @@ def drive(
         stdout=os.fsdecode(stdout),
         stderr=os.fsdecode(stderr),
     )
+
+
+@cache
+def _compile() -> None:
+    """As the images do: else each of hundreds of drivers compiles itself."""
+    compileall.compile_dir(DRIVER, quiet=2)
 
 
 def imported(tree: Path, module: str, calls: list[str] | None = None, **options: Any) -> Driven:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
 
 from tests.unit.inside.driver.forced_samples import ADDRESS, GUARDED, HARMLESS, Sample
-from tests.unit.inside.driver.harness import drive, lay_tree
+from tests.unit.inside.driver.harness import drive
 
 _TOOL = """
 import os
@@ -16,29 +16,53 @@ def act(*args):
         file.write(repr(args) + "\\n")
 """
 _MARK = "gforced"
+_SEEDS = (0, 1)
 
 
-def forced(sample: Sample, folder: Path) -> tuple[list[str], list[set[str]]]:
-    """How far the driver says that it came, and what the sample did, for both seeds: each in a process."""
-    out = folder / "out-"
-    tree = lay_tree(folder / "tree", {"tool.py": _TOOL.format(out=str(out))})
-    (tree / "shop.py").write_text(sample.source)
-    item = {"do": "force", "path": "shop.py", "module": "shop", "targets": [[sample.line]]}
-    driven = drive(tree, {"items": [{**item, "seed": n} for n in (0, 1)], "nap": 0.05, "grace": 0.1})
-    told = [item["forced"][0][1] for item in driven.report["items"]]
-    return told, [set(file.read_text().splitlines()) for file in folder.glob("out-*")]
+@dataclass(frozen=True)
+class Seen:
+    """By sample: how far the driver says that it came, and what was done, for both seeds."""
+
+    told: dict[str, list[str]]
+    done: dict[str, list[set[str]]]
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """All samples in one driver, each with each seed in a process of its own, as the driver does it."""
+    folder = tmp_path_factory.mktemp("forced")
+    files, items = {}, []
+    for number, sample in enumerate((*GUARDED, *HARMLESS)):
+        tool, module = f"tool{number}", f"shop{number}"
+        files[f"{tool}.py"] = _TOOL.format(out=str(folder / f"out{number}-"))
+        files[f"{module}.py"] = sample.source.replace("from tool import", f"from {tool} import")
+        item = {"do": "force", "path": f"{module}.py", "module": module, "targets": [[sample.line]]}
+        items += [{**item, "seed": seed} for seed in _SEEDS]
+    tree = folder / "tree"
+    tree.mkdir()
+    for name, text in files.items():
+        (tree / name).write_text(text)
+    driven = drive(tree, {"items": items, "nap": 0.05, "grace": 0.1, "seconds": 170}, seconds=180)
+    told: dict[str, list[str]] = {}
+    done: dict[str, list[set[str]]] = {}
+    for number, sample in enumerate((*GUARDED, *HARMLESS)):
+        ran = driven.report["items"][number * len(_SEEDS) : (number + 1) * len(_SEEDS)]
+        told[sample.name] = [item.get("forced", [[0, str(item)]])[0][1] for item in ran]
+        out = sorted(folder.glob(f"out{number}-*"))
+        done[sample.name] = [{*file.read_text().splitlines()} for file in out]
+    return Seen(told, done)
 
 
 @pytest.mark.parametrize("sample", GUARDED, ids=lambda s: s.name)
-def test_guarded_code_shows_what_it_would_do(sample: Sample, tmp_path: Path) -> None:
-    told, seen = forced(sample, tmp_path)
+def test_guarded_code_shows_what_it_would_do(sample: Sample, seen: Seen) -> None:
+    told, done = seen.told[sample.name], seen.done[sample.name]
     assert "not reached" not in told
-    assert len(seen) == 2, told
-    assert all(any(ADDRESS in act for act in acts) for acts in seen), (told, seen)
+    assert len(done) == len(_SEEDS), told
+    assert all(any(ADDRESS in act for act in acts) for acts in done), (told, done)
 
 
 @pytest.mark.parametrize("sample", HARMLESS, ids=lambda s: s.name)
-def test_what_its_caller_decides_is_no_fact(sample: Sample, tmp_path: Path) -> None:
-    told, seen = forced(sample, tmp_path)
-    assert len(seen) == 2, told
-    assert [act for act in seen[0] & seen[1] if _MARK not in act] == []
+def test_what_its_caller_decides_is_no_fact(sample: Sample, seen: Seen) -> None:
+    told, done = seen.told[sample.name], seen.done[sample.name]
+    assert len(done) == len(_SEEDS), told
+    assert [act for act in done[0] & done[1] if _MARK not in act] == []
