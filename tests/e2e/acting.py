@@ -97,9 +97,12 @@ class Bench:
     def __init__(
         self, folder: Path, github: StandIn, runner: Runner, pull: Pull, workflows: Mapping[str, str]
     ) -> None:
-        self.folder, self.github, self.runner = folder, github, runner
         placed = {f".github/workflows/{name}": text for name, text in workflows.items()}
-        self.repo = build(replace(pull, base={**pull.base, **placed}), folder)
+        self._enter(folder, github, runner, build(replace(pull, base={**pull.base, **placed}), folder))
+
+    def _enter(self, folder: Path, github: StandIn, runner: Runner, repo: Path) -> None:
+        """Make the branches ``main`` and ``head`` of a repository known to the GitHub as pull request 7."""
+        self.folder, self.github, self.runner, self.repo = folder, github, runner, repo
         git(self.repo, "remote", "add", "origin", f"https://github.com/{OWNER}/{REPO}")
         self.base, self.head = git(self.repo, "rev-parse", "main"), git(self.repo, "rev-parse", "head")
         ours = self.world.pulls[7]
@@ -156,8 +159,20 @@ class Bench:
             self.world.files[self.head, "gate.toml"] = settings.read_bytes()
         return {"before": self.base, "after": self.head, "ref": "refs/heads/main", **self.place()}
 
-    def act(self, event: str, workflow: str, payload: dict[str, Any], token: str = "job-token") -> Ran:
-        """Run one workflow in the runner image."""
+    def act(
+        self,
+        event: str,
+        workflow: str,
+        payload: dict[str, Any],
+        token: str = "job-token",
+        settings: Mapping[str, str] | None = None,
+    ) -> Ran:
+        """Run one workflow in the runner image. ``settings``: variables of the job (default: no setup, as the
+        made-up project needs no package; a deployment asks for main's own settings).
+        """
+        if settings is None:
+            settings = {"GATE_SANDBOX_SETUP": "none"} if event != "push" else {}
+        variables = {**settings, **named_images()}
         file = self.folder / "event.json"
         file.write_text(json.dumps(payload))
         words = [
@@ -166,9 +181,7 @@ class Bench:
             "--container-options", self.runner.options(self.artifacts), "--action-offline-mode",
             "--secret", f"GITHUB_TOKEN={token}", "--no-cache-server", "--json",
             "--env", f"GITHUB_API_URL={self.github.url}", "--env", f"GITHUB_REPOSITORY={OWNER}/{REPO}",
-            # The made-up project needs no package. A deployment asks for main's own settings.
-            *(("--env", "GATE_SANDBOX_SETUP=none") if event != "push" else ()),
-            *(word for name, image in named_images().items() for word in ("--env", f"{name}={image}")),
+            *(word for name, text in variables.items() for word in ("--env", f"{name}={text}")),
             *(f"--local-repository={name}={path}" for name, path in self._local.items()),
         ]  # fmt: skip
         env = {

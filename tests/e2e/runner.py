@@ -40,7 +40,7 @@ ENV PIP_NO_INDEX=1 PIP_FIND_LINKS="/wheels /build-wheels" PIP_ROOT_USER_ACTION=i
 """
 _BUILDERS = ("hatchling>=1.25",)
 _KEPT = 2
-"""Installed versions of gate that are kept."""
+"""Folders of wheels that are kept."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Runner:
         mounts = {
             self.wheels: "/wheels:ro",
             self.builders: "/build-wheels:ro",
-            self.tools: "/opt/hostedtoolcache/gate",
+            self.tools: "/opt/hostedtoolcache/gate-wheels",
             artifacts: "/gate-artifacts",
         }
         words = [f"-v {host}:{inside}" for host, inside in mounts.items()]

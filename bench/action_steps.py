@@ -1,0 +1,150 @@
+"""What the GitHub Action costs, step by step: `act` runs the shipped workflows on a real commit. JSON.
+
+``bench/action_steps.py REPO COMMIT [--warm 2] [--egress-allow PLACE ...]``
+
+The commit becomes pull request 7 of a stand-in for GitHub. `gate.yml` looks at it once *cold* (nothing is
+kept in the tool cache; a first time the project's dependencies are installed, too) and then *warm*;
+`gate-publish.yml` tells what gate-check left. Prebuilt sandbox images are there by digest, as after a pull,
+and Python packages come from a folder instead of an index: what a network adds is not in here.
+
+Seconds of a step are wall time as act says; ``verdict_after``: from the start of the job to the end of the
+step that looks. Exit 1 where a goal is missed (GOALS).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from gate import process
+from tests.e2e.acting import Bench, Ran
+from tests.e2e.pulls import git
+from tests.e2e.runner import Runner, nothing_left, runner
+from tests.forge.standin.server import StandIn, running
+from tests.forge.standin.world import OWNER, Pull, World
+from tests.paths import REPOSITORY
+
+GOALS: Final = {"warm": 20.0, "cold": 60.0, "publish_install": 5.0}
+"""The most there may be, seconds."""
+_CACHED: Final = '        with:\n          cache: "true"\n'
+_PINNED: Final = "uses: gate-ci/gate@" + "0" * 40 + " # the release you trust\n"
+
+
+class RealChange(Bench):
+    """A commit of a real project as the pull request."""
+
+    def __init__(self, folder: Path, github: StandIn, place: Runner, source: Path, commit: str) -> None:
+        folder.mkdir()
+        words = ("git", "clone", "--quiet", "--shared", "--no-checkout", source.resolve(), folder / "repo")
+        if not process.run(words, deadline=300).ok:
+            raise SystemExit(f"{source} cannot be cloned")
+        repo = folder / "repo"
+        git(repo, "remote", "remove", "origin")
+        git(repo, "checkout", "-q", "-B", "main", f"{commit}^1")
+        self._with_workflows(repo)
+        git(repo, "checkout", "-q", "-B", "head")
+        git(repo, "cherry-pick", "--allow-empty", "-Xtheirs", commit)
+        self._enter(folder, github, place, repo)
+
+    @staticmethod
+    def _with_workflows(repo: Path) -> None:
+        place = repo / ".github/workflows"
+        place.mkdir(parents=True, exist_ok=True)
+        for name in ("gate.yml", "gate-check.yml", "gate-publish.yml"):
+            text = (REPOSITORY / "examples/workflows" / name).read_text()
+            cached = text.replace(_PINNED, _PINNED + _CACHED) if name != "gate-publish.yml" else text
+            (place / name).write_text(cached.replace(_CACHED + "        with:\n", _CACHED))
+        git(repo, "add", "-A", "-f", ".github")
+        git(repo, "commit", "-qm", "The gate's workflows")
+
+
+def _steps(ran: Ran) -> dict[str, Any]:
+    """Seconds by step, and from the job's start to the end of each."""
+    steps: dict[str, float] = {}
+    started, ended = "", {}
+    for line in ran.log.splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if not started and entry.get("time") and entry.get("jobID"):
+            started = entry["time"]
+        if entry.get("stepResult") and entry.get("step"):
+            name = f"{entry.get('stage', 'Main')} {entry['step']}"
+            steps[name] = round(entry.get("executionTime", 0) / 1e9, 2)
+            ended[name] = _seconds(started, entry["time"])
+    return {"steps": steps, "ended": ended, "code": ran.code, "verdict": ran.outputs.get("verdict")}
+
+
+def _seconds(start: str, end: str) -> float:
+    return round((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds(), 2)
+
+
+def _verdict_after(told: dict[str, Any]) -> float:
+    return max(
+        (s for name, s in told["ended"].items() if "gate-ci/gate" in name or name.endswith(" gate")),
+        default=0.0,
+    )
+
+
+def measure(source: Path, commit: str, settings: dict[str, str], warm: int, folder: Path) -> dict[str, Any]:
+    """All runs, as a table that JSON can hold."""
+    world = World()
+    world.pulls[7] = Pull(number=7)
+    world.roles[OWNER] = "admin"
+    world.job(issues="write", pull_requests="write", checks="write", contents="read", actions="read")
+    made = runner()
+    tools = folder / "tools"
+    tools.mkdir()
+    place = Runner(image=made.image, wheels=made.wheels, builders=made.builders, tools=tools)
+    found: dict[str, Any] = {"load_before": os.getloadavg()}
+    with nothing_left(), running(world) as github:
+        bench = RealChange(folder / "bench", github, place, source, commit)
+        for number in range(1 + warm):
+            ran = bench.act("pull_request", "gate.yml", bench.payload(), settings=settings)
+            told = _steps(ran)
+            told["verdict_after"] = _verdict_after(told)
+            if told["verdict"] is None:
+                sys.stderr.write(ran.log[-6_000:])
+            found[f"warm {number}" if number else "cold"] = told
+        bench.act("pull_request", "gate-check.yml", bench.payload(), "nothing", settings)
+        run = {"id": bench.uploaded(), "event": "pull_request"}
+        event = {"action": "completed", "workflow_run": run, **bench.place()}
+        ran = bench.act("workflow_run", "gate-publish.yml", event, settings={})
+        found["publish"] = _steps(ran)
+        found["publish"]["verdict_after"] = _verdict_after(found["publish"])
+        if ran.code:
+            sys.stderr.write(ran.log[-6_000:])
+    found["kept_megabytes"] = round(sum(f.stat().st_size for f in tools.rglob("*") if f.is_file()) / 1e6, 1)
+    return found
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("repo", type=Path)
+    parser.add_argument("commit")
+    parser.add_argument("--warm", type=int, default=2)
+    parser.add_argument("--egress-allow", action="append", default=[])
+    told = parser.parse_args(words)
+    settings = {"GATE_SANDBOX_EGRESS_ALLOW": json.dumps(told.egress_allow)} if told.egress_allow else {}
+    with tempfile.TemporaryDirectory(prefix="gate-bench-", dir=os.environ.get("GATE_BENCH_DIR")) as folder:
+        found = measure(told.repo, told.commit, settings, told.warm, Path(folder))
+    print(json.dumps(found, indent=2))
+    best = min((found[f"warm {n}"]["verdict_after"] for n in range(1, told.warm + 1)), default=0.0)
+    return int(best > GOALS["warm"] or found["cold"]["verdict_after"] > GOALS["cold"])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
