@@ -14,19 +14,17 @@ from typing import Final
 
 import msgspec
 
-from gate.errors import UsageError
+from gate.github.events import MOST_EVENTS, MOVES, Event, events, last
 from gate.github.interface import Api, MissingError, path, repository
-from gate.github.target import PullNow, User, compare
+from gate.github.target import PullNow, compare
 
 MOST_COMMITS: Final = 5_000
 _TRAILER: Final = "co-authored-by:"
 _NOREPLY: Final = "@users.noreply.github.com"
 _NO_AGENTS: Final = frozenset({"dependabot[bot]", "renovate[bot]", "github-actions[bot]", "web-flow"})
 """Bots that nobody prompts: who is asked to review their work did not ask for it."""
-_MOVES: Final = frozenset({
-    "head_ref_force_pushed", "head_ref_restored", "base_ref_changed", "base_ref_force_pushed",
-    "automatic_base_change_succeeded", "reopened",
-})  # fmt: skip
+_PUSHES: Final = frozenset({"head_ref_force_pushed", "head_ref_restored"})
+"""Whoever did this chose the head, whatever its commits say of their authors."""
 
 
 class _Signature(msgspec.Struct):
@@ -53,15 +51,6 @@ class _Commit(msgspec.Struct):
     committer: _Account | None = None
 
 
-class _Event(msgspec.Struct):
-    event: str
-    created_at: str
-    actor: User | None = None
-    assignee: User | None = None
-    requested_reviewer: User | None = None
-    review_requester: User | None = None
-
-
 class _Person(msgspec.Struct):
     login: str
     name: str | None = None
@@ -72,7 +61,8 @@ class _Person(msgspec.Struct):
 class Authors:
     """``logins``: accounts, lower case. ``marks``: names and addresses that no account was named for.
 
-    ``whole``: every commit was read. ``moved``: when head or base was last set by anything but a plain push.
+    ``whole``: every commit and event was read. ``moved``: when head or base was last set by anything but a
+    plain push.
     """
 
     logins: frozenset[str]
@@ -83,7 +73,7 @@ class Authors:
 
 def authors(api: Api, target: PullNow) -> Authors:
     """Who opened it, wrote or co-wrote a commit of it, or asked a coding agent for it."""
-    events = tuple(_events(api, target))
+    happened = events(api, target)
     logins, marks, count = {target.author}, set[str](), 0
     where = path("repos", *repository(target.repo), "compare", f"{target.base_sha}...{target.head_sha}")
     total = compare(api, target.repo, target.base_sha, target.head_sha).total_commits
@@ -96,13 +86,13 @@ def authors(api: Api, target: PullNow) -> Authors:
             logins |= {account} if account else set()
             marks |= {name, email}
     if target.author_type == "Bot" and target.author.lower() not in _NO_AGENTS:
-        logins |= {*target.assigned, *_prompters(events)}
-    times = [_time(event.created_at) for event in events if event.event in _MOVES]
+        logins |= {*target.assigned, *_prompters(happened)}
+    logins |= {event.actor.login for event in happened if event.actor and event.event in _PUSHES}
     return Authors(
         logins=frozenset(login.lower() for login in logins) - {"", "web-flow"},
         marks=frozenset(mark.strip().casefold() for mark in marks) - {"", "github", "noreply@github.com"},
-        whole=count >= total,
-        moved=max(times, default=None),
+        whole=count >= total and len(happened) < MOST_EVENTS,
+        moved=last(happened, MOVES),
     )
 
 
@@ -138,24 +128,12 @@ def _account(email: str) -> str:
     return email[: -len(_NOREPLY)].rpartition("+")[2] if email.lower().endswith(_NOREPLY) else ""
 
 
-def _events(api: Api, target: PullNow) -> Iterable[_Event]:
-    where = path("repos", *repository(target.repo), "issues", target.number, "events")
-    return api.pages(where, _Event)
-
-
-def _prompters(events: Iterable[_Event]) -> Iterable[str]:
+def _prompters(happened: Iterable[Event]) -> Iterable[str]:
     """Who was ever assigned, or asked by the agent to review, or set it to work."""
-    for event in events:
+    for event in happened:
         if event.event == "assigned" and event.assignee:
             yield event.assignee.login
         if event.event == "review_requested" and event.requested_reviewer:
             yield event.requested_reviewer.login
         if event.event.startswith("copilot_work_started") and event.actor:
             yield event.actor.login
-
-
-def _time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"GitHub sent a time that is none: {ascii(text)[:60]}") from error

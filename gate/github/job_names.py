@@ -22,15 +22,21 @@ def may_report(raw: bytes, name: str) -> bool:
         found = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - a safe loader
     except (yaml.YAMLError, RecursionError, ValueError, TypeError):
         return True
-    jobs = found.get("jobs") if isinstance(found, dict) else None
-    if not isinstance(jobs, dict):
-        return False  # GitHub runs nothing of it
-    return any(_can_be(_title(key, job), name.casefold()) for key, job in jobs.items())
+    tables = [v for k, v in found.items() if str(k).casefold() == "jobs"] if isinstance(found, dict) else []
+    jobs = [item for table in tables if isinstance(table, dict) for item in table.items()]
+    return any(_reports(key, job, name.casefold()) for key, job in jobs)
 
 
-def _title(key: object, job: object) -> str:
-    given = job.get("name") if isinstance(job, dict) else None
-    return str(key if given is None else given).casefold()
+def _reports(key: object, job: object, name: str) -> bool:
+    """A job is called by its name, else by its key; one of a matrix also ``name (value, value)``."""
+    told = job if isinstance(job, dict) else {}
+    given = told.get("name")
+    if given is not None and not isinstance(given, str | int | float):
+        return True  # GitHub may read it as something else than we do
+    title = str(key if given is None else given).casefold()
+    if "strategy" in told and name.startswith(f"{title.strip()} ("):
+        return True
+    return _can_be(title, name)
 
 
 def _can_be(title: str, name: str) -> bool:

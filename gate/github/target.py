@@ -40,6 +40,7 @@ class _Pull(msgspec.Struct):
     user: User | None = None
     assignees: list[User] = []
     requested_reviewers: list[User] = []
+    created_at: str = ""
 
 
 class _Owner(msgspec.Struct):
@@ -61,6 +62,7 @@ class Run(msgspec.Struct):
     status: str = "completed"
     conclusion: str | None = None
     head_repository: _HeadRepo | None = None
+    created_at: str = ""
 
 
 class _File(msgspec.Struct):
@@ -85,6 +87,7 @@ class PullNow:
     author_type: str = "User"
     assigned: tuple[str, ...] = ()
     """Logins of who is assigned to it or asked to review it."""
+    created_at: str = ""
 
 
 def pull(api: Api, repo: str, number: int) -> PullNow:
@@ -107,6 +110,7 @@ def _now(repo: str, found: _Pull) -> PullNow:
         head_owner=head.full_name.partition("/")[0] if head else "",
         author_type=found.user.type if found.user else "User",
         assigned=tuple(user.login for user in (*found.assignees, *found.requested_reviewers)),
+        created_at=found.created_at,
     )
 
 

@@ -19,6 +19,7 @@ from gate.errors import UsageError
 from gate.serve.app import app
 from gate.serve.interface import Handle, Lane, Queue
 from gate.serve.meters import Meters
+from gate.serve.patience import Impatient
 from gate.serve.store import Store
 from gate.serve.worker import Worker
 
@@ -103,7 +104,7 @@ def serve(
         application = app(queue, secrets, meters, ready=lambda: _ready(queue, workers), woken=woken)
         config = uvicorn.Config(
             application,
-            http="h11",
+            http=Impatient,
             loop="asyncio",
             lifespan="off",
             access_log=False,

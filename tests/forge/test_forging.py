@@ -242,6 +242,32 @@ def test_a_retargeted_pull_request_loses_its_verdict_at_once(
     assert (check["status"], check["conclusion"]) == ("completed", "failure")
 
 
+@pytest.mark.parametrize("how", ["retargeted", "opened anew"])
+@pytest.mark.parametrize("heard", ["a comment", "its end"])
+def test_a_run_for_another_base_says_nothing_about_this_one(
+    job: Job, world: World, how: str, heard: str
+) -> None:
+    """Of a pull request into a branch with a gate-check.yml of one's own, whose run claims to be about main:
+    the pull request edits nothing, and until the honest run ends this was the newest one there is.
+    """
+    at = _later(-5)
+    number = _run(job, world, packed(harmless()), created_at=at)
+    if how == "retargeted":
+        world.pulls[7].events = [{"event": "base_ref_changed", "created_at": at, "actor": "mina"}]
+    else:
+        world.pulls[7].created = _later(-4)
+    if heard == "a comment":
+        job.event({"issue": {"number": 7, "pull_request": {"url": "x"}}})
+    assert job.publish(None) == Exit.USAGE
+    assert "began before" in refused(world)
+    honest = _run(job, world, packed(soft()))
+    job.event({"workflow_run": {"id": number}})
+    assert job.publish(None) == Exit.OK, "an older run"
+    job.event({"workflow_run": {"id": honest}})
+    job.publish(None)
+    assert _last(world)[1].verdict == "fail"
+
+
 def test_an_edited_title_changes_nothing(job: Job, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_EVENT_NAME", "pull_request_target")
     job.event({"pull_request": {"number": 7}, "action": "edited", "changes": {"title": {"from": "x"}}})
@@ -300,6 +326,9 @@ AUTHORS: dict[str, Callable[[Pull, World], Any]] = {
     "co-author by shown name": lambda p, w: (
         _shows(w, "Jenny W", ""),
         _set(p, messages=["x\n\nCo-Authored-By: jenny w <j@x.example>"]),
+    ),
+    "forced a head of another's name": lambda p, w: _set(
+        p, events=[{"event": "head_ref_force_pushed", "created_at": "2026-01-01T00:00:00Z", "actor": "wren"}]
     ),
     "address of no account": lambda p, w: (
         _shows(w, "", "w@x.example"),

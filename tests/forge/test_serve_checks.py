@@ -14,6 +14,7 @@ import pytest
 
 from gate.errors import InconclusiveError, UsageError
 from gate.github.checks import unstamped
+from gate.github.comment import MARKER
 from gate.model.report import Report
 from gate.report.json_v1 import JsonReporter
 from gate.serve.attempt import Ended, attempt
@@ -24,7 +25,7 @@ from gate.serve.tokens import Tokens
 from gate.serve.webhooks import Answers
 from tests.forge.serving import APP, keys
 from tests.forge.standin.server import StandIn
-from tests.forge.standin.world import BASE, HEAD, OWNER, REPO, TREE, Actor, Fault, Pull, World
+from tests.forge.standin.world import APP_BOT, BASE, HEAD, OWNER, REPO, TREE, Actor, Fault, Pull, World
 from tests.forge.telling import harmless, hostile, soft
 
 WHY = "Reviewed with the platform team, see the ticket."
@@ -391,3 +392,13 @@ def test_closed_meanwhile(server: Server, world: World) -> None:
     world.pulls[7] = Pull(number=7, state="closed")
     server.drain()
     assert not world.checks
+
+
+def test_what_another_workflow_was_made_to_say_is_no_comment_of_ours(server: Server, world: World) -> None:
+    """A workflow that repeats strangers' words, our marker first: under an App's own name it is not ours."""
+    said = MARKER + "\nWelcome! [read on](https://evil.example)"
+    echo = world.comment(7, Actor(login=APP_BOT, type="Bot"), said)
+    server.pull()
+    server.drain()
+    assert echo.body == said, "left alone"
+    assert [c.author.login for c in world.on(7)] == [APP_BOT, ME]

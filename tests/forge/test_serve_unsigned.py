@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.serve.patience import HEAD_SECONDS
 from gate.serve.unsigned import IN_MEMORY, Allowance, CrowdedError, TooLargeError, Unsigned
 from tests.forge.serving import SECRET, payload, served
 
@@ -42,6 +43,29 @@ def _flood(port: int, connections: int, size: int) -> Iterator[None]:
                 for _ in range(size >> 16):
                     one.sendall(b"x" * (1 << 16))
         yield
+
+
+def test_requests_that_are_begun_and_never_finished_do_not_keep_their_place(tmp_path: Path) -> None:
+    """On new connections, and on one that already had an answer."""
+    with served(tmp_path, None, "") as server, contextlib.ExitStack() as stack:
+        place = ("127.0.0.1", server.port)
+        held = [stack.enter_context(socket.create_connection(place, timeout=30)) for _ in range(50)]
+        held[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"200 OK" in held[0].recv(4096)
+        start = time.monotonic()
+        for number, one in enumerate(held):
+            one.sendall(b"POST /webhook HTTP/1.1\r\nHo" if number % 2 == 0 else b"P")
+        assert server.ask("GET", "/readyz")[0] == 200
+        for one in held:
+            with contextlib.suppress(ConnectionResetError):
+                while one.recv(4096):
+                    pass
+        assert HEAD_SECONDS - 1 < time.monotonic() - start < 2 * HEAD_SECONDS
+        slow = stack.enter_context(socket.create_connection(place, timeout=30))
+        slow.sendall(b"GET /healthz HTTP/1.1\r\n")
+        time.sleep(HEAD_SECONDS / 4)
+        slow.sendall(b"Host: x\r\n\r\n")
+        assert b"200 OK" in slow.recv(4096), "who is only slow is served"
 
 
 @pytest.mark.parametrize(("connections", "size"), [(24, 20 << 20), (300, 64 << 10)])

@@ -9,6 +9,7 @@ from typing import Final
 from gate.errors import UsageError
 from gate.github.authorship import Authors, authors, may_be_author
 from gate.github.comment import Comment
+from gate.github.events import time_of
 from gate.github.interface import Api
 from gate.github.target import PullNow, role
 from gate.model.override import Override, OverrideDecision
@@ -90,7 +91,7 @@ def _against(comment: Comment, pull: PullNow, since: datetime | None, wrote: Aut
         return "the comment was edited"
     if not pull.head_sha.startswith(sha):
         return "it is for another commit"
-    at = _time(comment.created_at)
+    at = time_of(comment.created_at)
     if since is None or at <= since:
         return "it is older than the verdict on this commit"
     if wrote.moved is not None and at <= wrote.moved:
@@ -98,10 +99,3 @@ def _against(comment: Comment, pull: PullNow, since: datetime | None, wrote: Aut
     if not wrote.whole:
         return "the change has too many commits to know all its authors"
     return "it is by an author of the change" if comment.user.login.lower() in wrote.logins else ""
-
-
-def _time(text: str) -> datetime:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"GitHub sent a time that is none: {ascii(text)[:60]}") from error

@@ -24,7 +24,7 @@ from gate.github.publishing.doubts import doubts
 from gate.github.publishing.publication import Basis, Outcome, Where, at_pull, publish_report
 from gate.github.publishing.queue import Entry, bound_entry, entry_doubts, entry_of_run
 from gate.github.publishing.runner_context import Surroundings, read_report
-from gate.github.publishing.trust import bound, judged_by, received, recomputed
+from gate.github.publishing.trust import began_for, bound, judged_by, received, recomputed
 from gate.github.target import PullNow, Run, own_login, pull, pulls_of_run, run_of
 from gate.model.override import Override, OverrideDecision
 from gate.model.report import Report
@@ -140,6 +140,8 @@ def _published(
         raw = _raw(api, around, wanted, target)
         report = received(raw, head=about.head_sha)
         about = next((p for p in target.pulls if p.number == report.pull_request), about)
+        if target.run is not None:
+            began_for(api, target.run, about)
         settings = _settings(api, around, wanted, about.base_sha)
         numbered = wanted.report is None
         report = recomputed(bound(api, report, about, settings, numbered=numbered), settings)

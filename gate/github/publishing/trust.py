@@ -9,8 +9,9 @@ from typing import Final
 import msgspec
 
 from gate.errors import UsageError
+from gate.github.events import BASE_MOVES, MOST_EVENTS, events, last, time_of
 from gate.github.interface import Api
-from gate.github.target import PullNow, compare, tree_of
+from gate.github.target import PullNow, Run, compare, tree_of
 from gate.model.finding import worst_first
 from gate.model.report import Report
 from gate.model.score import Verdict
@@ -66,6 +67,23 @@ def bound(api: Api, report: Report, target: PullNow, settings: Settings, *, numb
     if report.tree not in (tree, None) or (numbered and report.tree is None):
         raise _other(f"the tree {(report.tree or '(none)')[:12]}", tree[:12])
     return replace(report, tree=tree, pull_request=target.number)
+
+
+def began_for(api: Api, run: Run, target: PullNow) -> None:
+    """Raise UsageError unless the run began after the pull request was opened, into this base branch.
+
+    GitHub runs the workflow file of head *merged into base*. So a pull request into a branch with a file of
+    one's own makes a report that claims anything, and edits nothing once it goes to another branch; and the
+    API does not say which pull request, or which base, a run of a fork was for.
+    """
+    happened = events(api, target)
+    set_at = last(happened, BASE_MOVES)
+    since = max(time_of(target.created_at), set_at) if set_at is not None else time_of(target.created_at)
+    if time_of(run.created_at) <= since or len(happened) >= MOST_EVENTS:
+        raise UsageError(
+            f"run {run.id} began before pull request {target.number} was to be merged into {target.base_ref}",
+            advice="Wait for the run that has begun since, or push a commit: it is told when it ends.",
+        )
 
 
 def _other(theirs: str, ours: str) -> UsageError:

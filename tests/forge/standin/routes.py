@@ -153,6 +153,7 @@ def pull_of(call: Call, pull: Pull, method: str = "GET", short: bool = False) ->
     made = made[0] if short else made
     made["requested_teams"] = []
     made |= {"number": pull.number, "state": pull.state, "title": pull.title, "body": pull.body}
+    made["created_at"] = pull.created
     made["user"] = user_of(call, Actor(login=pull.author, id=77, type=pull.author_type))
     made["assignees"] = [user_of(call, Actor(login=login)) for login in pull.assignees]
     made["requested_reviewers"] = [user_of(call, Actor(login=login)) for login in pull.reviewers]

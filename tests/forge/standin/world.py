@@ -52,6 +52,7 @@ class Pull:
     commit_authors: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     """The commits' messages, as far as a test gives them."""
+    created: str = "2026-01-02T00:00:00Z"
     author_type: Literal["User", "Bot"] = "User"
     assignees: list[str] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -164,9 +165,10 @@ class World:
         return made
 
     def run(self, path: str = ".github/workflows/gate-check.yml", **more: Any) -> int:
-        """A finished workflow run for the pull request's head; returns its id."""
+        """A finished workflow run for the pull request's head, begun now; returns its id."""
         number = self.ids()
         told = {"event": "pull_request", "head_sha": HEAD, "head_branch": "feature", "head_owner": OWNER}
+        told["created_at"] = stamp()
         self.runs[number] = told | {"id": number, "path": path, "status": "completed"} | more
         return number
 
