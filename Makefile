@@ -86,6 +86,7 @@ bench-cost: venv ## what a check of one commit costs, beside Semgrep, Bandit and
 	@$(BIN)/python bench/cost.py $(CLONE) $(COMMIT) $(ARGUMENTS)
 
 bench-vulnerable: venv ## changes with holes and secure twins, attacked: proven, not, wrong per weakness: CORPUS=FILES
+	@[ -d build/attacked ] || $(BIN)/python -m pip install -q --target build/attacked -r tests/vulnerable/packages.txt
 	@$(BIN)/python bench/vulnerable.py $(CORPUS)
 
 rule-pages: venv ## write docs/rules/ anew from the rules

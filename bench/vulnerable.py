@@ -31,9 +31,7 @@ def main() -> int:
     )
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--only", metavar="WEAKNESS")
-    parser.add_argument(
-        "--labelled", choices=("mixed", "small", "fresh"), help="the handlers of bench/labelled.py"
-    )
+    parser.add_argument("--labelled", choices=("mixed", "small", "fresh"), help="as bench/labelled.py")
     parser.add_argument("--seconds", type=float, help="begin no further case after so many")
     arguments = parser.parse_args()
     if reason := why_not():
@@ -59,7 +57,18 @@ def main() -> int:
 
 
 def _outcome(result: Result) -> str:
-    return "not run" if result.attacks.problems else f"{result.case.right}, {result.verdict}"
+    """For people: what came of it, and of a hole that was not proven, what became of each target."""
+    if result.attacks.problems:
+        return f"not run: {'; '.join(result.attacks.problems)}"
+    out = f"{result.case.right}, {result.verdict}"
+    if result.case.right != "proven" and result.new:
+        told = sorted(f"{p.weakness} {p.entry}" for p in result.attacks.proofs)
+        return f"{out} [proven: {', '.join(told)}]"
+    if result.case.right == "proven" and result.verdict == "not":
+        aims = {f"{t.path}: {t.name}": "/".join(t.classes) for t in result.targets}
+        why = [f"{name} ({aims.get(name, '?')}): {what}" for name, what in result.attacks.tried]
+        out += f" [{', '.join(why) or 'no target'}; proven: {', '.join(sorted(result.new)) or 'nothing'}]"
+    return out
 
 
 def _table(found: list[Result]) -> dict[str, dict[str, float]]:

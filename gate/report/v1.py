@@ -398,6 +398,7 @@ class ProofV1(_Part):
         "archive",
         "token",
         "slow-pattern",
+        "query",
     ]
     kind: Literal["http", "call"]
     entry: Text

@@ -37,29 +37,34 @@ def labelled(corpus: str, seed: int = 18, per_class: int = 12) -> list[Handler]:
     return made + [one for name in SHORT if corpus in (name, "all") for one in short(name)]
 
 
-PROVEN_AS = {
-    **{name: name for name in ("command", "code", "sql", "template", "deserialisation", "header")},
-    "xss": "html",
-    "xxe": "xml",
-    "redirect": "open-redirect",
-    "ssrf": "request-forgery",
-    "path": "path-read",
-    "redos": "slow-pattern",
+_PATHS = ("path-read", "path-write", "archive")
+PROVEN_AS: dict[str, tuple[str, ...]] = {
+    "command": ("command",),
+    "code": ("code",),
+    "sql": ("sql",),
+    "template": ("template",),
+    "deserialisation": ("deserialisation",),
+    "header": ("header",),
+    "token": ("token",),
+    "ldap": ("query",),
+    "xpath": ("query",),
+    "nosql": ("query",),
+    "xss": ("html",),
+    "xxe": ("xml",),
+    "redirect": ("open-redirect",),
+    "ssrf": ("request-forgery",),
+    "path": _PATHS,
+    "redos": ("slow-pattern",),
 }
-"""Class of the labels -> weakness that an attack proves."""
-
-
-def _proven_as(handler: Handler) -> str:
-    text = handler.files[handler.main]
-    writes = any(word in text for word in ('"w"', '"wb"', ".save(", "os.remove("))
-    return "path-write" if handler.weakness == "path" and writes else PROVEN_AS[handler.weakness]
+"""Class of the labels -> weaknesses of which a proof is one of it."""
 
 
 def attacked(corpus: str, seed: int = 18, per_class: int = 12) -> list[Case]:
     """The handlers whose class an attack can prove, as cases for a sandbox."""
     return [
         Case(
-            weakness=_proven_as(handler),
+            weakness=PROVEN_AS[handler.weakness][0],
+            also=frozenset(PROVEN_AS[handler.weakness]),
             name=f"{handler.how} {handler.name}",
             right="proven" if handler.hole else "secure",
             head=handler.files,

@@ -1,8 +1,8 @@
 """Attacks pairs of vulnerable and secure changes, each a real git repository in a real sandbox.
 
 A case is a table in ``tests/vulnerable/*.toml``: the files of head (and of base, where it matters), the
-weakness, and whether a proof is right. Frameworks come from this environment, as a layer like the one that
-set-up makes.
+weakness, and whether a proof is right. Frameworks come as a layer like the one that set-up makes: from
+build/attacked where the bench has made that, else from this environment.
 """
 
 from __future__ import annotations
@@ -29,23 +29,17 @@ from tests.e2e.pulls import git, write
 from tests.paths import TESTS
 
 FOLDER = TESTS / "vulnerable"
-PACKAGES = (
+PACKAGES = Path(__file__).resolve().parents[2] / "build" / "attacked"
+"""Where ``make bench-vulnerable`` installs what packages.txt names."""
+INSTALLED = (
     *("flask", "werkzeug", "jinja2", "markupsafe", "itsdangerous", "click", "blinker"),
     *("django", "asgiref", "sqlparse", "starlette", "anyio", "idna", "httpx", "httpcore", "h11", "certifi"),
-    *(
-        "typing_extensions",
-        "python-multipart",
-        "pyyaml",
-        "sniffio",
-        "requests",
-        "urllib3",
-        "charset-normalizer",
-        "PyJWT",
-        "SQLAlchemy",
-    ),
-    *("fastapi", "pydantic", "pydantic_core", "annotated-types", "typing-inspection", "annotated-doc"),
-    *("lxml", "defusedxml"),
+    *("typing_extensions", "python-multipart", "pyyaml", "sniffio", "requests", "urllib3"),
+    *("charset-normalizer", "PyJWT", "SQLAlchemy", "pydantic", "pydantic_core", "annotated-types"),
+    *("typing-inspection", "lxml", "aiohttp", "aiohappyeyeballs", "aiosignal", "attrs", "frozenlist"),
+    *("multidict", "propcache", "yarl", "tornado"),
 )
+"""What is taken from this environment instead, where that folder is not."""
 Right = Literal["proven", "secure", "before"]
 
 
@@ -62,6 +56,8 @@ class Case:
     base: dict[str, str] = field(default_factory=dict)
     entry: str = ""
     file: str = ""
+    also: frozenset[str] = frozenset()
+    """Weaknesses of which a proof is as right, or as wrong."""
 
     @property
     def id(self) -> str:
@@ -91,10 +87,11 @@ class Result:
         none.
         """
         case = self.case
+        meant = {case.weakness, *case.also}
         if case.right == "proven":
-            told = {p.entry for p in self.attacks.proofs if p.is_new and p.weakness == case.weakness}
+            told = {p.entry for p in self.attacks.proofs if p.is_new and p.weakness in meant}
             return "proven" if told and (not case.entry or case.entry in told) else "not"
-        return "wrong" if case.weakness in self.new else "not"
+        return "wrong" if meant & self.new else "not"
 
 
 def cases(*files: Path) -> list[Case]:
@@ -127,37 +124,46 @@ def why_not() -> str:
 
 @contextlib.contextmanager
 def frameworks() -> Iterator[Path]:
-    """The frameworks of this environment as a layer's tar, where a sandbox of another user can read it."""
+    """The frameworks as a layer's tar, where a sandbox of another user can read it."""
     with tempfile.TemporaryDirectory(prefix="gate-frameworks-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         yield _layer(folder / "frameworks.tar")
 
 
+def _files() -> Iterator[tuple[PurePosixPath, Path]]:
+    """Path within site-packages and place here of every file of the frameworks."""
+    if PACKAGES.is_dir():
+        for path in sorted(PACKAGES.rglob("*")):
+            yield PurePosixPath(path.relative_to(PACKAGES)), path
+        return
+    for name in INSTALLED:
+        try:
+            found = importlib.metadata.files(name) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for file in found:
+            yield PurePosixPath(file), Path(str(file.locate()))
+
+
 def _layer(place: Path) -> Path:
     root = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
     made: set[str] = set()
     with tarfile.open(place, "w") as tar:
-        for name in PACKAGES:
-            try:
-                found = importlib.metadata.files(name) or []
-            except importlib.metadata.PackageNotFoundError:
+        for file, path in _files():
+            if ".." in file.parts or "__pycache__" in file.parts or not path.is_file():
                 continue
-            for file in found:
-                path = Path(str(file.locate()))
-                if ".." in file.parts or "__pycache__" in file.parts or not path.is_file():
-                    continue
-                whole = PurePosixPath(root, file)
-                for above in reversed(whole.parents[:-1]):
-                    if str(above) not in made:
-                        made.add(str(above))
-                        member = tarfile.TarInfo(str(above))
-                        member.type, member.mode = tarfile.DIRTYPE, 0o755
-                        tar.addfile(member)
-                data = path.read_bytes()
-                member = tarfile.TarInfo(str(whole))
-                member.size, member.mode = len(data), 0o644
-                tar.addfile(member, io.BytesIO(data))
+            whole = PurePosixPath(root, file)
+            for above in reversed(whole.parents[:-1]):
+                if str(above) not in made:
+                    made.add(str(above))
+                    folder = tarfile.TarInfo(str(above))
+                    folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+                    tar.addfile(folder)
+            data = path.read_bytes()
+            member = tarfile.TarInfo(str(whole))
+            member.size, member.mode = len(data), 0o644
+            tar.addfile(member, io.BytesIO(data))
     return place
 
 

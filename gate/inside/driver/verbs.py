@@ -318,12 +318,16 @@ def _force(item: Item, context: Context) -> Report:
 
 def _exploit(item: Item, context: Context) -> Report:
     with own_modules.shown():
+        from .exploit import bare_django
         from .exploit.runner import Attacker
 
     if not _exists(item):
         return {"outcome": "absent"}
     call_runner.lay_out()
     attacker = Attacker(item, context)
+    if bare_django.is_wanted(item):
+        with contextlib.suppress(Exception):
+            bare_django.set_up()
     if item.get("module") and not _is_taken(item["module"], item.get("path")):
         module = _imported(item["module"], item, context)
     else:

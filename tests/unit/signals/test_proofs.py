@@ -27,6 +27,7 @@ BLOCKING = {
         "path-write",
         "archive",
         "token",
+        "query",
     ),
 }
 
