@@ -10,7 +10,7 @@ from typing import Final
 
 from gate.attribution.branches import branch_evidence, merge_evidence
 from gate.attribution.findings import attribution_findings
-from gate.attribution.footers import footer_evidence, subject_evidence
+from gate.attribution.footers import footer_evidence, may_be_footer, subject_evidence
 from gate.attribution.identities import identity_evidence
 from gate.attribution.markers import marker_evidence
 from gate.attribution.message import Message, read_message
@@ -81,7 +81,7 @@ def attribute_commit(
     """
     evidence = list(identity_evidence(commit))
     bot = any(item.role == "bot" and item.where.startswith("author") for item in evidence)
-    if attribution_rules().hinted(commit.message):
+    if attribution_rules().hinted(commit.message) or may_be_footer(commit.message):
         evidence += _from_message(commit, bot=bot)
     found = tuple(dict.fromkeys((*evidence, *extra)))
     deciding = [e for e in found if e.role in _WROTE and e.confidence != "weak"]

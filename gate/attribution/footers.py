@@ -20,7 +20,22 @@ _FOOTER: Final = re.compile(
     FLAGS,
 )
 """A line that is nothing but "Generated with [tool](address)", in whatever dress."""
+_NAMED: Final = re.compile(
+    r"[\W_]*(?i:generated)[ -]with:? (?P<name>[A-Z][\w.-]{1,30}(?: [A-Z][\w.-]{1,30}){1,3})"
+    r"(?::? \(?https?://[^\s()]{1,200})?[\W_]*"
+)
+"""The same without a link, or with a plain address: of a tool whose name says what it is."""
+_PLAIN_SAYS: Final = re.compile(r"\b(?:ai|coder|copilot|assistant|llm)\b", FLAGS)
+LINK: Final = "](http"
+"""In every line that may be a footer of a tool that nobody knows."""
+_SAYS: Final = re.compile(r"\b(?:ai|agent|coder|copilot|assistant|llm)\b", FLAGS)
+_WITH: Final = re.compile(r"generated[ -]with", FLAGS)
 _BULLET: Final = re.compile(r"[*-] (?P<subject>\S.*)")
+
+
+def may_be_footer(message: str) -> bool:
+    """True where a line may be the footer of a tool that no rule names."""
+    return LINK in message or _WITH.search(message) is not None
 
 
 def footer_evidence(lines: Iterable[str], *, where: str = "message") -> Iterator[AttributionEvidence]:
@@ -44,19 +59,32 @@ def footer_evidence(lines: Iterable[str], *, where: str = "message") -> Iterator
 
 
 def _linked(line: str, where: str) -> Iterator[AttributionEvidence]:
-    """A tool by the form of its footer: one that we know by name, or one whose address is in ``.ai``."""
-    match = _FOOTER.fullmatch(line) if "](http" in line and len(line) < _LONGEST else None
+    """A tool by the form of its footer: one that we know by name, one whose address is in ``.ai``, or one
+    whose name says what it is.
+    """
+    if len(line) >= _LONGEST:
+        return
+    match = _FOOTER.fullmatch(line) if LINK in line else None
     if match is None:
+        match = _NAMED.fullmatch(line) if _WITH.search(line) else None
+        if match is None or not _PLAIN_SAYS.search(match["name"]):
+            return
+        yield _unnamed(match, where)
         return
     known = named(match["name"].strip(" *_"), has_email=False)
-    if known is None and not match["host"].lower().endswith(".ai"):
+    if known is None and not match["host"].lower().endswith(".ai") and not _SAYS.search(match["name"]):
         return
-    tool = known.tool if known else re.sub(r"\W+", "-", match["name"].strip().lower()).strip("-")
-    yield AttributionEvidence(
+    yield _unnamed(match, where, tool=known.tool if known else "")
+
+
+def _unnamed(match: re.Match[str], where: str = "message", tool: str = "") -> AttributionEvidence:
+    """Evidence of a footer whose tool is no entry of ours; its name is the tool's."""
+    name = tool or re.sub(r"\W+", "-", match["name"].strip().lower()).strip("-")
+    return AttributionEvidence(
         kind="footer",
         where=where,
         matched=match[0][:200],
-        tool=tool or "ai",
+        tool=name or "ai",
         confidence="strong",
         role="assistant",
     )

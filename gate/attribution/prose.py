@@ -62,8 +62,9 @@ _ALONE: Final = re.compile(
     r"(?:ai|llm)[- ](?:generated|assisted|authored|written)(?: (?:code|commit|change|patch|pr))?",
     FLAGS,
 )
-"""What stands alone as a paragraph, or in brackets at a subject's end."""
+"""What stands alone as a paragraph, or in brackets at a subject's end or beginning."""
 _BRACKETS: Final = re.compile(r"[(\[](?P<inside>[^()\[\]]{4,60})[)\]]\W*$")
+_TAG: Final = re.compile(r"\W*[(\[](?P<inside>[^()\[\]]{4,60})[)\]]")
 _TALK: Final = re.compile(
     r"\b(?:is|are|was|were|be|should|can|could|will|would|now|gets?|must|may|has|not|never|fails?|reviews?|comments?"
     r"|suggestions?|findings?|issues?|nits?|bugs?)\b",
@@ -106,9 +107,14 @@ def prose_evidence(message: Message) -> Iterator[AttributionEvidence]:
 
 
 def _standing_alone(message: Message) -> Iterator[AttributionEvidence]:
-    """What is a line of its own ("AI-generated."), or stands in brackets at the subject's end."""
+    """What is a line of its own ("AI-generated."), or stands in brackets at an end of the subject."""
     ends = _BRACKETS.search(message.subject)
-    told = [message.subject] if ends and _ALONE.fullmatch(ends["inside"].strip()) else []
+    starts = _TAG.match(message.subject)
+    told = [
+        message.subject
+        for found in (ends, starts)
+        if found is not None and _ALONE.fullmatch(found["inside"].strip())
+    ][:1]
     for line in message.lines:
         listed = line.lstrip()[:1] in {"-", "*", "+"}  # one of a list of features, as a rule
         alone = line != message.subject and not listed
@@ -205,6 +211,10 @@ def _patterns() -> tuple[_Opening, ...]:
             rf"{_LEAD}(?!ai\b|llm\b){tool}{_TAIL}-{alike}(?: {_OWN_WORK})?(?: (?:and|but|with|then)\b|$)"
         ),
         _Opening(rf"{_LEAD}(?:tool-(?:authored|assisted)|agent-{alike}) (?:{_OWN_WORK}|code)$"),
+        # "This change was tool-authored and tool-assisted"
+        _Opening(
+            rf"{_LEAD}(?<=is |as |re |en )tool-(?:authored|assisted)(?: and tool-(?:authored|assisted))?$"
+        ),
         # "This is AI-generated code"
         _Opening(rf"(?:this|these|it|all of this) (?:is|are|was|were) {_ANY}[- ]{alike} (?:code|work)$"),
         # "Claude-assisted refactoring", "AI-assisted contribution"
