@@ -262,15 +262,21 @@ def _result(path: str, answer: Answer, result_type: object) -> FileResult[Any]:
     return FileResult(path=path, outcome=outcome, reason=answer.reason)
 
 
+_TOLD: Final = 300
+
+
 def _fatal(path: str, done: process.Done, per_file: float) -> FileResult[Any]:
     if done.code in (-signal.SIGPROF, -signal.SIGALRM):
         return FileResult(path=path, outcome="timed-out", reason=f"took longer than {per_file:.3g} s")
     if done.code < 0:
         name = signal.Signals(-done.code).name
         return FileResult(path=path, outcome="crashed", reason=f"the parser's process died of {name}")
-    return FileResult(
-        path=path, outcome="crashed", reason=f"the parser's process ended with code {done.code}"
-    )
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+    if done.code == 0:  # it ended as if all were well, but its answer for this file is missing or broken
+        why = "the parser's process gave no answer that can be read"
+    else:
+        why = f"the parser's process ended with code {done.code}"
+    return FileResult(path=path, outcome="crashed", reason=": ".join([why, *said])[:_TOLD])
 
 
 def limited(*, memory: int = MEMORY, cpu: float = 120.0, stack: int = STACK) -> dict[int, int]:

@@ -57,7 +57,11 @@ _REASONS = {
     ),
     UnrunReason.DEPENDENCY_MISSING: (
         "a dependency is missing",
-        "Read in the setup stage what could not be installed; sandbox.setup_files at base helps.",
+        (
+            "Read under Stages, at `setup`, what could not be installed and why. Name what it needs in a "
+            "requirements file and that file in `sandbox.setup_files`, or allow its index with "
+            "`sandbox.egress_allow`; both count from the base branch."
+        ),
     ),
     UnrunReason.IMPORT_FAILED: (
         "its import failed",

@@ -129,8 +129,19 @@ def next_step(report: Report) -> str:
     if report.verdict in (Verdict.FAIL, Verdict.WARN):
         if top is not None and top.rule_id in report.rules:
             return report.rules[top.rule_id].remediation
-        return "Read the findings; change the code, or ask a maintainer for an override with a reason."
+        if top is not None:
+            return "Read the findings; change the code, or ask a maintainer for an override with a reason."
+        return _unrun_advice(report) or "Read the reasons above; `gate doctor` says what could be set up."
+    if top is None and (advice := _unrun_advice(report)):
+        return f"Nothing is wrong with what was seen, but nothing of the change ran. {advice}"
     return "Nothing has to be done." if top is None else "Nothing has to be done; small findings are listed."
+
+
+def _unrun_advice(report: Report) -> str:
+    """What to set so that the change runs, where none of its code did; empty where some did, or has none."""
+    found = report.exercised
+    ranked = found.reasons() if found is not None and found.executable and not found.ran else ()
+    return ranked[0][0].advice if ranked else ""
 
 
 def _advice(stage: Stage) -> str:

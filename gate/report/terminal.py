@@ -19,7 +19,7 @@ from gate.model.finding import Finding, worst_first
 from gate.model.report import Report
 from gate.model.rule import Severity
 from gate.model.score import Verdict
-from gate.model.stage import StageOutcome, incomplete_stages
+from gate.model.stage import Stage, StageOutcome, incomplete_stages
 from gate.report import exercised, incidents, summary
 
 _MOST_INCIDENTS: Final = 8
@@ -60,8 +60,11 @@ class TerminalReporter:
 
     name = "terminal"
 
-    def __init__(self, *, color: bool = False, width: int = 80, unicode: bool = True) -> None:
+    def __init__(
+        self, *, color: bool = False, width: int = 80, unicode: bool = True, verbose: bool = False
+    ) -> None:
         self.color = color
+        self.verbose = verbose
         self.width = max(40, min(width, 120))
         self.unicode = unicode
 
@@ -354,7 +357,10 @@ class TerminalReporter:
         grid.add_column(justify="right", no_wrap=True)
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
+        quiet = [] if self.verbose else [stage for stage in report.stages if _says_nothing(stage, report)]
         for stage in report.stages:
+            if stage in quiet:
+                continue
             style = {StageOutcome.DONE: "green", StageOutcome.SKIPPED: "dim"}.get(stage.outcome, "magenta")
             grid.add_row(
                 _says(stage.name, limit=40),
@@ -362,12 +368,24 @@ class TerminalReporter:
                 Text(stage.outcome.value, style=style),
                 _says(stage.reason, "dim"),
             )
+        if quiet:
+            grid.add_row(Text(f"… {len(quiet)} scanners", style="dim"), "", "done", Text("-v lists", "dim"))
         total = report.timings.get("total")
         if total is not None:
             grid.add_row(
                 Text("all", "bold"), Text(f"{total:.1f} s", "bold"), "", Text("stages overlap", "dim")
             )
         return grid
+
+
+def _says_nothing(stage: Stage, report: Report) -> bool:
+    """A scanner that looked and is done, in a check that passed."""
+    return (
+        report.verdict is Verdict.PASS
+        and stage.name.startswith("prescreen:")
+        and stage.outcome is StageOutcome.DONE
+        and not stage.reason
+    )
 
 
 def _figure(report: Report) -> list[RenderableType]:

@@ -203,7 +203,9 @@ def write_report(report: Report, arguments: argparse.Namespace) -> int:
         color = wants_color(arguments.color, sys.stdout)
         width = shutil.get_terminal_size((100, 24)).columns
         unicode = (sys.stdout.encoding or "").lower().startswith("utf")
-        write_stdout(TerminalReporter(color=color, width=width, unicode=unicode).render(report))
+        loud = bool(getattr(arguments, "verbose", False))
+        teller = TerminalReporter(color=color, width=width, unicode=unicode, verbose=loud)
+        write_stdout(teller.render(report))
     elif code is not Exit.OK or not arguments.quiet:
         print(f"gate: {terminal(last_line(report))}", file=sys.stderr)
     return code

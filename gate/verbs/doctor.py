@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
 import os
 import platform
@@ -161,6 +160,8 @@ def _machine() -> list[Diagnostic]:
 
 
 def _scanners() -> list[Diagnostic]:
+    import importlib.metadata
+
     lines = []
     for name in ("bandit", "semgrep"):
         try:

@@ -22,12 +22,19 @@ def test_values_come_back_in_order_and_a_bad_one_does_not_cost_the_others() -> N
     assert [r.path for r in results] == ["a", "bad\udcff", "b", "memory", "c"]
 
 
+def test_a_process_that_ends_well_without_an_answer_is_told_as_that() -> None:
+    (result,) = scan_isolated(f"{HERE}:behave", [("leave", b"leave")], str)
+    assert result.outcome == "crashed"
+    assert result.reason == "the parser's process gave no answer that can be read"
+
+
 def test_a_file_that_kills_the_process_is_named_and_the_rest_goes_on() -> None:
     files = [("a", b"1"), ("killer", b"kill"), ("slow", b"spin"), ("exit", b"exit"), ("noise", b"print")]
     start = time.monotonic()
     results = scan_isolated(Reader(f"{HERE}:behave", str, per_file=0.3), files)
     assert [r.outcome for r in results] == ["done", "crashed", "timed-out", "crashed", "done"]
     assert "SIGSEGV" in results[1].reason
+    assert results[3].reason == "the parser's process ended with code 7"
     assert time.monotonic() - start < 30
 
 

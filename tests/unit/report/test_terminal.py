@@ -12,9 +12,11 @@ from html import unescape
 import pytest
 from hypothesis import given, settings
 
+from gate.model.exercised import Exercised, FileExercised, UnrunLines, UnrunReason
 from gate.model.report import Report
 from gate.model.run import Completeness
 from gate.report.html import REPORTER as HTML
+from gate.report.summary import next_step
 from gate.report.terminal import REPORTER, TerminalReporter
 from tests.golden import sample
 from tests.golden.nasty import NASTY, nasty
@@ -53,6 +55,25 @@ def test_verdict_first_then_why_and_everything_is_there() -> None:
     ]  # fmt: skip
     places = [text.index(part) for part in order]
     assert places == sorted(places)
+
+
+def test_a_pass_counts_the_scanners_that_say_nothing_and_verbose_lists_them() -> None:
+    short, long = (TerminalReporter(verbose=loud).render(sample.harmless()) for loud in (False, True))
+    assert "… 2 scanners" in short
+    assert "prescreen:bandit" not in short
+    assert "prescreen:bandit" in long
+    assert "scanners" not in long
+    assert "prescreen:" in TerminalReporter().render(sample.hostile())
+
+
+def test_a_pass_of_which_nothing_ran_says_what_to_set() -> None:
+    unrun = UnrunLines(spans=((1, 2),), reason=UnrunReason.DEPENDENCY_MISSING, detail="numpy")
+    file = FileExercised(path="a.py", language="python", executable=2, ran=0, unrun=(unrun,))
+    report = replace(sample.harmless(), findings=(), exercised=Exercised(files=(file,)))
+    assert next_step(report).startswith("Nothing is wrong with what was seen, but nothing of the change ran.")
+    assert "`sandbox.setup_files`" in next_step(report)
+    ran = replace(report, exercised=Exercised(files=(replace(file, ran=1),)))
+    assert next_step(ran) == "Nothing has to be done."
 
 
 def test_nothing_run_is_unknown_and_not_nothing() -> None:
