@@ -15,7 +15,7 @@ def hide() -> None:
     """Take them out of ``sys.modules``; not where the driver is a part of a larger program (tests)."""
     if PACKAGE != "gate_driver":
         return
-    for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
+    for name in [name for name in sys.modules if str(name).partition(".")[0] == PACKAGE]:
         _KEPT[name] = sys.modules.pop(name)
 
 

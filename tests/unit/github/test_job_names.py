@@ -6,7 +6,7 @@ import pytest
 
 from gate.github.job_names import MOST_BYTES, may_report
 
-MAY = {
+MAY: dict[str, str | bytes] = {
     "its key": "jobs: {gate: {runs-on: x}}",
     "its name": "jobs: {a: {name: gate}}",
     "its name, in another way": 'jobs: {a: {name: "\\u0067ate"}}',

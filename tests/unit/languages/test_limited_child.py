@@ -23,7 +23,7 @@ def test_values_come_back_in_order_and_a_bad_one_does_not_cost_the_others() -> N
 
 
 def test_a_process_that_ends_well_without_an_answer_is_told_as_that() -> None:
-    (result,) = scan_isolated(f"{HERE}:behave", [("leave", b"leave")], str)
+    (result,) = scan_isolated(Reader(f"{HERE}:behave", str), [("leave", b"leave")])
     assert result.outcome == "crashed"
     assert result.reason == "the parser's process gave no answer that can be read"
 
