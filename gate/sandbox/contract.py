@@ -42,6 +42,7 @@ class InstallTransfer:
     """What a run may do beside running: connect outwards over ``dial`` (a connected socket for each
     connection to ``port`` of its loopback), and send home the files below ``collect`` (``keep`` gets a tar,
     piece by piece; what it raises as OSError or ValueError ends in a fault), at most about ``most`` bytes.
+    ``own``: only programs of ours run, whose calls on files nobody asks about: they are not observed.
     """
 
     port: int
@@ -49,6 +50,7 @@ class InstallTransfer:
     collect: str
     most: int
     keep: Callable[[bytes], None]
+    own: bool = False
 
 
 class Session(Protocol):

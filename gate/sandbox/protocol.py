@@ -37,13 +37,15 @@ class Tracing:
     """How the launcher reaches its observer. ``token`` is new for every run.
 
     Give ``socket`` (a path inside the sandbox) or ``fd`` (an inherited, connected Unix socket).
-    ``look``: whether questions about paths (stat ...) are observed too.
+    ``look``: whether questions about paths (stat ...) are observed too; ``files``: whether other calls on
+    files are.
     """
 
     socket: str | None = None
     fd: int | None = None
     token: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     look: bool = True
+    files: bool = True
     arch: str | None = None
     kind: Literal["unotify", "strace", "guard", "none"] = "unotify"
     """What the code runs on may report by itself: with ``guard`` the launcher only puts a filter on the
@@ -69,7 +71,7 @@ class Tracing:
         if self.kind == "strace":
             program = strace.filter_program(self.known, self.arch)
         else:
-            program = filter_program(self.arch, look=self.look)
+            program = filter_program(self.arch, look=self.look, files=self.files)
         return {"kind": self.kind, **where, "token": self.token.hex(), "filter": program.hex()}
 
 

@@ -207,8 +207,10 @@ class SandboxSession:
     def _job(
         self, sandbox: RunningSandbox, probe: Probe, side: Side, transfer: InstallTransfer | None
     ) -> Job:
-        job = job_for(probe, self._spec, side, tracer=sandbox.tracer, in_cgroup=self._in_cgroup)
-        if sandbox.tracer.kind != "none":
+        own = transfer is not None and transfer.own
+        tracer = replace(sandbox.tracer, look=False, files=False) if own else sandbox.tracer
+        job = job_for(probe, self._spec, side, tracer=tracer, in_cgroup=self._in_cgroup)
+        if sandbox.tracer.kind != "none" and not own:
             job = replace(job, manifest=manifest_places(self._spec))
         if transfer is not None:
             job = replace(job, bridge=transfer.port, collect=transfer.collect, collect_most=transfer.most)

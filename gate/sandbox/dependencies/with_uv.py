@@ -191,6 +191,7 @@ class _Once:
         what this run builds; ``keep``: whether a layer that was built is kept.
         """
         means, store = self.context.means, self.context.store
+        only_uv = before is None and bool(installer_files.uv()[0])
         with (
             store.scratch() as room,
             Proxy(means.allowed, resolver=means.resolver, most=means.most, upstream=means.upstream) as proxy,
@@ -200,12 +201,17 @@ class _Once:
                 with ExitStack() as stack:
                     stack.callback(arriving.close)
                     transfer = InstallTransfer(
-                        port=PORT, dial=proxy.dial, collect=OUT, most=means.most, keep=arriving.keep
+                        port=PORT,
+                        dial=proxy.dial,
+                        collect=OUT,
+                        most=means.most,
+                        keep=arriving.keep,
+                        own=only_uv,
                     )
                     given = installer_kit(plan, means)
                     record = run_installer(self.context, given, self.probe, self.side, transfer)
                 record = replace(record, refused=tuple(proxy.refusals))
-                if before is None and installer_files.uv()[0]:
+                if only_uv:
                     # then uv itself started the other Python, to ask for its version, or we did, for the
                     # runner of base's tests
                     record = replace(record, trace=None, completeness=Completeness())

@@ -66,14 +66,16 @@ _SPECIAL: Final[dict[str, Callable[[], Code]]] = {
 }
 
 
-def filter_program(arch: str | None = None, *, look: bool = True) -> bytes:
+def filter_program(arch: str | None = None, *, look: bool = True, files: bool = True) -> bytes:
     """The filter as an array of ``struct sock_filter`` (8 bytes each, little endian).
 
     ``arch`` is a machine name as `uname -m` gives it (default: this machine's). With ``look`` False
-    questions about paths (stat and the like) stay silent. Raises InconclusiveError where we have no table.
+    questions about paths (stat and the like) stay silent, with ``files`` False so do all other calls on
+    files. Raises InconclusiveError where we have no table.
     """
     arch = known_arch(arch)
     silent = table.SILENT if look else table.SILENT | table.LOOK
+    silent = silent if files else silent | table.OPEN | table.FILE
     by_number: dict[int, Code] = {}
     for name, number in numbers(arch).items():
         if name in table.UNSUPPORTED:
