@@ -12,6 +12,7 @@ from gate.resources import rules_dir
 
 MINES: Final = "mines cryptocurrency"
 REMOTE_SHELL: Final = "opens a shell over the network"
+_GRAVEST: Final = (MINES, REMOTE_SHELL)
 HARVESTS: Final = "prints the whole environment"
 COVERS: Final = "covers its tracks"
 
@@ -39,11 +40,9 @@ def kind_of(program: str) -> str:
 
 def command_risk(command: str) -> str | None:
     """The worst thing a command line says by itself, or None."""
-    for what, pattern in _commands():
-        if what not in (MINES, REMOTE_SHELL):
-            break
-        if pattern.search(command):
-            return what
+    gravest = (what for what, pattern in _commands() if what in _GRAVEST and pattern.search(command))
+    if (worst := next(gravest, None)) is not None:
+        return worst
     fetched = says_fetched(command)
     if fetched is not None and fetched.how != "made executable":
         return "decodes a hidden command" if fetched.how == "decoded" else "runs what it downloads"

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gate.identity import mixed_up
+import pytest
+
+from gate.identity import _may_hold, mixed_up
 from tests.paths import REPOSITORY
 
 
@@ -42,3 +44,30 @@ def test_the_other_program_in_our_folder_is_said_at_start(tmp_path: Path) -> Non
 def test_elsewhere_it_is_no_matter(tmp_path: Path) -> None:
     assert mixed_up() == ""
     assert mixed_up(tmp_path / "gate") == ""
+
+
+def test_it_is_told_by_what_the_other_one_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process: the records on the path, and whose folder they name."""
+    monkeypatch.syspath_prepend(str(tmp_path / "away"))
+    _other(tmp_path / "away", "gate/__init__.py")
+    here = tmp_path / "here" / "gate"
+    assert mixed_up(here) == "", "it lies elsewhere"
+    _other(tmp_path / "here", "other/__init__.py")
+    monkeypatch.syspath_prepend(str(tmp_path / "here"))
+    assert mixed_up(here) == "", "it has no file in our folder"
+    assert "gate 0.0.4, an unrelated program" in mixed_up(tmp_path / "away" / "gate")
+
+
+def test_another_program_by_a_like_name_is_no_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _other(tmp_path, "gate/__init__.py")
+    facts = tmp_path / "gate-0.0.4.dist-info" / "METADATA"
+    facts.write_text("Metadata-Version: 2.1\nName: gate-keeper\nVersion: 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert mixed_up(tmp_path / "gate") == ""
+
+
+def test_an_archive_on_the_path_may_hold_anything(tmp_path: Path) -> None:
+    archive = tmp_path / "all.zip"
+    assert not _may_hold(str(archive))
+    archive.write_bytes(b"")
+    assert _may_hold(str(archive))

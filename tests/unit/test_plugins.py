@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gate import plugins
+from gate.errors import UsageError
+from gate.model.rule import FindingStage
 from tests.paths import REPOSITORY
 
 RULES = '''
@@ -171,3 +177,63 @@ def test_names_that_are_none(words: list[str], said: str, python: Path, project:
     done = _gate(python, project, *words, named="absent" if words == ["rules"] else "shop-gate")
     assert said in done.stderr + done.stdout
     assert done.returncode in (2, 3)
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of packages of this process, with the plugin in it, and the plugin named."""
+    _install(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(plugins, "folders", lambda: (tmp_path,))
+    monkeypatch.setenv(plugins.VARIABLE, "Shop_Gate")
+    plugins._named.cache_clear()
+    yield tmp_path
+    plugins._named.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "shop_gate"]:
+        del sys.modules[name]
+
+
+def test_in_this_process_what_is_named_is_loaded(beside: Path) -> None:
+    assert plugins.told() == "shop-gate 1.2"
+    assert plugins.names("gate.reporters") == ("shop-gate.lines",)
+    assert plugins.names("gate.backends") == ()
+    assert [rule.meta.id for rule in plugins.rules(FindingStage.PRESCREEN)] == ["shop-gate.sleeps"]
+    assert [rule.meta.origin for rule in plugins.rules(FindingStage.BEHAVIOUR)] == ["shop-gate"]
+    assert {*plugins.loaded("gate.forges")} == {"shop-gate.desk"}
+
+
+def test_what_is_not_there_or_elsewhere_is_refused(beside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv(plugins.VARIABLE, "nothing")
+        with pytest.raises(UsageError, match="not installed beside gate"):
+            plugins.enabled()
+    other = beside / "first"
+    (other / "shop_gate").mkdir(parents=True)
+    (other / "shop_gate" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(other))
+    monkeypatch.setattr(plugins, "folders", lambda: (beside,))
+    plugins._named.cache_clear()
+    moved = replace(plugins.enabled()[0], folder=beside / "nowhere")
+    with pytest.raises(UsageError, match="does not lie where"):
+        plugins._value(moved, moved.entries[0])
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        ("SLEEPS = SEEN = 1\n", "is no rule"),
+        ("raise OSError('no disk')\n", r"cannot be imported \(OSError\)"),
+        (RULES.replace("shop-gate.sleeps", "py.sleeps"), "does not begin with shop-gate"),
+    ],
+)
+def test_rules_that_are_none_are_refused(beside: Path, rules: str, says: str) -> None:
+    (beside / "shop_gate" / "rules.py").write_text(rules)
+    with pytest.raises(UsageError, match=says):
+        plugins.rules(FindingStage.PRESCREEN)
+
+
+def test_what_plugins_are_made_of_is_there() -> None:
+    from gate import extend
+
+    assert [name for name in extend.__all__ if not hasattr(extend, name)] == []
+    assert plugins.folders()

@@ -51,10 +51,8 @@ from gate.signals.rule_kit import (
 )
 def check(context: SignalContext) -> Iterator[Finding]:
     """One finding for each destination."""
-    for behaviour in new(context, BehaviourKind.CONNECT, BehaviourKind.SEND):
+    for behaviour in filter(_is_ours, new(context, BehaviourKind.CONNECT, BehaviourKind.SEND)):
         reach = behaviour.detail.get("reach", "outside")
-        if reach in ("metadata", "unix") or behaviour.detail.get("own"):
-            continue  # other rules; a server of the run itself
         severity, confidence = _weight(context, behaviour, reach)
         message = _MESSAGES[reach]
         if reach == "outside" and any(replaced(context, behaviour)):
@@ -102,3 +100,8 @@ def _weight(context: SignalContext, behaviour: Behaviour, reach: str) -> tuple[S
     if called_openly(context, behaviour):
         return HIGH, UNSURE
     return HIGH, SURE if phase in UNASKED or not named else LIKELY
+
+
+def _is_ours(behaviour: Behaviour) -> bool:
+    """False for what other rules tell, and for a server of the run itself."""
+    return behaviour.detail.get("reach") not in ("metadata", "unix") and not behaviour.detail.get("own")

@@ -63,3 +63,8 @@ def test_a_finding_names_the_condition_and_the_act_as_evidence_only() -> None:
     )
     assert found.evidence["only when"] == "sha256(code) == 'aa'"
     assert found.evidence["when it runs, it"] == "connects to 203.0.113.7:4444"
+
+
+def test_a_line_without_a_guard_says_only_what_it_does() -> None:
+    (found,) = forced_findings([line(act())])
+    assert found.message.endswith("it did not run by itself.")

@@ -93,3 +93,9 @@ def test_a_request_is_one_quoted_command() -> None:
     assert curl(plain) == "curl -i --path-as-is 'http://localhost:5000/x?q='\"'\"'$(id)'\"'\"''"
     raw = AttackRequest(method="POST", url="/", headers=(("A", "b"),), body=b"\x80\x02")
     assert curl(raw).startswith("echo gAI= | base64 -d | curl -i -X POST -H 'A: b' --data-binary @- ")
+    typed = AttackRequest(method="POST", url="/", body=b"q=1")
+    assert "--data-binary q=1" in curl(typed)
+
+
+def test_a_call_is_told_for_the_weaknesses_that_a_function_can_have() -> None:
+    assert told(proof("open-redirect", kind="call", request=None)) == ()

@@ -9,7 +9,7 @@ import pytest
 
 from gate.model.change import Side
 from gate.model.run import RunRecord
-from gate.signals.rules.refused_then_accepted import check
+from gate.signals.rules.refused_then_accepted import _path, check
 from tests.unit.signals.context import context, run
 
 NO, NOT_IN = "raised PermissionError OSError Exception", "raised HTTPException Exception status 401"
@@ -100,3 +100,8 @@ def test_functions_told_are_bounded() -> None:
         for r, a in ((base, NO), (head, "value"))
     ]
     assert len(told(*many)) == 5
+
+
+def test_a_function_of_no_item_has_no_place() -> None:
+    assert _path(run("call"), "delete") == ""
+    assert _path(called("head", "other", ["value"]), "delete") == ""
