@@ -56,3 +56,22 @@ def test_a_changed_or_renamed_rule_changes_it(tmp_path: Path, monkeypatch: pytes
 def test_program_digest_is_of_the_program() -> None:
     assert len(digest.gate_digest()) == 64
     assert digest.gate_digest() != digest.rules_digest()
+
+
+def test_plugins_in_force_bear_on_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest.policy_digest(DEFAULTS)
+    monkeypatch.setattr(digest.plugins, "told", lambda: "shop-gate 1.2")
+    assert digest.policy_digest(DEFAULTS) != before
+
+
+def test_digests_that_somebody_knows_are_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digest, "_KNOWN", {})
+    digest.known(gate="g", rules="r")
+    assert (digest.gate_digest(), digest.rules_digest()) == ("g", "r")
+
+
+def test_only_files_count(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("x")
+    before = digest._folder(tmp_path)
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    assert digest._folder(tmp_path) == before

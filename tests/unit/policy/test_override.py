@@ -11,7 +11,7 @@ from gate.model.doubt import Doubt
 from gate.model.override import Override
 from gate.model.report import Report
 from gate.model.score import Verdict
-from gate.policy.override import EVIDENCE, apply, is_command, parse_command, parse_file
+from gate.policy.override import EVIDENCE, apply, before_overrides, is_command, parse_command, parse_file
 from tests.golden import sample
 
 NOW = 1_800_000_000.0
@@ -211,3 +211,14 @@ def test_a_vouch_lifts_what_can_be_vouched_for_and_nothing_else() -> None:
         assert not after.overrides[0].accepted
     both = [vouch, replace(_ask(), what="all")]
     assert apply(replace(_soft(), doubts=(DOUBT,)), both, now=NOW).verdict is Verdict.WARN
+
+
+def test_a_doubt_stands_before_any_override() -> None:
+    green = replace(_soft(), verdict=Verdict.PASS)
+    assert before_overrides(green) is Verdict.PASS
+    assert before_overrides(replace(green, doubts=_doubts())) is Verdict.INCONCLUSIVE
+    assert before_overrides(replace(_soft(), doubts=_doubts())) is Verdict.FAIL
+
+
+def _doubts() -> tuple[Doubt, ...]:
+    return (Doubt(kind="stale", reason="it was looked at before", remedy="Push again"),)

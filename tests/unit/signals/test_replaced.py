@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gate.model.behaviour import Behaviour
@@ -24,6 +26,13 @@ def test_a_test_whose_connection_goes_elsewhere_weighs_in_full() -> None:
     assert connection(OLD) == "high/medium"
     assert connection(net("127.0.0.1:80", "loopback")) == "medium/high"
     assert connection(net("203.0.113.7:443", host="reports-01.example", actor="python>curl")) == "medium/high"
+
+
+def test_mains_connection_at_another_machine_of_the_same_shape() -> None:
+    moved = replace(NEW, shape="reports-NN.example:443")
+    (one,) = new_outbound_connection.check.check(context(moved, phase="test"))
+    assert (one.severity.value, one.confidence.value) == ("high", "high")
+    assert one.message.startswith("Opens main's connection, but to another machine")
 
 
 def request(path: str, method: str = "POST", host: str = "hooks.example") -> Behaviour:

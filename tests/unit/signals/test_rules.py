@@ -178,3 +178,31 @@ def test_weights_as_a_maintainer_would_have_them(
     new: tuple[Behaviour, ...], phase: Phase, least: int, most: int
 ) -> None:
     assert least <= score(signals(context(*new, phase=phase)), load_policy()).value <= most
+
+
+def test_a_secret_that_is_wrapped_on_its_way_out_is_hidden() -> None:
+    plain, wrapped = (
+        findings("canary-leaves", behaviour("canary", "k", channel="stdout", canary="k", encoding=encoding))
+        for encoding in ("", "base85+reversed")
+    )
+    assert plain[0].message == "A planted secret appears in what the program leaves behind."
+    assert wrapped[0].message == "A planted secret is hidden in what the program leaves behind."
+    assert wrapped[0].severity.rank >= plain[0].severity.rank
+
+
+def test_what_a_new_dependency_does_is_told_as_its_own() -> None:
+    record = run("import")
+    record = replace(record, probe=replace(record.probe, dependency="rooftop 1.2"))
+    (found,) = BY_ID["new-outbound-connection"].check(
+        context(behaviour("connect", "203.0.113.7:4444", reach="outside"), runs=(record,))
+    )
+    assert found.evidence["dependency"] == "rooftop 1.2"
+    assert found.message.endswith("a dependency that the change brings does it.")
+
+
+def test_a_name_that_is_drawn_anew_is_no_other_act() -> None:
+    """Under a condition, too, a program writes its own file: only its random name is another one."""
+    first, again = "tree:out/report-x7Kq2PzR.txt", "tree:out/report-b4Tw9LmC.txt"
+    drawn = behaviour("write", again, place="tree", probes=("p1~ci",))
+    assert findings("acts-only-when", behaviour("write", first, place="tree"), drawn) == []
+    assert findings("acts-only-when", behaviour("write", "tree:out/all.txt", place="tree"), drawn)
