@@ -36,8 +36,10 @@ class CallTimeout(BaseException):
     """Raised by the alarm inside the code under test."""
 
 
-def bounded(work: Callable[[], Any], seconds: float) -> Any:
-    """What ``work`` gives, None where that takes longer. An alarm that comes late does nothing."""
+def bounded(work: Callable[[], Any], seconds: float, *, processor: float = 0) -> Any:
+    """What ``work`` gives, None where that takes longer. An alarm that comes late does nothing.
+    ``processor``: seconds of processor time that it may take besides, 0 for any.
+    """
     armed = [True]
 
     def over(_number: int, _frame: Any) -> None:
@@ -45,14 +47,20 @@ def bounded(work: Callable[[], Any], seconds: float) -> Any:
             raise CallTimeout
 
     signal.signal(signal.SIGALRM, over)  # stays: what is late would else end the process
+    if processor:
+        signal.signal(signal.SIGPROF, over)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
+        if processor:
+            signal.setitimer(signal.ITIMER_PROF, processor)
         return work()
     except CallTimeout:
         return None
     finally:
         armed.clear()
         signal.setitimer(signal.ITIMER_REAL, 0)
+        if processor:
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 class Caller:

@@ -20,12 +20,13 @@ SLOW = """
             locals()[f"test_{n}"] = test_a
 """
 FOR_EVER = """
+    import time
     import unittest
 
     class Long(unittest.TestCase):
         def test_a(self):
             while True:
-                pass
+                time.sleep(0.001)
 
         def test_b(self):
             pass
@@ -44,7 +45,7 @@ PYTHONS = [pytest.param((sys.executable,), id="pytest"), pytest.param((sys.execu
 @pytest.mark.parametrize("text", [SLOW, FOR_EVER])
 def test_what_does_not_fit_is_told(text: str, python: tuple[str, ...], tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "tree", {"test_it.py": text})
-    driven = drive(tree, {"seconds": 14, "items": [{"do": "test", "paths": ["test_it.py"]}]}, python=python)
+    driven = drive(tree, {"seconds": 24, "items": [{"do": "test", "paths": ["test_it.py"]}]}, python=python)
     assert driven.item["outcome"] == "completed"
     assert driven.item["tests"]["not_run"] >= 1
     assert driven.done
