@@ -72,7 +72,7 @@ class MarkdownReporter:
         blind = incomplete_stages(report.stages)
         doings = summary.behaviour_phrases(report)
         ai = [c for c in report.commits if c.is_ai]
-        fact = heading(report)
+        fact = heading(report) or passed(report)
         also = [one for one in incidents.incidents(report) if one.sentence != fact]
         return {
             "mark": _MARKS[report.verdict],
@@ -92,11 +92,15 @@ class MarkdownReporter:
             "doings": doings[:4],
             "doings_more": max(0, len(doings) - 4),
             "ran": summary.was_run(report),
+            "told": report.verdict is Verdict.PASS and bool(fact),
+            "may_do": _may_do(report),
+            "open": report.verdict is Verdict.FAIL,
             "exercised": headline(report),
             "unrun_reason": main_reason(report),
             "unrun": rows(report)[: room.rows],
             "unrun_more": max(0, len(rows(report)) - room.rows),
             "worst": self._finding(ranked[0], room, report) if ranked else None,
+            "worst_told": bool(ranked) and _tells(fact, ranked[0]),
             "next": _own_words(summary.next_step(report)),
             "tree": Markup(process_tree(summary.ordered(report.behaviour.new))),  # noqa: S704 - see there
             "behaviours": [behaviour_row(b) for b in summary.ordered(report.behaviour.new)[: room.rows]],
@@ -108,7 +112,7 @@ class MarkdownReporter:
             "files": self._files(ranked[: room.findings], ranked, room, report),
             "finding_count": f"{len(ranked):,}",
             "findings_more": max(0, len(ranked) - room.findings),
-            "because": report.reasons[0] if report.reasons else "",
+            "because": _because(report),
             "reasons": report.reasons[: room.rows],
             "contributions": contribution_rows(report, room.rows, signed=False),
             "ai_count": len(ai),
@@ -219,6 +223,31 @@ def heading(report: Report) -> incidents.Sentence:
         blind = incomplete_stages(report.stages)
         return (incidents.Phrase(text=f"{blind[0].name} could not look"),) if blind else ()
     return incidents.fact(report)
+
+
+def passed(report: Report) -> incidents.Sentence:
+    """What a pass rests on: how much ran, and that nothing new was seen."""
+    ran = headline(report)
+    if report.verdict is not Verdict.PASS or not ran:
+        return ()
+    new = bool(summary.behaviour_phrases(report)) or not summary.was_run(report)
+    return (incidents.Phrase(text=ran[0].lower() + ran[1:] + ("" if new else ", nothing new was seen")),)
+
+
+def _may_do(report: Report) -> bool:
+    """Something of it ran, or could have run: what it does is then a question."""
+    return summary.was_run(report) or report.exercised is None or bool(report.exercised.executable)
+
+
+def _because(report: Report) -> str:
+    """The first reason, where it says more than that the score is what it is."""
+    return next((why for why in report.reasons[:1] if not why.startswith("score ")), "")
+
+
+def _tells(fact: incidents.Sentence, worst: Finding) -> bool:
+    """The heading is this finding's own words, with its place."""
+    said = "".join(phrase.text for phrase in fact)
+    return bool(said) and worst.message.rstrip(".")[1:] in said
 
 
 def stage_row(stage: Stage) -> Mapping[str, object]:

@@ -64,6 +64,14 @@ def test_every_local_link_leads_somewhere() -> None:
                 assert anchor in anchors(target.read_text()), f"{page.name} links to {link}#{anchor}"
 
 
+def test_the_table_of_attacks_names_tests_that_are_there() -> None:
+    text = (REPOSITORY / "docs/trust.md").read_text()
+    named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", text)
+    assert len(named) > 15
+    for file, test in named:
+        assert f"def {test}(" in (REPOSITORY / "tests/forge" / file).read_text(), (file, test)
+
+
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_every_make_target_exists(page: str) -> None:
     makefile = (REPOSITORY / "Makefile").read_text()

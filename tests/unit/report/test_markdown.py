@@ -31,27 +31,47 @@ def first_lines(report: Report) -> list[str]:
     return REPORTER.render(report).splitlines()[:6]
 
 
-def test_first_six_lines_are_the_answer() -> None:
-    verdict, score, ran, does, worst, following = first_lines(sample.hostile())
-    assert "Blocked" in verdict
-    assert "94 of 100" in score
-    assert "hard block" in score
+def test_the_first_lines_are_the_answer() -> None:
+    """The fact, what ran, what it does, the worst, what to do; then the table, open where it blocks."""
+    text = REPORTER.render(sample.hostile())
+    verdict, ran, does, worst, following, blind, score = text.splitlines()[:7]
+    assert "Blocked: on import, `shop/telemetry.py` reads" in verdict
     assert "Ran 42 of 48 changed lines (88 %)" in ran
     assert "6 lines did not: a dependency is missing" in ran
     assert "198.51.100.7:443" in does
     assert "critical" in worst
     assert "shop/telemetry.py:31-33" in worst
     assert "Remove the code" in following
+    assert "Could not look" in blind
+    assert "94 of 100" in score
+    assert "hard block" in score
+    assert text.index("<details open>") < text.index("| reads planted secret |") < text.index("```mermaid")
+    assert text.count("<details open>") == 1
 
 
 def test_harmless_change_is_told_in_few_words() -> None:
-    verdict, score, ran, does, worst, following = first_lines(sample.harmless())
-    assert "Passed" in verdict
-    assert "0 of 100" in score
-    assert ran == "- **Ran 9 of 9 changed lines (100 %)**"
-    assert does.endswith("nothing new was seen")
-    assert worst.endswith("none")
+    """What a pass rests on stands in its heading, and nowhere else."""
+    verdict, following, score = first_lines(sample.harmless())[:3]
+    assert verdict == "### ✅ Passed: ran 9 of 9 changed lines (100 %), nothing new was seen"
     assert following.endswith("Nothing has to be done.")
+    assert score == "- **Score:** 0 of 100 (warns from 30, blocks from 70)"
+    assert "<details open>" not in REPORTER.render(sample.harmless())
+
+
+def test_a_pass_of_which_lines_did_not_run_says_why() -> None:
+    lines = first_lines(replace(sample.harmless(), exercised=sample.figure()))
+    assert "42 of 48" in lines[0]
+    assert "6 lines did not" in lines[1]
+
+
+def test_what_the_heading_says_is_not_said_again() -> None:
+    """Where the worst finding is the heading, there is no second line of it."""
+    report = replace(sample.hostile(), behaviour=replace(sample.hostile().behaviour, new=()))
+    found = tuple(f for f in report.findings if f.stage.value != "behaviour")[:1]
+    text = REPORTER.render(replace(report, findings=found))
+    above = text[: text.index("<details")]
+    assert found[0].message[1:].rstrip(".") in above.splitlines()[0]
+    assert "Worst finding" not in above
 
 
 def test_not_having_looked_is_said_at_once_and_never_as_nothing_new() -> None:
@@ -166,8 +186,8 @@ def test_thirty_thousand_cheap_findings_do_not_bury_the_critical_one() -> None:
     text = REPORTER.render(report)
     assert time.process_time() - started < 10
     assert len(text) < 65_536
-    assert "leaks planted secret" in text.splitlines()[3]
-    assert "critical" in text.splitlines()[4]
+    assert "leaks planted secret" in text.splitlines()[2]
+    assert "critical" in text.splitlines()[3]
     assert "more findings, none worse, in report.json" in text
 
 
