@@ -4,9 +4,9 @@ while it is read or is taken for a valid token.
 No entry point that could be asked leads to the function, so whether the argument comes from outside is for
 its callers to say. What is proven is that a value is *mixed* with a text or a path of the function's own,
 unquoted: a function that is there to run the command or to open the path that it is given is not told. Data
-that runs a program while it is loaded is told whatever the function is there for, as is what a function takes
-from standard input, a socket, an event of a cloud or a language model's answer, and puts into a command. A
-token that nobody signed is told where base refused it, or where the function's name says that it checks.
+that runs a program while it is loaded is told whatever the function is there for, as is what it takes from a
+socket, an event of a cloud or a language model's answer, and runs. A token that nobody signed is told where
+base refused it, or where the function's name says that it checks.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
