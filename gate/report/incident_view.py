@@ -25,6 +25,10 @@ _DRAWN: Final = 10
 """Incidents with their pictures; of the others the sentence and the evidence are shown."""
 
 
+_NAMED: Final = 8
+"""Findings that an incident names; the others follow below it anyway."""
+
+
 @dataclass(frozen=True, slots=True)
 class Views:
     """Makes the rows of one report."""
@@ -54,11 +58,11 @@ class Views:
             "severity": one.severity.value,
             "phrases": phrases(one.sentence),
             "evidence": [
-                {"anchor": anchor(f), "message": f.message, "severity": f.severity.value}
-                for f in one.findings[:20]
+                {"anchor": anchor(f), "message": f.message, "place": _place_text(f)}
+                for f in one.findings[:_NAMED]
             ],
             "count": summary.amount(len(one.findings), "finding"),
-            "more": max(0, len(one.findings) - 20),
+            "more": max(0, len(one.findings) - _NAMED),
             "code": code,
             "place": self._place(coded.primary.path, coded.primary.line),
             "lanes": [self._lane(lane, clock) for lane in shown],
@@ -70,13 +74,13 @@ class Views:
 
     def finding(self, number: int, finding: Finding) -> dict[str, object]:
         """A finding; ``number`` is its place in the list, from 0."""
-        path, line = summary.location_parts(finding)
+        path, _ = summary.location_parts(finding)
         return {
             "id": anchor(finding),
             "open": number < _OPEN,
             "severity": finding.severity.value,
             "message": finding.message,
-            "place": Markup("{}{}").format(display_path(path, 200), line),
+            "place": _place_text(finding),
             "url": line_url(self.report.blob_url, path, finding.primary.line),
             "evidence": list(finding.evidence.items())[:10],
             "code": self._code(finding),
@@ -148,6 +152,11 @@ class Views:
                     for number, text in enumerate(one.lines, one.first)
                 ]
         return []
+
+
+def _place_text(finding: Finding) -> Markup:
+    path, line = summary.location_parts(finding)
+    return Markup("{}{}").format(display_path(path, 200), line)
 
 
 def anchor(finding: Finding) -> str:

@@ -331,7 +331,9 @@ def sandbox_title(report: Report) -> str:
     runs = summary.amount(len(summary.run_pairs(report)), "probe")
     isolation = f" ({box.isolation})" if box.isolation else ""
     watched = f", watched by {box.tracer}" if box.tracer else ""
-    return f"{runs} behind {box.backend}{isolation}{watched}"
+    told = sum(1 for run in box.runs if run.kept_at)
+    kept = f", {told} of {summary.amount(len(box.runs), 'run')} told again" if told else ""
+    return f"{runs} behind {box.backend}{isolation}{watched}{kept}"
 
 
 def lost_events(completeness: Completeness) -> str:

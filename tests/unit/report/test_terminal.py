@@ -16,6 +16,7 @@ from gate.model.exercised import Exercised, FileExercised, UnrunLines, UnrunReas
 from gate.model.report import Report
 from gate.model.run import Completeness
 from gate.report.html import REPORTER as HTML
+from gate.report.registry import REPORTERS
 from gate.report.summary import next_step
 from gate.report.terminal import REPORTER, TerminalReporter
 from tests.golden import sample
@@ -55,6 +56,16 @@ def test_verdict_first_then_why_and_everything_is_there() -> None:
     ]  # fmt: skip
     places = [text.index(part) for part in order]
     assert places == sorted(places)
+
+
+def test_every_format_for_people_says_how_many_runs_are_told_again() -> None:
+    report = sample.harmless()
+    box = report.sandbox
+    kept = tuple(replace(run, kept_at=1.0) if at < 2 else run for at, run in enumerate(box.runs))
+    again = replace(report, sandbox=replace(box, runs=kept))
+    for style in ("terminal", "markdown", "html"):
+        assert f"2 of {len(kept)}" in REPORTERS[style].render(again), style
+        assert "told again" not in REPORTERS[style].render(report), style
 
 
 def test_a_pass_counts_the_scanners_that_say_nothing_and_verbose_lists_them() -> None:
