@@ -94,6 +94,7 @@ def main(argv: list[str]) -> int:
     done = subprocess.run([sys.executable, "-m", "mkdocs", *words], cwd=ROOT, env=env, check=False)
     if done.returncode == 0:
         print(f"docs: {folder / 'site' / 'index.html'}")
+        print(f"docs: with the search: python3 -m http.server -b 127.0.0.1 -d {folder / 'site'}")
     return done.returncode
 
 
