@@ -38,6 +38,8 @@ from gate.tracing.reads import Reads
 _VERSION: Final = 1
 _SYSTEM: Final = ("/usr/", "/lib", "/bin/", "/sbin/", "/etc/")
 _BY_CONTENT: Final = re.compile(r"[0-9a-f]{64}\.tar")
+_NAMED: Final = frozenset(("bubblewrap", "docker", "podman", "microvm"))
+"""Backends of which is known what their sandboxes show of this machine; a plugin's is none of them."""
 _PACED: Final = ("seconds", "each_script")
 """What of a job depends on how busy this machine is."""
 _MOST_TRACE: Final = MOST_ENTRY // 2
@@ -197,7 +199,7 @@ def with_kept_runs(
     everything that bears on a run can be named. Raises InconclusiveError.
     """
     store = current()
-    if store is None or capability.tracer != "unotify":
+    if store is None or capability.tracer != "unotify" or capability.backend not in _NAMED:
         return None
     if spec.services or spec.runtimes or spec.modules or spec.image or spec.clock_offset:
         return None  # servers, and programs that nobody has listed

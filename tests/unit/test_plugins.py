@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,32 +72,51 @@ desk = shop_gate.parts:DESK
 """
 
 
-def _install(folder: Path, *, name: str = "shop_gate", rules: str = RULES) -> None:
-    """What a wheel of the plugin puts into a folder."""
+def install_plugin(
+    folder: Path,
+    *,
+    name: str = "shop_gate",
+    rules: str = RULES,
+    entries: str = ENTRIES,
+    more: Mapping[str, str] | None = None,
+) -> None:
+    """What a wheel of the plugin puts into a folder. ``more``: further modules of it."""
     package = folder / name
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "rules.py").write_text(rules)
     (package / "parts.py").write_text(PARTS)
+    for module, text in (more or {}).items():
+        (package / module).write_text(text)
     facts = folder / f"{name}-1.2.dist-info"
     facts.mkdir()
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: shop-gate\nVersion: 1.2\n")
-    (facts / "entry_points.txt").write_text(ENTRIES)
+    (facts / "entry_points.txt").write_text(entries)
 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with gate (this tree's), what gate needs, and the plugin."""
-    folder = tmp_path_factory.mktemp("env")
+    python, packages = plugin_environment(tmp_path_factory.mktemp("env"))
+    install_plugin(packages)
+    return python
+
+
+def plugin_environment(folder: Path) -> tuple[Path, Path]:
+    """An environment with this tree's gate: its interpreter, and where its packages lie."""
     venv.create(folder, symlinks=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
     (packages / "outer.pth").write_text(f"{sysconfig.get_path('purelib')}\n{REPOSITORY}\n")
-    _install(packages)
-    return folder / "bin" / "python"
+    return folder / "bin" / "python", packages
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    return shop(tmp_path)
+
+
+def shop(tmp_path: Path) -> Path:
+    """A repository with a file that is not committed."""
     repo = tmp_path / "shop"
     repo.mkdir()
     who = ["-c", "user.name=Ada", "-c", "user.email=ada@shop.example"]
@@ -107,7 +126,7 @@ def project(tmp_path: Path) -> Path:
     return repo
 
 
-def _gate(
+def run_gate(
     python: Path, where: Path, *words: str, named: str = "shop-gate"
 ) -> subprocess.CompletedProcess[str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("GATE_", "PYTHON"))}
@@ -125,7 +144,7 @@ def _gate(
 @pytest.mark.slow
 def test_everything_that_a_plugin_offers(python: Path, project: Path) -> None:
     looked = ["check", "--worktree", "--no-sandbox", "--json", "r.json", "--as", "shop-gate.lines", "r.lines"]
-    done = _gate(python, project, *looked)
+    done = run_gate(python, project, *looked)
     assert done.returncode == 0, done.stderr
     report = json.loads((project / "r.json").read_text())
     (finding,) = (f for f in report["findings"] if f["rule_id"] == "shop-gate.sleeps")
@@ -134,33 +153,33 @@ def test_everything_that_a_plugin_offers(python: Path, project: Path) -> None:
     assert "prescreen:shop-gate.quiet" in [stage["name"] for stage in report["stages"]]
     assert report["settings_origin"]["plugins"] == "GATE_PLUGINS (shop-gate 1.2)"
     assert "shop-gate.sleeps 'a.py'\n" in (project / "r.lines").read_text()
-    told = _gate(python, project, "report", "r.json", "--to", "shop-gate.desk")
+    told = run_gate(python, project, "report", "r.json", "--to", "shop-gate.desk")
     assert told.stdout == f"gate: put {report['verdict']} on the desk\n"
-    assert "shop-gate.seen" in _gate(python, project, "rules").stdout
-    assert "Slow." in _gate(python, project, "explain", "shop-gate.sleeps").stdout
+    assert "shop-gate.seen" in run_gate(python, project, "rules").stdout
+    assert "Slow." in run_gate(python, project, "explain", "shop-gate.sleeps").stdout
 
 
 def test_nothing_becomes_a_plugin_by_being_installed(python: Path, tmp_path: Path) -> None:
-    assert "shop-gate" not in _gate(python, tmp_path, "rules", named="").stdout
+    assert "shop-gate" not in run_gate(python, tmp_path, "rules", named="").stdout
 
 
 def test_nothing_is_loaded_from_the_working_folder(python: Path, tmp_path: Path) -> None:
     """``python -m gate.cli`` has it on its path, and a tree under test may lie there."""
     mark = tmp_path / "ran"
     trap = f"open({str(mark)!r}, 'w').close()\n"
-    _install(tmp_path / "tree", rules=trap)
+    install_plugin(tmp_path / "tree", rules=trap)
     (tmp_path / "tree" / "shop_gate" / "__init__.py").write_text(trap)
-    done = _gate(python, tmp_path / "tree", "rules")
+    done = run_gate(python, tmp_path / "tree", "rules")
     assert done.returncode == 2
     assert "does not lie where shop-gate is installed" in done.stderr
     assert not mark.exists()
 
 
 def test_a_distribution_of_the_working_folder_is_none(python: Path, tmp_path: Path) -> None:
-    _install(tmp_path, name="tree_gate")
+    install_plugin(tmp_path, name="tree_gate")
     facts = tmp_path / "tree_gate-1.2.dist-info" / "METADATA"
     facts.write_text(facts.read_text().replace("shop-gate", "tree-gate"))
-    done = _gate(python, tmp_path, "rules", named="tree-gate")
+    done = run_gate(python, tmp_path, "rules", named="tree-gate")
     assert done.returncode == 2
     assert "tree-gate, which is not installed beside gate" in done.stderr
 
@@ -174,7 +193,7 @@ def test_a_distribution_of_the_working_folder_is_none(python: Path, tmp_path: Pa
     ],
 )
 def test_names_that_are_none(words: list[str], said: str, python: Path, project: Path) -> None:
-    done = _gate(python, project, *words, named="absent" if words == ["rules"] else "shop-gate")
+    done = run_gate(python, project, *words, named="absent" if words == ["rules"] else "shop-gate")
     assert said in done.stderr + done.stdout
     assert done.returncode in (2, 3)
 

@@ -10,17 +10,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha1, sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gate.cache.active import in_use
 from gate.cache.store import Store
 from gate.model.canary import Canary
 from gate.model.change import Side, TreeEntry
-from gate.model.run import Completeness, ExecutionPlan, Outcome, Probe, RunRecord, SandboxSpec
-from gate.sandbox.kept_runs import KeptRuns
+from gate.model.run import (
+    Capability,
+    Completeness,
+    ExecutionPlan,
+    Limits,
+    Outcome,
+    Probe,
+    RunRecord,
+    SandboxSpec,
+)
+from gate.sandbox.contract import BackendOptions
+from gate.sandbox.kept_runs import KeptRuns, with_kept_runs
 from gate.sandbox.side_tree import SideTree
 from gate.tracing.codec import encode
 from gate.tracing.events import Exec, Exit, Fork, Open, PathQuery, Process, Start, Summary
@@ -36,7 +47,7 @@ class Files:
     """A tree in memory: path → (mode, content); a link's content is where it leads."""
 
     held: Mapping[str, tuple[str, bytes]]
-    oid: str = "tree"
+    oid: str | None = "tree"
 
     def entries(self) -> tuple[TreeEntry, ...]:
         return tuple(
@@ -327,3 +338,88 @@ def test_a_driver_that_forks_something_else_proves_nothing() -> None:
     assert reads.ended() == ""
     reads.hear(Fork(seq=2, t=0, pid=1, call="clone"))
     assert reads.ended()
+
+
+BOX = Capability(backend="docker", available=True, isolation="container", tracer="unotify")
+
+
+class Ground:
+    """What a backend says that it is made of."""
+
+    options = BackendOptions()
+
+    def install_cache_key(self) -> str:
+        return "image 1"
+
+
+@pytest.mark.parametrize(
+    ("capability", "spec", "tree", "kept"),
+    [
+        (BOX, SPEC, BEFORE, True),
+        (replace(BOX, backend="shop-gate.box"), SPEC, BEFORE, False),
+        (replace(BOX, tracer="strace"), SPEC, BEFORE, False),
+        (replace(BOX, backend="gvisor", tracer="seccheck"), SPEC, BEFORE, False),
+        (BOX, replace(SPEC, runtimes=("javascript",)), BEFORE, False),
+        (BOX, replace(SPEC, services="postgres"), BEFORE, False),
+        (BOX, replace(SPEC, image="sha256:1"), BEFORE, False),
+        (BOX, replace(SPEC, layers={"base": Path("/x/layer.tar")}), BEFORE, False),
+        (BOX, replace(SPEC, layers={"base": Path(f"/x/{'a' * 64}.tar")}), BEFORE, True),
+        (BOX, SPEC, Files({}, oid=None), False),
+    ],
+)
+def test_where_not_everything_can_be_named_nothing_is_kept(
+    store: Store, tmp_path: Path, capability: Capability, spec: SandboxSpec, tree: Files, kept: bool
+) -> None:
+    machine = Machine(tree, (), tmp_path)
+    with in_use(store):
+        made = with_kept_runs(
+            machine, cast(Any, Ground()), capability, spec, {"base": tree, "head": tree}, folder=tmp_path
+        )
+    assert (made is not None) is kept
+    nothing = with_kept_runs(machine, cast(Any, Ground()), capability, spec, {"head": tree}, folder=tmp_path)
+    assert nothing is None, "no store is in use"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SPEC, limits=Limits(memory=1 << 30)),
+        replace(SPEC, network="sinkhole"),
+        replace(SPEC, on_canary="kill"),
+        replace(SPEC, env={"MODE": "other"}),
+        replace(SPEC, files={"/work/home/notes": b"other"}),
+        replace(SPEC, canaries=()),
+        replace(SPEC, layers={"head": Path(f"/x/{'b' * 64}.tar")}),
+    ],
+)
+def test_another_sandbox_is_another_run(store: Store, tmp_path: Path, other: SandboxSpec) -> None:
+    runs = []
+    for spec in (SPEC, other, SPEC):
+        machine = Machine(BEFORE, (("open", "a"),), tmp_path)
+        with in_use(store):
+            kept = with_kept_runs(
+                machine, cast(Any, Ground()), BOX, spec, {"base": BEFORE, "head": BEFORE},
+                folder=tmp_path / "kept",
+            )  # fmt: skip
+        assert kept is not None
+        kept.look_up(ExecutionPlan(probes=(replace(PROBE, sides=("head",)),)))
+        kept.run(PROBE, "head")
+        runs.append(machine.runs)
+    assert runs == [1, 1, 0]
+
+
+def test_other_secrets_of_the_same_names_are_no_other_sandbox(store: Store, tmp_path: Path) -> None:
+    runs = []
+    for secret in ("first-secret-1", "second-secret2"):
+        planted = (Canary(name="token", path="/work/home/.token", secrets=(secret,)),)
+        machine = Machine(BEFORE, (), tmp_path)
+        with in_use(store):
+            kept = with_kept_runs(
+                machine, cast(Any, Ground()), BOX, replace(SPEC, canaries=planted),
+                {"base": BEFORE, "head": BEFORE}, folder=tmp_path / "kept",
+            )  # fmt: skip
+        assert kept is not None
+        kept.look_up(ExecutionPlan(probes=(replace(PROBE, sides=("head",)),)))
+        kept.run(PROBE, "head")
+        runs.append(machine.runs)
+    assert runs == [1, 0]
