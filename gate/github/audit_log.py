@@ -22,7 +22,7 @@ _MOST_LINE: Final = 1 << 20
 _Seal = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One line. ``number`` counts from 1, ``at`` is seconds since 1970, ``what`` is flat text."""
 
     number: int
@@ -48,7 +48,7 @@ def _seal(number: int, at: int, what: Mapping[str, str], before: str) -> str:
     return hashlib.sha256(packed).hexdigest()
 
 
-def append(path: Path, what: Mapping[str, str], *, at: int) -> Entry:
+def append(path: Path, what: Mapping[str, str], *, at: int) -> AuditEntry:
     """Add one decision at the end and put it on disk. One writer at a time (``flock``).
 
     The whole log is verified first: nothing is ever added to a broken one. Raises AuditError, UsageError.
@@ -62,7 +62,7 @@ def append(path: Path, what: Mapping[str, str], *, at: int) -> Entry:
         log.seek(0)
         count, before = _walk(path, log.read())
         sealed = _seal(count + 1, at, what, before)
-        entry = Entry(number=count + 1, at=at, what=dict(what), before=before, seal=sealed)
+        entry = AuditEntry(number=count + 1, at=at, what=dict(what), before=before, seal=sealed)
         log.write(msgspec.json.encode(entry, order="deterministic") + b"\n")
         log.flush()
         os.fsync(log.fileno())
@@ -91,7 +91,7 @@ def _walk(path: Path, raw: bytes, last: str | None = None) -> tuple[int, str]:
         if len(line) > _MOST_LINE:
             raise AuditError(path, count, "the line is too long")
         try:
-            entry = msgspec.json.decode(line, type=Entry)
+            entry = msgspec.json.decode(line, type=AuditEntry)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise AuditError(path, count, "the line is not an entry") from error
         if msgspec.json.encode(entry, order="deterministic") != line:

@@ -12,7 +12,7 @@ _ITSELF: Final = frozenset(("switched-on", "csrf-token", "integrity"))
 """Guards of something that may be gone itself: a setting (its default may be as good), a form, a script."""
 
 
-class Difference(NamedTuple):
+class FactDifference(NamedTuple):
     """``at`` is the file and line of head; ``before`` and ``after`` are what both say (empty: nothing)."""
 
     sort: Literal["granted", "lost"]
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
 
 def differences(
     base: Mapping[str, FileFacts], head: Mapping[str, FileFacts], now_at: Mapping[str, str]
-) -> Iterator[Difference]:
+) -> Iterator[FactDifference]:
     """Over all changed files at once, so that what was moved is not new. ``now_at``: base's paths at head.
 
     A grant is new where neither its subject nor another one that went away had it. A guard is lost where what
@@ -48,7 +48,7 @@ def differences(
                 superseded.add((instead, fact.subject))
             elif have[fact.what] <= had[fact.what]:
                 continue
-            yield Difference("granted", fact, path, fact.line, "", fact.text)
+            yield FactDifference("granted", fact, path, fact.line, "", fact.text)
     there = {subject: path for path, facts in head.items() for subject in facts.subjects}
     for facts in base.values():
         for fact in facts.facts:
@@ -58,7 +58,7 @@ def differences(
             found = there.get(subject) or _owner(subject, fact, there)
             if found is not None:
                 line = _line_at(head[found], subject)
-                yield Difference("lost", fact, found, line, fact.text, "")
+                yield FactDifference("lost", fact, found, line, fact.text, "")
 
 
 def _subject(fact: Fact, now_at: Mapping[str, str]) -> str:

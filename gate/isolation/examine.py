@@ -9,7 +9,7 @@ from gate.errors import InconclusiveError
 from gate.isolation.bait import lay
 from gate.isolation.checks import of_kind
 from gate.isolation.claims import Claims, claims_of
-from gate.isolation.interface import Check, Examination, Outcome, Result
+from gate.isolation.interface import AttemptOutcome, Check, Examination, Result
 from gate.isolation.leftovers import snapshot
 from gate.isolation.machine import Examiner
 from gate.isolation.scripted import ScriptedExaminer
@@ -62,17 +62,22 @@ def _result(check: Check, answers: dict[str, Answer], claims: Claims, trouble: s
     answer = answers.get(check.id)
     if answer is None:
         return Result(
-            check=check, outcome=Outcome.NOT_TRIED, tried=check.title, happened=trouble or "no answer came"
+            check=check,
+            outcome=AttemptOutcome.NOT_TRIED,
+            tried=check.title,
+            happened=trouble or "no answer came",
         )
     if answer.held is None:
-        outcome = Outcome.NOT_HERE if answer.happened.startswith("not here: ") else Outcome.NOT_TRIED
+        outcome = (
+            AttemptOutcome.NOT_HERE if answer.happened.startswith("not here: ") else AttemptOutcome.NOT_TRIED
+        )
     elif answer.held:
-        outcome = Outcome.HELD
+        outcome = AttemptOutcome.HELD
     elif check.id in claims.not_claimed:
-        outcome = Outcome.NOT_CLAIMED
+        outcome = AttemptOutcome.NOT_CLAIMED
     else:
-        outcome = Outcome.BROKEN
+        outcome = AttemptOutcome.BROKEN
     happened = answer.happened
-    if outcome is Outcome.NOT_CLAIMED:
+    if outcome is AttemptOutcome.NOT_CLAIMED:
         happened = f"{happened} ({claims.not_claimed[check.id]})"
     return Result(check=check, outcome=outcome, tried=answer.tried, happened=happened)

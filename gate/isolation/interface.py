@@ -24,7 +24,7 @@ CRITERIA: Final[dict[int, str]] = {
 (Ant Group's security lab, see docs/isolation.md)."""
 
 
-class Outcome(Enum):
+class AttemptOutcome(Enum):
     """Only HELD is a pass."""
 
     HELD = "held"
@@ -53,7 +53,7 @@ class Result:
     """What a check tried, what happened, what it means. Texts come from inside: untrusted."""
 
     check: Check
-    outcome: Outcome
+    outcome: AttemptOutcome
     tried: str
     happened: str
 
@@ -70,19 +70,19 @@ class Examination:
     @property
     def tested(self) -> bool:
         """Something was really tried, with an answer."""
-        return any(result.outcome in (Outcome.HELD, Outcome.BROKEN) for result in self.results)
+        return any(result.outcome in (AttemptOutcome.HELD, AttemptOutcome.BROKEN) for result in self.results)
 
     @property
     def broken(self) -> tuple[Result, ...]:
         """What the backend claims and does not hold."""
-        return tuple(result for result in self.results if result.outcome is Outcome.BROKEN)
+        return tuple(result for result in self.results if result.outcome is AttemptOutcome.BROKEN)
 
     @property
     def not_tried(self) -> tuple[Result, ...]:
         """What nobody can tell."""
-        return tuple(result for result in self.results if result.outcome is Outcome.NOT_TRIED)
+        return tuple(result for result in self.results if result.outcome is AttemptOutcome.NOT_TRIED)
 
-    def count(self, outcome: Outcome, criterion: int | None = None) -> int:
+    def count(self, outcome: AttemptOutcome, criterion: int | None = None) -> int:
         """How many results are so, of one criterion or of all."""
         return sum(
             1

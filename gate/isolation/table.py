@@ -9,30 +9,35 @@ from typing import Any, Final
 
 from gate import __version__
 from gate.escape import json_text, markdown, markdown_code, terminal
-from gate.isolation.interface import CRITERIA, Examination, Outcome, Result
+from gate.isolation.interface import CRITERIA, AttemptOutcome, Examination, Result
 
 FORMAT: Final = 1
 """Version of the JSON form; a changed meaning raises it."""
 _SIGNS: Final = {
-    Outcome.HELD: "held",
-    Outcome.BROKEN: "BROKEN",
-    Outcome.NOT_CLAIMED: "not claimed",
-    Outcome.NOT_HERE: "not here",
-    Outcome.NOT_TRIED: "NOT TRIED",
+    AttemptOutcome.HELD: "held",
+    AttemptOutcome.BROKEN: "BROKEN",
+    AttemptOutcome.NOT_CLAIMED: "not claimed",
+    AttemptOutcome.NOT_HERE: "not here",
+    AttemptOutcome.NOT_TRIED: "NOT TRIED",
 }
-_LOUD: Final = (Outcome.BROKEN, Outcome.NOT_TRIED, Outcome.NOT_CLAIMED, Outcome.NOT_HERE)
+_LOUD: Final = (
+    AttemptOutcome.BROKEN,
+    AttemptOutcome.NOT_TRIED,
+    AttemptOutcome.NOT_CLAIMED,
+    AttemptOutcome.NOT_HERE,
+)
 
 
 def cell(examination: Examination, criterion: int) -> str:
     """One field of the matrix: how many held of how many, and what did not."""
     if not examination.capability.available:
         return "-"
-    counts = {outcome: examination.count(outcome, criterion) for outcome in Outcome}
+    counts = {outcome: examination.count(outcome, criterion) for outcome in AttemptOutcome}
     total = sum(counts.values())
     if not total:
         return "-"
     rest = [f"{counts[outcome]} {_SIGNS[outcome]}" for outcome in _LOUD if counts[outcome]]
-    return ", ".join([f"{counts[Outcome.HELD]}/{total}", *rest])
+    return ", ".join([f"{counts[AttemptOutcome.HELD]}/{total}", *rest])
 
 
 def to_terminal(examinations: Sequence[Examination], *, verbose: bool, width: int = 100) -> str:
@@ -61,7 +66,8 @@ def _headline(examination: Examination) -> str:
         return terminal(f"{found.backend}: not available here: {found.reason}")
     total = len(examination.results)
     return terminal(
-        f"{found.backend} ({found.isolation}, {found.version}): {examination.count(Outcome.HELD)} of {total} "
+        f"{found.backend} ({found.isolation}, {found.version}): "
+        f"{examination.count(AttemptOutcome.HELD)} of {total} "
         f"checks held, {examination.sandboxes} sandboxes, {examination.seconds:.0f} s"
     )
 
@@ -82,7 +88,7 @@ def to_markdown(examinations: Sequence[Examination], *, evidence: bool = True) -
     for number, title in CRITERIA.items():
         fields = " | ".join(cell(examination, number) for examination in tried)
         lines.append(f"| {number} {title} | {fields} |")
-    totals = [f"{e.count(Outcome.HELD)}/{len(e.results)}, {e.seconds:.0f} s" for e in tried]
+    totals = [f"{e.count(AttemptOutcome.HELD)}/{len(e.results)}, {e.seconds:.0f} s" for e in tried]
     lines.append(f"| all | {' | '.join(totals)} |")
     for examination in examinations:
         if not examination.capability.available:
@@ -130,7 +136,7 @@ def _object(examination: Examination) -> dict[str, Any]:
         "reason": json_text(found.reason),
         "seconds": round(examination.seconds, 1),
         "sandboxes": examination.sandboxes,
-        "counts": {outcome.value: examination.count(outcome) for outcome in Outcome},
+        "counts": {outcome.value: examination.count(outcome) for outcome in AttemptOutcome},
         "checks": [
             {
                 "id": result.check.id,

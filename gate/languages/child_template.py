@@ -31,7 +31,7 @@ MESSAGE: Final = 4096
 _PREPARED: Final[set[str]] = set()
 
 
-class Request(msgspec.Struct, forbid_unknown_fields=True):
+class ChildRequest(msgspec.Struct, forbid_unknown_fields=True):
     """``limits`` by number of the resource. ``module`` is imported before the fork, and kept."""
 
     module: str
@@ -46,7 +46,7 @@ def main() -> int:
             data, descriptors, _, _ = socket.recv_fds(control, MESSAGE, 4)
             if not data:
                 return 0
-            request = msgspec.json.decode(data, type=Request)
+            request = msgspec.json.decode(data, type=ChildRequest)
             _prepare(request.module)
             gc.freeze()  # a collection in a child would copy every page
             if os.fork() == 0:

@@ -64,7 +64,7 @@ def too_large(size: int) -> str:
     return f"larger than the {PARSED >> 20} MiB a parser is given" if size > PARSED else ""
 
 
-class Answer(msgspec.Struct, forbid_unknown_fields=True):
+class ChildAnswer(msgspec.Struct, forbid_unknown_fields=True):
     """One line the child writes: a file is begun (``value`` unset), or ended."""
 
     index: int
@@ -226,7 +226,7 @@ class KeptAnswers:
             raw = self.store.get("file", self._name(number)) if number not in but else None
             if raw is not None:
                 with contextlib.suppress(msgspec.MsgspecError, ValueError, RecursionError):
-                    answer = Answer(index=0, state="done", value=msgspec.json.decode(raw))
+                    answer = ChildAnswer(index=0, state="done", value=msgspec.json.decode(raw))
                     found[number] = _result(path, answer, self.result_type)
         return found
 
@@ -241,19 +241,19 @@ class KeptAnswers:
 
 
 # msgspec has crashed when two threads met a type for the first time at once.
-_ANSWER: Final = msgspec.json.Decoder(Answer)
+_ANSWER: Final = msgspec.json.Decoder(ChildAnswer)
 _ONE_AT_A_TIME: Final = threading.Lock()
 
 
-def _answer(line: bytes) -> Answer:
+def _answer(line: bytes) -> ChildAnswer:
     try:
         return _ANSWER.decode(line)
     except msgspec.DecodeError:
         # Paths that are not UTF-8 hold lone surrogates, which only the standard library's JSON reads.
-        return msgspec.convert(json.loads(line), Answer)
+        return msgspec.convert(json.loads(line), ChildAnswer)
 
 
-def _result(path: str, answer: Answer, result_type: object) -> FileResult[Any]:
+def _result(path: str, answer: ChildAnswer, result_type: object) -> FileResult[Any]:
     if answer.state == "done":
         with _ONE_AT_A_TIME:
             value = msgspec.convert(answer.value, result_type)

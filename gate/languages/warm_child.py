@@ -20,7 +20,7 @@ from typing import IO, Final
 import msgspec
 
 from gate import process
-from gate.languages.child_template import Request
+from gate.languages.child_template import ChildRequest
 
 _PATIENCE: Final = 10.0
 """Seconds for the end of a child that was killed to be told."""
@@ -106,7 +106,7 @@ class _Template:
         pipes = [os.pipe(), os.pipe(), os.pipe()]
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         (stdin, to_child), (from_child, stdout), (errors, stderr) = pipes
-        message = msgspec.json.encode(Request(module=module, limits=dict(limits)))
+        message = msgspec.json.encode(ChildRequest(module=module, limits=dict(limits)))
         try:
             with self._lock:
                 control = self._open()

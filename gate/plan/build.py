@@ -29,7 +29,7 @@ from gate.plan.sensitive_lines import acting, asked_calls
 from gate.plan.shell_commands import acting_commands, steps_of
 from gate.plan.source_readings import Readings, read_python
 from gate.plan.sourced_files import as_scripts
-from gate.plan.tree_context import Surroundings, changed_statements, left_out, watched_spans
+from gate.plan.tree_context import TreeContext, changed_statements, left_out, watched_spans
 
 ALONE: Final = {"import": 2, "call": 4}
 """Up to this many items of a phase get a sandbox each; more share one by groups of GROUP. Each still
@@ -103,7 +103,7 @@ def make_plan(
     )
 
 
-def _files_and_surroundings(change: Change, base: Tree, head: Tree) -> tuple[list[ChangedFile], Surroundings]:
+def _files_and_surroundings(change: Change, base: Tree, head: Tree) -> tuple[list[ChangedFile], TreeContext]:
     """What can be run of a change, with what acts on its data in its place; and what both trees say of it."""
     files = [f for f in change.files if f.status != "deleted" and f.new_mode is not None]
     files = as_scripts(files, head)
@@ -112,7 +112,7 @@ def _files_and_surroundings(change: Change, base: Tree, head: Tree) -> tuple[lis
     files = [f for f in files if f.path not in replaced] + behind
     with ThreadPoolExecutor(1, thread_name_prefix="facts") as beside:  # each is a child that parses
         before = beside.submit(_facts_before, files, base)
-        return files, Surroundings(
+        return files, TreeContext(
             base=frozenset(e.path for e in base.entries()),
             head=frozenset(e.path for e in head.entries()) | {f.path for f in behind},
             facts=_facts(files, head),
@@ -121,7 +121,7 @@ def _files_and_surroundings(change: Change, base: Tree, head: Tree) -> tuple[lis
 
 
 def _items(
-    files: list[ChangedFile], base: Tree, head: Tree, around: Surroundings, *, deep: bool
+    files: list[ChangedFile], base: Tree, head: Tree, around: TreeContext, *, deep: bool
 ) -> tuple[list[DriverItem], list[NotExercised]]:
     """What is to be run, and what of the files cannot be."""
     wanted: list[DriverItem] = []
@@ -139,7 +139,7 @@ def _items(
 
 
 def _own_items(
-    files: list[ChangedFile], head: Tree, around: Surroundings
+    files: list[ChangedFile], head: Tree, around: TreeContext
 ) -> Iterator[DriverItem | NotExercised]:
     for file in files:
         yield from items_for(file, head, around)
@@ -212,7 +212,7 @@ def _facts_before(files: Sequence[ChangedFile], base: Tree) -> dict[str, Facts |
     return {old[path]: facts for path, facts in read_facts(sources).items()}
 
 
-def _tests(files: Sequence[ChangedFile], head: Tree, around: Surroundings, *, deep: bool) -> list[DriverItem]:
+def _tests(files: Sequence[ChangedFile], head: Tree, around: TreeContext, *, deep: bool) -> list[DriverItem]:
     """One item for the changed tests and one for tests that have to do with the changed modules."""
     changed = [f for f in files if f.language == "python" and is_test(f.path)]
     others = [f for f in files if f.language == "python" and not is_test(f.path)]
@@ -228,7 +228,7 @@ def _tests(files: Sequence[ChangedFile], head: Tree, around: Surroundings, *, de
 def _test_items(
     paths: Sequence[str],
     of: Sequence[ChangedFile],
-    around: Surroundings,
+    around: TreeContext,
     watched: dict[str, tuple[tuple[int, int], ...]],
     names: Collection[str],
 ) -> list[DriverItem]:
@@ -249,7 +249,7 @@ def _test_items(
 def _test_item(
     file: ChangedFile,
     paths: list[str],
-    around: Surroundings,
+    around: TreeContext,
     watched: dict[str, tuple[tuple[int, int], ...]],
     *,
     folder: str,

@@ -10,7 +10,7 @@ from gate.model.change import ChangedFile, Tree
 from gate.plan.module_layout import module_of
 from gate.plan.probes import DriverItem
 from gate.plan.python_source import BIGGEST
-from gate.plan.tree_context import Surroundings, driver_item
+from gate.plan.tree_context import TreeContext, driver_item
 
 _ASKS: Final = re.compile(rb"doctest|xdoctest|sybil")
 _PLACES: Final = re.compile(
@@ -24,7 +24,7 @@ MOST: Final = 20
 """Files whose examples are run."""
 
 
-def doctest_items(files: Sequence[ChangedFile], head: Tree, around: Surroundings) -> Iterator[DriverItem]:
+def doctest_items(files: Sequence[ChangedFile], head: Tree, around: TreeContext) -> Iterator[DriverItem]:
     """An item for each changed file with examples; none where nothing in the tree speaks of doctests."""
     fit = [
         f

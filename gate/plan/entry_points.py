@@ -19,7 +19,7 @@ _NAME: Final = re.compile(r"[\w.-]{1,100}\Z")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class EntryPoint:
     """A command: ``module:attr``; ``attr`` is empty where importing is all. ``file`` names it."""
 
     name: str
@@ -28,9 +28,9 @@ class Entry:
     file: str
 
 
-def entries(tree: Tree, paths: Collection[str]) -> dict[str, Entry]:
+def entries(tree: Tree, paths: Collection[str]) -> dict[str, EntryPoint]:
     """The commands that the tree's own configuration names, by name. Nothing for a file that is no such."""
-    found: dict[str, Entry] = {}
+    found: dict[str, EntryPoint] = {}
     for path, data in tree.read_many(tuple(p for p in FILES if p in paths)):
         if len(data) > _BIGGEST:
             continue
@@ -39,11 +39,15 @@ def entries(tree: Tree, paths: Collection[str]) -> dict[str, Entry]:
         for name, value in read(text):
             target = _TARGET.match(value.strip()) if isinstance(value, str) else None
             if target and _NAME.match(name):
-                found.setdefault(name, Entry(name=name, module=target[1], attr=target[2] or "", file=path))
+                found.setdefault(
+                    name, EntryPoint(name=name, module=target[1], attr=target[2] or "", file=path)
+                )
     return found
 
 
-def touched(now: Mapping[str, Entry], before: Mapping[str, Entry], modules: Collection[str]) -> list[Entry]:
+def touched(
+    now: Mapping[str, EntryPoint], before: Mapping[str, EntryPoint], modules: Collection[str]
+) -> list[EntryPoint]:
     """Entries that are new, point elsewhere, or whose module is among ``modules`` (dotted names)."""
     chosen = []
     for name, entry in sorted(now.items()):

@@ -14,12 +14,12 @@ from gate.plan.module_layout import Module, module_of
 from gate.plan.probes import DriverItem
 from gate.plan.programs import program_items
 from gate.plan.python_source import Facts
-from gate.plan.tree_context import Outcome, Surroundings, driver_item, left_out
+from gate.plan.tree_context import Outcome, TreeContext, driver_item, left_out
 
 _NATIVE_PYTHON: Final = (".so", ".pyc", ".pyd")
 
 
-def items_for(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
+def items_for(file: ChangedFile, head: Tree, around: TreeContext) -> Iterator[Outcome]:
     """Everything to be done for one changed file of the head tree. Tests are planned elsewhere."""
     if file.new_mode == "160000":
         yield NotExercised(path=file.path, target=file.path, reason="a submodule is not fetched")
@@ -31,7 +31,7 @@ def items_for(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[O
         yield from program_items(file, head, around)
 
 
-def _python(file: ChangedFile, around: Surroundings) -> Iterator[Outcome]:
+def _python(file: ChangedFile, around: TreeContext) -> Iterator[Outcome]:
     """A module by name, a loose file, a script, a setup.py: whichever of them it is."""
     name = PurePosixPath(file.path).name
     facts = around.facts.get(file.path)
@@ -65,7 +65,7 @@ def _python(file: ChangedFile, around: Surroundings) -> Iterator[Outcome]:
         yield _script(file, around, module, risk)
 
 
-def _is_part_of_a_package(path: str, around: Surroundings) -> bool:
+def _is_part_of_a_package(path: str, around: TreeContext) -> bool:
     """True for a module that is only called ``setup``: deep in a package, no project's file beside it."""
     folder = PurePosixPath(path).parent
     beside = ("pyproject.toml", "setup.cfg", "tox.ini")
@@ -76,7 +76,7 @@ def _is_part_of_a_package(path: str, around: Surroundings) -> bool:
     )
 
 
-def _is_loose_script(file: ChangedFile, facts: Facts, around: Surroundings) -> bool:
+def _is_loose_script(file: ChangedFile, facts: Facts, around: TreeContext) -> bool:
     """True for a file that ends the program by itself, lies in no package and did so before the change:
     a module that begins to end its importers is no script.
     """
@@ -86,7 +86,7 @@ def _is_loose_script(file: ChangedFile, facts: Facts, around: Surroundings) -> b
 
 
 def _import(
-    file: ChangedFile, around: Surroundings, module: Module, calls: tuple[str, ...], risk: int
+    file: ChangedFile, around: TreeContext, module: Module, calls: tuple[str, ...], risk: int
 ) -> DriverItem:
     item: dict[str, Any] = {"path": file.path, "roots": list(module.roots)}
     phase: Phase = "import"
@@ -99,7 +99,7 @@ def _import(
     return driver_item(file, around, phase, target, item, risk=risk, groupable=True)
 
 
-def _script(file: ChangedFile, around: Surroundings, module: Module, risk: int) -> DriverItem:
+def _script(file: ChangedFile, around: TreeContext, module: Module, risk: int) -> DriverItem:
     item: dict[str, Any] = {
         "do": "script", "path": file.path, "argv": [[], ["--help"]], "roots": list(module.roots),
     }  # fmt: skip

@@ -14,7 +14,7 @@ from gate.model.run import NotExercised
 from gate.plan import entry_points, makefiles, shell_arguments
 from gate.plan.module_layout import module_of
 from gate.plan.pickles import is_pickle
-from gate.plan.tree_context import Outcome, Surroundings, driver_item, left_out
+from gate.plan.tree_context import Outcome, TreeContext, driver_item, left_out
 from gate.plan.unsupported_languages import unrun_language
 
 _LIFECYCLE: Final = re.compile(rb'"(pre|post)?(install|prepare|pack|publish)"\s*:')
@@ -25,7 +25,7 @@ _PROGRAM: Final = re.compile(
 _BIGGEST_SCRIPT: Final = 1 << 20
 
 
-def program_items(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
+def program_items(file: ChangedFile, head: Tree, around: TreeContext) -> Iterator[Outcome]:
     """Everything to be done for a changed file that is no Python module."""
     name = PurePosixPath(file.path).name
     if is_pickle(file, head):
@@ -51,7 +51,7 @@ def program_items(file: ChangedFile, head: Tree, around: Surroundings) -> Iterat
         yield NotExercised(path=file.path, target=file.path, reason=f"no probe runs {language} files")
 
 
-def shell_script(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
+def shell_script(file: ChangedFile, head: Tree, around: TreeContext) -> Iterator[Outcome]:
     """The script as it is, then with each argument that it newly acts on."""
     told = f"sh {file.path}"
     yield driver_item(file, around, "script", told, {"do": "shell", "path": file.path})
@@ -65,7 +65,7 @@ def shell_script(file: ChangedFile, head: Tree, around: Surroundings) -> Iterato
         yield left_out(file.path, f"{left} more arguments")
 
 
-def makefile(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
+def makefile(file: ChangedFile, head: Tree, around: TreeContext) -> Iterator[Outcome]:
     """The targets of which a line changed, each by itself."""
     if file.size > makefiles.BIGGEST:
         yield NotExercised(path=file.path, target=file.path, reason="too big a Makefile")
@@ -82,7 +82,7 @@ def makefile(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Ou
 
 
 def entry_items(
-    files: Sequence[ChangedFile], base: Tree, head: Tree, around: Surroundings
+    files: Sequence[ChangedFile], base: Tree, head: Tree, around: TreeContext
 ) -> Iterator[Outcome]:
     """Console entry points that the change touches, as their installed commands run them."""
     changed = {f.path: f for f in files}
@@ -123,7 +123,7 @@ def _module_path(name: str, roots: Sequence[str], paths: frozenset[str]) -> str 
     return None
 
 
-def javascript(file: ChangedFile, head: Tree, around: Surroundings) -> Iterator[Outcome]:
+def javascript(file: ChangedFile, head: Tree, around: TreeContext) -> Iterator[Outcome]:
     """A module that is imported and whose exports are called; a program where it looks like one."""
     if file.path.endswith(".d.ts"):
         return

@@ -24,7 +24,7 @@ Outcome = DriverItem | NotExercised
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
+class TreeContext:
     """What is known of both trees: paths, and facts of the changed Python files at head (``facts``, by
     path) and at base (``before``, by the head's path).
     """
@@ -70,7 +70,7 @@ class Surroundings:
 
 def driver_item(
     file: ChangedFile,
-    around: Surroundings,
+    around: TreeContext,
     phase: Phase,
     target: str,
     item: dict[str, Any],
@@ -103,7 +103,7 @@ def driver_item(
     )
 
 
-def _was(old: str, item: Mapping[str, Any], around: Surroundings) -> dict[str, Any]:
+def _was(old: str, item: Mapping[str, Any], around: TreeContext) -> dict[str, Any]:
     """What differs in an item on the side where the file still had its old name."""
     was: dict[str, Any] = {"path": old}
     if item["do"] == "program":

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
-from gate.policy.policy_file import Combination, Part, Policy
+from gate.policy.policy_file import Combination, Policy, PolicyPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _rules(one: Combination, findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(told)) if all(told) else ()
 
 
-def _is_part(finding: Finding, part: Part) -> bool:
+def _is_part(finding: Finding, part: PolicyPart) -> bool:
     grave = finding.severity.rank >= Severity(part.severity).rank
     sure = finding.confidence.rank >= Confidence(part.confidence).rank
     return finding.rule_id in part.rules and grave and sure

@@ -112,7 +112,7 @@ says.
 """
 
 
-class Part(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class PolicyPart(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One part of a combination: a finding of one of these rules, at least this severe and sure."""
 
     rules: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
@@ -125,7 +125,7 @@ class Combination(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     why: Annotated[str, msgspec.Meta(min_length=10, max_length=200)]
     near: Literal["file", "change"]
-    all: Annotated[tuple[Part, ...], msgspec.Meta(min_length=2, max_length=4)]
+    all: Annotated[tuple[PolicyPart, ...], msgspec.Meta(min_length=2, max_length=4)]
 
 
 class NoSandbox(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

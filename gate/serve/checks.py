@@ -21,9 +21,9 @@ from gate.github.comment import Comment
 from gate.github.interface import Api, ForgeError, MissingError, NotAllowedError, path, repository
 from gate.github.publishing import own_look
 from gate.github.publishing.own_look import SettingsAt, settings_at
-from gate.github.publishing.publication import Outcome
-from gate.github.publishing.queue import PREFIX, Entry
-from gate.github.publishing.runner_context import Surroundings
+from gate.github.publishing.publication import Published
+from gate.github.publishing.queue import PREFIX, QueueEntry
+from gate.github.publishing.runner_context import RunnerContext
 from gate.github.target import PullNow, User, pull, pulls_at
 from gate.serve.interface import BEGIN, JUDGE, LOOK, TELL, Delivery, Done, HopelessError, Later, Queue
 from gate.serve.payload import Payload
@@ -176,7 +176,7 @@ class Checks:
             about = None
         if about is None:
             return Done(note="closed, pushed or retargeted meanwhile: what came after has its own job")
-        step: Callable[[Api, Delivery, _Job, PullNow | Entry], str] = {
+        step: Callable[[Api, Delivery, _Job, PullNow | QueueEntry], str] = {
             BEGIN: self._begin,
             LOOK: self._look,
             TELL: self._tell,
@@ -187,13 +187,13 @@ class Checks:
     def _judged_since(self, job: _Job, received: float) -> bool:
         return any(float(at) > received for at in self._queue.kept(f"judged {job.key}"))
 
-    def _around(self, job: _Job) -> Surroundings:
-        return Surroundings(
+    def _around(self, job: _Job) -> RunnerContext:
+        return RunnerContext(
             repo=job.repo, token=None, api_url="", server=self._server, run="app", attempt="1", pull=job.pull,
             workflow_run=None, summary=None, output=None, me=self._tokens.login(),
         )  # fmt: skip
 
-    def _begin(self, api: Api, delivery: Delivery, job: _Job, about: PullNow | Entry) -> str:
+    def _begin(self, api: Api, delivery: Delivery, job: _Job, about: PullNow | QueueEntry) -> str:
         if self._queue.known(_name(LOOK, job)):
             return "begun before"
         try:
@@ -203,7 +203,7 @@ class Checks:
         self._put(LOOK, job, delivery.received)
         return "in progress"
 
-    def _look(self, api: Api, delivery: Delivery, job: _Job, about: PullNow | Entry) -> str:
+    def _look(self, api: Api, delivery: Delivery, job: _Job, about: PullNow | QueueEntry) -> str:
         if self._queue.known(_name(TELL, job)):
             return "looked at before"
         try:
@@ -219,7 +219,7 @@ class Checks:
         self._put(TELL, told, delivery.received)
         return "looked at" if problem is None else problem[0]
 
-    def _tell(self, api: Api, _delivery: Delivery, job: _Job, about: PullNow | Entry) -> str:
+    def _tell(self, api: Api, _delivery: Delivery, job: _Job, about: PullNow | QueueEntry) -> str:
         if job.problem is not None:
             why = UsageError(job.problem[0], advice=job.problem[1])
             own_look.could_not(api, self._around(job), about, why)
@@ -228,7 +228,7 @@ class Checks:
             self._queue.keep(job.key, job.report, time.time())
         return self._publish(api, job, about, job.report)
 
-    def _judge(self, api: Api, delivery: Delivery, job: _Job, about: PullNow | Entry) -> str:
+    def _judge(self, api: Api, delivery: Delivery, job: _Job, about: PullNow | QueueEntry) -> str:
         if job.press is not None:
             name = f"press {job.key} {job.press.login}"
             self._queue.keep(name, msgspec.msgpack.encode(job.press), time.time())
@@ -240,7 +240,7 @@ class Checks:
         self._queue.keep(f"judged {job.key}", str(started).encode(), started)  # once it is told, not before
         return said
 
-    def _publish(self, api: Api, job: _Job, about: PullNow | Entry, raw: bytes) -> str:
+    def _publish(self, api: Api, job: _Job, about: PullNow | QueueEntry, raw: bytes) -> str:
         around = self._around(job)
         try:
             if isinstance(about, PullNow):
@@ -264,7 +264,7 @@ def _why(error: GateError | OSError | ValueError) -> tuple[str, str]:
     return f"the look failed on the server ({type(error).__name__})", "Run it again; its operator sees why."
 
 
-def _told(outcome: Outcome) -> None:
+def _told(outcome: Published) -> None:
     if outcome.failed:
         raise NotToldError("; ".join(outcome.failed))
 
@@ -289,18 +289,18 @@ def _entry_job(delivery: Delivery, told: Payload) -> _Job:
     )
 
 
-def _about(api: Api, job: _Job) -> PullNow | Entry | None:
+def _about(api: Api, job: _Job) -> PullNow | QueueEntry | None:
     """What the job is about as it is now; None where that is something else than it was."""
     if job.pull is None:
-        return Entry(repo=job.repo, head_sha=job.head, branch=job.branch, base_ref=job.base_ref)
+        return QueueEntry(repo=job.repo, head_sha=job.head, branch=job.branch, base_ref=job.base_ref)
     now = pull(api, job.repo, job.pull)
     same = (now.is_open, now.head_sha, now.base_ref) == (True, job.head, job.base_ref)
     return now if same else None
 
 
-def _event(api: Api, job: _Job, about: PullNow | Entry) -> bytes:
+def _event(api: Api, job: _Job, about: PullNow | QueueEntry) -> bytes:
     """The payload that `gate check --event` reads, made of what the API says now."""
-    if isinstance(about, Entry):
+    if isinstance(about, QueueEntry):
         group = {"base_sha": job.base, "head_sha": job.head, "head_ref": job.branch}
         return msgspec.json.encode({"merge_group": group})
     told = api.get(path("repos", *repository(job.repo), "pulls", about.number), dict)

@@ -13,7 +13,7 @@ from gate.errors import BackendFailedError, InconclusiveError
 from gate.model.run import Capability, NotExercised, SandboxSpec
 from gate.sandbox.contract import Backend
 from gate.sandbox.dependencies.automatic import python_version
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.dependencies.needs import read_needs
 from gate.settings import SandboxSettings
 from gate.supply.python.interpreter import chosen, fits
@@ -40,7 +40,7 @@ def take_python(
         return ()
     if wanted.image:
         return ()
-    store = Store()
+    store = LayerStore()
     paths = [file.path for file in opened.change.files]
     old = [file.old_path or file.path for file in opened.change.files]
     asked = [
@@ -76,7 +76,7 @@ def take_python(
 
 def _take(python: str, backend: Backend, spec: SandboxSpec) -> None:
     """The one that the settings name. Raises InconclusiveError."""
-    store = Store()
+    store = LayerStore()
     if _minor(python_version(backend, spec, store)) == python:
         return
     if python not in backend.pythons():
@@ -88,7 +88,7 @@ def _take(python: str, backend: Backend, spec: SandboxSpec) -> None:
     _made(python, backend, spec, store)
 
 
-def _made(python: str, backend: Backend, spec: SandboxSpec, store: Store) -> str:
+def _made(python: str, backend: Backend, spec: SandboxSpec, store: LayerStore) -> str:
     """The whole version of that Python, once the backend has it. Raises InconclusiveError."""
     backend.options = replace(backend.options, python=python)
     version = python_version(backend, spec, store)

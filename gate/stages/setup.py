@@ -20,7 +20,7 @@ from gate.sandbox.contract import Backend
 from gate.sandbox.dependencies import automatic, index, registry
 from gate.sandbox.dependencies.install import InstallContext, Means
 from gate.sandbox.dependencies.javascript import NpmContext, concerns, set_up_javascript
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.dependencies.setup import NOTHING, Order, SetUp, asks_otherwise, set_up
 from gate.sandbox.dependencies.tree_links import LinkedTree
 from gate.sandbox.egress.rules import Allowed, ConfiguredHost
@@ -35,7 +35,7 @@ def affects_installation(opened: OpenChange, wanted: SandboxSettings) -> bool:
     if wanted.setup == "none":
         return False
     if wanted.setup == "auto":
-        return automatic.asks_otherwise(opened.change, opened.base, opened.head, Store())
+        return automatic.asks_otherwise(opened.change, opened.base, opened.head, LayerStore())
     return asks_otherwise(opened.change, opened.base, opened.head, _order(wanted, wanted.setup))
 
 
@@ -90,7 +90,7 @@ def _with_modules(
             spec=spec,
             means=_means(wanted, (found.host,)),
             registry=found,
-            store=Store(),
+            store=LayerStore(),
             traces=traces,
         )
         more = set_up_javascript(
@@ -133,14 +133,14 @@ def _install(
         )
     means = _means(wanted)
     traces.mkdir(mode=0o700, exist_ok=True)
-    context = InstallContext(backend=backend, spec=spec, means=means, store=Store(), traces=traces)
+    context = InstallContext(backend=backend, spec=spec, means=means, store=LayerStore(), traces=traces)
     if wanted.setup == "auto" or wanted.fast:
         return automatic.set_up_automatically(
             context,
             opened.change,
             opened.base,
             opened.head,
-            request=automatic.Request(
+            request=automatic.SetUpRequest(
                 committed=opened.committed,
                 head=wanted.setup_head,
                 deadline=wanted.deadline,

@@ -24,7 +24,7 @@ from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
 from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
 from gate.tracing.secret_reach import may_read
-from gate.tracing.varied import Difference, differences, undecided
+from gate.tracing.varied import SecretDifference, differences, undecided
 
 LONGER: Final = 7
 """Characters by which the other secrets are longer: odd, and no multiple of what encodings pad to."""
@@ -128,7 +128,7 @@ class Varying:
             left=tuple(left),
         )
 
-    def _fresh(self, one: Candidate, done: _Done) -> list[Difference]:
+    def _fresh(self, one: Candidate, done: _Done) -> list[SecretDifference]:
         """What follows the secret at head, and not at base in the same place. What only sizes, counts or an
         order tell needs to have been seen again; where base could not be asked, only what it never gave away
         is known to be new.
@@ -172,7 +172,7 @@ class Varying:
                 return True
         return False
 
-    def _told(self, found: Difference, probe: Probe) -> Dependence:
+    def _told(self, found: SecretDifference, probe: Probe) -> Dependence:
         return Dependence(
             channel=found.channel,
             how=found.how,

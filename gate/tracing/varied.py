@@ -24,7 +24,7 @@ Runs = Sequence[Outgoing]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Difference:
+class SecretDifference:
     """One channel that follows the secret: how, and the values with the first set and with the other."""
 
     channel: Channel
@@ -33,7 +33,7 @@ class Difference:
     other: tuple[bytes, ...]
 
 
-def differences(same: Runs, others: Runs) -> list[Difference]:
+def differences(same: Runs, others: Runs) -> list[SecretDifference]:
     """What follows the secret. ``same``: two or more runs with one set; ``others``: runs with others."""
     channels = sorted({channel for run in (*same, *others) for channel in run})
     found = []
@@ -41,7 +41,7 @@ def differences(same: Runs, others: Runs) -> list[Difference]:
         a, b = _values(same, channel), _values(others, channel)
         how = _decided(a, b)
         if how is not None:
-            found.append(Difference(channel=channel, how=how, first=a[0], other=b[0]))
+            found.append(SecretDifference(channel=channel, how=how, first=a[0], other=b[0]))
     return found
 
 

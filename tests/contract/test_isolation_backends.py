@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gate.isolation.examine import examine
-from gate.isolation.interface import Outcome
+from gate.isolation.interface import AttemptOutcome
 from gate.sandbox.backends.container import options
 from gate.sandbox.backends.registry import BACKENDS, SCRIPTED
 
@@ -24,7 +24,7 @@ def test_isolation_of_every_backend_holds_what_it_claims(name: str) -> None:
     bad = {
         result.check.id: (result.outcome.value, result.tried, result.happened)
         for result in found.results
-        if result.outcome in (Outcome.BROKEN, Outcome.NOT_TRIED)
+        if result.outcome in (AttemptOutcome.BROKEN, AttemptOutcome.NOT_TRIED)
     }
     assert not bad
 

@@ -20,13 +20,13 @@ from hypothesis.stateful import invariant, precondition, rule
 
 from gate.errors import GateError
 from gate.github.publishing.publish import PublishRequest, publish
-from gate.github.publishing.runner_context import Surroundings
+from gate.github.publishing.runner_context import RunnerContext
 from tests.forge.people_machine import BASES, CHECK, COUNTS, HEADS, People, count, is_bad, report
 from tests.forge.standin.world import BASE
 from tests.forge.telling import packed
 
 
-class _Around(Surroundings):
+class _Around(RunnerContext):
     """A job's surroundings, with the world at once instead of over HTTP."""
 
     def api(self) -> Any:

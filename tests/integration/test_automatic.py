@@ -20,10 +20,10 @@ from gate.model.change import Change, ChangedFile
 from gate.model.run import Probe, RunRecord, SandboxSpec
 from gate.sandbox.backends.registry import BACKENDS
 from gate.sandbox.dependencies import installer_files
-from gate.sandbox.dependencies.automatic import Request, set_up_automatically
+from gate.sandbox.dependencies.automatic import SetUpRequest, set_up_automatically
 from gate.sandbox.dependencies.index import Index, configured_host
 from gate.sandbox.dependencies.install import InstallContext, Means
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.dependencies.setup import SetUp
 from gate.sandbox.egress.rules import Allowed, ConfiguredHost
 from gate.sandbox.egress.upstream import Upstreams
@@ -94,11 +94,11 @@ class Room:
             backend=self.backend,
             spec=SandboxSpec(),
             means=means,
-            store=Store(self.cache),
+            store=LayerStore(self.cache),
             traces=self.folder,
         )
         trees = DictTree(base | common), DictTree((base if head is None else head) | common)
-        return set_up_automatically(context, CHANGE, *trees, request=Request())
+        return set_up_automatically(context, CHANGE, *trees, request=SetUpRequest())
 
     def run(self, done: SetUp, code: str) -> RunRecord:
         probe = Probe(

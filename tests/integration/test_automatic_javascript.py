@@ -19,7 +19,7 @@ from gate.sandbox.dependencies import resolve_manifest
 from gate.sandbox.dependencies.index import Index, configured_host
 from gate.sandbox.dependencies.install import Means
 from gate.sandbox.dependencies.javascript import NpmContext, set_up_javascript
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.dependencies.registry import Registry
 from gate.sandbox.dependencies.setup import SetUp
 from gate.sandbox.dependencies.tree_links import LinkedTree
@@ -95,7 +95,7 @@ class Room:
             spec=SandboxSpec(),
             means=means,
             registry=self.registry,
-            store=Store(self.cache),
+            store=LayerStore(self.cache),
             traces=self.folder,
         )
         self.trees = Tree(base), Tree(base if head is None else head)

@@ -19,7 +19,7 @@ from gate.sandbox.backends.registry import BACKENDS
 from gate.sandbox.dependencies import layer_mounts
 from gate.sandbox.dependencies.index import Index, configured_host, read
 from gate.sandbox.dependencies.install import InstallContext, Installed, Means, install
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.dependencies.requirements import RequirementSet
 from gate.sandbox.egress.rules import Allowed, ConfiguredHost
 from gate.sandbox.egress.upstream import Upstreams
@@ -70,7 +70,7 @@ class Room:
             backend=self.backend,
             spec=spec or SandboxSpec(),
             means=self.means(**other),
-            store=Store(self.cache),
+            store=LayerStore(self.cache),
             traces=self.folder,
         )
         return install(context, wanted, "head", path="requirements.txt")

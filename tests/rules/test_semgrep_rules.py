@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from gate.model.rule import RuleMeta
-from gate.prescreen.scanners.semgrep import ANALYZERS, Target, run_engine
+from gate.prescreen.scanners.semgrep import ANALYZERS, ScanTarget, run_engine
 from gate.prescreen.scanners.semgrep_rules import merged_rules, semgrep_rules
 from gate.resources import rules_dir
 
@@ -54,7 +54,7 @@ def _found(scratch: Path) -> Counter[tuple[str, str, int]]:
         file = _test_file(rule)
         language = LANGUAGE.get(file.suffix[1:], "")
         analyzers = (*ANALYZERS.get(language, ())[:1], "regex", "generic")
-        targets += [Target(file=file, project_path=_shown(file), analyzer=name) for name in analyzers]
+        targets += [ScanTarget(file=file, project_path=_shown(file), analyzer=name) for name in analyzers]
     result = run_engine(targets, scratch, 120.0)
     assert not result.gave_up
     return Counter((Path(m.file).name, m.rule, m.first) for m in result.matches)

@@ -201,7 +201,7 @@ def test_names_that_are_none(words: list[str], said: str, python: Path, project:
 @pytest.fixture
 def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of packages of this process, with the plugin in it, and the plugin named."""
-    _install(tmp_path)
+    install_plugin(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(plugins, "folders", lambda: (tmp_path,))
     monkeypatch.setenv(plugins.VARIABLE, "Shop_Gate")

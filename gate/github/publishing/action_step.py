@@ -22,9 +22,9 @@ from gate.github.interface import ForgeError
 from gate.github.publishing import notice
 from gate.github.publishing.chosen import chosen
 from gate.github.publishing.doubts import shared_head
-from gate.github.publishing.publication import Outcome
+from gate.github.publishing.publication import Published
 from gate.github.publishing.publish import ReceivedReport, commit_or_pull, publish_commit, publish_pull
-from gate.github.publishing.runner_context import Surroundings
+from gate.github.publishing.runner_context import RunnerContext
 from gate.github.publishing.step import Step, flags
 from gate.github.target import own_login, pull
 from gate.model.report import Report
@@ -53,7 +53,7 @@ def run(step: Step) -> int:
         raise
     raw = _write(folder, report)
     sys.stdout.write(without_commands(TerminalReporter(color=False).render(report)))
-    outcome = Outcome()
+    outcome = Published()
     request = event.pull_request if event is not None else None
     if step.around.token is None:
         note = "> There is no token, so there is no comment and no check: this summary is all."
@@ -96,7 +96,9 @@ def _look(step: Step) -> tuple[Report, Settings]:
         return check(opened, settings, Silent(), request=request), settings
 
 
-def _tell(step: Step, report: Report, settings: Settings, raw: bytes, number: int) -> tuple[Report, Outcome]:
+def _tell(
+    step: Step, report: Report, settings: Settings, raw: bytes, number: int
+) -> tuple[Report, Published]:
     """Tell GitHub. Whatever fails there is said; the report as it was stands."""
     around = step.around
     try:
@@ -105,18 +107,18 @@ def _tell(step: Step, report: Report, settings: Settings, raw: bytes, number: in
         wanted = step.event.pull_request if step.event is not None else None
         if target.head_sha != report.change.head:
             why = "a newer push came while this one was looked at; its own run tells it"
-            outcome = Outcome(failed=[why])
+            outcome = Published(failed=[why])
         elif wanted is not None and wanted.base_branch != target.base_ref:
             why = "the base branch was changed while this one was looked at; its own run tells it"
-            outcome = Outcome(failed=[why])
+            outcome = Published(failed=[why])
         else:
             report = replace(report, doubts=tuple(shared_head(api, target)))
             log = Path(step.inputs.audit) if step.inputs.audit else None
             return publish_pull(api, around, target, settings, ReceivedReport(report, raw), log=log)
     except ForgeError as error:
-        outcome = Outcome(failed=[error.message])
+        outcome = Published(failed=[error.message])
     except GateError as error:
-        outcome = Outcome(failed=[f"{error.message} {error.advice}".strip()])
+        outcome = Published(failed=[f"{error.message} {error.advice}".strip()])
     around.summarise(step_summary(report, note="> Nothing could be told on the pull request; see the log."))
     return report, outcome
 
@@ -144,12 +146,12 @@ def _say(step: Step, error: GateError | None) -> None:
             notice.refuse(api, where, GithubSettings(), error, me=me)
 
 
-def _tell_commit(step: Step, report: Report, settings: Settings, raw: bytes, branch: str) -> Outcome:
+def _tell_commit(step: Step, report: Report, settings: Settings, raw: bytes, branch: str) -> Published:
     try:
         return publish_commit(step.around.api(), step.around, settings, report, branch=branch, raw=raw)
     except GateError as error:
         step.around.summarise(step_summary(report, note="> The check could not be written; see the log."))
-        return Outcome(failed=[f"{error.message} {error.advice}".strip()])
+        return Published(failed=[f"{error.message} {error.advice}".strip()])
 
 
 def _make_room(folder: Path) -> None:
@@ -182,7 +184,7 @@ def _clear(place: Path, *, unless_folder: bool = False) -> None:
             shutil.rmtree(aside)
 
 
-def _put(around: Surroundings, folder: Path, report: Report, url: str) -> None:
+def _put(around: RunnerContext, folder: Path, report: Report, url: str) -> None:
     around.put(
         verdict=report.verdict.value,
         score=str(report.score.value),
@@ -192,7 +194,7 @@ def _put(around: Surroundings, folder: Path, report: Report, url: str) -> None:
     )
 
 
-def _could_not(around: Surroundings, error: GateError) -> None:
+def _could_not(around: RunnerContext, error: GateError) -> None:
     """Nothing was looked at: say so where people look, and in the outputs."""
     from gate.escape import markdown
 

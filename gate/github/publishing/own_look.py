@@ -15,7 +15,7 @@ from gate.github.interface import Api
 from gate.github.publishing import notice
 from gate.github.publishing.base_files import ApiTree
 from gate.github.publishing.doubts import shared_head
-from gate.github.publishing.publication import Outcome, Where
+from gate.github.publishing.publication import Published, Where
 from gate.github.publishing.publish import (
     ReceivedReport,
     commit_or_pull,
@@ -25,8 +25,8 @@ from gate.github.publishing.publish import (
     refuse,
     settled,
 )
-from gate.github.publishing.queue import Entry, bound_entry
-from gate.github.publishing.runner_context import Surroundings
+from gate.github.publishing.queue import QueueEntry, bound_entry
+from gate.github.publishing.runner_context import RunnerContext
 from gate.github.publishing.trust import bound, received, recomputed
 from gate.github.target import PullNow
 from gate.model.report import Report
@@ -41,7 +41,7 @@ def settings_at(api: Api, repo: str, commit: str) -> Settings:
     return load(base=ApiTree(api, repo, commit))
 
 
-def begin(api: Api, around: Surroundings, about: PullNow | Entry, settings_of: SettingsAt) -> None:
+def begin(api: Api, around: RunnerContext, about: PullNow | QueueEntry, settings_of: SettingsAt) -> None:
     """The check is in progress. Raises the forge's errors."""
     github = GithubSettings()
     with contextlib.suppress(GateError):  # settings that nobody can read are told of at the end
@@ -52,16 +52,16 @@ def begin(api: Api, around: Surroundings, about: PullNow | Entry, settings_of: S
 
 def publish(
     api: Api,
-    around: Surroundings,
+    around: RunnerContext,
     target: PullNow,
     raw: bytes,
     settings_of: SettingsAt,
     *,
     pressed: Sequence[Comment] = (),
-) -> tuple[Report, Outcome]:
+) -> tuple[Report, Published]:
     """Tell a report about this pull request; what may not be told is an inconclusive check, and raised."""
 
-    def publish_to(pulls: tuple[PullNow, ...]) -> tuple[Report, Outcome]:
+    def publish_to(pulls: tuple[PullNow, ...]) -> tuple[Report, Published]:
         settings, about = None, pulls[0]
         try:
             settings = settings_of(api, around.repo, about.base_sha)
@@ -76,8 +76,8 @@ def publish(
 
 
 def publish_entry(
-    api: Api, around: Surroundings, entry: Entry, raw: bytes, settings_of: SettingsAt
-) -> tuple[Report, Outcome]:
+    api: Api, around: RunnerContext, entry: QueueEntry, raw: bytes, settings_of: SettingsAt
+) -> tuple[Report, Published]:
     """Tell a report about an entry of a merge queue; raises as ``publish`` does."""
     settings = None
     try:
@@ -90,13 +90,13 @@ def publish_entry(
     return report, publish_commit(api, around, settings, report, branch=entry.branch, raw=raw)
 
 
-def could_not(api: Api, around: Surroundings, about: PullNow | Entry, error: GateError) -> None:
+def could_not(api: Api, around: RunnerContext, about: PullNow | QueueEntry, error: GateError) -> None:
     """The check is inconclusive: the look came to nothing. Raises the forge's errors."""
     github = GithubSettings()
     notice.refuse(api, _where(around, about), github, error, me=own_name(api, around, github))
 
 
-def _where(around: Surroundings, about: PullNow | Entry) -> Where:
+def _where(around: RunnerContext, about: PullNow | QueueEntry) -> Where:
     if isinstance(about, PullNow):
         return commit_or_pull(around, about.head_sha, "", about)
     return commit_or_pull(around, about.head_sha, about.branch, None)

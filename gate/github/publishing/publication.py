@@ -118,7 +118,7 @@ class Basis:
 
 
 @dataclass
-class Outcome:
+class Published:
     """What was told, in plain words. ``refused``: the token may not; ``failed``: GitHub did not answer."""
 
     published: list[str] = field(default_factory=list)
@@ -147,12 +147,12 @@ def publish_report(
     basis: Basis,
     *,
     me: str,
-) -> Outcome:
+) -> Published:
     """Write check, comment and what else the settings want. Raises nothing for what GitHub refuses.
 
     A commit without a pull request gets its check and its findings, nothing of a conversation.
     """
-    outcome = Outcome()
+    outcome = Published()
     text = MarkdownReporter(blob_url=where.blob_url).render(report)
     raw = basis.raw if basis.raw is not None else JsonReporter().render(report).encode()
     pull, repo = where.pull, where.repo
@@ -188,7 +188,7 @@ def _suggest(api: Api, report: Report, pull: PullNow, me: str, fixed: list[sugge
 
 
 def _converse(
-    api: Api, report: Report, where: Where, settings: GithubSettings, outcome: Outcome, text: str, me: str
+    api: Api, report: Report, where: Where, settings: GithubSettings, outcome: Published, text: str, me: str
 ) -> None:
     """What belongs to a pull request: comment, labels, reviewers."""
     pull = where.pull
@@ -206,7 +206,7 @@ def _converse(
         _try(outcome, "reviewers", lambda: _reviewers(api, pull, settings.reviewers))
 
 
-def _try(outcome: Outcome, what: str, act: Callable[[], str]) -> None:
+def _try(outcome: Published, what: str, act: Callable[[], str]) -> None:
     try:
         if words := act():
             outcome.published.append(words)
@@ -217,7 +217,7 @@ def _try(outcome: Outcome, what: str, act: Callable[[], str]) -> None:
 
 
 def _check(
-    api: Api, outcome: Outcome, repo: str, verdict: checks.Verdict, want: Literal["auto", "check", "status"]
+    api: Api, outcome: Published, repo: str, verdict: checks.Verdict, want: Literal["auto", "check", "status"]
 ) -> str:
     told = checks.publish_verdict(api, repo, verdict, want=want)
     outcome.has_check = told.how == "check"
@@ -226,7 +226,7 @@ def _check(
 
 
 def _comment(
-    api: Api, outcome: Outcome, pull: PullNow, text: str, me: str, name: str, *, create: bool
+    api: Api, outcome: Published, pull: PullNow, text: str, me: str, name: str, *, create: bool
 ) -> str:
     told = comment.upsert_comment(api, pull.repo, pull.number, text, me=me, create=create, name=name)
     outcome.comment_url = told.url

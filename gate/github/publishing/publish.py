@@ -21,9 +21,9 @@ from gate.github.publishing import notice, override_comments
 from gate.github.publishing.base_files import ApiTree
 from gate.github.publishing.chosen import chosen
 from gate.github.publishing.doubts import doubts
-from gate.github.publishing.publication import Basis, Outcome, Where, at_pull, publish_report
-from gate.github.publishing.queue import Entry, bound_entry, entry_doubts, entry_of_run
-from gate.github.publishing.runner_context import Surroundings, read_report
+from gate.github.publishing.publication import Basis, Published, Where, at_pull, publish_report
+from gate.github.publishing.queue import QueueEntry, bound_entry, entry_doubts, entry_of_run
+from gate.github.publishing.runner_context import RunnerContext, read_report
 from gate.github.publishing.trust import began_for, bound, judged_by, received, recomputed
 from gate.github.target import PullNow, Run, own_login, pull, pulls_of_run, run_of
 from gate.model.override import Override, OverrideDecision
@@ -71,11 +71,11 @@ class _Target:
     """What is to be told about: pull requests with one head, or an entry of a merge queue; and the run."""
 
     pulls: tuple[PullNow, ...] = ()
-    entry: Entry | None = None
+    entry: QueueEntry | None = None
     run: Run | None = None
 
 
-def publish(around: Surroundings, wanted: PublishRequest) -> tuple[Report | None, Outcome]:
+def publish(around: RunnerContext, wanted: PublishRequest) -> tuple[Report | None, Published]:
     """The second half of the fork-safe form: pull request and commit from the API, never from the report.
 
     What may not be published becomes an inconclusive check with the reason, and is raised: UsageError, or the
@@ -83,7 +83,7 @@ def publish(around: Surroundings, wanted: PublishRequest) -> tuple[Report | None
     a look begins, or that nothing is to be told.
     """
     if around.idle:
-        return None, Outcome(published=["nothing that the verdict rests on was edited"])
+        return None, Published(published=["nothing that the verdict rests on was edited"])
     api = around.api()
     try:
         target = _target(api, around, wanted)
@@ -91,13 +91,13 @@ def publish(around: Surroundings, wanted: PublishRequest) -> tuple[Report | None
         around.summarise(notice.refusal_text(error))
         raise
     if target is None:
-        return None, Outcome(published=["this run looked at nothing, or a newer one tells its verdict"])
+        return None, Published(published=["this run looked at nothing, or a newer one tells its verdict"])
     if around.begins:
         return None, _begun(api, around, target)
     if target.entry is not None:
         return _queued(api, around, wanted, target.entry, target)
 
-    def publish_to(pulls: tuple[PullNow, ...]) -> tuple[Report, Outcome]:
+    def publish_to(pulls: tuple[PullNow, ...]) -> tuple[Report, Published]:
         return _published(api, around, wanted, replace(target, pulls=pulls))
 
     return settled(api, target.pulls, publish_to)
@@ -106,8 +106,8 @@ def publish(around: Surroundings, wanted: PublishRequest) -> tuple[Report | None
 def settled(
     api: Api,
     pulls: tuple[PullNow, ...],
-    publish_to: Callable[[tuple[PullNow, ...]], tuple[Report, Outcome]],
-) -> tuple[Report, Outcome]:
+    publish_to: Callable[[tuple[PullNow, ...]], tuple[Report, Published]],
+) -> tuple[Report, Published]:
     """Publish, and again while what the verdict rests on moves under it, a few times at most."""
     for _ in range(_TRIES):
         before = _moving(api, pulls[0])
@@ -133,8 +133,8 @@ def _moving(api: Api, target: PullNow) -> tuple[PullNow, tuple[tuple[int, str, s
 
 
 def _published(
-    api: Api, around: Surroundings, wanted: PublishRequest, target: _Target
-) -> tuple[Report, Outcome]:
+    api: Api, around: RunnerContext, wanted: PublishRequest, target: _Target
+) -> tuple[Report, Published]:
     settings, about = None, target.pulls[0]
     try:
         raw = _raw(api, around, wanted, target)
@@ -152,7 +152,7 @@ def _published(
     return publish_pull(api, around, about, settings, ReceivedReport(report, raw), log=wanted.audit)
 
 
-def _raw(api: Api, around: Surroundings, wanted: PublishRequest, target: _Target) -> bytes:
+def _raw(api: Api, around: RunnerContext, wanted: PublishRequest, target: _Target) -> bytes:
     if wanted.report is not None:
         return read_report(wanted.report)
     run = target.run
@@ -164,14 +164,14 @@ def _raw(api: Api, around: Surroundings, wanted: PublishRequest, target: _Target
     return member_of_run(api, around.repo, run.id, artifact=wanted.artifact, member=MEMBER, most=MAX_BYTES)
 
 
-def _settings(api: Api, around: Surroundings, wanted: PublishRequest, base: str) -> Settings:
+def _settings(api: Api, around: RunnerContext, wanted: PublishRequest, base: str) -> Settings:
     tree, names, where = chosen(wanted.chosen, ApiTree(api, around.repo, base), lambda: api)
     return load(base=tree, file=wanted.config, flags=wanted.flags, names=names, where=where)
 
 
 def _queued(
-    api: Api, around: Surroundings, wanted: PublishRequest, entry: Entry, target: _Target
-) -> tuple[Report, Outcome]:
+    api: Api, around: RunnerContext, wanted: PublishRequest, entry: QueueEntry, target: _Target
+) -> tuple[Report, Published]:
     settings, where = None, commit_or_pull(around, entry.head_sha, entry.branch, None)
     try:
         raw = _raw(api, around, wanted, target)
@@ -185,7 +185,7 @@ def _queued(
     return report, publish_commit(api, around, settings, report, branch=entry.branch, raw=raw)
 
 
-def _begun(api: Api, around: Surroundings, target: _Target) -> Outcome:
+def _begun(api: Api, around: RunnerContext, target: _Target) -> Published:
     """The check is in progress from the first second: an earlier verdict stands no longer."""
     entry = target.entry
     where = (
@@ -199,15 +199,17 @@ def _begun(api: Api, around: Surroundings, target: _Target) -> Outcome:
             base = ApiTree(api, around.repo, target.pulls[0].base_sha)
             settings = load(base=base).config.github
     made = notice.begin(api, where, settings, me=own_name(api, around, settings))
-    return Outcome(published=["the check is in progress" if made else "the settings want no check"])
+    return Published(published=["the check is in progress" if made else "the settings want no check"])
 
 
-def own_name(api: Api, around: Surroundings, settings: GithubSettings) -> str:
+def own_name(api: Api, around: RunnerContext, settings: GithubSettings) -> str:
     """The login that we write under."""
     return around.me or own_login(api, settings.author)
 
 
-def refuse(api: Api, around: Surroundings, where: Where, settings: Settings | None, error: GateError) -> None:
+def refuse(
+    api: Api, around: RunnerContext, where: Where, settings: Settings | None, error: GateError
+) -> None:
     """Say on the commit why nothing is published. What fails here must not hide the error itself."""
     around.summarise(notice.refusal_text(error))
     github = settings.config.github if settings is not None else GithubSettings()
@@ -217,14 +219,14 @@ def refuse(api: Api, around: Surroundings, where: Where, settings: Settings | No
 
 def publish_pull(
     api: Api,
-    around: Surroundings,
+    around: RunnerContext,
     target: PullNow,
     settings: Settings,
     received: ReceivedReport,
     *,
     log: Path | None = None,
     pressed: Sequence[Comment] = (),
-) -> tuple[Report, Outcome]:
+) -> tuple[Report, Published]:
     """Judge the overrides, write the step summary, then tell GitHub. Returns the report after overrides.
 
     ``pressed``: buttons that people pressed, each as the comment that it stands for.
@@ -268,14 +270,14 @@ def first_published(api: Api, target: PullNow, me: str, name: str = "") -> int |
     return None
 
 
-def _where(around: Surroundings, target: PullNow) -> Where:
+def _where(around: RunnerContext, target: PullNow) -> Where:
     where = at_pull(
         target, server=around.server, run=around.run, attempt=around.attempt, now=int(time.time())
     )
     return replace(where, buttons=bool(around.me), name=around.name)
 
 
-def commit_or_pull(around: Surroundings, sha: str, branch: str, target: PullNow | None) -> Where:
+def commit_or_pull(around: RunnerContext, sha: str, branch: str, target: PullNow | None) -> Where:
     """The head of a pull request, or (None) a commit of a branch: its name or a whole ref."""
     if target is not None:
         return _where(around, target)
@@ -293,8 +295,8 @@ def commit_or_pull(around: Surroundings, sha: str, branch: str, target: PullNow 
 
 
 def publish_commit(
-    api: Api, around: Surroundings, settings: Settings, report: Report, *, branch: str, raw: bytes
-) -> Outcome:
+    api: Api, around: RunnerContext, settings: Settings, report: Report, *, branch: str, raw: bytes
+) -> Published:
     """The check (and SARIF) of a commit that was pushed or queued: without it no deployment could rest on it.
 
     ``branch``: a branch's name or a whole ref. Overrides in comments have no place here.
@@ -313,7 +315,7 @@ def _quoted(note: str) -> str:
     return "\n".join(f"> {markdown(line, 400)}\n>" for line in note.splitlines())
 
 
-def _target(api: Api, around: Surroundings, wanted: PublishRequest) -> _Target | None:
+def _target(api: Api, around: RunnerContext, wanted: PublishRequest) -> _Target | None:
     """Asked of the API. None: this run looked at nothing, or a newer one looked at the same head."""
     if around.workflow_run is not None and wanted.pull is None:
         run = run_of(api, around.repo, around.workflow_run, wanted.workflow)

@@ -17,7 +17,7 @@ PREFIX: Final = "gh-readonly-queue/"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class QueueEntry:
     """One entry. ``branch`` is the queue's own, ``base_ref`` the branch that it is to be merged into."""
 
     repo: str
@@ -26,7 +26,7 @@ class Entry:
     base_ref: str
 
 
-def entry_of_run(repo: str, run: Run) -> Entry:
+def entry_of_run(repo: str, run: Run) -> QueueEntry:
     """The entry that a run looked at. Raises UsageError for a branch that is no queue's."""
     branch = run.head_branch or ""
     base_ref = branch.removeprefix(PREFIX).rpartition("/")[0]
@@ -34,10 +34,10 @@ def entry_of_run(repo: str, run: Run) -> Entry:
     ours = owner.lower() == repo.partition("/")[0].lower()
     if run.event != "merge_group" or not branch.startswith(PREFIX) or not base_ref or not ours:
         raise UsageError(f"run {run.id} is for no entry of a merge queue: nothing to publish")
-    return Entry(repo=repo, head_sha=run.head_sha, branch=branch, base_ref=base_ref)
+    return QueueEntry(repo=repo, head_sha=run.head_sha, branch=branch, base_ref=base_ref)
 
 
-def bound_entry(api: Api, report: Report, entry: Entry) -> Report:
+def bound_entry(api: Api, report: Report, entry: QueueEntry) -> Report:
     """The report, if it is about the whole step to this entry. Raises UsageError.
 
     Its base must be an ancestor of the entry and its own merge base. An entry may rest on the one before it:
@@ -54,7 +54,7 @@ def bound_entry(api: Api, report: Report, entry: Entry) -> Report:
     return report
 
 
-def entry_doubts(api: Api, entry: Entry, workflow: str) -> tuple[Doubt, ...]:
+def entry_doubts(api: Api, entry: QueueEntry, workflow: str) -> tuple[Doubt, ...]:
     """An entry that changes the workflow which made its report is never green by its own word."""
     at_base, at_entry = (
         _read(ApiTree(api, entry.repo, commit), workflow) for commit in (entry.base_ref, entry.head_sha)

@@ -49,7 +49,7 @@ class _Payload(msgspec.Struct):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
+class RunnerContext:
     """Where we run. ``pull`` or ``workflow_run`` as the event names them; None where it does not.
     ``contained``: the work space has another name for the steps after ours.
     """
@@ -95,7 +95,7 @@ class Surroundings:
             _append(self.output, "".join(entries))
 
 
-def surroundings(environ: Mapping[str, str], *, event: Path | None = None, repo: str = "") -> Surroundings:
+def surroundings(environ: Mapping[str, str], *, event: Path | None = None, repo: str = "") -> RunnerContext:
     """Read them. ``event`` and ``repo`` replace what the environment says. Raises UsageError."""
     repo = repo or environ.get("GITHUB_REPOSITORY", "")
     try:
@@ -111,7 +111,7 @@ def surroundings(environ: Mapping[str, str], *, event: Path | None = None, repo:
         pull = payload.issue.number
     retargeted = payload.changes is not None and payload.changes.base is not None
     edits_text = payload.pull_request is not None and payload.action == "edited" and not retargeted
-    return Surroundings(
+    return RunnerContext(
         repo=repo,
         token=environ.get("GATE_TOKEN") or environ.get("GITHUB_TOKEN") or None,
         api_url=environ.get("GITHUB_API_URL") or "https://api.github.com",

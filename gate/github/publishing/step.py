@@ -11,7 +11,7 @@ import msgspec
 from gate.change.event import Event
 from gate.errors import UsageError
 from gate.github.publishing.publish import ARTIFACT, WORKFLOW
-from gate.github.publishing.runner_context import Surroundings
+from gate.github.publishing.runner_context import RunnerContext
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class Step:
 
     inputs: Inputs
     event: Event | None
-    around: Surroundings
+    around: RunnerContext
 
 
 def inputs(environ: Mapping[str, str]) -> Inputs:

@@ -12,7 +12,7 @@ from typing import Final
 
 from gate.languages.sensitive_calls import executed_files
 from gate.languages.sensitive_calls.grammar import Parsed, blank
-from gate.languages.sensitive_calls.lexical import Scanned
+from gate.languages.sensitive_calls.lexical import LexicalText
 from gate.languages.sensitive_calls.table import Language, languages
 
 _SCRIPTS: Final = "[(script_element) (attribute)] @it"
@@ -70,7 +70,7 @@ _NESTED: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class EmbeddedPart:
     """One program: its text (as long as the file's, or with ``lines``: the file's line of each line)."""
 
     language: Language
@@ -79,18 +79,18 @@ class Part:
     lines: tuple[int, ...] | None = None
 
 
-def parts(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+def parts(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     """The programs in a file, in the order they stand. Most files are one."""
     reader = _READERS.get(language.id)
     if reader is not None:
         return reader(language, path, text)
-    whole = Part(language=language, grammar=language.grammar(path), text=text)
+    whole = EmbeddedPart(language=language, grammar=language.grammar(path), text=text)
     return (whole, _given_to_a_shell(language, text)) if language.syntax.run else (whole,)
 
 
-def _given_to_a_shell(language: Language, text: bytes) -> Part:
+def _given_to_a_shell(language: Language, text: bytes) -> EmbeddedPart:
     """The texts in settings of builds that a shell runs, their quotes and entities read."""
-    shown = Scanned(language, text).lines
+    shown = LexicalText(language, text).lines
     spans: list[tuple[int, int]] = []
     for pattern in language.syntax.run:
         spans += (match.span("text") for match in re.finditer(pattern.encode(), bytes(shown), re.DOTALL))
@@ -119,13 +119,13 @@ def only(text: bytes, spans: list[tuple[int, int]]) -> bytes:
     return bytes(kept)
 
 
-def of(name: str, path: str, text: bytes) -> Part:
+def of(name: str, path: str, text: bytes) -> EmbeddedPart:
     """A part in the language of this id."""
     language = languages()[name]
-    return Part(language=language, grammar=language.grammar(path), text=text)
+    return EmbeddedPart(language=language, grammar=language.grammar(path), text=text)
 
 
-def _html(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+def _html(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     """The page itself (for what its own entries find), and each script by its language."""
     page = Parsed(language, language.grammar(path), text)
     spans: dict[str, list[tuple[int, int]]] = {}
@@ -149,10 +149,10 @@ def _html(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
             spans.setdefault(name, []).append((raw.start_byte, raw.end_byte))
     endings = {"typescript": "tsx", "visualbasic": "vbs"}
     scripts = [of(name, f"a.{endings.get(name, 'js')}", only(text, found)) for name, found in spans.items()]
-    return (Part(language=language, grammar=language.grammar(path), text=text), *scripts)
+    return (EmbeddedPart(language=language, grammar=language.grammar(path), text=text), *scripts)
 
 
-def _notebook(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+def _notebook(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     from gate.languages.notebook import read_notebook
 
     del language, path
@@ -161,7 +161,7 @@ def _notebook(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
         return ()
     inner = languages().get(cells.language, languages()["python"])
     return (
-        Part(
+        EmbeddedPart(
             language=inner,
             grammar=inner.grammar(""),
             text=cells.text.encode("utf-8", "replace"),
@@ -170,7 +170,7 @@ def _notebook(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     )
 
 
-def _dockerfile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+def _dockerfile(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     del path
     shell = bytearray(text)
     at = 0
@@ -181,7 +181,7 @@ def _dockerfile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
             _as_shell(shell, text, match.end(), end)
         at = end
     blank(shell, at, len(shell))
-    return (Part(language=language, grammar="", text=text), of("shell", "a.sh", bytes(shell)))
+    return (EmbeddedPart(language=language, grammar="", text=text), of("shell", "a.sh", bytes(shell)))
 
 
 def _instructions(text: bytes) -> list[tuple[int, int]]:
@@ -232,7 +232,7 @@ _SHELL: Final = re.compile(rb"\A\s*(?:/\w+)*/?(?:ba|da|z|k|a)?sh\s+-\w*c(?=\s)")
 _LISTED: Final = bytes.maketrans(b'[]"', b"   ")
 
 
-def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+def _makefile(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     just = path.lower().endswith("justfile")
     spans = [match.span("text") for match in _BACKTICKS.finditer(text)] if just else []
     for match in re.finditer(rb"^[^\n]*$", text, re.MULTILINE):
@@ -255,7 +255,7 @@ def _makefile(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     shell = _VARIABLE.sub(rb"${\1}", kept).replace(b"$$", b" $")
     bodies = (_dedented(text, *match.span("text")) for match in _SHEBANG.finditer(text))
     scripts = [of("python", "a.py", body) for body in bodies]
-    return (Part(language=language, grammar="", text=text), of("shell", "a.sh", shell), *scripts)
+    return (EmbeddedPart(language=language, grammar="", text=text), of("shell", "a.sh", shell), *scripts)
 
 
 def _closed(text: bytes, start: int) -> int:
@@ -302,12 +302,12 @@ def _dedented(text: bytes, start: int, end: int) -> bytes:
     return bytes(kept)
 
 
-def _groovy(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+def _groovy(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     """The script itself, and the texts that its steps give to a shell."""
     del path
     spans = [match.span("text") for match in _STEP.finditer(text)]
     return (
-        Part(language=language, grammar="", text=text),
+        EmbeddedPart(language=language, grammar="", text=text),
         of("shell", "a.sh", only(text, spans)),
     )
 
@@ -327,7 +327,7 @@ def _command(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
+def _commands(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     """The commands of settings, each at the line where it stands; nothing of what is only a setting."""
     del language
     found = executed_files.commands(executed_files.untemplated(path), text)
@@ -339,7 +339,7 @@ def _commands(language: Language, path: str, text: bytes) -> tuple[Part, ...]:
     return (replace(shell, lines=tuple(line for line, _ in lines) or (1,)), *own)
 
 
-_READERS: Final[Mapping[str, Callable[[Language, str, bytes], tuple[Part, ...]]]] = {
+_READERS: Final[Mapping[str, Callable[[Language, str, bytes], tuple[EmbeddedPart, ...]]]] = {
     "html": _html,
     "notebook": _notebook,
     "dockerfile": _dockerfile,

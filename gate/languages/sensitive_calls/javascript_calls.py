@@ -23,7 +23,7 @@ from gate.languages.sensitive_calls.javascript_values import (
 )
 from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.names import module_parts
-from gate.languages.sensitive_calls.table import Entry, Language
+from gate.languages.sensitive_calls.table import CallEntry, Language
 from gate.model.sensitive import SensitiveKind
 
 LANGUAGES: Final = frozenset({"javascript", "typescript"})
@@ -253,7 +253,7 @@ class _Reader:
             return
         for path in self._values.of(function) if path_ends(self._said(function)) else ():
             name = self._values.constant(given[-2])
-            entry: Entry | None = self._sets.get(".".join((*path[-2:-1], name or MADE)))
+            entry: CallEntry | None = self._sets.get(".".join((*path[-2:-1], name or MADE)))
             if path[-1] in _SETTERS and entry is not None and not self._is_inside(given[-1]):
                 yield self._hit(node, entry.kind)
 

@@ -13,7 +13,7 @@ from gate.languages.sensitive_calls.table import Language, Syntax
 from gate.model.sensitive import SensitiveKind
 
 
-class Scanned:
+class LexicalText:
     """One text, its strings and comments blanked in ``code``, its comments in ``lines``."""
 
     def __init__(self, language: Language, text: bytes) -> None:

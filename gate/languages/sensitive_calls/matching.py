@@ -16,7 +16,7 @@ from gate.languages.sensitive_calls.names import (
     module_parts,
     resolved,
 )
-from gate.languages.sensitive_calls.table import Entry, Language, shared
+from gate.languages.sensitive_calls.table import CallEntry, Language, shared
 from gate.model.sensitive import SensitiveKind, Way
 
 _CALL: Final = re.compile(
@@ -80,7 +80,7 @@ def _patterns(language: Language) -> tuple[dict[str, tuple[_Pattern, ...]], froz
     return {last: tuple(group) for last, group in by_last.items()}, frozenset(words)
 
 
-def _written(entry: Entry) -> Iterator[tuple[str, str]]:
+def _written(entry: CallEntry) -> Iterator[tuple[str, str]]:
     for use in ("calls", "whole", "empty", "modules", "words"):
         yield from ((use, written) for written in getattr(entry, use))
 

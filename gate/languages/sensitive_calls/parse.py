@@ -20,7 +20,7 @@ from gate.languages.sensitive_calls import (
     templates,
 )
 from gate.languages.sensitive_calls.grammar import Parsed
-from gate.languages.sensitive_calls.lexical import Scanned
+from gate.languages.sensitive_calls.lexical import LexicalText
 from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.names import with_members
 from gate.languages.sensitive_calls.python.reading import TangledError
@@ -110,14 +110,14 @@ class _Found:
     references: list[Reference] = field(default_factory=list)
     strings: list[Reference] = field(default_factory=list)
 
-    def read(self, part: embedded.Part, path: str, starts: list[int]) -> str:
+    def read(self, part: embedded.EmbeddedPart, path: str, starts: list[int]) -> str:
         """Add what one part says. The reason why the file counts as not readable, else an empty text."""
         if not part.language.entries:
             return "no grammar and no word list"
         parsed = (
             Parsed(part.language, part.grammar, part.text)
             if part.grammar
-            else Scanned(part.language, part.text)
+            else LexicalText(part.language, part.text)
         )
         if reason := _reason(part.language, parsed):
             return reason
@@ -146,7 +146,7 @@ class _Found:
         return ""
 
 
-def _reason(language: Language, parsed: Parsed | Scanned) -> str:
+def _reason(language: Language, parsed: Parsed | LexicalText) -> str:
     """Why a person or a parser cannot read this text, empty when they can."""
     code = bytes(parsed.code)
     if language.id not in _SCRIPTED and minified(code):
@@ -161,7 +161,7 @@ def _reason(language: Language, parsed: Parsed | Scanned) -> str:
     return f"does not parse: {broken:.0%} of it is no {language.name}" if broken > _BROKEN else ""
 
 
-def _all_hits(language: Language, parsed: Parsed | Scanned) -> Iterator[Hit]:
+def _all_hits(language: Language, parsed: Parsed | LexicalText) -> Iterator[Hit]:
     """What the tree shows, and what the words alone show where the grammar lost its way."""
     yield from _hits(language, parsed)
     if not isinstance(parsed, Parsed) or parsed.broken() <= _BROKEN:
@@ -169,10 +169,10 @@ def _all_hits(language: Language, parsed: Parsed | Scanned) -> Iterator[Hit]:
     if language.id == "shell":
         yield from shell.by_line(parsed.text, language)
     elif language.syntax.quotes:
-        yield from _hits(language, Scanned(language, parsed.text))
+        yield from _hits(language, LexicalText(language, parsed.text))
 
 
-def _hits(language: Language, parsed: Parsed | Scanned) -> Iterator[Hit]:
+def _hits(language: Language, parsed: Parsed | LexicalText) -> Iterator[Hit]:
     with_members(parsed.text, parsed.code)
     code = bytes(parsed.code)
     if language.id == "shell" and isinstance(parsed, Parsed):
@@ -191,7 +191,7 @@ def _hits(language: Language, parsed: Parsed | Scanned) -> Iterator[Hit]:
 
 
 def _paths(
-    parsed: Parsed | Scanned,
+    parsed: Parsed | LexicalText,
     strings: tuple[tuple[int, int], ...],
     told: Callable[[str], SensitiveKind | None] | None = None,
 ) -> Iterator[Hit]:
@@ -221,7 +221,7 @@ def _joined(text: bytes, strings: tuple[tuple[int, int], ...]) -> Iterator[tuple
             row = (start, end)
 
 
-def _is_asked_for(parsed: Parsed | Scanned, start: int) -> bool:
+def _is_asked_for(parsed: Parsed | LexicalText, start: int) -> bool:
     """True where the name of a variable is read by, here or by whatever name the text has at hand: a list of
     names, a message or a key of a table reads nothing.
     """
@@ -245,7 +245,9 @@ def _told(content: str) -> SensitiveKind | None:
     return next((kind for kind, pattern in _sensitive_paths() if pattern.search(content)), None)
 
 
-def _code_lines(parsed: Parsed | Scanned, starts: list[int], part: embedded.Part) -> Iterator[int]:
+def _code_lines(
+    parsed: Parsed | LexicalText, starts: list[int], part: embedded.EmbeddedPart
+) -> Iterator[int]:
     """Numbers of lines with more than comments and closing brackets; in the part where it has own lines."""
     kept = bytes(parsed.lines)
     if part.lines is not None:
@@ -256,11 +258,13 @@ def _code_lines(parsed: Parsed | Scanned, starts: list[int], part: embedded.Part
             yield number
 
 
-def _placed(part: embedded.Part, line: int) -> int:
+def _placed(part: embedded.EmbeddedPart, line: int) -> int:
     return part.lines[min(line, len(part.lines)) - 1] if part.lines else line
 
 
-def _call(hit: Hit, parsed: Parsed | Scanned, starts: list[int], part: embedded.Part) -> SensitiveCall:
+def _call(
+    hit: Hit, parsed: Parsed | LexicalText, starts: list[int], part: embedded.EmbeddedPart
+) -> SensitiveCall:
     if part.lines is not None:
         starts = [0, *accumulate(len(line) + 1 for line in part.text.split(b"\n"))]
     first, last = (bisect_right(starts, at) for at in (hit.start, max(hit.start, hit.end - 1)))
@@ -282,7 +286,7 @@ def _call(hit: Hit, parsed: Parsed | Scanned, starts: list[int], part: embedded.
     )
 
 
-def _surrounding(hit: Hit, parsed: Parsed | Scanned, *, spaced: bool) -> tuple[str, str]:
+def _surrounding(hit: Hit, parsed: Parsed | LexicalText, *, spaced: bool) -> tuple[str, str]:
     """SensitiveCall's ``function`` and ``body``; nothing where only a word list reads the language."""
     if not isinstance(parsed, Parsed):
         return "", ""

@@ -11,7 +11,7 @@ from tree_sitter import Node
 from gate.languages.sensitive_calls import matching
 from gate.languages.sensitive_calls import shell_indirect as indirect
 from gate.languages.sensitive_calls.grammar import Parsed, blank
-from gate.languages.sensitive_calls.lexical import Scanned
+from gate.languages.sensitive_calls.lexical import LexicalText
 from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.table import Language, languages, shared
 from gate.model.sensitive import SensitiveKind
@@ -97,7 +97,7 @@ def _inside(text: bytes, name: str, shell: Language, depth: int) -> Iterator[Hit
         return
     language = languages()[name]
     grammar = _WITHOUT_TAG if name == "php" else language.grammar("")
-    inner = Parsed(language, grammar, text) if grammar else Scanned(language, text)
+    inner = Parsed(language, grammar, text) if grammar else LexicalText(language, text)
     yield from matching.named(language, text, bytes(inner.code), inner.bindings(), inner.declares)
     yield from inner.constructs()
 

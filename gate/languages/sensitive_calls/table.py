@@ -29,7 +29,7 @@ _PYTHON: Final = re.compile(rb"^(?:import [A-Za-z_][\w.]*|from [A-Za-z_.][\w.]* 
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class CallEntry:
     """One table ``[[sensitive]]``: what it finds and what that can do. See docs/sensitive-calls.md."""
 
     id: str
@@ -98,7 +98,7 @@ class Language:
     name: str
     grammars: Mapping[str, str]
     syntax: Syntax
-    entries: tuple[Entry, ...]
+    entries: tuple[CallEntry, ...]
     extensions: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()
@@ -192,9 +192,9 @@ def _language(name: str, raw: Mapping[str, Mapping[str, Any]]) -> Language:
     )
 
 
-def _entry(table: Mapping[str, Any]) -> Entry:
+def _entry(table: Mapping[str, Any]) -> CallEntry:
     values = {key: _frozen(value) for key, value in table.items()}
-    return Entry(**{**values, "kind": SensitiveKind(table["kind"])})
+    return CallEntry(**{**values, "kind": SensitiveKind(table["kind"])})
 
 
 def _frozen(value: Any) -> Any:

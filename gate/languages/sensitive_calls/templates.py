@@ -9,7 +9,7 @@ from typing import Final
 
 from gate.languages.identity import extension
 from gate.languages.sensitive_calls import executed_files
-from gate.languages.sensitive_calls.embedded import Part, of, only
+from gate.languages.sensitive_calls.embedded import EmbeddedPart, of, only
 
 _CODE: Final = re.compile(
     rb"<%(?!--|[%@]|(?:def|block|page|include|inherit|namespace|call|doc|text)\b)"
@@ -38,7 +38,7 @@ _TEMPLATED: Final[Mapping[str, tuple[str, re.Pattern[bytes]]]] = {
 }
 
 
-def inserted(path: str, text: bytes) -> tuple[Part, ...]:
+def inserted(path: str, text: bytes) -> tuple[EmbeddedPart, ...]:
     """The code between ``<%`` and ``%>`` of a template, in the language that its ending says."""
     blade = path.lower().endswith(".blade.php")
     name, pattern = ("php", _BLADE) if blade else _TEMPLATED.get(extension(path), ("", _CODE))

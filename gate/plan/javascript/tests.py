@@ -11,7 +11,7 @@ from gate.languages.path_roles import is_javascript_test
 from gate.model.change import ChangedFile, Side, Tree
 from gate.plan.javascript.imports import Imports
 from gate.plan.probes import DriverItem
-from gate.plan.tree_context import Surroundings, watched_spans
+from gate.plan.tree_context import TreeContext, watched_spans
 
 _RUN_FIRST: Final = re.compile(rb"\b(?:describe|it|test|suite|tap|ava)\s{0,4}(?:\.\w{1,20}\s{0,4})?\(")
 _NODES_OWN: Final = re.compile(rb"""(?:\bfrom|\brequire\s{0,4}\()\s{0,4}["']node:test["']""")
@@ -19,7 +19,7 @@ _READ: Final = 400
 
 
 def javascript_test_items(
-    files: Sequence[ChangedFile], head: Tree, around: Surroundings, *, most: int
+    files: Sequence[ChangedFile], head: Tree, around: TreeContext, *, most: int
 ) -> Iterator[DriverItem]:
     """One item for the changed tests, one for tests of what changed."""
     sources = [f for f in files if f.language in ("javascript", "typescript") and f.new_mode != "120000"]
@@ -60,7 +60,7 @@ def without_imports_of_tests(
     return [i for i in wanted if i.item["do"] != "javascript" or i.item["path"] not in own]
 
 
-def _standing(imports: Imports, around: Surroundings, paths: Sequence[str]) -> list[str]:
+def _standing(imports: Imports, around: TreeContext, paths: Sequence[str]) -> list[str]:
     """Tests that both sides have, beside the changed ones first: what a runner itself does shows at base by
     them, where the changed tests are new.
     """
@@ -78,7 +78,7 @@ def _item(
     file: ChangedFile,
     paths: list[str],
     instead: list[str],
-    around: Surroundings,
+    around: TreeContext,
     watched: dict[str, tuple[tuple[int, int], ...]],
 ) -> DriverItem:
     there = any(path in around.base for path in (*paths, *instead))

@@ -44,7 +44,7 @@ class Issue:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scanned:
+class BanditResult:
     """One file: its issues, or why Bandit skipped it (empty when it did not)."""
 
     issues: tuple[Issue, ...]
@@ -80,20 +80,20 @@ class Bandit:
         return ended(self.name, only_new(found, before, request.change), unlooked)
 
 
-def _reason(result: FileResult[Scanned]) -> str:
+def _reason(result: FileResult[BanditResult]) -> str:
     return result.value.skipped if result.value else result.reason
 
 
-def _findings(view: View, result: FileResult[Scanned]) -> list[Finding]:
+def _findings(view: View, result: FileResult[BanditResult]) -> list[Finding]:
     issues = result.value.issues if result.value else ()
     return [finding for issue in issues if (finding := _finding(view, issue)) is not None]
 
 
-def _scan(views: list[View], deadline: float) -> list[FileResult[Scanned]]:
+def _scan(views: list[View], deadline: float) -> list[FileResult[BanditResult]]:
     if not views:
         return []
     return scan_isolated(
-        Reader("gate.prescreen.scanners.bandit:scan_file", Scanned, pure=True),
+        Reader("gate.prescreen.scanners.bandit:scan_file", BanditResult, pure=True),
         [(view.path, str(view.file).encode()) for view in views],
         options={"config": _config()},
         deadline=deadline,
@@ -110,12 +110,12 @@ def prepare() -> None:
     _manager(_config())
 
 
-def scan_file(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
+def scan_file(path: str, data: bytes, options: Mapping[str, object]) -> BanditResult:
     """Inside the child: one file through Bandit's manager. ``data`` is the neutral file's name."""
     del path
     name = data.decode()
     if refused := too_large(os.stat(name).st_size):  # noqa: PTH116 - the child has no use for pathlib
-        return Scanned(issues=(), skipped=refused)
+        return BanditResult(issues=(), skipped=refused)
     from bandit.core import node_visitor
     from bandit.core.metrics import Metrics
 
@@ -129,11 +129,11 @@ def scan_file(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
     manager.metrics = Metrics()  # it sums up over all files after each one otherwise
     manager.discover_files([name], recursive=False, excluded_paths="")
     if manager.files_list != [name]:
-        return Scanned(issues=(), skipped="Bandit left the file out")
+        return BanditResult(issues=(), skipped="Bandit left the file out")
     manager.run_tests()
     if manager.files_list != [name]:
         why = "; ".join(why for _, why in manager.skipped) or "Bandit skipped it"
-        return Scanned(issues=(), skipped=f"{why}: {UNKNOWN_SYNTAX}" if "syntax error" in why else why)
+        return BanditResult(issues=(), skipped=f"{why}: {UNKNOWN_SYNTAX}" if "syntax error" in why else why)
     issues = []
     for issue in manager.results:
         lines = issue.linerange or [issue.lineno]
@@ -147,7 +147,7 @@ def scan_file(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
                 last=max(1, issue.lineno, *lines),
             )
         )
-    return Scanned(issues=tuple(issues))
+    return BanditResult(issues=tuple(issues))
 
 
 class _NewerAst:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from gate.infrastructure.compare import Difference, differences
+from gate.infrastructure.compare import FactDifference, differences
 from gate.infrastructure.facts import GRANTS, GUARDS, FileFacts
 from gate.infrastructure.reader import reads
 from gate.languages.limited_child import Reader, scan_isolated
@@ -89,7 +89,7 @@ def _read(files: list[tuple[str, bytes]], until: float) -> tuple[dict[str, FileF
     return facts, unlooked
 
 
-def _findings(found: list[Difference], heads: dict[str, View]) -> Iterator[Finding]:
+def _findings(found: list[FactDifference], heads: dict[str, View]) -> Iterator[Finding]:
     told: set[tuple[str, str, str]] = set()
     for one in found:
         kind = (GRANTS if one.sort == "granted" else GUARDS)[one.fact.what]

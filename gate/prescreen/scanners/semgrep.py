@@ -86,7 +86,7 @@ class Matches:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
+class ScanTarget:
     """One file for one analyzer. ``project_path`` is what ``paths:`` of a rule is matched with."""
 
     file: Path
@@ -131,7 +131,7 @@ class Semgrep:
         return ended(self.name, only_new(found["head"], found["base"], request.change), unlooked)
 
 
-def run_engine(targets: Sequence[Target], scratch: Path, deadline: float, pace: float = 1.0) -> Matches:
+def run_engine(targets: Sequence[ScanTarget], scratch: Path, deadline: float, pace: float = 1.0) -> Matches:
     """Run the engine over the targets, by the door that the probe found to work. ``pace``: how many times
     as long as usual one file may take.
 
@@ -145,7 +145,7 @@ def run_engine(targets: Sequence[Target], scratch: Path, deadline: float, pace: 
     return _joined((known, found))
 
 
-def _looked(targets: Sequence[Target], scratch: Path, deadline: float, pace: float) -> Matches:
+def _looked(targets: Sequence[ScanTarget], scratch: Path, deadline: float, pace: float) -> Matches:
     """As run_engine, with nothing known before."""
     rules = scratch / "semgrep-rules.json"
     if not rules.exists():
@@ -158,7 +158,7 @@ def _looked(targets: Sequence[Target], scratch: Path, deadline: float, pace: flo
     return by_front(targets, rules, scratch, deadline)
 
 
-def _known(targets: Sequence[Target]) -> tuple[Matches, list[Target]]:
+def _known(targets: Sequence[ScanTarget]) -> tuple[Matches, list[ScanTarget]]:
     """What was said of files before, and the targets that are still to be looked at: a rule sees one file."""
     store = active.current()
     if store is None:
@@ -174,7 +174,7 @@ def _known(targets: Sequence[Target]) -> tuple[Matches, list[Target]]:
     return Matches(matches=tuple(matches), gave_up={}), left
 
 
-def _keep(targets: Sequence[Target], found: Matches) -> None:
+def _keep(targets: Sequence[ScanTarget], found: Matches) -> None:
     """Keep what was said of each file that was looked at to its end."""
     store = active.current()
     if store is None:
@@ -185,26 +185,26 @@ def _keep(targets: Sequence[Target], found: Matches) -> None:
             store.put("file", _name(file, mine), msgspec.json.encode(told))
 
 
-def _by_file(targets: Sequence[Target]) -> dict[Path, list[Target]]:
-    files: dict[Path, list[Target]] = {}
+def _by_file(targets: Sequence[ScanTarget]) -> dict[Path, list[ScanTarget]]:
+    files: dict[Path, list[ScanTarget]] = {}
     for target in targets:
         files.setdefault(target.file, []).append(target)
     return files
 
 
-def _name(file: Path, targets: Sequence[Target]) -> bytes:
+def _name(file: Path, targets: Sequence[ScanTarget]) -> bytes:
     """What the engine sees of a file: where it stands in the project, as what it is read, and its content."""
     told = [[target.project_path, target.analyzer] for target in targets]
     return b"semgrep\0" + json.dumps(told).encode() + b"\0" + file.read_bytes()
 
 
 def _apart(
-    core: Path, targets: Sequence[Target], rules: Path, scratch: Path, deadline: float, pace: float
+    core: Path, targets: Sequence[ScanTarget], rules: Path, scratch: Path, deadline: float, pace: float
 ) -> Matches:
     """All files in one run, each large one alone under a deadline: parsing cannot be timed from inside."""
     until = time.monotonic() + deadline
-    large: dict[Path, list[Target]] = {}
-    small: list[Target] = []
+    large: dict[Path, list[ScanTarget]] = {}
+    small: list[ScanTarget] = []
     for target in targets:
         big = target.file.stat().st_size > LARGE
         (large.setdefault(target.file, []) if big else small).append(target)
@@ -232,7 +232,7 @@ def _joined(parts: Sequence[Matches]) -> Matches:
 def _again(
     core: Path,
     first: Matches,
-    targets: Sequence[Target],
+    targets: Sequence[ScanTarget],
     rules: Path,
     scratch: Path,
     until: float,
@@ -302,7 +302,7 @@ def _finds_what_it_must(core: Path) -> bool:
         }
         rules = place / "rules.json"
         rules.write_text(json.dumps({"rules": [rule]}))
-        target = Target(file=sample, project_path="/sample.py", analyzer="python")
+        target = ScanTarget(file=sample, project_path="/sample.py", analyzer="python")
         try:
             found = _by_core(core, [target], rules, place, 10.0)
         except InconclusiveError:
@@ -310,14 +310,14 @@ def _finds_what_it_must(core: Path) -> bool:
         return [(m.rule, m.first) for m in found.matches] == [("probe", 1)] and not found.gave_up
 
 
-def _targets(view: View) -> list[Target]:
+def _targets(view: View) -> list[ScanTarget]:
     known = rule_languages()
     names = [name for name in (*ANALYZERS.get(view.language or "", ()), *_ANY_TEXT) if name in known]
     chosen = dict.fromkeys({"js": "javascript", "ts": "typescript", "sh": "bash"}.get(n, n) for n in names)
-    return [Target(file=view.file, project_path=f"/{view.path}", analyzer=name) for name in chosen]
+    return [ScanTarget(file=view.file, project_path=f"/{view.path}", analyzer=name) for name in chosen]
 
 
-def _listed(targets: Sequence[Target], scratch: Path) -> Path:
+def _listed(targets: Sequence[ScanTarget], scratch: Path) -> Path:
     """The file that tells the engine what to look at."""
     listing = scratch / f"semgrep-targets-{len(targets)}-{abs(hash(targets[0])):x}.json"
     rows = [
@@ -337,7 +337,7 @@ def _listed(targets: Sequence[Target], scratch: Path) -> Path:
 
 def _by_core(
     core: Path,
-    targets: Sequence[Target],
+    targets: Sequence[ScanTarget],
     rules: Path,
     scratch: Path,
     deadline: float,
@@ -387,7 +387,7 @@ def _by_core(
     return _joined((one, two))
 
 
-def _read(answer: Mapping[str, Any], targets: Sequence[Target]) -> Matches:
+def _read(answer: Mapping[str, Any], targets: Sequence[ScanTarget]) -> Matches:
     asked = {str(t.file) for t in targets}
     matches = tuple(
         Match(

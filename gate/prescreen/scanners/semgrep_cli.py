@@ -12,10 +12,10 @@ from gate import process
 from gate.errors import InconclusiveError
 
 if TYPE_CHECKING:
-    from gate.prescreen.scanners.semgrep import Matches, Target
+    from gate.prescreen.scanners.semgrep import Matches, ScanTarget
 
 
-def by_front(targets: Sequence[Target], rules: Path, scratch: Path, deadline: float) -> Matches:
+def by_front(targets: Sequence[ScanTarget], rules: Path, scratch: Path, deadline: float) -> Matches:
     """``semgrep scan`` over the same neutral files. Slower by seconds; ``paths:`` filters are not applied.
 
     Raises InconclusiveError when Semgrep is missing or ends in any other way than "scanned".

@@ -20,7 +20,7 @@ from gate.prescreen.scanners import supply_rules as rules
 from gate.prescreen.scanners.manifest_lines import line_naming
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
-from gate.supply.inputs.difference import Difference, Surroundings, What, compare, grouped
+from gate.supply.inputs.difference import InputContext, InputDifference, What, compare, grouped
 from gate.supply.inputs.graph import is_graph
 from gate.supply.inputs.model import Inputs, SourceKind
 from gate.supply.inputs.places import origins, place, split
@@ -75,7 +75,7 @@ def input_findings(request: PrescreenRequest) -> Told:
             found.append(_ambiguous(source, new.refused))
         elif not new.refused:
             usable = old if old and not old.refused else None
-            around = Surroundings(
+            around = InputContext(
                 known=known, asks=asks.names, manifest_changed=manifest_changed, declared=declared
             )
             found += _findings(source, compare(usable, new, around))
@@ -148,7 +148,7 @@ def _read(changed: Sequence[Source], request: PrescreenRequest) -> list[tuple[So
     ]
 
 
-def _findings(source: Source, found: Iterator[Difference]) -> Iterator[Finding]:
+def _findings(source: Source, found: Iterator[InputDifference]) -> Iterator[Finding]:
     for one, count in grouped(found)[:_MOST]:
         meta, message = _RULES[one.what]
         evidence = {"told": one.told, "name": one.name}

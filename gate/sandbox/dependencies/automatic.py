@@ -19,11 +19,11 @@ from gate.model.run import NotExercised, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.contract import Backend
 from gate.sandbox.dependencies import layers
 from gate.sandbox.dependencies.install import InstallContext, Installed
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.dependencies.needs import Needs, read_needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL
 from gate.sandbox.dependencies.setup import SetUp, for_head, probes_of_new, summary
-from gate.sandbox.dependencies.uv_plan import Target
+from gate.sandbox.dependencies.uv_plan import InstallTarget
 from gate.sandbox.dependencies.with_uv import Comparison, install, newest_for, within
 from gate.sandbox.tree_archive import NoTree
 from gate.supply.python.requirements import names_of
@@ -36,7 +36,7 @@ _HEAD_OFF: Final = "sandbox.setup_head is off: only base's are installed"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class SetUpRequest:
     """``committed``: when the base commit was made (seconds since the epoch), None if unknown. ``head``:
     whether what head adds is installed; ``deadline`` of one probe, seconds; ``room``: bytes of all layers.
     """
@@ -48,7 +48,7 @@ class Request:
 
 
 def set_up_automatically(
-    context: InstallContext, change: Change, base: Tree, head: Tree, *, request: Request
+    context: InstallContext, change: Change, base: Tree, head: Tree, *, request: SetUpRequest
 ) -> SetUp:
     """Install what each side's projects need.
 
@@ -63,7 +63,7 @@ def set_up_automatically(
         "head": read_needs(head, paths, version, store),
     }
     same = needs["base"].comparison_key == needs["head"].comparison_key
-    target = Target(version=version, newest=newest_for(request.committed, time.time()))
+    target = InstallTarget(version=version, newest=newest_for(request.committed, time.time()))
     path = _path(change, needs)
     done: dict[Side, Installed] = {}
     sides: list[Side] = ["base"] if same or not request.head else ["base", "head"]
@@ -111,7 +111,7 @@ def _problems(base: Installed | None) -> tuple[str, ...]:
     return () if base is None or base.problem is None else (base.problem.text,)
 
 
-def asks_otherwise(change: Change, base: Tree, head: Tree, store: Store) -> bool:
+def asks_otherwise(change: Change, base: Tree, head: Tree, store: LayerStore) -> bool:
     """True when head's projects need something else than base's. As the oldest interpreter reads them."""
     touched = [file.path for file in change.files]
     before, after = (read_needs(tree, touched, "3.11.2", store) for tree in (base, head))
@@ -161,7 +161,7 @@ def _left(done: dict[Side, Installed], needs: dict[Side, Needs], path: str) -> I
         yield NotExercised(path=path, target="dependencies", reason=f"not installed: {what.problem.text}")
 
 
-def python_version(backend: Backend, spec: SandboxSpec, store: Store) -> str:
+def python_version(backend: Backend, spec: SandboxSpec, store: LayerStore) -> str:
     """The version (``3.11.2``) of the Python that the backend's sandboxes have; asked once for each image."""
     ground = backend.install_cache_key()
     key = layers.name_of(f"python 1\n{backend.name}\n{ground}")

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from gate import process
 from gate.errors import InconclusiveError, UsageError
 from gate.sandbox.dependencies import layers
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.egress.rules import ConfiguredHost, RefusedError
 from gate.sandbox.images.runtimes import cache as cache_folder
 
@@ -83,7 +83,7 @@ def _config(environ: tuple[tuple[str, str], ...]) -> str:
     """What ``pip config list`` says. Asking pip takes most of a second, so its answer is kept while none of
     the files changes that it could come from; one with a password in it is not.
     """
-    store = Store(cache_folder("pip"))
+    store = LayerStore(cache_folder("pip"))
     key = layers.name_of(f"pip 1\n{environ}\n{sys.executable}\n{_files(dict(environ))}")
     known = store.recall(key)
     if known is not None:

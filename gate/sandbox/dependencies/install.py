@@ -21,7 +21,7 @@ from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.contract import Backend, InstallTransfer
 from gate.sandbox.dependencies import installer_files, layers, result_archive
 from gate.sandbox.dependencies.index import Index
-from gate.sandbox.dependencies.layer_store import Layer, Store
+from gate.sandbox.dependencies.layer_store import Layer, LayerStore
 from gate.sandbox.dependencies.requirements import RequirementSet
 from gate.sandbox.egress.proxy import NOT_PUBLIC, Proxy, Resolve, resolve
 from gate.sandbox.egress.rules import Allowed
@@ -62,7 +62,7 @@ class InstallContext:
     backend: Backend
     spec: SandboxSpec
     means: Means
-    store: Store
+    store: LayerStore
     traces: Path
 
 

@@ -82,7 +82,7 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 _VERSION: Final = 1
 
 
-class Store:
+class LayerStore:
     """The cache's folder. ``folder`` None: this user's own."""
 
     def __init__(self, folder: Path | None = None) -> None:

@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 from gate.model.change import Tree
 from gate.sandbox.dependencies import layers
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.tree_archive import TREE
 from gate.supply.python import installed
 from gate.supply.python.interpreter import environment
@@ -73,7 +73,7 @@ class Needs:
         )
 
 
-def read_needs(tree: Tree, paths: Sequence[str], python: str, store: Store) -> Needs:
+def read_needs(tree: Tree, paths: Sequence[str], python: str, store: LayerStore) -> Needs:
     """The needs of the projects of these changed files. ``python``: the interpreter's version."""
     files = Files(tree)
     folders = folders_of(paths, files)

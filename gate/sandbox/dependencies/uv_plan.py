@@ -33,7 +33,7 @@ _MARGIN: Final = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class InstallTarget:
     """What is installed for: the interpreter's version (``3.11.2``) and its command inside. ``newest``: no
     later release counts (UTC, ISO 8601), empty for all.
     """
@@ -71,7 +71,7 @@ def shown(line: str) -> str:
 
 def installation_plan(
     needs: Needs,
-    target: Target,
+    target: InstallTarget,
     means: Means,
     *,
     builds: bool = False,
@@ -109,13 +109,13 @@ def installation_plan(
     }
 
 
-def _uv_words(target: Target, *, builds: bool) -> list[str]:
+def _uv_words(target: InstallTarget, *, builds: bool) -> list[str]:
     words = [f"{TREE}/uv", "pip", "install", "--quiet", "--python", target.command]
     words += ["--no-progress", "--color", "never", "--link-mode", "hardlink", "--cache-dir", "/work/cache"]
     return [*words, *([] if builds else ["--no-build"])]
 
 
-def _resolver_words(target: Target) -> list[str]:
+def _resolver_words(target: InstallTarget) -> list[str]:
     words = [f"{TREE}/uv", "pip", "compile", "--quiet", "--python", target.command, "--no-header"]
     words += ["--no-progress", "--color", "never", "--cache-dir", "/work/cache", "--no-annotate"]
     return [*words, "--no-build", "--no-deps"]

@@ -36,13 +36,13 @@ from gate.sandbox.dependencies.install import (
     limit_passed,
     run_installer,
 )
-from gate.sandbox.dependencies.layer_store import Layer, Replaced, Store
+from gate.sandbox.dependencies.layer_store import Layer, LayerStore, Replaced
 from gate.sandbox.dependencies.needs import Needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL, reason, transient
 from gate.sandbox.dependencies.uv_plan import (
     TRIED_AGAIN,
     UV_CONFIGURATION,
-    Target,
+    InstallTarget,
     building_plan,
     installation_plan,
     installer_kit,
@@ -105,7 +105,13 @@ class Comparison:
 
 
 def install(
-    context: InstallContext, needs: Needs, side: Side, comparison: Comparison, *, target: Target, path: str
+    context: InstallContext,
+    needs: Needs,
+    side: Side,
+    comparison: Comparison,
+    *,
+    target: InstallTarget,
+    path: str,
 ) -> Installed:
     """One layer, from the store where it is there. ``path``: as in install.install.
 
@@ -162,7 +168,7 @@ def _worth_building(layer: Layer | None) -> list[str]:
     return [*lines, *far]
 
 
-def _own_only(own: dict[str, bytes], store: Store, key: str) -> Layer:
+def _own_only(own: dict[str, bytes], store: LayerStore, key: str) -> Layer:
     """A layer of nothing but the projects' own files: made here, of text of ours."""
     try:
         with store.scratch() as room:
@@ -181,7 +187,7 @@ class _Once:
     probe: Probe
     side: Side
     own: dict[str, bytes]
-    target: Target
+    target: InstallTarget
     lasting: bool
 
     def run(

@@ -22,8 +22,8 @@ from gate.model.run import Refused
 from gate.sandbox.egress import upstream as egress_upstream
 from gate.sandbox.egress.rules import (
     Allowed,
+    EgressRequest,
     RefusedError,
-    Request,
     canonical,
     metadata,
     parse,
@@ -157,13 +157,13 @@ class Proxy:
         if len(self.refusals) < MOST:
             self.refusals.append(Refused(asked=place[:300], why=why))
 
-    def _fail(self, request: Request, error: Exception) -> None:
+    def _fail(self, request: EgressRequest, error: Exception) -> None:
         if len(self.failures) < MOST:
             why = str(error) or type(error).__name__
             self.failures.append(f"{request.host}:{request.port}: {why}"[:300])
 
     async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: EgressRequest
     ) -> None:
         host, port = request.host, request.port
         inside = self._allowed.check(host, port, plain=request.plain)
@@ -200,7 +200,7 @@ class Proxy:
             there[1].close()
 
     async def _hello(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: EgressRequest
     ) -> bytes:
         """Say yes to CONNECT and read the TLS hello, which must be for the same host."""
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")

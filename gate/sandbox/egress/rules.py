@@ -110,7 +110,7 @@ class Allowed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class EgressRequest:
     """What a client of the proxy wants. ``plain``: the ``method`` and ``path`` of a request without TLS."""
 
     host: str
@@ -120,7 +120,7 @@ class Request:
     path: str = ""
 
 
-def parse(head: bytes, allowed: Allowed) -> Request:
+def parse(head: bytes, allowed: Allowed) -> EgressRequest:
     """A request of the proxy's clients: CONNECT, or GET and HEAD of a whole address. Raises RefusedError.
 
     A Host header, where there is one, must name the same place.
@@ -128,11 +128,11 @@ def parse(head: bytes, allowed: Allowed) -> Request:
     connect, plain = _CONNECT.match(head), _PLAIN.match(head)
     if connect is not None:
         host, port = _split(connect[1], 443, allowed)
-        request = Request(host=host, port=port)
+        request = EgressRequest(host=host, port=port)
     elif plain is not None:
         host, port = _split(plain[2], 80, allowed)
         path = (plain[3] or b"/").decode("ascii")
-        request = Request(host=host, port=port, plain=True, method=plain[1].decode("ascii"), path=path)
+        request = EgressRequest(host=host, port=port, plain=True, method=plain[1].decode("ascii"), path=path)
     else:
         raise RefusedError("only CONNECT is spoken here")
     for line in head.split(b"\r\n")[1:]:

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
 
 from gate.errors import UsageError
-from gate.sandbox.egress.rules import Request
+from gate.sandbox.egress.rules import EgressRequest
 
 _LIMIT: Final = 1 << 16
 
@@ -27,7 +27,7 @@ class Upstream:
     port: int
     authorization: str = ""
 
-    async def connect(self, request: Request) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self, request: EgressRequest) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection that leads to the request's place; for one without TLS, to the proxy itself.
 
         Raises OSError, EOFError, LimitOverrunError.
@@ -87,7 +87,7 @@ class Upstreams:
             self.to("index.invalid", 443, plain=plain)
 
 
-def get(request: Request, *, whole: bool, authorization: str = "") -> bytes:
+def get(request: EgressRequest, *, whole: bool, authorization: str = "") -> bytes:
     """The request that is sent for a client: ours, with nothing of what the client wrote but the path.
     ``whole``: with the whole address, for a proxy.
     """

@@ -32,7 +32,7 @@ _WEAK: Final = frozenset({"md5", "sha1"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Difference:
+class InputDifference:
     """One thing to tell. ``told`` is a sentence with the change's own words; ``needle`` a word to find its
     line by. ``group``: differences with the same one are told together.
     """
@@ -46,7 +46,7 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Surroundings:
+class InputContext:
     """What the rest of the project says. ``known``: places that base uses anywhere; ``asks``: does a manifest
     of head name this package? ``manifest_changed``: is a manifest in the same change? ``declared``: places
     that manifests and settings of head name.
@@ -58,7 +58,7 @@ class Surroundings:
     declared: Callable[[], frozenset[str]] = frozenset
 
 
-def compare(old: Inputs | None, new: Inputs, around: Surroundings) -> Iterator[Difference]:
+def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[InputDifference]:
     """Everything to tell about a changed file; ``old`` is None for a new file."""
     before = _by_name(old.inputs if old else ())
     had = set(old.inputs if old else ())
@@ -99,11 +99,11 @@ class _Look:
     kind: FileKind
     is_known: Callable[[str], bool]
     is_new_file: bool
-    around: Surroundings
+    around: InputContext
     told_runs: bool
     lost: bool
 
-    def changed(self, one: Input, before: list[Input]) -> Iterator[Difference]:
+    def changed(self, one: Input, before: list[Input]) -> Iterator[InputDifference]:
         """An input under a name that was there before."""
         twins = [other for other in before if other.version == one.version]
         nearest = min(twins or before, key=lambda other: other.actual != one.actual)
@@ -130,13 +130,13 @@ class _Look:
             yield _told("install-code", "medium", one, f"{label} now runs code when it is installed", "runs")
         yield from _disguised(one, before)
 
-    def _moved(self, one: Input, old: Input, fresh: list[str]) -> Difference:
+    def _moved(self, one: Input, old: Input, fresh: list[str]) -> InputDifference:
         now, was = _where(one, fresh[0]), _where(old, "")
         rest = _rest(one, old) if self.kind == "lock" else ""
         like = next((found for p in fresh for q in origins(old, self.kind) if (found := poses_as(p, q))), "")
         like = like or next((found for p in fresh if (found := poses_as(p, old.name))), "")
         rest += f"; that is nearly {like}, and not the same" if like else ""
-        return Difference(
+        return InputDifference(
             what="source",
             level="critical" if like or self._is_by_hand(one, old, fresh) else self._level(fresh),
             name=one.name,
@@ -168,7 +168,7 @@ class _Look:
             return self.around.declared() >= set(foreign)
         return not (self.kind == "images" and self.lost) and all(f.startswith(_FORGES) for f in foreign)
 
-    def added(self, one: Input) -> Iterator[Difference]:
+    def added(self, one: Input) -> Iterator[InputDifference]:
         """An input under a new name."""
         foreign = sorted(p for p in origins(one, self.kind) if not self.is_known(p))
         label = _label(one)
@@ -177,7 +177,7 @@ class _Look:
             where = _where(one, foreign[0])
             told = f"{label} is new and comes from {where}, where nothing came from before"
             level: Level = "low" if begun or self._is_plain_to_see(foreign) else "medium"
-            yield Difference(
+            yield InputDifference(
                 what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]
             )
         if one.actual and not _is_variant(one):
@@ -228,17 +228,17 @@ def _is_variant(one: Input) -> bool:
     return bool(one.actual) and one.name.startswith(f"{one.actual}-")
 
 
-def _alias(one: Input, told: str, level: Level) -> Difference:
-    return Difference(what="alias", level=level, name=one.name, told=told, needle=one.name, group=told)
+def _alias(one: Input, told: str, level: Level) -> InputDifference:
+    return InputDifference(what="alias", level=level, name=one.name, told=told, needle=one.name, group=told)
 
 
-def _disguised(one: Input, before: Iterable[Input]) -> Iterator[Difference]:
+def _disguised(one: Input, before: Iterable[Input]) -> Iterator[InputDifference]:
     """An archive that tells another name or version than the entry it stands in."""
     if any(archives.contradiction(other) for other in before):
         return
     if other := archives.contradiction(one):
         told = f"{_label(one)} is installed from the archive of {other}"
-        yield Difference(what="alias", level="high", name=one.name, told=told, needle=other, group=told)
+        yield InputDifference(what="alias", level="high", name=one.name, told=told, needle=other, group=told)
 
 
 def _is_replaced(one: Input, twins: list[Input]) -> bool:
@@ -277,8 +277,8 @@ def _algorithms(inputs: Iterable[Input]) -> set[str]:
     return {a.digest.partition(":")[0].lower() for one in inputs for a in one.archives if a.digest}
 
 
-def _told(what: What, level: Level, one: Input, told: str, group: str) -> Difference:
-    return Difference(what=what, level=level, name=one.name, told=told, needle=one.name, group=group)
+def _told(what: What, level: Level, one: Input, told: str, group: str) -> InputDifference:
+    return InputDifference(what=what, level=level, name=one.name, told=told, needle=one.name, group=group)
 
 
 def _label(one: Input) -> str:
@@ -295,9 +295,9 @@ def _where(one: Input, wanted: str) -> str:
     return shown(one.where)
 
 
-def grouped(found: Iterable[Difference]) -> list[tuple[Difference, int]]:
+def grouped(found: Iterable[InputDifference]) -> list[tuple[InputDifference, int]]:
     """The first of each kind with how many are like it, the worst first."""
-    groups: dict[tuple[str, str, str], list[Difference]] = {}
+    groups: dict[tuple[str, str, str], list[InputDifference]] = {}
     for one in found:
         groups.setdefault((one.what, one.level, one.group), []).append(one)
     order: Mapping[str, int] = {"critical": 0, "high": 1, "medium": 2, "low": 3}

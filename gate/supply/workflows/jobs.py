@@ -18,7 +18,7 @@ from gate.supply.workflows.keys import (
     STEP,
     Compare,
     Context,
-    Difference,
+    KeyDifference,
     compare_defaults,
     compare_each,
     compare_env,
@@ -225,7 +225,7 @@ def _commands(steps: Sequence[object]) -> list[str]:
     ]
 
 
-def differences(context: Context) -> Iterator[Difference]:
+def differences(context: Context) -> Iterator[KeyDifference]:
     """What was gathered, the worst first, each text once."""
     order: tuple[Level, ...] = ("critical", "high", "medium", "low")
     seen: set[tuple[str, Path]] = set()

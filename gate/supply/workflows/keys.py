@@ -52,7 +52,7 @@ SCRIPTS: Final = frozenset({"script", "run", "command", "commands", "cmd", "args
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Difference:
+class KeyDifference:
     """One thing that head says and base does not. ``what`` is ours, the rest is the change's."""
 
     level: Level
@@ -76,11 +76,11 @@ class Context:
     """The step at hand can reach a secret, or a token that may publish."""
     guards: bool = False
     """The job or step at hand runs a security scanner: left out, it counts as passed."""
-    out: list[Difference] = field(default_factory=list)
+    out: list[KeyDifference] = field(default_factory=list)
 
     def add(self, level: Level, what: str, path: Path, text: object = "") -> None:
         """One more difference."""
-        self.out.append(Difference(level=level, what=what, path=path, text=str(text)[:200]))
+        self.out.append(KeyDifference(level=level, what=what, path=path, text=str(text)[:200]))
 
 
 Compare = Callable[[Any, Any, Path, Context], None]

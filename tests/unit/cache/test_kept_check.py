@@ -219,7 +219,7 @@ def test_a_push_that_changes_one_file_reads_only_that_one(
         read.extend(self.files[n][0] for n in self.order)
         return child(self, *words)  # type: ignore[arg-type]
 
-    def by_core(targets: list[semgrep.Target], *words: object) -> semgrep.Matches:
+    def by_core(targets: list[semgrep.ScanTarget], *words: object) -> semgrep.Matches:
         engine.extend(target.project_path for target in targets)
         return core(targets, *words)  # type: ignore[arg-type]
 

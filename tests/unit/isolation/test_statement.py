@@ -15,7 +15,7 @@ from gate.isolation.bait import lay
 from gate.isolation.checks import CHECKS, of_kind
 from gate.isolation.claims import claims_of
 from gate.isolation.examine import judge
-from gate.isolation.interface import CRITERIA, Check, Examination, Outcome, Result
+from gate.isolation.interface import CRITERIA, AttemptOutcome, Check, Examination, Result
 from gate.isolation.statement import Answer, BadStatementError, decode
 from gate.isolation.table import to_json, to_markdown, to_terminal
 from gate.isolation.tree import HostileTree, probe_tree
@@ -28,7 +28,7 @@ DOCKER = Capability(
 GOOD = b'{"id": "a.b", "held": true, "tried": "", "happened": ""}'
 
 
-def _examined(*outcomes: Outcome, text: str = "x") -> Examination:
+def _examined(*outcomes: AttemptOutcome, text: str = "x") -> Examination:
     checks = list(of_kind("machine").values())
     results = [
         Result(check=check, outcome=outcome, tried=text, happened=text)
@@ -102,21 +102,23 @@ def test_only_the_last_line_counts() -> None:
 
 def test_what_was_not_answered_is_not_a_pass() -> None:
     results = judge({}, claims_of(DOCKER), "the engine went away")
-    assert {result.outcome for result in results} == {Outcome.NOT_TRIED}
+    assert {result.outcome for result in results} == {AttemptOutcome.NOT_TRIED}
     assert results[0].happened == "the engine went away"
 
 
 @pytest.mark.parametrize(
     ("name", "held", "text", "outcome"),
     [
-        ("privilege.mount", True, "EPERM", Outcome.HELD),
-        ("privilege.mount", False, "it worked", Outcome.BROKEN),
-        ("privilege.mount", None, "the check itself failed", Outcome.NOT_TRIED),
-        ("privilege.ports", None, "not here: no I/O ports", Outcome.NOT_HERE),
-        ("leak.disks", False, "shown", Outcome.NOT_CLAIMED),
+        ("privilege.mount", True, "EPERM", AttemptOutcome.HELD),
+        ("privilege.mount", False, "it worked", AttemptOutcome.BROKEN),
+        ("privilege.mount", None, "the check itself failed", AttemptOutcome.NOT_TRIED),
+        ("privilege.ports", None, "not here: no I/O ports", AttemptOutcome.NOT_HERE),
+        ("leak.disks", False, "shown", AttemptOutcome.NOT_CLAIMED),
     ],
 )
-def test_an_answer_becomes_an_outcome(name: str, held: bool | None, text: str, outcome: Outcome) -> None:
+def test_an_answer_becomes_an_outcome(
+    name: str, held: bool | None, text: str, outcome: AttemptOutcome
+) -> None:
     answers = {name: Answer(id=name, held=held, tried="t", happened=text)}
     found = {result.check.id: result.outcome for result in judge(answers, claims_of(DOCKER), "")}
     assert found[name] is outcome
@@ -126,8 +128,8 @@ def test_exit_codes() -> None:
     gone = Examination(
         capability=Capability(backend="x", available=False, isolation="none", tracer="none", reason="no")
     )
-    held, broken, unknown = Outcome.HELD, Outcome.BROKEN, Outcome.NOT_TRIED
-    assert exit_code([_examined(held, Outcome.NOT_CLAIMED, Outcome.NOT_HERE)]) == Exit.OK
+    held, broken, unknown = AttemptOutcome.HELD, AttemptOutcome.BROKEN, AttemptOutcome.NOT_TRIED
+    assert exit_code([_examined(held, AttemptOutcome.NOT_CLAIMED, AttemptOutcome.NOT_HERE)]) == Exit.OK
     assert exit_code([_examined(held), gone]) == Exit.OK
     assert exit_code([_examined(held), _examined(held, broken, unknown)]) == Exit.BLOCKED
     assert exit_code([_examined(held, unknown)]) == Exit.INCONCLUSIVE
@@ -138,7 +140,7 @@ def test_exit_codes() -> None:
 
 def test_texts_from_inside_are_escaped_in_every_form() -> None:
     nasty = "\x1b[2J</td> | `x` \n::error::x <img src=x>"
-    done = [_examined(Outcome.BROKEN, text=nasty)]
+    done = [_examined(AttemptOutcome.BROKEN, text=nasty)]
     shown = to_terminal(done, verbose=True)
     assert "\x1b" not in shown
     page = to_markdown(done)
@@ -150,7 +152,9 @@ def test_texts_from_inside_are_escaped_in_every_form() -> None:
 
 
 def test_the_matrix_counts_what_did_not_hold() -> None:
-    shown = to_terminal([_examined(Outcome.HELD, Outcome.BROKEN, Outcome.NOT_TRIED)], verbose=False)
+    shown = to_terminal(
+        [_examined(AttemptOutcome.HELD, AttemptOutcome.BROKEN, AttemptOutcome.NOT_TRIED)], verbose=False
+    )
     assert "1/3, 1 BROKEN, 1 NOT TRIED" in shown
 
 

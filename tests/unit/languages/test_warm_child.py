@@ -151,7 +151,7 @@ def test_a_request_forks_once_and_leaves_no_descriptor_open(monkeypatch: pytest.
     monkeypatch.setattr(os, "fork", lambda: next(numbers))
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     monkeypatch.setattr(sys, "argv", ["child_template", str(theirs.detach())])
-    message = msgspec.json.encode(child_template.Request(module="no.such.module", limits={}))
+    message = msgspec.json.encode(child_template.ChildRequest(module="no.such.module", limits={}))
     with socket.socket(socket.AF_UNIX) as any_descriptor:
         socket.send_fds(ours, [message], [any_descriptor.fileno()] * 4)
         ours.shutdown(socket.SHUT_WR)

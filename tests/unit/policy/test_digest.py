@@ -60,7 +60,7 @@ def test_program_digest_is_of_the_program() -> None:
 
 def test_plugins_in_force_bear_on_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     before = digest.policy_digest(DEFAULTS)
-    monkeypatch.setattr(digest.plugins, "told", lambda: "shop-gate 1.2")
+    monkeypatch.setattr("gate.plugins.told", lambda: "shop-gate 1.2")
     assert digest.policy_digest(DEFAULTS) != before
 
 

@@ -221,4 +221,4 @@ def test_a_doubt_stands_before_any_override() -> None:
 
 
 def _doubts() -> tuple[Doubt, ...]:
-    return (Doubt(kind="stale", reason="it was looked at before", remedy="Push again"),)
+    return (Doubt(kind="version", reason="it was looked at before", remedy="Push again"),)

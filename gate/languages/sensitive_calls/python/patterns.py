@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, Literal
 
 from gate.languages.sensitive_calls.python.evaluate import ANY_MODULE, Meaning
-from gate.languages.sensitive_calls.table import Entry, Language
+from gate.languages.sensitive_calls.table import CallEntry, Language
 from gate.model.sensitive import SensitiveKind
 
 Use = Literal["calls", "whole", "modules"]
@@ -77,12 +77,12 @@ class Match:
     """What a meaning can do, and the entry that says so."""
 
     kind: SensitiveKind
-    entry: Entry | None = None
+    entry: CallEntry | None = None
 
 
 @cache
-def _by_word(language: Language, use: Use) -> dict[str, tuple[tuple[tuple[str, ...], Entry], ...]]:
-    found: dict[str, list[tuple[tuple[str, ...], Entry]]] = {}
+def _by_word(language: Language, use: Use) -> dict[str, tuple[tuple[tuple[str, ...], CallEntry], ...]]:
+    found: dict[str, list[tuple[tuple[str, ...], CallEntry]]] = {}
     for entry in language.entries:
         for written in getattr(entry, use):
             parts = tuple(written.split("."))
@@ -136,13 +136,13 @@ def _is_made_up(meaning: Meaning) -> bool:
     return meaning[-1] == "*" and not any(part[:1].isupper() or part.endswith("()") for part in owner)
 
 
-def _excepted(entry: Entry, form: Meaning) -> bool:
+def _excepted(entry: CallEntry, form: Meaning) -> bool:
     plain = tuple(part.removesuffix("()") for part in form)
     return any(_same(parts, plain[: len(parts)]) for parts in _but(entry))
 
 
 @cache
-def _but(entry: Entry) -> tuple[tuple[str, ...], ...]:
+def _but(entry: CallEntry) -> tuple[tuple[str, ...], ...]:
     written = (name.removesuffix(".**").replace("()", "") for name in entry.but)
     return tuple(tuple(name.split(".")) for name in written)
 

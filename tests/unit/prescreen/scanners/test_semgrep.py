@@ -13,8 +13,8 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.scanners import semgrep, semgrep_rules
 from gate.prescreen.scanners.semgrep import (
     Matches,
+    ScanTarget,
     Semgrep,
-    Target,
     core_path,
     run_engine,
     works,
@@ -145,7 +145,7 @@ def test_a_file_given_up_on_a_busy_machine_is_looked_at_once_more(
     assert all(stage.looked for stage in result.stages)
 
 
-def targets(folder: Path, files: dict[str, str]) -> list[Target]:
+def targets(folder: Path, files: dict[str, str]) -> list[ScanTarget]:
     out = []
     for index, (name, text) in enumerate(files.items()):
         file = folder / f"{index:06d}{Path(name).suffix}"
@@ -157,7 +157,7 @@ def targets(folder: Path, files: dict[str, str]) -> list[Target]:
             ".sh": "bash",
             ".yaml": "yaml",
         }.get(Path(name).suffix, "regex")
-        out.append(Target(file=file, project_path=f"/{name}", analyzer=language))
+        out.append(ScanTarget(file=file, project_path=f"/{name}", analyzer=language))
     return out
 
 
@@ -204,7 +204,7 @@ def test_the_front_says_so_when_it_cannot_scan(tmp_path: Path) -> None:
     (tmp_path / "rules.json").write_text("{")
     file = tmp_path / "a.py"
     file.write_text("x = 1\n")
-    target = Target(file=file, project_path="/a.py", analyzer="python")
+    target = ScanTarget(file=file, project_path="/a.py", analyzer="python")
     with pytest.raises(InconclusiveError):
         by_front([target], tmp_path / "rules.json", tmp_path, 60)
 

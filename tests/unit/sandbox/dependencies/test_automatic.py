@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from gate.sandbox.dependencies import installer, installer_text
 from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import Means
-from gate.sandbox.dependencies.layer_store import FRESH_INCOMPLETE, Layer, Replaced, Store
+from gate.sandbox.dependencies.layer_store import FRESH_INCOMPLETE, Layer, LayerStore, Replaced
 from gate.sandbox.dependencies.needs import merge, read_needs
 from gate.sandbox.dependencies.reasons import NO_WHEEL, reason, transient
 from gate.sandbox.dependencies.uv_plan import is_near
@@ -157,7 +157,7 @@ def test_a_build_that_takes_too_long_is_told_once_where_another_version_is_there
 
 
 def test_an_incomplete_layer_is_looked_at_again_after_a_day(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = LayerStore(tmp_path)
     replaced = Replaced(line="pyyaml==5.4.1 ; x", version="6.0", why="no wheel")
     assert str(replaced) == "pyyaml 6.0 instead of 5.4.1"
     layer = replace(store.find("whole") or Layer(tar=_layer(store, "whole", 9)), replaced=(replaced,))
@@ -184,7 +184,7 @@ def test_projects_locks_are_one_list() -> None:
 
 
 def test_needs_are_read_once_and_again_when_a_manifest_changes(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = LayerStore(tmp_path)
     files = {"requirements.txt": "six\n", "a.py": ""}
     first = read_needs(DictTree(files), ["a.py"], "3.11.2", store)
 
@@ -203,7 +203,7 @@ def test_needs_are_read_once_and_again_when_a_manifest_changes(tmp_path: Path) -
 def test_a_version_alone_makes_no_difference(tmp_path: Path) -> None:
     def needs(text: str) -> object:
         return read_needs(
-            DictTree({"pyproject.toml": text}), ["a.py"], "3.11.2", Store(tmp_path)
+            DictTree({"pyproject.toml": text}), ["a.py"], "3.11.2", LayerStore(tmp_path)
         ).comparison_key
 
     base = '[project]\nname = "x"\nversion = "1"\n'
@@ -211,7 +211,7 @@ def test_a_version_alone_makes_no_difference(tmp_path: Path) -> None:
     assert needs(base) != needs(base + '[project.scripts]\nx = "x:main"\n')
 
 
-def _layer(store: Store, key: str, size: int) -> Path:
+def _layer(store: LayerStore, key: str, size: int) -> Path:
     with store.scratch() as room:
         (room / "data").write_bytes(key.encode() * size)
         with tarfile.open(room / "clean.tar", "w") as tar:
@@ -220,7 +220,7 @@ def _layer(store: Store, key: str, size: int) -> Path:
 
 
 def test_the_least_recently_used_layers_go_first(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = LayerStore(tmp_path)
     tars = {key: _layer(store, key, 100_000) for key in "abc"}
     for age, key in enumerate("cab"):  # b was used last, c first
         used = tars[key].with_name(f"{tars[key].name}.used")
@@ -236,7 +236,7 @@ def test_the_least_recently_used_layers_go_first(tmp_path: Path) -> None:
 def test_a_lasting_layer_does_not_age(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
-    store = Store(tmp_path)
+    store = LayerStore(tmp_path)
     _layer(store, "k", 10)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 300 * 86400)

@@ -17,7 +17,7 @@ from gate.model.change import TreeEntry
 from gate.model.run import Refused
 from gate.sandbox.dependencies import index, layer_mounts, layers, result_archive
 from gate.sandbox.dependencies.install import Means, _probe, configuration
-from gate.sandbox.dependencies.layer_store import FRESH, Layer, Store
+from gate.sandbox.dependencies.layer_store import FRESH, Layer, LayerStore
 from gate.sandbox.dependencies.requirements import GENERATED, read_requirements
 from gate.sandbox.egress.rules import Allowed
 from gate.sandbox.egress.upstream import Upstreams
@@ -285,7 +285,7 @@ def test_damage_of_every_kind_ends_in_words(tmp_path: Path) -> None:
             result_archive.clean(raw, tmp_path / f"made{cut}.tar")
 
 
-def _kept(store: Store, key: str = "k" * 32) -> Layer:
+def _kept(store: LayerStore, key: str = "k" * 32) -> Layer:
     with store.scratch() as room:
         _tar(room / "clean.tar", {"a.py": b"x"})
         layer = Layer(tar=room, refused=(Refused(asked="x.example:443", why="no"),))
@@ -293,7 +293,7 @@ def _kept(store: Store, key: str = "k" * 32) -> Layer:
 
 
 def test_a_layer_is_found_again_only_as_it_was(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = LayerStore(tmp_path)
     layer = _kept(store)
     found = store.find("k" * 32)
     assert found is not None
@@ -304,7 +304,7 @@ def test_a_layer_is_found_again_only_as_it_was(tmp_path: Path) -> None:
 
 
 def test_an_old_layer_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path)
+    store = LayerStore(tmp_path)
     _kept(store)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + FRESH + 1)
@@ -314,11 +314,11 @@ def test_an_old_layer_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("text", ["", "{}", '{"version": 1, "tar": "../../etc/passwd"}', "[]", "\xff"])
 def test_an_entry_that_does_not_add_up_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "k.json").write_text(text)
-    assert Store(tmp_path).find("k") is None
+    assert LayerStore(tmp_path).find("k") is None
 
 
 def test_what_nobody_used_is_swept(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = LayerStore(tmp_path)
     layer = _kept(store)
     layer_mounts.unpacked(layer.tar)
     store.sweep()

@@ -12,7 +12,7 @@ from gate.model.change import Change, ChangedFile, TreeEntry
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
 from gate.sandbox.dependencies import setup as room
 from gate.sandbox.dependencies.install import InstallContext, Installed, Problem
-from gate.sandbox.dependencies.layer_store import Layer, Store
+from gate.sandbox.dependencies.layer_store import Layer, LayerStore
 from gate.sandbox.dependencies.result_archive import Distribution
 from gate.sandbox.dependencies.setup import Order, SetUp, asks_otherwise, set_up
 
@@ -85,7 +85,7 @@ def _set_up(
         backend=None,  # type: ignore[arg-type]
         spec=SandboxSpec(),
         means=None,  # type: ignore[arg-type]
-        store=Store(tmp_path),
+        store=LayerStore(tmp_path),
         traces=tmp_path,
     )
     return set_up(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.supply import settings_files
-from gate.supply.inputs.difference import Surroundings, compare
+from gate.supply.inputs.difference import InputContext, compare
 from gate.supply.inputs.model import Inputs, UnreadableInputError
 from gate.supply.inputs.places import is_usual, place, split
 from gate.supply.inputs.readers import read, reader_of
@@ -53,7 +53,7 @@ def test_a_real_file_with_parts_cut_and_doubled_is_read_or_refused(path: str, cu
     head = text[:start] + other + text[end:]
     old, new = read(path, text.encode(), {}), read(path, head.encode(), {})
     assert new.refused or isinstance(new.inputs, tuple)
-    around = Surroundings(known=frozenset, asks=lambda _: False)
+    around = InputContext(known=frozenset, asks=lambda _: False)
     assert all(one.level in ("low", "medium", "high", "critical") for one in compare(old, new, around))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gate.sandbox.dependencies.layer_store import Store
+from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.dependencies.needs import Needs, read_needs
 from tests.unit.supply.python.trees import DictTree
 
@@ -14,7 +14,7 @@ def project(name: str, *needs: str, more: str = "") -> str:
 
 
 def needs_of(files: dict[str, str], tmp_path: Any, *changed: str) -> Needs:
-    return read_needs(DictTree(files), changed or ("src/app/a.py",), "3.11.2", Store(tmp_path))
+    return read_needs(DictTree(files), changed or ("src/app/a.py",), "3.11.2", LayerStore(tmp_path))
 
 
 LOCK = """
