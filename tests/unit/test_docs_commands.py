@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from gate.cli import main
 from gate.verbs.parser import build_parser
@@ -49,6 +50,29 @@ def test_every_command_is_one(page: Path, capsys: pytest.CaptureFixture[str]) ->
         except SystemExit as end:
             code = int(end.code or 0)
         assert code == 0, f"{page.name}: gate {' '.join(words)}: {capsys.readouterr().err}"
+
+
+OTHER: Final = sorted((REPOSITORY / "examples/other").iterdir())
+
+
+@pytest.mark.parametrize("file", OTHER, ids=lambda file: file.name)
+def test_the_examples_for_other_systems_say_what_the_program_knows(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One command a file, its names from outside in quotes; JUnit is written where it is read from."""
+    text = file.read_text()
+    if file.suffix == ".yml":
+        assert isinstance(yaml.safe_load(text), dict)
+    (line,) = re.findall(r"gate check .*?(?=$|')", text, re.MULTILINE)
+    words = shlex.split(line)
+    try:
+        build_parser().parse_args(words[1:])
+    except SystemExit:
+        pytest.fail(f"gate {line}: {capsys.readouterr().err}")
+    assert "$" not in re.sub('"[^"]*"', "", line), "a name from outside stands in quotes"
+    written = words[words.index("--junit") + 1]
+    assert written.startswith("test-results/") or text.count(written) >= 2 or file.name == "gitea.yml"
+    assert f"../examples/other/{file.name}" in (REPOSITORY / "docs/gitlab.md").read_text()
 
 
 def _git(folder: Path, *words: str) -> None:
