@@ -8,7 +8,7 @@ so they decide no condition.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -407,7 +407,10 @@ class Interpreter(Classes):
         for handler in node.handlers:
             caught = before.copy() if before is not None else State()
             if handler.name:
-                caught.env[handler.name] = mixed([caught.total(v) for v in caught.env.values()])
+                held = mixed([caught.total(v) for v in caught.env.values()])
+                if held.taint and not _raises(node.body):
+                    held = replace(held, taint=held.taint | {UNSURE})  # what others raise says what they like
+                caught.env[handler.name] = held
             ends.append(self.block(handler.body, caught, frame))
         if current is not None and node.orelse:
             current = self.block(node.orelse, current, frame)
@@ -499,3 +502,12 @@ def _shape(items: Mapping[str, Value] | Mapping[object, Value]) -> dict[object, 
 def _is_literal(pattern: ast.pattern) -> bool:
     patterns = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
     return all(isinstance(p, ast.MatchValue) for p in patterns)
+
+
+def _raises(body: Sequence[ast.stmt]) -> bool:
+    """True where the statements themselves raise something that they make."""
+    return any(
+        isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and bool(node.exc.args)
+        for statement in body
+        for node in ast.walk(statement)
+    )

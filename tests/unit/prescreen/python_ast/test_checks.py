@@ -104,3 +104,27 @@ def find(request):
     assert _told(text, "py.sql-built") == "high"
     constant = text.replace("'{term}'", "%s").replace('query(request.GET["q"])', "query(1)")
     assert _told(constant, "py.sql-built") == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "level"),
+    [("return validate(name)", ""), ("raise ValueError(name)", "medium")],
+)
+def test_an_exception_that_others_raise_is_no_text_of_the_request(line: str, level: str) -> None:
+    text = f"""
+import logging
+from flask import Flask, request
+log = logging.getLogger(__name__)
+app = Flask(__name__)
+
+
+@app.post("/x")
+def x():
+    name = request.args["name"]
+    try:
+        {line}
+    except ValueError as error:
+        log.error(f"it went wrong: {{error}}")
+        return "no"
+"""
+    assert _told(text, "py.log-injection") == level
