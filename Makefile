@@ -14,7 +14,7 @@ MEASURED := -p tests.coverage_plugin -p no:slipcover
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-commits bench-cost bench-prescreen bench-labelled bench-vulnerable rule-pages wheel image test-image clean
+.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-cache bench-commits bench-cost bench-prescreen bench-labelled bench-vulnerable rule-pages wheel image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -81,6 +81,9 @@ bench-prescreen: venv ## the static look on public corpora and in time, beside B
 
 bench-labelled: venv ## holes and twins that only look alike, as text: found and false per class, beside Bandit and Semgrep: ARGUMENTS
 	@$(BIN)/python bench/labelled.py all --alone $(ARGUMENTS)
+
+bench-cache: venv ## a change of ten modules: looked at, told again, and after a push that changes one: BACKEND=NAME
+	@$(BIN)/python bench/kept_checks.py $(BACKEND)
 
 bench-cost: venv ## what a check of one commit costs, beside Semgrep, Bandit and the project's tests: CLONE=FOLDER COMMIT=NAME
 	@$(BIN)/python bench/cost.py $(CLONE) $(COMMIT) $(ARGUMENTS)
