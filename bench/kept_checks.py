@@ -1,7 +1,7 @@
 """What the cache saves: a change of ten modules looked at, told again, and after a push that changes one.
 
-Prints one JSON object: for each the wall and processor seconds (of gate and all that it starts), how many runs
-were made and how many told again. The goal: the same change again in 0.5 s. Ends in 1 when it is missed.
+Prints one JSON object: for each the wall and processor seconds (of gate and all that it starts), how many
+runs were made and how many told again. The goal: the same change again in 0.5 s. Ends in 1 when it is missed.
 Usage: bench/kept_checks.py [BACKEND]
 """
 
