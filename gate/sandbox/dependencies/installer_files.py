@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import io
 import tarfile
@@ -70,6 +69,8 @@ def pip_version() -> str:
 @cache
 def uv() -> tuple[str, bytes]:
     """The uv that is installed beside gate (PyPI's wheel): version and program; empty where there is none."""
+    import importlib.metadata
+
     try:
         version = importlib.metadata.version("uv")
         files = importlib.metadata.files("uv") or []
