@@ -11,7 +11,7 @@ from urllib.parse import quote_from_bytes
 from markupsafe import Markup
 
 from gate.escape import display_path, markdown, markdown_code
-from gate.model.behaviour import Behaviour
+from gate.model.behaviour import Behaviour, BehaviourDiff
 from gate.model.finding import Finding, worst_first
 from gate.model.report import Report
 from gate.model.run import Completeness, RunRecord
@@ -102,13 +102,7 @@ class MarkdownReporter:
             "worst": self._finding(ranked[0], room, report) if ranked else None,
             "worst_told": bool(ranked) and _tells(fact, ranked[0]),
             "next": _own_words(summary.next_step(report)),
-            "tree": Markup(process_tree(summary.ordered(report.behaviour.new))),  # noqa: S704 - see there
-            "behaviours": [behaviour_row(b) for b in summary.ordered(report.behaviour.new)[: room.rows]],
-            "behaviours_more": max(0, len(report.behaviour.new) - room.rows),
-            "gone": [behaviour_row(b) for b in summary.ordered(report.behaviour.gone)[: room.rows // 2]],
-            "new_count": len(report.behaviour.new),
-            "gone_count": len(report.behaviour.gone),
-            "unchanged": report.behaviour.unchanged_count,
+            **self._behaviour(report.behaviour, room.rows),
             "files": self._files(ranked[: room.findings], ranked, room, report),
             "finding_count": f"{len(ranked):,}",
             "findings_more": max(0, len(ranked) - room.findings),
@@ -130,6 +124,18 @@ class MarkdownReporter:
             "hard": any(f.hard_block for f in report.findings),
             "head": report.change.head or "",
             "version": report.gate_version,
+        }
+
+    def _behaviour(self, diff: BehaviourDiff, most: int) -> dict[str, object]:
+        ordered = summary.ordered(diff.new)
+        return {
+            "tree": Markup(process_tree(ordered)),  # noqa: S704 - see there
+            "behaviours": [behaviour_row(b) for b in ordered[:most]],
+            "behaviours_more": max(0, len(diff.new) - most),
+            "gone": [behaviour_row(b) for b in summary.ordered(diff.gone)[: most // 2]],
+            "new_count": len(diff.new),
+            "gone_count": len(diff.gone),
+            "unchanged": diff.unchanged_count,
         }
 
     def _sandbox(self, report: Report, most: int) -> dict[str, object]:

@@ -156,19 +156,30 @@ class Calls(Expressions):
 
     # --- calls by name ---------------------------------------------------------------------------
 
-    def _library(self, name: str, given: Given, state: State, frame: Frame) -> Value | None:  # noqa: C901 - one case a kind of function
+    def _library(self, name: str, given: Given, state: State, frame: Frame) -> Value | None:
         values = given.values
         if name in _PLAIN and len(values) == 1 and not given.named:
-            only = values[0]
-            if only.is_const:
-                try:
-                    return constant(_PLAIN[name](only.const), firm=only.firm)
-                except _ERRORS:
-                    return CLEAN
-            if name == "len" and only.ref is not None:
-                thing = state.heap.get(only.ref)
-                exact = thing is not None and thing.kind == "list" and not thing.rest.taint
-                return constant(len(thing.items)) if thing is not None and exact else CLEAN
+            known = self._computed(name, values[0], state)
+            if known is not None:
+                return known
+        return self._text_of(name, given, state) or self._thing_of(name, given, state, frame)
+
+    def _computed(self, name: str, only: Value, state: State) -> Value | None:
+        """What a function without side effects makes of a constant, or of a list of known length."""
+        if only.is_const:
+            try:
+                return constant(_PLAIN[name](only.const), firm=only.firm)
+            except _ERRORS:
+                return CLEAN
+        if name == "len" and only.ref is not None:
+            thing = state.heap.get(only.ref)
+            exact = thing is not None and thing.kind == "list" and not thing.rest.taint
+            return constant(len(thing.items)) if thing is not None and exact else CLEAN
+        return None
+
+    def _text_of(self, name: str, given: Given, state: State) -> Value | None:
+        """What is as harmful as what went in, or less."""
+        values = given.values
         if name in HARMLESS or name.startswith(("hashlib.", "hmac.new")):
             return CLEAN
         if name in _SAME and values:
@@ -185,6 +196,11 @@ class Calls(Expressions):
             return replace(whole, safe=whole.safe | {RESOLVED})
         if name in SPLITTERS and values:
             return replace(mixed([state.total(values[0])]), part=("split", values[0].ident))
+        return None
+
+    def _thing_of(self, name: str, given: Given, state: State, frame: Frame) -> Value | None:
+        """Containers, what is in them, and functions."""
+        values = given.values
         if name in MAKERS:
             return self._made(name, given, state)
         if name == "functools.partial" and values:

@@ -131,7 +131,8 @@ class Expressions:
         """Each of them; of a starred one what it holds."""
         return [self.evaluate(n.value if isinstance(n, ast.Starred) else n, state, frame) for n in nodes]
 
-    def _evaluate(self, node: ast.expr, state: State, frame: Frame) -> Value:  # noqa: C901 - one case a kind of node
+    def _evaluate(self, node: ast.expr, state: State, frame: Frame) -> Value:
+        """What a node gives that looks something up, calls or decides; what puts together: ``_built``."""
         match node:
             case ast.Constant():
                 return constant(node.value)
@@ -146,32 +147,40 @@ class Expressions:
             case ast.BinOp():
                 return self._binary(node, state, frame)
             case ast.BoolOp():
-                values = self.all(node.values, state, frame)
-                decided = self.truth(node, state, frame)
-                if decided is not None and all(v.is_const for v in values):
-                    return constant(decided)
-                return mixed_or_joined(values, state)
+                return self._either(node, state, frame)
             case ast.UnaryOp():
-                inner = self.evaluate(node.operand, state, frame)
-                if isinstance(node.op, ast.Not):
-                    return constant(not inner.const, firm=inner.firm) if inner.is_const else CLEAN
-                if isinstance(node.op, ast.USub) and inner.is_const and isinstance(inner.const, int | float):
-                    return constant(-inner.const, firm=inner.firm)
-                return inner
+                return self._unary(node, state, frame)
             case ast.Compare():
                 return self._compare(node, state, frame)
             case ast.IfExp():
                 return self._choice(node, state, frame)
+            case _:
+                return self._built(node, state, frame)
+
+    def _either(self, node: ast.BoolOp, state: State, frame: Frame) -> Value:
+        values = self.all(node.values, state, frame)
+        decided = self.truth(node, state, frame)
+        if decided is not None and all(v.is_const for v in values):
+            return constant(decided)
+        return mixed_or_joined(values, state)
+
+    def _unary(self, node: ast.UnaryOp, state: State, frame: Frame) -> Value:
+        inner = self.evaluate(node.operand, state, frame)
+        if isinstance(node.op, ast.Not):
+            return constant(not inner.const, firm=inner.firm) if inner.is_const else CLEAN
+        if isinstance(node.op, ast.USub) and inner.is_const and isinstance(inner.const, int | float):
+            return constant(-inner.const, firm=inner.firm)
+        return inner
+
+    def _built(self, node: ast.expr, state: State, frame: Frame) -> Value:
+        """Texts, containers and functions that the node puts together; what it hands on."""
+        match node:
             case ast.JoinedStr():
                 return self._put_together([*node.values], state, frame)
             case ast.FormattedValue():
                 inner = self.evaluate(node.value, state, frame)
                 plain = inner.is_const and node.format_spec is None and node.conversion == -1
                 return constant(str(inner.const), firm=inner.firm) if plain else mixed([state.total(inner)])
-            case ast.NamedExpr():
-                value = self.evaluate(node.value, state, frame)
-                state.env[node.target.id] = value
-                return value
             case ast.List() | ast.Tuple():
                 return self._listed(node.elts, state, frame)
             case ast.Set():
@@ -184,6 +193,10 @@ class Expressions:
                 return self._comprehension(node, state, frame)
             case ast.Lambda():
                 return Value(code=Function(node, frame.module, {**(frame.outer or {}), **state.env}))
+            case ast.NamedExpr():
+                value = self.evaluate(node.value, state, frame)
+                state.env[node.target.id] = value
+                return value
             case ast.Await() | ast.Starred():
                 return self.evaluate(node.value, state, frame)
             case ast.Yield() | ast.YieldFrom():
