@@ -162,7 +162,8 @@ class Calls(Expressions):
             known = self._computed(name, values[0], state)
             if known is not None:
                 return known
-        return self._text_of(name, given, state) or self._thing_of(name, given, state, frame)
+        text = self._text_of(name, given, state)
+        return text if text is not None else self._thing_of(name, given, state, frame)
 
     def _computed(self, name: str, only: Value, state: State) -> Value | None:
         """What a function without side effects makes of a constant, or of a list of known length."""
