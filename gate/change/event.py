@@ -88,10 +88,14 @@ def read_event(path: Path) -> Event:
     return parse_event(raw)
 
 
+_PAYLOAD: Final = msgspec.json.Decoder(_Payload)
+"""Made known before there are threads: two that make msgspec learn a type at once crash (seen with 0.22)."""
+
+
 def parse_event(raw: bytes) -> Event:
     """Like read_event, from the payload's bytes."""
     try:
-        payload = msgspec.json.decode(raw, type=_Payload)
+        payload = _PAYLOAD.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(
             f"the event is not a GitHub payload: {ascii(str(error))[:200]}", advice=_ADVICE

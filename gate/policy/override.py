@@ -82,6 +82,10 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     override: Annotated[list[_Entry], msgspec.Meta(max_length=1_000)] = []
 
 
+_KNOWN: Final = msgspec.json.Decoder(_File)
+"""What ``convert`` uses, made known before there are threads: see gate/change/event.py."""
+
+
 def parse_file(raw: bytes) -> tuple[Override, ...]:
     """The overrides in an ``overrides.toml`` (read from the base commit). Raises UsageError.
 

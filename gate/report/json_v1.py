@@ -190,6 +190,10 @@ class JsonReporter:
         return ascii_json(document(report))
 
 
+_REPORT: Final = msgspec.json.Decoder(v1.ReportV1)
+"""Made known before there are threads: see gate/change/event.py."""
+
+
 def decode(data: bytes) -> v1.ReportV1:
     """A report.json from somewhere else, checked strictly. Its texts are still untrusted.
 
@@ -199,7 +203,7 @@ def decode(data: bytes) -> v1.ReportV1:
     if len(data) > v1.MAX_BYTES:
         raise UsageError(f"report.json is larger than {v1.MAX_BYTES >> 20} MiB", advice=advice)
     try:
-        return msgspec.json.decode(data, type=v1.ReportV1)
+        return _REPORT.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         why = shorten(json_text(str(error)), 300)
         raise UsageError(f"report.json is not a version 1 report: {why}", advice=advice) from error

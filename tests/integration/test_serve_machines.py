@@ -190,7 +190,8 @@ def _kill_in_turn(world: World, parts: Parts, load: Load, chance: random.Random)
         before, late = _progress(world), time.monotonic() + 15
         while _progress(world) == before and time.monotonic() < late:
             time.sleep(0.01)  # a kill is to come amid the work, not while all of them still start
-        time.sleep(chance.uniform(0.0, 0.3))
+        # who is alone also has to look and tell
+        time.sleep(chance.uniform(0.0, 0.3 if len(parts) > 1 else 3.0))
         parts[name].kill()
         killed[name.partition(" ")[0]] += 1
         time.sleep(chance.uniform(0.0, 0.5))
@@ -240,6 +241,8 @@ def test_kills_of_worker_queue_and_server_lose_nothing_and_tell_nothing_twice(
             late = time.monotonic() + 600
             while _progress(world)[1] < DELIVERIES:
                 assert time.monotonic() < late, Counter(c["status"] for c in world.checks.values())
+                ended = {name: p.child for name, p in parts.items() if isinstance(p, Process) and p.gone}
+                assert not ended, "nobody killed it"
                 load.close_what_was_told()
                 time.sleep(0.25)
             seconds = time.monotonic() - start
