@@ -10,6 +10,13 @@ from gate.verbs.common import add_looking, chosen_settings
 from gate.verbs.interface import Verb
 
 
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    add_looking(parser)
+    parser.add_argument(
+        "--stdio", action="store_true", help="as without it; editors say so (VS Code's client always does)"
+    )
+
+
 def _run(arguments: argparse.Namespace) -> int:
     try:
         from gate.lsp.server import make_server
@@ -27,6 +34,6 @@ VERB: Final = Verb(
     description="A Language Server on standard input and output. An open file is read while you type, "
     "against HEAD's version; it runs only when you ask for it, and in a sandbox. Set-up: docs/editors.md.",
     epilog="example (Neovim): vim.lsp.config('gate', {cmd = {'gate', 'lsp'}}); vim.lsp.enable('gate')",
-    arguments=add_looking,
+    arguments=_arguments,
     run=_run,
 )

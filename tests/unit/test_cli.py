@@ -214,3 +214,14 @@ def test_the_log_of_a_bug_that_cannot_be_written_raises_nothing(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
     assert crash_log.write_log(ValueError("x")) == crash_log.NOWHERE
+
+
+def test_the_language_server_takes_what_editors_add(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As VS Code's client library appends it: found in a real VS Code, and nowhere else."""
+    pytest.importorskip("pygls", reason="the extra lsp is not installed")
+    from pygls.lsp.server import LanguageServer
+
+    started = []
+    monkeypatch.setattr(LanguageServer, "start_io", lambda *_: started.append(True))
+    assert main(["lsp", "--stdio"]) == 0
+    assert started

@@ -38,7 +38,10 @@ test("a file that is opened gets its findings, its lens and a hover", { timeout:
   const text = "import subprocess\n\ndef run(name):\n    subprocess.run(name, shell=True)\n    eval(name)\n";
   writeFileSync(file, text);
   const { command, args } = commandLine(wanted, true);
-  const server = spawn(command, args, { cwd: folder, stdio: ["pipe", "pipe", "inherit"] });
+  const server = spawn(command, [...args, "--stdio"], {
+    cwd: folder, // with the argument that VS Code's client library adds
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const connection = createProtocolConnection(
     new StreamMessageReader(server.stdout),
     new StreamMessageWriter(server.stdin),
