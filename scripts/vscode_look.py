@@ -2,7 +2,7 @@
 
 ``scripts/vscode_look.py FOLDER [PICTURE]``. FOLDER is where code-server is, or is put: it is made there,
 which needs npm, Node 20, a C++ compiler, Node's headers (Debian: libnode-dev), and takes minutes. Exit
-code 1 where the open file gets no finding or no lens. What an editor does beside the protocol shows here only.
+code 1 where the open file gets no finding or lens. What an editor does beside the protocol shows only here.
 """
 
 from __future__ import annotations
