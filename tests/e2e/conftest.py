@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract.capabilities import capability
 
-_EVERY: Final = 8
+_EVERY: Final = 4
 """One in so many of a file's tests, the first included, runs behind what users get."""
 
 
@@ -29,7 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def _in_namespaces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that need any backend take bubblewrap where it works: a check behind it costs a third of the
-    processor time. That backends show the same is tested in ``tests/behaviours`` and ``tests/contract``.
+    processor time. It shows this machine's programs: what needs one of the images' (pytest) is marked
+    ``behind_auto``. That backends show the same is tested in ``tests/behaviours`` and ``tests/contract``.
     ``GATE_SANDBOX_BACKEND=auto`` runs all of them behind what users get.
     """
     node = request.node
