@@ -91,11 +91,7 @@ class MarkdownReporter:
             "blind_more": max(0, len(blind) - 3),
             "doings": doings[:4],
             "doings_more": max(0, len(doings) - 4),
-            "ran": summary.was_run(report),
-            "told": report.verdict is Verdict.PASS and bool(fact),
-            "may_do": _may_do(report),
-            "open": report.verdict is Verdict.FAIL,
-            "exercised": headline(report),
+            **_what_ran(report, told=report.verdict is Verdict.PASS and bool(fact)),
             "unrun_reason": main_reason(report),
             "unrun": rows(report)[: room.rows],
             "unrun_more": max(0, len(rows(report)) - room.rows),
@@ -238,6 +234,17 @@ def passed(report: Report) -> incidents.Sentence:
         return ()
     new = bool(summary.behaviour_phrases(report)) or not summary.was_run(report)
     return (incidents.Phrase(text=ran[0].lower() + ran[1:] + ("" if new else ", nothing new was seen")),)
+
+
+def _what_ran(report: Report, *, told: bool) -> dict[str, object]:
+    """The share that ran, as far as the heading has not ``told`` it; whether the table is open."""
+    return {
+        "ran": summary.was_run(report),
+        "told": told,
+        "may_do": _may_do(report),
+        "open": report.verdict is Verdict.FAIL,
+        "exercised": headline(report),
+    }
 
 
 def _may_do(report: Report) -> bool:

@@ -53,7 +53,8 @@ def test_the_cache_that_the_docs_show_is_clean_in_the_shipped_workflow(tmp_path:
     ]
     kept = (REPOSITORY / "scripts/install-action.sh").read_text()
     assert "$RUNNER_TOOL_CACHE/gate-wheels/" in kept
-    words = [Path(sys.executable).parent / "zizmor", "--offline", "--no-progress", "--no-config"]
+    zizmor = Path(sys.executable).parent / "zizmor"
+    words: list[str | bytes | Path] = [zizmor, "--offline", "--no-progress", "--no-config"]
     done = process.run([*words, "--persona=auditor", placed], deadline=120)
     assert done.code == 0, done.stdout.decode()
     assert _actionlint(placed) == []
