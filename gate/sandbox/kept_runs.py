@@ -75,6 +75,7 @@ class KeptRuns:
     folder: Path
     host: bool
     found: dict[tuple[str, Side], RunRecord] = field(default_factory=dict)
+    told: set[tuple[str, Side]] = field(default_factory=set)
 
     def look_up(self, plan: ExecutionPlan) -> int:
         """Find the plan's runs; how many are known. Once, before the first run."""
@@ -88,8 +89,9 @@ class KeptRuns:
         """As the session behind it, or what is known."""
         if repeat or not _keepable(probe):
             return self.session.run(probe, side, repeat=repeat)
-        known = self.found.pop((probe.id, side), None)
+        known = self.found.get((probe.id, side))
         if known is not None:
+            self.told.add((probe.id, side))
             return replace(known, probe=probe)
         record = self.session.run(probe, side)
         with suppress(OSError, ValueError):  # what cannot be kept is looked at again
@@ -98,7 +100,7 @@ class KeptRuns:
 
     def expect(self, runs: int) -> None:
         """As the session behind it, but for what is known."""
-        self.session.expect(max(0, runs - len(self.found)))
+        self.session.expect(max(0, runs - len(self.found.keys() - self.told)))
 
     def abort(self) -> None:
         """As the session behind it."""

@@ -292,6 +292,22 @@ def test_repeats_and_second_looks_always_run(store: Store, tmp_path: Path) -> No
     assert not list((tmp_path / "store").iterdir())
 
 
+def test_a_fast_look_that_asks_twice_is_told_twice_and_no_sandbox_is_expected(
+    store: Store, tmp_path: Path
+) -> None:
+    keeping(store, Machine(BEFORE, (), tmp_path), tmp_path).run(PROBE, "head")
+    machine = Machine(BEFORE, (), tmp_path)
+    kept = keeping(store, machine, tmp_path)
+    asked: list[int] = []
+    machine.expect = asked.append  # type: ignore[method-assign]
+    kept.expect(2)  # with the idle one, which is not known
+    assert kept.run(PROBE, "head").kept_at
+    assert kept.run(PROBE, "head").kept_at
+    kept.expect(1)
+    assert machine.runs == 0
+    assert asked == [1, 1]
+
+
 def test_a_kept_run_brings_its_trace_and_says_when_it_was_made(store: Store, tmp_path: Path) -> None:
     first = keeping(store, Machine(BEFORE, (("open", "a"),), tmp_path), tmp_path).run(PROBE, "head")
     machine = Machine(BEFORE, (), tmp_path)
