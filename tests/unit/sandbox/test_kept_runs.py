@@ -299,7 +299,7 @@ def test_a_fast_look_that_asks_twice_is_told_twice_and_no_sandbox_is_expected(
     machine = Machine(BEFORE, (), tmp_path)
     kept = keeping(store, machine, tmp_path)
     asked: list[int] = []
-    machine.expect = asked.append  # type: ignore[method-assign]
+    machine.expect = asked.append  # type: ignore[method-assign, assignment]
     kept.expect(2)  # with the idle one, which is not known
     assert kept.run(PROBE, "head").kept_at
     assert kept.run(PROBE, "head").kept_at
