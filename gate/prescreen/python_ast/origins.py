@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gate.prescreen.python_ast.module import Module
-from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool
+from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool, takes_number
 from gate.prescreen.python_ast.sources import (
     CALL_SOURCES,
     ENVIRONMENT,
@@ -98,6 +98,8 @@ class Origins:
         if function is None:
             return PARAMETER
         if is_route(module, function):
+            if takes_number(module, function, name):
+                return None
             injected = isinstance(default, ast.Call) and any(
                 n.rpartition(".")[2] in INJECTED for n in module.names_of(default.func)
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
@@ -38,6 +39,19 @@ def is_route(module: Module, function: FunctionNode) -> bool:
         if name in ("api_view", "view_config"):
             return True
     return False
+
+
+def takes_number(module: Module, function: FunctionNode, name: str) -> bool:
+    """True where every address of the function has a number in that place: ``<int:name>``, ``{name:int}``."""
+    rules = [
+        module.text_of(decorator.args[0]) or ""
+        for decorator in getattr(function, "decorator_list", ())
+        if isinstance(decorator, ast.Call) and decorator.args and _last_name(decorator.func) in _ROUTES
+    ]
+    number = re.compile(
+        rf"<(?:int|float|uuid)(?:\([^()]*\))?:{re.escape(name)}>|{{{re.escape(name)}:(?:int|float|uuid)}}"
+    )
+    return bool(rules) and all(number.search(rule) for rule in rules)
 
 
 def is_django_view(module: Module, function: FunctionNode) -> bool:

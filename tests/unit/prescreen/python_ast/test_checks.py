@@ -128,3 +128,26 @@ def x():
         return "no"
 """
     assert _told(text, "py.log-injection") == level
+
+
+@pytest.mark.parametrize(
+    ("rules", "level"),
+    [
+        (["/item/<int:place>/file"], ""),
+        (["/item/<int(min=1):place>", "/other/<uuid:place>"], ""),
+        (["/item/<int:place>", "/by-name/<place>"], "high"),
+        (["/item/<path:place>"], "high"),
+    ],
+)
+def test_a_number_of_an_address_is_no_text(rules: list[str], level: str) -> None:
+    routes = "\n".join(f'@app.route("{rule}")' for rule in rules)
+    text = f"""
+import flask
+app = flask.Flask(__name__)
+
+
+{routes}
+def show(place):
+    return flask.send_file(find(place))
+"""
+    assert _told(text, "py.path-from-request") == level
