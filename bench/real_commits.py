@@ -35,7 +35,7 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from gate import process
-from gate.plan.module_layout import in_tests
+from gate.languages.path_roles import is_unshipped
 
 PROJECTS: Final[dict[str, tuple[str, ...]]] = {
     "library": (
@@ -180,7 +180,7 @@ def parts_run(report: dict[str, Any]) -> dict[str, dict[str, int]]:
     for file in (report.get("exercised") or {}).get("files", []):
         if any(each["reason"] == "language-not-run" for each in file["unrun"]):
             continue
-        for name in ("all",) if in_tests(file["path"]) else ("all", "outside_tests"):
+        for name in ("all",) if is_unshipped(file["path"]) else ("all", "outside_tests"):
             parts[name]["ran"] += file["ran"]
             parts[name]["lines"] += file["executable"]
     return parts

@@ -84,6 +84,12 @@ def test_a_function_is_told_where_no_entry_point_is_proven_at_its_place() -> Non
     assert [f.rule_id for f in told(call, proof("sql"))] == ["exploit.sql-injection"]
 
 
+def test_what_only_a_file_s_author_can_reach_is_low() -> None:
+    call = proof("sql", kind="call", entry="find", request=None, field=("parameter-file", "path"))
+    (finding,) = told(call)
+    assert (finding.rule_id, finding.severity.value) == ("exploit.internal-function", "low")
+
+
 def test_one_place_is_told_once() -> None:
     assert len(told(proof("sql"), proof("sql", entry="POST /x"), proof("sql", line=9))) == 2
 
