@@ -202,9 +202,9 @@ _program, _strace_program, _found = (
 )
 
 
-def _blind(arch: str | None = None, *, look: bool = True) -> bytes:
+def _blind(arch: str | None = None, *, look: bool = True, files: bool = True) -> bytes:
     """The real filter, but for one call: its number is answered first."""
-    return _letting(_program(arch, look=look))
+    return _letting(_program(arch, look=look, files=files))
 
 
 def _blind_strace(known: Collection[str], arch: str | None = None) -> bytes:
