@@ -46,6 +46,9 @@ class Links:
         carries them out after our answer, when others' opens may have been looked at already. Nothing is kept
         while there are any."""
         self._root = -1
+        self._mounts = -1
+        """Held open: else the root loses what is mounted below it with the last process, and lines that
+        strace printed shortly before could not be looked up any more."""
         self._known: dict[tuple[bytes, bool], bytes | None] = {}
         self._openat2 = ctypes.CDLL(None, use_errno=True).syscall
         follow = os.O_CLOEXEC | _O_PATH
@@ -65,6 +68,7 @@ class Links:
         if self._root < 0:
             try:  # one root for all: chroot, pivot_root and unshare are refused
                 self._root = os.open(f"/proc/{tid}/root", _O_PATH | os.O_CLOEXEC)
+                self._mounts = os.open(f"/proc/{tid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
                 return None
         key = (path, follow)
