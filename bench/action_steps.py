@@ -3,12 +3,14 @@
 ``bench/action_steps.py REPO COMMIT [--warm 2] [--egress-allow PLACE ...]``
 
 The commit becomes pull request 7 of a stand-in for GitHub. `gate.yml` looks at it once *cold* (nothing is
-kept in the tool cache; a first time the project's dependencies are installed, too) and then *warm*;
-`gate-publish.yml` tells what gate-check left. Prebuilt sandbox images are there by digest, as after a pull,
-and Python packages come from a folder instead of an index: what a network adds is not in here.
+kept; the project's dependencies are installed, too) and then *warm*: after a push that adds a line to a file
+of the change, with the tool cache, gate's own cache (docs/cache.md) and the engine's images as the job before
+left them. `gate-publish.yml` tells what gate-check left. Prebuilt sandbox images are there by digest, as
+after a pull, and the action's own packages come from a folder: what a network adds is not in here.
 
 Seconds of a step are wall time as act says; ``verdict_after``: from the start of the job to the end of the
-step that looks. Exit 1 where a goal is missed (GOALS).
+step that looks and tells. ``--logs``: a folder for what act said of each run. Exit 1 where a goal (GOALS)
+is missed.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -55,6 +59,17 @@ class RealChange(Bench):
         git(repo, "cherry-pick", "--allow-empty", "-Xtheirs", commit)
         self._enter(folder, github, place, repo)
 
+    def push(self, number: int) -> None:
+        """A further commit of the pull request: another line in a file of the change."""
+        names = git(self.repo, "diff", "--name-only", "--diff-filter=M", "main...head").splitlines()
+        shipped = [name for name in names if name.endswith(".py") and "test" not in name] or names
+        with (self.repo / shipped[-1]).open("a") as file:
+            file.write(f"# push {number}\n")
+        git(self.repo, "commit", "-qam", f"Push {number}")
+        self.head = git(self.repo, "rev-parse", "head")
+        self.world.pulls[7].head_sha = self.head
+        self.world.trees[self.head] = (git(self.repo, "rev-parse", "head^{tree}"), (self.base,))
+
     @staticmethod
     def _with_workflows(repo: Path) -> None:
         place = repo / ".github/workflows"
@@ -79,7 +94,8 @@ def _steps(ran: Ran) -> dict[str, Any]:
         if not started and entry.get("time") and entry.get("jobID"):
             started = entry["time"]
         if entry.get("stepResult") and entry.get("step"):
-            name = f"{entry.get('stage', 'Main')} {entry['step']}"
+            within = "/".join(entry.get("stepID", [""])[1:])
+            name = f"{entry.get('stage', 'Main')} {entry['step'].partition('@')[0]} {within}".strip()
             steps[name] = round(entry.get("executionTime", 0) / 1e9, 2)
             ended[name] = _seconds(started, entry["time"])
     return {"steps": steps, "ended": ended, "code": ran.code, "verdict": ran.outputs.get("verdict")}
@@ -91,12 +107,14 @@ def _seconds(start: str, end: str) -> float:
 
 def _verdict_after(told: dict[str, Any]) -> float:
     return max(
-        (s for name, s in told["ended"].items() if "gate-ci/gate" in name or name.endswith(" gate")),
+        (s for name, s in told["ended"].items() if name.endswith("gate-ci/gate gate")),
         default=0.0,
     )
 
 
-def measure(source: Path, commit: str, settings: dict[str, str], warm: int, folder: Path) -> dict[str, Any]:
+def measure(
+    source: Path, commit: str, settings: dict[str, str], warm: int, folder: Path, logs: Path | None
+) -> dict[str, Any]:
     """All runs, as a table that JSON can hold."""
     world = World()
     world.pulls[7] = Pull(number=7)
@@ -106,15 +124,24 @@ def measure(source: Path, commit: str, settings: dict[str, str], warm: int, fold
     tools = folder / "tools"
     tools.mkdir()
     place = Runner(image=made.image, wheels=made.wheels, builders=made.builders, tools=tools)
-    found: dict[str, Any] = {"load_before": os.getloadavg()}
+    inside = "/opt/hostedtoolcache/gate-wheels"
+    settings = settings | {"GATE_CACHE": f"{inside}/cache", "GATE_CACHE_KEY": secrets.token_hex(16)}
+    if authorities := os.environ.get("SSL_CERT_FILE"):  # this machine's way to an index is the job's, too
+        shutil.copy(authorities, tools / "authorities.pem")
+        settings["SSL_CERT_FILE"] = f"{inside}/authorities.pem"
+    found: dict[str, Any] = {"load_before": os.getloadavg(), "processors": os.cpu_count()}
     with nothing_left(), running(world) as github:
         bench = RealChange(folder / "bench", github, place, source, commit)
         for number in range(1 + warm):
+            if number:
+                bench.push(number)
             ran = bench.act("pull_request", "gate.yml", bench.payload(), settings=settings)
             told = _steps(ran)
             told["verdict_after"] = _verdict_after(told)
-            if told["verdict"] != "pass":
-                sys.stderr.write(ran.log[-60_000:])
+            if logs:
+                (logs / f"{number}.json").write_text(ran.log)
+            if told["verdict"] is None:
+                sys.stderr.write(ran.log[-6_000:])
             found[f"warm {number}" if number else "cold"] = told
             print(json.dumps(told), file=sys.stderr, flush=True)
         found["publish"] = _published(bench, settings)
@@ -146,10 +173,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("commit")
     parser.add_argument("--warm", type=int, default=2)
     parser.add_argument("--egress-allow", action="append", default=[])
+    parser.add_argument("--logs", type=Path)
     told = parser.parse_args(words)
     settings = {"GATE_SANDBOX_EGRESS_ALLOW": json.dumps(told.egress_allow)} if told.egress_allow else {}
     with tempfile.TemporaryDirectory(prefix="gate-bench-", dir=os.environ.get("GATE_BENCH_DIR")) as folder:
-        found = measure(told.repo, told.commit, settings, told.warm, Path(folder))
+        found = measure(told.repo, told.commit, settings, told.warm, Path(folder), told.logs)
     print(json.dumps(found, indent=2))
     best = min((found[f"warm {n}"]["verdict_after"] for n in range(1, told.warm + 1)), default=0.0)
     return int(best > GOALS["warm"] or found["cold"]["verdict_after"] > GOALS["cold"])

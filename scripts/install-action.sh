@@ -19,16 +19,40 @@ publish | deploy) lock=requirements-publish.txt ;;
 *) lock=requirements-image.txt ;;
 esac
 venv=$(mktemp -d "$RUNNER_TEMP/gate.XXXXXXXX")
-# The runner's own pip installs into it where it can (22.3 or newer): one of its own would take longer than all else.
-if python3 -I -c 'import pip, sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (22, 3))' 2>/dev/null; then
-    python3 -I -m venv --without-pip "$venv"
-    pip=(python3 -I -m pip --python "$venv/bin/python")
-else
-    python3 -I -m venv "$venv"
-    pip=("$venv/bin/python" -I -m pip)
-fi
+python3 -I -m venv --without-pip "$venv"
 locked=(-q --require-hashes --only-binary :all: --no-deps)
 export PIP_DISABLE_PIP_VERSION_CHECK=1 UV_NO_CONFIG=1 UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never
+
+# The runner's own pip where it can install elsewhere (22.3 or newer): one of the environment's own would take longer
+# than all else.
+find_pip() {
+    [ -z "${pip+found}" ] || return 0
+    if python3 -I -c 'import pip, sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (22, 3))' 2>/dev/null; then
+        pip=(python3 -I -m pip --python "$venv/bin/python")
+    else
+        "$venv/bin/python" -I -m ensurepip >/dev/null
+        pip=("$venv/bin/python" -I -m pip)
+    fi
+}
+
+# uv's program out of its wheel in the folder $1, where the lock has that wheel's SHA-256: no pip is needed then.
+uv_of() {
+    "$venv/bin/python" -I - "$lock" "$1" "$venv/bin/uv" <<'PYTHON'
+import hashlib, io, pathlib, re, sys, zipfile
+lock, kept, uv = map(pathlib.Path, sys.argv[1:])
+ours = re.search(r"^uv==(?:.*\\\n)*.*", lock.read_text(), re.M)
+locked = set(re.findall("sha256:([0-9a-f]{64})", ours[0])) if ours else set()
+for wheel in kept.glob("uv-*.whl"):
+    data = wheel.read_bytes()
+    if hashlib.sha256(data).hexdigest() in locked:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            [name] = (name for name in packed.namelist() if name.endswith(".data/scripts/uv"))
+            uv.write_bytes(packed.read(name))
+        uv.chmod(0o755)
+        sys.exit()
+sys.exit(1)
+PYTHON
+}
 
 # Where pip is configured to look, in uv's words (from_uv); fails where more is configured than is said here.
 say_to_uv() {
@@ -47,31 +71,37 @@ say_to_uv() {
     done <<<"$configured"
 }
 
-# All of the lock; $@: where from, if not from where pip is configured to look. The whole lock by uv, itself one of its
-# wheels: a sixth of pip's time. The lock is complete, and a job loads a part of it: bytecode of all would take longer.
+# All of the lock; $1: the folder of wheels that are kept, if not from where pip is configured to look. By uv, itself one
+# of its wheels: a sixth of pip's time. The lock is complete, and a job loads a part of it: bytecode of all would take
+# longer.
 install() {
-    if [ "$lock" = requirements-image.txt ]; then
-        from_uv=("$@")
-        awk '/^[^ #]/ { ours = /^uv==/ } ours' "$lock" >"$venv/uv.txt"
-        if [ -s "$venv/uv.txt" ] && { [ $# -gt 0 ] || say_to_uv; } &&
-            "${pip[@]}" install "${locked[@]}" --no-compile "$@" -r "$venv/uv.txt" &&
-            "$venv/bin/uv" pip install "${locked[@]}" --python "$venv/bin/python" "${from_uv[@]}" -r "$lock"; then
-            return
-        fi
+    if [ $# -gt 0 ] && uv_of "$1"; then
+        uv_install --no-index --find-links "$1" && return
     fi
-    "${pip[@]}" install "${locked[@]}" --no-compile "$@" -r "$lock"
+    find_pip
+    awk '/^[^ #]/ { ours = /^uv==/ } ours' "$lock" >"$venv/uv.txt"
+    if [ $# -eq 0 ] && [ -s "$venv/uv.txt" ] && say_to_uv &&
+        "${pip[@]}" install "${locked[@]}" --no-compile -r "$venv/uv.txt" && uv_install "${from_uv[@]}"; then
+        return
+    fi
+    "${pip[@]}" install "${locked[@]}" --no-compile ${1:+--no-index --find-links "$1"} -r "$lock"
+}
+
+uv_install() {
+    "$venv/bin/uv" pip install "${locked[@]}" --python "$venv/bin/python" "$@" -r "$lock"
 }
 
 if [ "${GATE_INPUT_CACHE:-false}" = true ] && [ -n "${RUNNER_TOOL_CACHE:-}" ]; then
     kept=$RUNNER_TOOL_CACHE/gate-wheels/$(sha256sum "$lock" | cut -c -16)
-    if ! { [ -d "$kept" ] && install --no-index --find-links "$kept" 2>/dev/null; }; then
+    if ! { [ -d "$kept" ] && install "$kept" 2>/dev/null; }; then
+        find_pip
         mkdir -p "$RUNNER_TOOL_CACHE/gate-wheels"
         part=$(mktemp -d "$RUNNER_TOOL_CACHE/gate-wheels/part.XXXXXXXX")
         "${pip[@]}" download "${locked[@]}" -d "$part" -r "$lock"
         rm -rf "$kept"
         mv -T "$part" "$kept" || rm -rf "$part" # another job was faster
         find "$RUNNER_TOOL_CACHE/gate-wheels" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} +
-        install --no-index --find-links "$kept"
+        install "$kept"
     fi
 else
     install

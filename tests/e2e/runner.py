@@ -1,6 +1,6 @@
 """The runner image that `act` gives our workflows: made here, on the base that gate makes for its sandboxes.
 
-It has what a hosted runner has and the action counts on: bash, git, node, Python with venv. The action
+It has what a hosted runner has and the action counts on: bash, git, node, Python, venv, pip. The action
 installs itself in it from wheels that this machine's own pip fetched, so a job needs no network.
 """
 
@@ -32,7 +32,7 @@ LABEL = "runner"
 _RECIPE = """
 FROM {base}
 RUN set -eu; get="apt-get -qq install -y --no-install-recommends"; \\
-    apt-get -qq update; $get nodejs git >/dev/null; \\
+    apt-get -qq update; $get nodejs git python3-pip >/dev/null; \\
     python3 -c 'import ensurepip' || $get python3-venv >/dev/null; \\
     rm -rf /var/lib/apt/lists/* && node --version
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

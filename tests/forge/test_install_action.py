@@ -108,7 +108,12 @@ def test_kept_wheels_are_installed_by_uv_and_taken_for_what_their_hash_says(tmp_
     assert done.ok, done.stderr.decode()
     assert _says(outputs["python"], INSTALLER).strip() == "uv"
     (kept,) = (tmp_path / "tools/gate-wheels").iterdir()
-    (wheel,) = kept.glob("shtab-*.whl")
+    (wheel,), (program,) = kept.glob("shtab-*.whl"), kept.glob("uv-*.whl")
+    with zipfile.ZipFile(program, "a") as archive:
+        archive.writestr("uv-0.data/scripts/uv", "#!/bin/sh\ntouch $HOME/poisoned\n")
+    done, outputs = _install(tmp_path, lock, **alone)
+    assert done.ok, done.stderr.decode()
+    assert not (tmp_path / "poisoned").exists()
     with zipfile.ZipFile(wheel, "a") as archive:
         archive.writestr("shtab/poisoned.py", "")
     done, outputs = _install(tmp_path, lock, **alone)
