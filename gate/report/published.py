@@ -59,7 +59,8 @@ def _fitted(kind: inspect.Type, value: Any) -> Any:
         case inspect.StrType():
             return _text(kind, value)
         case inspect.FloatType(ge=least, le=most):
-            return round(min(max(value, float(least or 0)), float(most or 0)), 3)
+            above = value if least is None else max(value, float(least))
+            return round(above if most is None else min(above, float(most)), 3)
         case inspect.ListType(item_type=item):
             return [_fitted(item, one) for one in list(value)[: kind.max_length]]
         case inspect.DictType():

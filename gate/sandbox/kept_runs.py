@@ -42,6 +42,8 @@ _NAMED: Final = frozenset(("bubblewrap", "docker", "podman", "microvm"))
 """Backends of which is known what their sandboxes show of this machine; a plugin's is none of them."""
 _PACED: Final = ("seconds", "each_script")
 """What of a job depends on how busy this machine is."""
+_OF_HEAD: Final = ("lines", "acts")
+"""What of a job tells which lines of head changed: at base nobody asks whether they ran."""
 _MOST_TRACE: Final = MOST_ENTRY // 2
 
 
@@ -109,7 +111,8 @@ class KeptRuns:
     def _name(self, probe: Probe, side: Side) -> bytes:
         job: Any = list(probe.argv)
         if probe.driver:
-            job = {key: value for key, value in job_of(probe).items() if key not in _PACED}
+            without = _PACED + (_OF_HEAD if side == "base" else ())
+            job = {key: value for key, value in job_of(probe).items() if key not in without}
         told = {
             "version": _VERSION,
             "probe": [probe.id, probe.phase, probe.cwd, sorted(probe.env.items()), probe.dependency],

@@ -57,6 +57,15 @@ def test_every_field_the_format_promises_is_there() -> None:
     assert {"name", "outcome", "reason", "seconds"} == set(found["stages"][0])
 
 
+def test_when_a_run_that_is_told_again_ran_is_told() -> None:
+    report = sample.hostile()
+    assert report.sandbox is not None
+    runs = tuple(replace(run, kept_at=1_764_000_000.5) for run in report.sandbox.runs)
+    report = replace(report, sandbox=replace(report.sandbox, runs=runs))
+    told = published(report)["sandbox"]["runs"]
+    assert {run["kept_at"] for run in told} == {1_764_000_000.5}
+
+
 def test_unknown_is_null_and_never_made_up() -> None:
     timed_out = next(r for r in published(sample.hostile())["sandbox"]["runs"] if r["outcome"] == "timed-out")
     assert timed_out["exit_code"] is None

@@ -4,6 +4,7 @@ follows links, lists folders and tells room as a kernel does, and writes the tra
 
 from __future__ import annotations
 
+import json
 import posixpath
 import time
 from collections.abc import Iterator, Mapping
@@ -260,6 +261,21 @@ def test_a_changed_probe_is_run_again_and_a_slower_machine_is_not_another_probe(
         kept.look_up(ExecutionPlan(probes=(replace(probe, sides=("head",)),)))
         kept.run(probe, "head")
         assert machine.runs == runs, probe
+
+
+@pytest.mark.parametrize(("side", "runs"), [("base", 0), ("head", 1)])
+def test_which_lines_of_head_changed_is_no_matter_of_base(
+    store: Store, tmp_path: Path, side: Side, runs: int
+) -> None:
+    for turn, lines in enumerate(([[1, 2]], [[1, 3]])):
+        job = {"seconds": 9.0, "lines": {"a.py": lines}, "items": []}
+        probe = replace(PROBE, driver=True, argv=("python3", "driver", json.dumps(job)), sides=(side,))
+        machine = Machine(BEFORE, (), tmp_path, changed={"completed": True})
+        kept = keeping(store, machine, tmp_path)
+        kept.found.clear()
+        kept.look_up(ExecutionPlan(probes=(probe,)))
+        kept.run(probe, side)
+        assert machine.runs == (runs if turn else 1)
 
 
 @pytest.mark.parametrize(
