@@ -80,6 +80,14 @@ def kept_check(
     return KeptCheck(store, name, opened.change.repo) if name is not None else None, store
 
 
+def job_store(settings: Settings, request: PullRequest | None) -> Store | None:
+    """The store of a job in CI, where its step was given a key: runs and readings of files, no whole checks:
+    who asks for another look gets one. A key that lies on the runner is not believed: other jobs can read it.
+    """
+    given = open_store(settings.config.cache, trust_of(request)) if os.environ.get("GATE_CACHE_KEY") else None
+    return given.bound_to(program(given)) if given is not None else None
+
+
 def trust_of(request: PullRequest | None) -> Trust:
     """Whose change it is: levels share nothing."""
     if request is None:

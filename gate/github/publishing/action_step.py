@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gate.cache.active import in_use
 from gate.change.git_range import open_range
 from gate.check import check
 from gate.errors import VERDICT_EXIT, Exit, GateError, UsageError
@@ -27,6 +28,7 @@ from gate.github.publishing.publish import ReceivedReport, commit_or_pull, publi
 from gate.github.publishing.runner_context import RunnerContext
 from gate.github.publishing.step import Step, flags
 from gate.github.target import own_login, pull
+from gate.kept_check import job_store
 from gate.model.report import Report
 from gate.model.score import Verdict
 from gate.report.annotations import annotate, step_summary
@@ -93,7 +95,12 @@ def _look(step: Step) -> tuple[Report, Settings]:
     with open_range(Path(wanted.repository), base, head, branch=branch) as opened:
         tree, names, where = chosen(wanted.config, opened.config, step.around.api)
         settings = load(base=tree, flags=flags(wanted), names=names, where=where)
-        return check(opened, settings, Silent(), request=request), settings
+        store = job_store(settings, request)
+        with in_use(store):
+            report = check(opened, settings, Silent(), request=request)
+        if store is not None:
+            store.sweep()
+        return report, settings
 
 
 def _tell(
