@@ -94,6 +94,8 @@ class ExecutionPlan:
     """Changed statements of Python, by path: first and last line."""
     steps: Mapping[str, tuple[ActingCommand, ...]] = field(default_factory=dict)
     """Changed commands of shell scripts and Makefiles that start a program, by path."""
+    imports: frozenset[str] = frozenset()
+    """Modules that changed Python of head imports, without what follows a dot."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -100,6 +100,7 @@ def make_plan(
             f.path: changed_statements(f, around.facts.get(f.path)) for f in files if around.facts.get(f.path)
         },
         steps=steps_of(files, head),
+        imports=frozenset(n.partition(".")[0] for f in around.facts.values() if f for n in f.imports),
     )
 
 

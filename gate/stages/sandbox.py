@@ -286,7 +286,15 @@ class _Execution:
         with context.stage("setup") as ending:
             try:
                 traces = context.scratch / "installing"
-                ready = prepare(context.opened, self.wanted, backend, capability, spec, traces=traces)
+                ready = prepare(
+                    context.opened,
+                    self.wanted,
+                    backend,
+                    capability,
+                    spec,
+                    traces=traces,
+                    imported=self.plan.imports,
+                )
             except BackendFailedError as error:  # another backend is tried, and set-up with it
                 failure = error
                 ending.skipped(SkipReason.BACKEND_FAILED, capability.backend, error.message)

@@ -47,18 +47,20 @@ def prepare(
     spec: SandboxSpec,
     *,
     traces: Path,
+    imported: frozenset[str] = frozenset(),
 ) -> SetUp:
     """Install what the settings ask for; nothing for ``sandbox.setup = "none"``.
 
-    ``traces`` is a new folder that lives as long as the check. Raises InconclusiveError (with ``auto``:
-    BackendFailedError only; whatever else is missing is told in ``not_exercised``).
+    ``traces`` is a new folder that lives as long as the check. ``imported``: modules that changed Python
+    imports. Raises InconclusiveError (with ``auto``: BackendFailedError only; what else is missing is told
+    in ``not_exercised``).
     """
     if wanted.setup == "none":
         return SetUp()
     if wanted.setup != "auto" and not wanted.fast:
         return _install(opened, wanted, backend, capability, spec, traces=traces)
     try:
-        ready = _install(opened, wanted, backend, capability, spec, traces=traces)
+        ready = _install(opened, wanted, backend, capability, spec, traces=traces, imported=imported)
     except BackendFailedError:
         raise
     except InconclusiveError as error:
@@ -125,6 +127,7 @@ def _install(
     spec: SandboxSpec,
     *,
     traces: Path,
+    imported: frozenset[str] = frozenset(),
 ) -> SetUp:
     if not capability.layers:
         raise InconclusiveError(
@@ -145,6 +148,7 @@ def _install(
                 head=wanted.setup_head,
                 deadline=wanted.deadline,
                 room=wanted.setup_cache_mb << 20,
+                imported=imported,
             ),
         )
     return set_up(context, opened.change, opened.base, opened.head, order=_order(wanted, wanted.setup))

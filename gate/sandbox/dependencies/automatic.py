@@ -38,13 +38,15 @@ _HEAD_OFF: Final = "sandbox.setup_head is off: only base's are installed"
 @dataclass(frozen=True, kw_only=True)
 class SetUpRequest:
     """``committed``: when the base commit was made (seconds since the epoch), None if unknown. ``head``:
-    whether what head adds is installed; ``deadline`` of one probe, seconds; ``room``: bytes of all layers.
+    whether what head adds is installed; ``deadline`` of one probe, seconds; ``room``: bytes of all layers;
+    ``imported``: modules that changed Python of head imports.
     """
 
     committed: int | None = None
     head: bool = True
     deadline: float = 20.0
     room: int = 4 << 30
+    imported: frozenset[str] = frozenset()
 
 
 def set_up_automatically(
@@ -59,8 +61,10 @@ def set_up_automatically(
     version = python_version(context.backend, context.spec, store)
     paths = [file.path for file in change.files]
     needs: dict[Side, Needs] = {
-        "base": read_needs(base, [f.old_path or f.path for f in change.files], version, store),
-        "head": read_needs(head, paths, version, store),
+        "base": read_needs(
+            base, [f.old_path or f.path for f in change.files], version, store, request.imported
+        ),
+        "head": read_needs(head, paths, version, store, request.imported),
     }
     same = needs["base"].comparison_key == needs["head"].comparison_key
     target = InstallTarget(version=version, newest=newest_for(request.committed, time.time()))

@@ -7,7 +7,7 @@ file that it could depend on.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -21,10 +21,10 @@ from gate.sandbox.tree_archive import TREE
 from gate.supply.python import installed
 from gate.supply.python.interpreter import environment
 from gate.supply.python.project import Files, Project, folders_of, read
-from gate.supply.python.requirements import Requirements, names_of, without_tools
+from gate.supply.python.requirements import Requirements, names_of, with_imported, without_tools
 from gate.supply.python.workspace import local_projects
 
-_VERSION: Final = "needs 3"
+_VERSION: Final = "needs 5"
 """Another one whenever the readers of manifests read more: what was read before is kept."""
 _PROJECTS: Final = msgspec.json.Decoder(tuple[Project, ...])
 
@@ -73,8 +73,12 @@ class Needs:
         )
 
 
-def read_needs(tree: Tree, paths: Sequence[str], python: str, store: LayerStore) -> Needs:
-    """The needs of the projects of these changed files. ``python``: the interpreter's version."""
+def read_needs(
+    tree: Tree, paths: Sequence[str], python: str, store: LayerStore, imported: Collection[str] = ()
+) -> Needs:
+    """The needs of the projects of these changed files. ``python``: the interpreter's version. ``imported``:
+    modules that those files import, which may stand in a group that is neither for running nor for tests.
+    """
     files = Files(tree)
     folders = folders_of(paths, files)
     if not folders:
@@ -87,6 +91,7 @@ def read_needs(tree: Tree, paths: Sequence[str], python: str, store: LayerStore)
         chosen = tuple(read(folder, files, marks) for folder in folders)
         projects = (*chosen, *local_projects(chosen, files))
         store.remember(key, msgspec.json.encode(projects))
+    projects = tuple(replace(p, requirements=with_imported(p.requirements, imported)) for p in projects)
     sources = frozenset(posixpath.dirname(e.path) for e in tree.entries() if e.path.endswith(".py"))
     return Needs(projects=projects, sources=sources, merged=_of_indexes(projects))
 

@@ -23,12 +23,14 @@ from gate.supply.python.requirements import (
     Requirements,
     is_for_tests,
     list_of,
+    names_of,
     table_of,
     text_of,
 )
 
 MOST: Final = 1 << 20
 """Bytes of one manifest."""
+_MOST_GROUPS: Final = 100
 _GROUP: Final = re.compile(r"[\w.-]{1,100}\Z", re.ASCII)
 _ENTRY: Final = re.compile(r"[\w.-][\w. -]{0,99}\Z", re.ASCII)
 _OBJECT: Final = re.compile(r"[\w.]{1,200}(?::[\w.]{1,200})?(?:\s*\[[\w, .-]*\])?\Z", re.ASCII)
@@ -68,6 +70,7 @@ class Declared:
                 python=mine.python or its.python,
                 left=mine.left + its.left,
                 paths=mine.paths + its.paths,
+                aside={**its.aside, **mine.aside},
             ),
         )
 
@@ -91,7 +94,8 @@ def _pyproject(path: str, text: str) -> Declared:
     out.add_all(project.get("dependencies"))
     name = text_of(project.get("name")) or text_of(old.get("name"))
     _extras(table_of(project.get("optional-dependencies")), name, tests, extras)
-    _groups(table_of(table.get("dependency-groups")), tests)
+    aside = Lines(path)
+    _groups(table_of(table.get("dependency-groups")), tests, aside)
     tests.add_all(table_of(tool.get("uv")).get("dev-dependencies"))
     for lines in table_of(table_of(tool.get("pdm")).get("dev-dependencies")).values():
         tests.add_all(lines)
@@ -100,6 +104,7 @@ def _pyproject(path: str, text: str) -> Declared:
             tests.add_all(table_of(details).get("dependencies"))
             tests.add_all(table_of(details).get("extra-dependencies"))
     _poetry(old, out, tests, extras, also=not project.get("dependencies"))
+    _poetry_groups(old, tests, aside)
     tox = table_of(table_of(tool.get("tox")).get("env_run_base"))
     tests.add_all([d for d in list_of(tox.get("deps")) if not str(d).startswith(("-", "."))])
     asked = text_of(project.get("requires-python"))
@@ -116,6 +121,7 @@ def _pyproject(path: str, text: str) -> Declared:
             extras=tuple(extras.kept),
             python=python,
             left=(*out.left, *tests.left),
+            aside={name: (line,) for line, name in zip(aside.kept, names_of(aside.kept), strict=True)},
         ),
     )
 
@@ -130,13 +136,13 @@ def _extras(table: Mapping[str, object], name: str, tests: Lines, extras: Lines)
                 (tests if is_for_tests(extra) else extras).add(line)
 
 
-def _groups(table: dict[str, object], tests: Lines) -> None:
-    for name in table:
-        if is_for_tests(name):
-            try:
-                tests.add_all(list(resolve_dependency_groups(table, name)))  # type: ignore[arg-type]
-            except Exception as error:  # noqa: BLE001  # hostile tables: more kinds than the library names
-                tests.leave(f"group {name[:60]!r}: {type(error).__name__}")
+def _groups(table: dict[str, object], tests: Lines, aside: Lines) -> None:
+    for name in list(table)[:_MOST_GROUPS]:
+        out = tests if is_for_tests(name) else aside
+        try:
+            out.add_all(list(resolve_dependency_groups(table, name)))  # type: ignore[arg-type]
+        except Exception as error:  # noqa: BLE001  # hostile tables: more kinds than the library names
+            out.leave(f"group {name[:60]!r}: {type(error).__name__}")
 
 
 def _poetry(old: dict[str, object], out: Lines, tests: Lines, extras: Lines, *, also: bool) -> None:
@@ -145,9 +151,12 @@ def _poetry(old: dict[str, object], out: Lines, tests: Lines, extras: Lines, *, 
         out.add_all(list(poetry.lines(needs)))
     extras.add_all(list(poetry.lines(needs, optional=True)))
     tests.add_all(list(poetry.lines(table_of(old.get("dev-dependencies")))))
+
+
+def _poetry_groups(old: dict[str, object], tests: Lines, aside: Lines) -> None:
     for group, details in table_of(old.get("group")).items():
-        if is_for_tests(group):
-            tests.add_all(list(poetry.lines(table_of(table_of(details).get("dependencies")))))
+        lines = list(poetry.lines(table_of(table_of(details).get("dependencies"))))
+        (tests if is_for_tests(group) else aside).add_all(lines)
 
 
 def _entry_points(project: Mapping[str, object], old: Mapping[str, object]) -> dict[str, dict[str, str]]:

@@ -36,6 +36,7 @@ from gate.supply.python.requirements import (
 
 Environment = dict[str, str]
 _Table = Mapping[str, object]
+_MOST_ASIDE: Final = 200
 _LOCAL: Final = ("editable", "virtual", "directory", "path")
 
 
@@ -73,16 +74,26 @@ def _uv(path: str, text: str, environment: Environment) -> Requirements:
         if (place := next((text_of(source[kind]) for kind in _LOCAL[:3] if kind in source), ""))
     )
     names: set[str] = set()
-    reached = _reached(own, by_name, environment)
+    reached = _reached(_asked(own, environment), by_name, environment)
     asked = _asked_by_others(reached, own)
     for package in reached:
         name = text_of(package.get("name"))
         if any(package is mine for mine in own) or name in names or (name in TOOLS and name not in asked):
             continue
         names.add(name)
-        files = [*list_of(package.get("wheels")), package.get("sdist")]
-        _add(out, name, package.get("version"), table_of(package.get("source")), files)
+        _add_of_uv(out, package)
+    aside: dict[str, tuple[str, ...]] = {}
+    apart = _reached(_asked_aside(own, environment), by_name, environment)
+    for package in [p for p in apart if text_of(p.get("name")) not in names][:_MOST_ASIDE]:
+        more = Lines(path)
+        for needed in (
+            package,
+            *_reached(_edges(package.get("dependencies"), environment), by_name, environment),
+        ):
+            _add_of_uv(more, needed)
+        aside[canonicalize_name(text_of(package.get("name")))] = tuple(dict.fromkeys(more.kept))
     return Requirements(
+        aside=aside,
         lines=tuple(out.kept),
         left=tuple(out.left),
         python=text_of(table.get("requires-python")),
@@ -109,20 +120,41 @@ def _add(out: Lines, name: str, version: object, source: _Table, files: Iterable
         out.leave(f"{name[:100]} comes from {next(iter(source), 'nowhere')[:20]}, not from an index")
 
 
-def _reached(
-    own: list[_Table], by_name: Mapping[str, list[_Table]], environment: Environment
-) -> list[_Table]:
-    """Packages that the project's own ones lead to: needs first, then groups for tests, then extras."""
-    todo: deque[_Table] = deque()
+def _add_of_uv(out: Lines, package: _Table) -> None:
+    files = [*list_of(package.get("wheels")), package.get("sdist")]
+    _add(out, text_of(package.get("name")), package.get("version"), table_of(package.get("source")), files)
+
+
+def _asked(own: list[_Table], environment: Environment) -> list[_Table]:
+    """What the project's own packages ask for: needs first, then groups for tests, then extras."""
+    asked: list[_Table] = []
     late: list[_Table] = []
     for package in own:
-        todo.extend(_edges(package.get("dependencies"), environment))
+        asked += _edges(package.get("dependencies"), environment)
         for group, edges in table_of(package.get("dev-dependencies")).items():
             if is_for_tests(group):
-                todo.extend(_edges(edges, environment))
+                asked += _edges(edges, environment)
         for edges in table_of(package.get("optional-dependencies")).values():
             late += _edges(edges, environment)
-    todo.extend(late)
+    return asked + late
+
+
+def _asked_aside(own: list[_Table], environment: Environment) -> list[_Table]:
+    """What their other groups ask for."""
+    groups = [
+        edges
+        for package in own
+        for group, edges in table_of(package.get("dev-dependencies")).items()
+        if not is_for_tests(group)
+    ]
+    return [edge for edges in groups for edge in _edges(edges, environment)]
+
+
+def _reached(
+    asked: Iterable[_Table], by_name: Mapping[str, list[_Table]], environment: Environment
+) -> list[_Table]:
+    """The packages that these lead to, in that order."""
+    todo = deque(asked)
     reached: list[_Table] = []
     seen: set[tuple[int, str]] = set()
     while todo:

@@ -15,7 +15,13 @@ from gate.model.change import Tree, TreeEntry
 from gate.supply.python import declared, locks, requirements_files, runners
 from gate.supply.python.declared import Declared
 from gate.supply.python.interpreter import PINS, pinned
-from gate.supply.python.requirements import MOST_BYTES, Requirements, is_for_tests, without_tools
+from gate.supply.python.requirements import (
+    MOST_BYTES,
+    Requirements,
+    is_for_tests,
+    names_of,
+    without_tools,
+)
 
 MOST: Final = 4
 """Projects of one change."""
@@ -189,7 +195,9 @@ def _unlocked(
     needs = _with_runners(folder, names, files, said.requirements, paths)
     left += needs.left[len(said.requirements.left) :]
     chosen = [p for p in dict.fromkeys(paths) if not (p.endswith(".in") and f"{p[:-3]}.txt" in paths)]
-    flat = {p: requirements_files.read(p, files.get) for p in chosen if _counts(p, folder) or p in said.files}
+    every = {p: requirements_files.read(p, files.get) for p in chosen}
+    flat = {p: part for p, part in every.items() if _counts(p, folder) or p in said.files}
+    apart = [line for p, part in every.items() if p not in flat for line in part.lines]
     tests, lines = list(needs.tests), list(needs.lines)
     for path, part in flat.items():
         (tests if is_for_tests(posixpath.basename(path)) else lines).extend(part.lines)
@@ -203,6 +211,7 @@ def _unlocked(
         constraints=tuple(dict.fromkeys(c for part in flat.values() for c in part.constraints)),
         locked=hashed and not said.requirements,
         left=said.requirements.left,
+        aside={**{n: (line,) for line, n in zip(apart, names_of(apart), strict=True)}, **needs.aside},
         paths=tuple(dict.fromkeys((*needs.paths, *(p for part in flat.values() for p in part.paths)))),
     )
 

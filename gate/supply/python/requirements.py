@@ -7,8 +7,8 @@ installer, a path, or two lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from packaging.markers import Marker
@@ -20,6 +20,20 @@ MOST_LINES: Final = 3000
 MOST_BYTES: Final = 16 << 20
 """Of one lock file."""
 _SHOWN: Final = 200
+_DISTRIBUTIONS: Final = {
+    "PIL": "pillow",
+    "attr": "attrs",
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "docx": "python-docx",
+    "dotenv": "python-dotenv",
+    "git": "gitpython",
+    "jwt": "pyjwt",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""Modules whose distribution has another name, of those that many projects use."""
 _TESTING: Final = frozenset(
     ("test", "tests", "testing", "dev", "devel", "develop", "development", "ci", "pytest", "unittest")
 )
@@ -42,7 +56,8 @@ class Requirements:
     extras need. ``locked``: all of it is in ``lines``, one exact version each, and nothing else is needed.
     ``python``: the versions of Python that it asks for (PEP 440), empty for any. ``left``: what is not
     handed on, ``path: why``. ``paths``: the files that all of it came from. ``members``: folders of further
-    projects that the lock covers (a workspace's).
+    projects that the lock covers (a workspace's). ``aside``: what neither running nor testing asks for
+    (groups for documentation, types, linters), by canonical name: the lines that having it takes.
     """
 
     lines: tuple[str, ...] = ()
@@ -54,6 +69,7 @@ class Requirements:
     left: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    aside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         """True where something is needed."""
@@ -140,6 +156,21 @@ def names_of(lines: Iterable[str]) -> Iterator[str]:
 def without_tools(lines: tuple[str, ...]) -> tuple[str, ...]:
     """The lines that name none of TOOLS."""
     return tuple(line for line, name in zip(lines, names_of(lines), strict=True) if name not in TOOLS)
+
+
+def with_imported(needs: Requirements, modules: Iterable[str]) -> Requirements:
+    """The same with what stands aside and files of the change import (``modules``: names without dots)."""
+    names = {canonicalize_name(_DISTRIBUTIONS.get(module, module)) for module in modules}
+    known = set(names_of((*needs.lines, *needs.tests)))
+    more = [line for name in sorted(names & needs.aside.keys() - known) for line in needs.aside[name]]
+    fresh = tuple(
+        line
+        for line, name in zip(dict.fromkeys(more), names_of(dict.fromkeys(more)), strict=True)
+        if name not in known
+    )
+    if needs.locked:
+        return replace(needs, lines=needs.lines + fresh)
+    return replace(needs, tests=needs.tests + fresh)
 
 
 def is_for_tests(name: str) -> bool:

@@ -18,7 +18,7 @@ from gate.supply.python import (
 from gate.supply.python.declared import Declared
 from gate.supply.python.interpreter import environment
 from gate.supply.python.project import Files, Project, folders_of
-from gate.supply.python.requirements import Requirements, checked, is_for_tests
+from gate.supply.python.requirements import Requirements, checked, is_for_tests, with_imported
 from tests.unit.supply.python.trees import DictTree
 
 ENV = environment("3.11.2")
@@ -344,6 +344,24 @@ def test_without_a_lock_files_for_tests_and_production_count() -> None:
     assert set(needs.lines) == {"attrs", "flask==3.0"}
     assert set(needs.tests) == {"pytest", "mock"}
     assert not needs.locked
+    assert needs.aside == {"sphinx": ("sphinx",), "ruff": ("ruff",)}
+    assert with_imported(needs, ["sphinx", "flask", "os"]).tests == (*needs.tests, "sphinx")
+
+
+def test_groups_that_are_not_for_tests_stand_aside_by_the_modules_distribution() -> None:
+    pyproject = """
+[project]
+name = "shop"
+[dependency-groups]
+tests = ["pytest"]
+typing = ["mypy", "PyYAML>=6"]
+broken = [{include-group = "broken"}]
+[tool.poetry.group.docs.dependencies]
+mkdocs = "^1.6"
+"""
+    needs = _project({"pyproject.toml": pyproject}).requirements
+    assert sorted(needs.aside) == ["mkdocs", "mypy", "pyyaml"]
+    assert with_imported(needs, ["yaml"]).tests == ("pytest", "PyYAML>=6")
 
 
 def test_a_manifest_that_cannot_be_read_is_said() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gate.supply.python import locks
 from gate.supply.python.interpreter import environment, fits
-from gate.supply.python.requirements import Requirements
+from gate.supply.python.requirements import Requirements, with_imported
 
 ENV = environment("3.11.2")
 A, B = "a" * 64, "b" * 64
@@ -113,6 +113,22 @@ def test_uv_lock_gives_what_the_project_and_its_tests_reach() -> None:
     assert f"anyio==4.0.0 --hash=sha256:{B} --hash=sha256:{A}" in found.lines
     assert (found.locked, found.python, found.members) == (True, ">=3.10", (".", "packages/core"))
     assert found.left == ("uv.lock: private comes from git, not from an index",)
+
+
+def test_what_a_group_for_documentation_locks_is_there_for_files_that_import_it() -> None:
+    needs = 'name = "sphinx"\nversion = "1.0"\n'
+    more = UV.replace(needs, needs + 'dependencies = [{ name = "unreached" }, { name = "h2" }]\n')
+    found = _read("uv.lock", more)
+    assert found.aside == {
+        "sphinx": ("sphinx==1.0", "unreached==1.0", "h2==1.0"),
+        "unreached": ("unreached==1.0",),
+    }
+    assert with_imported(found, ["os", "anyio"]) == found
+    assert _names(with_imported(found, ["sphinx", "anyio"])) == [
+        *_names(found),
+        "sphinx==1.0",
+        "unreached==1.0",
+    ]
 
 
 def test_uv_lock_forks_by_the_interpreter() -> None:
