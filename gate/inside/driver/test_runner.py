@@ -17,8 +17,7 @@ from typing import Any
 from . import call_runner, django_project, environment_files, pytest_options, stand_in
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
-
-
+_OUT_OF_DATE = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
 _MARGIN, _SHARE = 1.5, 0.2
 """Seconds, and share of what there is, kept at the end: no test is begun then, what was seen is told."""
 _MANY = 8
@@ -273,6 +272,10 @@ def _pytest(
     # Twice quiet: no line with the seconds it took, which alone made two runs differ. Of the project's own
     # addopts (they may ask for plugins that are not here) what tests need to be found.
     words = ["-qq", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
+    # What is only out of date is no failure, whatever the project says of warnings: its Python and packages
+    # are often newer here than those that it was written for.
+    for warning in _OUT_OF_DATE:
+        words += ["-W", f"default::{warning}"]
     # The same order on both sides, or nothing could be compared. (xdist stays: suites ask for its fixtures,
     # and without `-n` it starts no process.)
     words += ["-p", "no:randomly"]

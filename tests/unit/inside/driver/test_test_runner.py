@@ -132,6 +132,21 @@ def test_addopts_for_a_plugin_that_is_not_there_keep_nothing_from_running(tmp_pa
     assert seen.item["tests"] == {"passed": 1}
 
 
+def test_warnings_that_something_is_out_of_date_fail_no_test_and_others_do_as_the_project_says(
+    tmp_path: Path,
+) -> None:
+    """A newer Python than the project was written for says what will go: nothing of it ran, on both sides."""
+    test = "import warnings\n"
+    for kind in ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning", "UserWarning"):
+        test += f"\n\ndef test_{kind}():\n    warnings.warn('old', {kind})\n"
+    test += "\n\ndef test_expected():\n    import pytest\n"
+    test += "    with pytest.warns(DeprecationWarning):\n        warnings.warn('old', DeprecationWarning)\n"
+    files = {"pytest.ini": "[pytest]\nfilterwarnings = error\n", "tests/test_a.py": test}
+    tree = lay_tree(tmp_path / "t", files)
+    seen = drive(tree, {"items": [{"do": "test", "paths": ["tests/test_a.py"]}]})
+    assert seen.item["tests"] == {"passed": 4, "failed": 1}
+
+
 def test_what_is_printed_does_not_tell_how_long_it_took(tmp_path: Path) -> None:
     """Else two runs of the same tests never gave away the same (gate/tracing/outgoing.py)."""
     seen = run_tests(tmp_path, {"tests/test_a.py": "import time\n\ndef test_one():\n    time.sleep(0.2)\n"})
