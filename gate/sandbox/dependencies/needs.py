@@ -24,7 +24,7 @@ from gate.supply.python.project import Files, Project, folders_of, read
 from gate.supply.python.requirements import Requirements, names_of, with_imported, without_tools
 from gate.supply.python.workspace import local_projects
 
-_VERSION: Final = "needs 5"
+_VERSION: Final = "needs 6"
 """Another one whenever the readers of manifests read more: what was read before is kept."""
 _PROJECTS: Final = msgspec.json.Decoder(tuple[Project, ...])
 

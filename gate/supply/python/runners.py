@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import yaml
@@ -15,6 +15,7 @@ from gate.supply.python.declared import MOST
 from gate.supply.python.requirements import Lines, Requirements, is_for_tests, list_of, table_of
 
 _FACTOR: Final = re.compile(r"[\w.,!{}-]+:\s+")
+_REFERENCE: Final = re.compile(r"\{\[([^\]\n]{1,100})\]([\w.-]{1,100})\}")
 _CONDA: Final = re.compile(r"(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)\s*(.*)\Z")
 _NO_PACKAGES: Final = frozenset(("python", "pip", "setuptools", "wheel", "conda", "mamba", "git", "make"))
 
@@ -43,9 +44,25 @@ def _tox(text: str, out: Lines) -> list[str]:
     for section in parser.sections():
         name = section.removeprefix("testenv").strip(":")
         if section.startswith("testenv") and (not name or is_for_tests(name)):
-            for line in (parser.get(section, "deps", fallback="") or "").splitlines():
-                _dependency(_FACTOR.sub("", line.partition(" #")[0].strip(), count=1), out, files)
+            for line in _tox_lines(parser, (section, "deps"), set()):
+                _dependency(line, out, files)
     return files
+
+
+def _tox_lines(
+    parser: configparser.RawConfigParser, setting: tuple[str, str], seen: set[tuple[str, str]]
+) -> Iterator[str]:
+    """Lines of a setting (section, key), with those that it refers to (``{[base]deps}``) in their place, each
+    once.
+    """
+    seen.add(setting)
+    for written in (parser.get(*setting, fallback="") or "").splitlines():
+        line = _FACTOR.sub("", written.partition(" #")[0].strip(), count=1)
+        reference = _REFERENCE.fullmatch(line)
+        if reference is None:
+            yield line
+        elif (further := (reference[1], reference[2])) not in seen:
+            yield from _tox_lines(parser, further, seen)
 
 
 def _dependency(line: str, out: Lines, files: list[str]) -> None:

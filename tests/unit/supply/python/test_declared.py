@@ -265,6 +265,9 @@ def test_tox_nox_and_conda() -> None:
         b"[testenv]\ndeps =\n  pytest\n  py311: mock>=1\n  -rrequirements/ci.txt\n  {[x]y}\n[testenv:docs]\ndeps = sphinx\n",
     )
     assert (tox.tests, files) == (("pytest", "mock>=1"), ("requirements/ci.txt",))
+    base = b"[base]\ndeps =\n  attrs\n  {[testenv]deps}\n  {[more]deps}\n  {[more]deps}\n[more]\ndeps = pexpect >= 4 # x\n"
+    tox, _ = runners.read("tox.ini", "tox.ini", base + b"[testenv]\ndeps =\n  {[base]deps}\n  pytest\n")
+    assert tox.tests == ("attrs", "pexpect>=4", "pytest")
     nox, files = runners.read(
         "noxfile.py",
         "noxfile.py",
