@@ -38,23 +38,30 @@ _TEMPORARY: Final = Channel(kind="file-name", to="machine")
 _NOTED: Final = frozenset(("away", "tree", "command"))
 """Places of which noise that nothing decides is told: others are noisy by themselves."""
 _OTHERWISE: Final = "it did not do the same in a world where chance and clocks are pinned"
+_CUT: Final = "there was no time for all of its tests, so two runs of it are not alike"
 _UNDECIDED: Final = "it varies by itself: whether a secret is in it is undecided"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
     """A probe to be run again: ``given`` is what it gave away at head and not so at base, ``before`` all that
-    it gave away at base.
+    it gave away at base. ``cut``: there was no time for all of its tests.
     """
 
     probe: Probe
     given: frozenset[Channel]
     before: frozenset[Channel]
+    cut: bool = False
 
     @property
     def quiet(self) -> bool:
         """True where nothing left the machine and no program was given anything."""
         return all(channel.kind in _QUIET for channel in self.given)
+
+    @property
+    def comparable(self) -> bool:
+        """False where two runs end in different places: what they printed and wrote differs by that alone."""
+        return not (self.cut and self.quiet)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +96,7 @@ class Varying:
                 before.update(known)
                 given = {c: v for c, v in given.items() if known.get(c) != v}
             fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
-            one = Candidate(probe=run.probe, given=fresh, before=frozenset(before))
+            one = Candidate(probe=run.probe, given=fresh, before=frozenset(before), cut=_has_tests_left(run))
             if fresh and (not one.quiet or may_read(run, at_base, self.planted, self.head, self.changed)):
                 found.append(one)
         return sorted(found, key=lambda one: one.quiet)[:MOST]
@@ -98,6 +105,8 @@ class Varying:
         """Run them again. Without one nothing is run."""
         if not candidates:
             return VariedSecrets()
+        left = [_left(one.probe, _CUT) for one in candidates if not one.comparable]
+        candidates = [one for one in candidates if one.comparable]
         until = time.monotonic() + self.seconds
         done = _Done()
         self._all([one.probe for one in candidates], "head", ("same", "other"), until, done)
@@ -105,7 +114,7 @@ class Varying:
         rest = [one for one in candidates if one not in alike and done.has(one.probe, "head", 1, 1)]
         self._all([one.probe for one in rest], "head", ("same",), until, done)
         whole = [one for one in candidates if one in alike or done.has(one.probe, "head", 2, 1)]
-        left = [_left(one.probe, _why(done, one.probe)) for one in candidates if one not in whole]
+        left += [_left(one.probe, _why(done, one.probe)) for one in candidates if one not in whole]
         left += [_left(one.probe, _OTHERWISE) for one in whole if not _is_alike(one, done)]
         doubted = [one for one in whole if differences(*done.sides(one.probe, "head"))]
         until += self.seconds / 2
@@ -245,6 +254,14 @@ def _counts(run: RunRecord) -> bool:
         and run.trace is not None
         and run.outcome in _PROPER
     )
+
+
+def _has_tests_left(run: RunRecord) -> bool:
+    items = run.driver_report.get("items")
+    counts = (
+        [item.get("tests") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    )
+    return any(isinstance(one, dict) and one.get("not_run") for one in counts)
 
 
 def _once(found: Iterable[Dependence]) -> list[Dependence]:

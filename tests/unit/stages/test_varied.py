@@ -12,7 +12,7 @@ from gate.model.run import Outcome, Probe, RunRecord
 from gate.model.varied import Channel
 from gate.plan.probes import DriverItem, job_of, probe_of
 from gate.sandbox.canaries import plant
-from gate.stages.varied import LONGER, Varying, summary, unvaried
+from gate.stages.varied import LONGER, Candidate, Varying, summary, unvaried
 from tests.unit.signals.context import behaviour, changed, run
 from tests.unit.tracing.trace_builder import Trace
 
@@ -172,6 +172,20 @@ def test_probes_that_do_not_end_again_are_told(tmp_path: object) -> None:
     assert not found.dependences
     (note,) = unvaried(found)
     assert note.reason == "with other secrets: it did not come to its end again"
+
+
+def test_tests_that_time_cut_are_compared_only_where_something_leaves(tmp_path: object) -> None:
+    look, session = varying(tmp_path, leaks)
+    told = {"items": [{"environment": {"asked": ["GITHUB_TOKEN"], "more": False}, "tests": {"not_run": 3}}]}
+    look = replace(look, runs=tuple(replace(run, driver_report=told) for run in look.runs))
+    found = look.look(look.candidates())
+    assert (session.ran, found.probes) == ([], 0)
+    (note,) = unvaried(found)
+    assert note.reason.endswith("so two runs of it are not alike")
+    away = Candidate(
+        probe=probe(), given=frozenset((Channel(kind="net", to="x"),)), before=frozenset(), cut=True
+    )
+    assert away.comparable
 
 
 def test_without_time_nothing_is_run_and_that_is_told(tmp_path: object) -> None:
