@@ -58,9 +58,10 @@ _REASONS = {
     UnrunReason.DEPENDENCY_MISSING: (
         "a dependency is missing",
         (
-            "Read under Stages, at `setup`, what could not be installed and why. Name what it needs in a "
-            "requirements file and that file in `sandbox.setup_files`, or allow its index with "
-            "`sandbox.egress_allow`; both count from the base branch."
+            "Name what it needs where the project names its dependencies (pyproject.toml, "
+            "requirements.txt), or in a file that `sandbox.setup_files` names. What could not be installed, "
+            "and why, stands under Stages, at `setup`; `sandbox.egress_allow` allows its index. Settings "
+            "count from the base branch."
         ),
     ),
     UnrunReason.IMPORT_FAILED: (

@@ -35,6 +35,7 @@ _COMMAND: Final = re.compile(
     r"/gate override (all|[0-9a-f]{32}) sha: ?([0-9a-f]{12,64}) reason: ?(\S.*)", re.ASCII
 )
 _VOUCH: Final = re.compile(r"/gate (vouch) sha: ?([0-9a-f]{40}(?:[0-9a-f]{24})?) reason: ?(\S.*)", re.ASCII)
+_NO_FINDING: Final = "no finding has this fingerprint"
 _FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
@@ -145,8 +146,14 @@ def apply(
     standing = tuple(d for d in report.doubts if not (vouched and d.vouchable))
     if vouched:
         report = _at_least(report, Verdict.WARN, ("a person vouches for the evidence of this commit",))
-    report = _lifted(report, decisions, (*report.overrides, *decisions, *refused), policy)
+    shown = (*report.overrides, *(d for d in decisions if not _is_of_another_change(d)), *refused)
+    report = _lifted(report, decisions, shown, policy)
     return _at_least(report, Verdict.INCONCLUSIVE, _words(standing)) if standing else report
+
+
+def _is_of_another_change(decision: OverrideDecision) -> bool:
+    """An entry of the file that everybody shares, for a finding that is not here."""
+    return decision.override.source == "overrides.toml" and decision.refused == _NO_FINDING
 
 
 def _words(doubts: Sequence[Doubt]) -> tuple[str, ...]:
@@ -188,7 +195,8 @@ def _lifted(
     said = f"{len(covered)} findings overridden; without that: {report.verdict.value}"
     if verdict is report.verdict:
         return replace(report, overrides=shown)
-    return replace(report, verdict=verdict, reasons=(said, *reasons), overrides=shown)
+    rest = tuple(f"of what is not overridden, {reason}" for reason in reasons)
+    return replace(report, verdict=verdict, reasons=(said, *rest), overrides=shown)
 
 
 def _decide(one: Override, report: Report, now: float, hard_blocks: bool, policy: Policy) -> OverrideDecision:
@@ -198,7 +206,7 @@ def _decide(one: Override, report: Report, now: float, hard_blocks: bool, policy
     if not why and one.what == EVIDENCE:
         why = "" if any(d.vouchable for d in report.doubts) else "nothing here can be vouched for"
     elif not why and one.what != "all" and not meant:
-        why = "no finding has this fingerprint"
+        why = _NO_FINDING
     elif not why and meant and not free:
         why = (
             "what it names blocks whatever the score, and the settings at base do not let that be overridden"

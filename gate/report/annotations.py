@@ -50,7 +50,7 @@ def annotate(report: Report, most: int = MOST, *, findings: bool = True) -> str:
         out.append(f"::notice title=gate::{len(ranked) - most} more findings, none worse, in report.json")
     if figure := headline(report):
         out.append(f"gate: {figure}")
-    word = summary.VERDICT_WORDS[report.verdict][0]
+    word = summary.verdict_words(report)[0]
     out.append(f"gate: {word}, score {report.score.value} of 100")
     return "\n".join(out) + "\n"
 

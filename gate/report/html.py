@@ -64,7 +64,7 @@ class HtmlReporter:
         return html_environment().get_template("report.html.j2").render(view)
 
     def _view(self, report: Report) -> dict[str, object]:
-        word, gloss = summary.VERDICT_WORDS[report.verdict]
+        word, gloss = summary.verdict_words(report)
         change = report.change
         ranked = worst_first(report.findings)
         ai_count, of, tools = summary.disclosed(report)

@@ -135,7 +135,7 @@ def last_line(report: Report) -> str:
 
     May hold names from the change: untrusted text.
     """
-    word, gloss = summary.VERDICT_WORDS[report.verdict]
+    word, gloss = summary.verdict_words(report)
     why = gloss
     if report.verdict is Verdict.INCONCLUSIVE and report.reasons:
         why = report.reasons[0]

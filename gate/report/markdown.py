@@ -82,7 +82,7 @@ class MarkdownReporter:
                 {"severity": one.severity.value, "sentence": sentence(one.sentence)} for one in also[:3]
             ],
             "incidents_more": max(0, len(also) - 3),
-            "word": summary.VERDICT_WORDS[report.verdict][0],
+            "word": summary.verdict_words(report)[0],
             "score": report.score.value,
             "warn": report.thresholds.warn,
             "fail": report.thresholds.fail,

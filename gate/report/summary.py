@@ -58,6 +58,18 @@ VERDICT_WORDS: Final = {
 }
 
 
+def verdict_words(report: Report) -> tuple[str, str]:
+    """The verdict as people read it, and what it means. One that an override let through says so."""
+    if report.verdict is Verdict.WARN and _overridden(report):
+        return "Let through by an override", "somebody answers for what was seen"
+    return VERDICT_WORDS[report.verdict]
+
+
+def _overridden(report: Report) -> frozenset[str]:
+    """Fingerprints of what accepted overrides cover."""
+    return frozenset(name for one in report.overrides if one.accepted for name in one.covers)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BehaviourPhrase:
     """One kind of new behaviour: our verb, at most three of the change's subjects, how many more."""
@@ -125,15 +137,19 @@ def next_step(report: Report) -> str:
         if blind:
             return f"{_advice(blind[0])} Then run the check again."
         return "Run the check again; if it stays inconclusive, see `gate doctor`."
-    top = worst_finding(report)
+    covered = _overridden(report)
+    left = [finding for finding in worst_first(report.findings) if finding.fingerprint not in covered]
+    top = left[0] if left else None
+    if covered and top is None and report.verdict is not Verdict.FAIL:
+        return "Nothing has to be done: what was found is overridden (see Overrides)."
     if report.verdict in (Verdict.FAIL, Verdict.WARN):
         if top is not None and top.rule_id in report.rules:
             return report.rules[top.rule_id].remediation
         if top is not None:
             return "Read the findings; change the code, or ask a maintainer for an override with a reason."
         return _unrun_advice(report) or "Read the reasons above; `gate doctor` says what could be set up."
-    if top is None and (advice := _unrun_advice(report)):
-        return f"Nothing is wrong with what was seen, but nothing of the change ran. {advice}"
+    if advice := _unrun_advice(report):
+        return f"Nothing of the change ran, so nothing can be said of what it does. {advice}"
     return "Nothing has to be done." if top is None else "Nothing has to be done; small findings are listed."
 
 

@@ -95,7 +95,7 @@ class TerminalReporter:
 
     def _panel(self, report: Report) -> Panel:
         colour = _COLOURS[report.verdict]
-        word, gloss = summary.VERDICT_WORDS[report.verdict]
+        word, gloss = summary.verdict_words(report)
         head = Text.assemble((f"{_MARKS[report.verdict]} {word}", f"bold {colour}"), (f"  {gloss}", ""))
         rows: list[RenderableType] = [head, *_figure(report), Text(), self._gauge(report, colour), Text()]
         rows += [Text.assemble("• ", _says(reason)) for reason in report.reasons[:6]]

@@ -149,6 +149,7 @@ def _install(
                 deadline=wanted.deadline,
                 room=wanted.setup_cache_mb << 20,
                 imported=imported,
+                files=wanted.setup_files,
             ),
         )
     return set_up(context, opened.change, opened.base, opened.head, order=_order(wanted, wanted.setup))

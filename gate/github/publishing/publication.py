@@ -268,7 +268,7 @@ def _verdict(report: Report, where: Where, text: str, basis: Basis, me: str) -> 
         tree=report.tree,
         since=where.since or where.now,
     )
-    word = summary.VERDICT_WORDS[report.verdict][0]
+    word = summary.verdict_words(report)[0]
     return checks.Verdict(
         sha=where.sha,
         conclusion=_CONCLUSIONS[report.verdict],

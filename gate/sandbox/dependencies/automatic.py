@@ -39,7 +39,7 @@ _HEAD_OFF: Final = "sandbox.setup_head is off: only base's are installed"
 class SetUpRequest:
     """``committed``: when the base commit was made (seconds since the epoch), None if unknown. ``head``:
     whether what head adds is installed; ``deadline`` of one probe, seconds; ``room``: bytes of all layers;
-    ``imported``: modules that changed Python of head imports.
+    ``imported``: modules that changed Python of head imports; ``files``: requirements files to use besides.
     """
 
     committed: int | None = None
@@ -47,6 +47,7 @@ class SetUpRequest:
     deadline: float = 20.0
     room: int = 4 << 30
     imported: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()
 
 
 def set_up_automatically(
@@ -60,11 +61,10 @@ def set_up_automatically(
     store.sweep(request.room)
     version = python_version(context.backend, context.spec, store)
     paths = [file.path for file in change.files]
+    also = (request.imported, request.files)
     needs: dict[Side, Needs] = {
-        "base": read_needs(
-            base, [f.old_path or f.path for f in change.files], version, store, request.imported
-        ),
-        "head": read_needs(head, paths, version, store, request.imported),
+        "base": read_needs(base, [f.old_path or f.path for f in change.files], version, store, *also),
+        "head": read_needs(head, paths, version, store, *also),
     }
     same = needs["base"].comparison_key == needs["head"].comparison_key
     target = InstallTarget(version=version, newest=newest_for(request.committed, time.time()))

@@ -18,10 +18,16 @@ from gate.model.change import Tree
 from gate.sandbox.dependencies import layers
 from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.tree_archive import TREE
-from gate.supply.python import installed
+from gate.supply.python import installed, requirements_files
 from gate.supply.python.interpreter import environment
 from gate.supply.python.project import Files, Project, folders_of, read
-from gate.supply.python.requirements import Requirements, names_of, with_imported, without_tools
+from gate.supply.python.requirements import (
+    MOST_BYTES,
+    Requirements,
+    names_of,
+    with_imported,
+    without_tools,
+)
 from gate.supply.python.workspace import local_projects
 
 _VERSION: Final = "needs 6"
@@ -74,14 +80,20 @@ class Needs:
 
 
 def read_needs(
-    tree: Tree, paths: Sequence[str], python: str, store: LayerStore, imported: Collection[str] = ()
+    tree: Tree,
+    paths: Sequence[str],
+    python: str,
+    store: LayerStore,
+    imported: Collection[str] = (),
+    named: Sequence[str] = (),
 ) -> Needs:
     """The needs of the projects of these changed files. ``python``: the interpreter's version. ``imported``:
     modules that those files import, which may stand in a group that is neither for running nor for tests.
+    ``named``: requirements files that the settings name, which count as well.
     """
     files = Files(tree)
     folders = folders_of(paths, files)
-    if not folders:
+    if not folders and not named:
         return Needs()
     blobs = "\n".join(f"{path} {blob}" for path, blob in sorted(files.blobs.items()))
     key = layers.name_of("\n".join((_VERSION, python, *folders, "", blobs)))
@@ -93,12 +105,27 @@ def read_needs(
         store.remember(key, msgspec.json.encode(projects))
     projects = tuple(replace(p, requirements=with_imported(p.requirements, imported)) for p in projects)
     sources = frozenset(posixpath.dirname(e.path) for e in tree.entries() if e.path.endswith(".py"))
-    return Needs(projects=projects, sources=sources, merged=_of_indexes(projects))
+    more = [_named(tree, path) for path in named]
+    return Needs(projects=projects, sources=sources, merged=_of_indexes(projects, more))
 
 
-def _of_indexes(projects: Sequence[Project]) -> Requirements:
-    """What all of them need, without each other."""
-    merged = merge([p.requirements for p in projects])
+def _named(tree: Tree, path: str) -> Requirements:
+    """A requirements file that the settings name."""
+    known = {entry.path for entry in tree.entries() if entry.mode.startswith("100")}
+    if path not in known:
+        return Requirements(left=(f"{path}: sandbox.setup_files names it, and there is no such file",))
+
+    def text(of: str) -> bytes | None:
+        data = tree.read(of) if of in known else None
+        return None if data is None or len(data) > MOST_BYTES else data
+
+    found = requirements_files.read(path, text)
+    return replace(found, lines=(), tests=found.lines, locked=False)
+
+
+def _of_indexes(projects: Sequence[Project], more: Sequence[Requirements]) -> Requirements:
+    """What all of them need, without each other, and what else is asked for."""
+    merged = merge([p.requirements for p in projects] + list(more))
     own = {canonicalize_name(p.declared.name) for p in projects if p.declared.name}
 
     def others(lines: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from gate.model.override import Override
 from gate.model.report import Report
 from gate.model.score import Verdict
 from gate.policy.override import EVIDENCE, apply, before_overrides, is_command, parse_command, parse_file
+from gate.report.summary import next_step, verdict_words
 from tests.golden import sample
 
 NOW = 1_800_000_000.0
@@ -45,6 +46,21 @@ def test_all_lets_a_blocked_change_through_with_a_warning() -> None:
     assert after.score == report.score
     assert "overridden; without that: fail" in after.reasons[0]
     assert set(after.overrides[0].covers) == {f.fingerprint for f in report.findings}
+
+
+def test_what_an_override_lets_through_is_said_first() -> None:
+    after = apply(_soft(), [_ask()], now=NOW)
+    assert verdict_words(after)[0] == "Let through by an override"
+    assert next_step(after) == "Nothing has to be done: what was found is overridden (see Overrides)."
+    assert all(reason.startswith("of what is not overridden, ") for reason in after.reasons[1:])
+    assert verdict_words(apply(_soft(), [], now=NOW))[0] == "Blocked"
+
+
+def test_entries_of_the_file_for_other_changes_are_not_shown() -> None:
+    shared = replace(_ask(FP), source="overrides.toml")
+    assert apply(_soft(), [shared], now=NOW).overrides == ()
+    assert len(apply(_soft(), [replace(shared, until=int(NOW) - 1)], now=NOW).overrides) == 1
+    assert len(apply(_soft(), [_ask(FP)], now=NOW).overrides) == 1, "a person asked for it here"
 
 
 def test_one_fingerprint_covers_one_finding_and_the_rest_still_blocks() -> None:

@@ -81,7 +81,7 @@ def test_a_pass_of_which_nothing_ran_says_what_to_set() -> None:
     unrun = UnrunLines(spans=((1, 2),), reason=UnrunReason.DEPENDENCY_MISSING, detail="numpy")
     file = FileExercised(path="a.py", language="python", executable=2, ran=0, unrun=(unrun,))
     report = replace(sample.harmless(), findings=(), exercised=Exercised(files=(file,)))
-    assert next_step(report).startswith("Nothing is wrong with what was seen, but nothing of the change ran.")
+    assert next_step(report).startswith("Nothing of the change ran, so nothing can be said of what it does.")
     assert "`sandbox.setup_files`" in next_step(report)
     ran = replace(report, exercised=Exercised(files=(replace(file, ran=1),)))
     assert next_step(ran) == "Nothing has to be done."

@@ -243,3 +243,19 @@ def test_a_lasting_layer_does_not_age(tmp_path: Path, monkeypatch: pytest.Monkey
     found = store.find("k")
     assert found is not None
     assert found.lasting
+
+
+def test_files_that_the_settings_name_count_besides_what_is_found(tmp_path: Path) -> None:
+    tree = DictTree(
+        {
+            "requirements.txt": "six\n",
+            "ci/extra.in": "-r more.txt\ntomlkit>=0.12\n",
+            "ci/more.txt": "attrs\n",
+            "a.py": "",
+        }
+    )
+    store = LayerStore(tmp_path)
+    assert read_needs(tree, ("a.py",), "3.11.2", store).merged.tests == ()
+    found = read_needs(tree, ("a.py",), "3.11.2", store, (), ("ci/extra.in", "gone.txt")).merged
+    assert (found.lines, found.tests) == (("six",), ("attrs", "tomlkit>=0.12"))
+    assert found.left == ("gone.txt: sandbox.setup_files names it, and there is no such file",)
