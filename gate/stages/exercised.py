@@ -33,6 +33,10 @@ _ACTS: Final = frozenset(SensitiveKind) - {
 _BRACKETS: Final = re.compile(r"[\s{}()\[\];,]*(?:(?:else|try|finally|do)[\s{}()\[\];,]*)*(?://.*)?")
 _MADE_ONLY: Final = re.compile(r"(?:\A|[.:])(?:[A-Z]\w*|socket|session)\Z")
 """Callees that make an object: a connection is made by what is called on it."""
+_OVER_CONNECTION: Final = re.compile(
+    r"\.(?:send|sendall|sendfile|recv|recv_into|makefile|shutdown|unwrap|do_handshake)\Z"
+)
+"""Methods of a connection that is there: what the trace has is the call that connected."""
 _MOST_SPANS: Final = 1_000
 _TEXT: Final = 200
 
@@ -170,6 +174,8 @@ class _File:
         python = self._reading.language == "python"
         if call.kind is SensitiveKind.NETWORK and not python and _MADE_ONLY.search(call.call):
             return True
+        if call.kind is SensitiveKind.NETWORK and _OVER_CONNECTION.search(call.call):
+            return call.kind in self._seen.kinds
         there = lines.get(self._file.path, frozenset())
         return not there.isdisjoint(range(call.first, call.last + 1))
 

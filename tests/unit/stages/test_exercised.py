@@ -199,3 +199,37 @@ def test_what_nobody_can_read_is_in_no_figure(path: str, content: str | bytes, t
 def test_prose_and_data_are_no_code(tmp_path: Path) -> None:
     head = {"README.md": "# Prices\n", "prices.json": "{}\n", "src/pricing/__init__.py": "# nothing\n"}
     assert counted(tmp_path, head, Coverage()) == Exercised()
+
+
+SENDING = """
+    import socket
+
+
+    def tell(data):
+        with socket.create_connection(("db.example", 9)) as peer:
+            peer.sendall(data)
+    """
+
+
+@pytest.mark.parametrize("connected", [True, False])
+def test_what_goes_over_a_connection_is_shown_by_the_call_that_connected(
+    tmp_path: Path, connected: bool
+) -> None:
+    """The kernel tells of no ``send`` on a connected socket."""
+    path, network = "src/pricing/tell.py", SensitiveKind.NETWORK
+    repo = build(Pull(name="x", head={path: SENDING}, base={}, verdicts=()), tmp_path)
+    with open_range(repo, "main", "head") as opened:
+        files = opened.change.files
+        readings = read_change(files, opened.base, opened.head)
+        plan = make_plan(opened.change, opened.base, opened.head, deadline=20.0, deep=False)
+        made = frozenset(call.place for call in readings.head[path].calls)
+        lines = frozenset({5}) if connected else frozenset()
+        seen = covered(
+            path, 1, 4, 5, 6,
+            made={path: made},
+            shown={network: {path: lines}},
+            kinds=frozenset({network} if connected else ()),
+        )  # fmt: skip
+        found = only(exercised(files, readings, plan, seen))
+    left = {call.call for call in found.calls}
+    assert left == (set() if connected else {"socket.create_connection", "peer.sendall"})
