@@ -27,6 +27,8 @@ _START_UP: Final = re.compile(
 )
 PIP: Final = re.compile(r".*/bin/pip[\d.]*\Z", re.DOTALL)
 """What an environment is filled by; who wrote it counts."""
+_READLINE: Final = "~/.inputrc"
+"""What the line editor's library reads when it is loaded."""
 _PWNAM: Final = ("/etc/passwd", "/etc/group")
 _SURVEYED: Final = frozenset((
     "", "~", "/home", "/etc", "/opt", "/usr", "/usr/local", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/lib",
@@ -169,7 +171,7 @@ class FileView:
         meant = where.shown in self._named or self._actors.was_asked_for(event.pid, event.asked or event.path)
         listed = "O_DIRECTORY" in event.flags
         survey = listed and where.shown.rstrip("/") in _SURVEYED
-        if (where.noise or where.kind in ("own", "device", "gate", "scratch", "tree")) and not survey:
+        if (where.noise or where.shown == _READLINE or where.kind in ("own", "device", "gate", "scratch", "tree")) and not survey:
             return IGNORED
         if where.kind == "quiet" and not (meant or survey):
             return IGNORED

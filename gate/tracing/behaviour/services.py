@@ -19,7 +19,7 @@ _OWN: Final = re.compile(r"(?:/work/services|/dev/shm/PostgreSQL\.\d+)(?:/|\Z)")
 _LAID: Final = re.compile(r"/work/services(?:/|\Z)|/usr/share/gate-postgresql\.tar\Z")
 _READ: Final = re.compile(
     r"/usr/(?:share|lib)/|/sys/devices/system/|/proc/meminfo\Z"
-    r"|/etc/(?:gnutls/config|malloc\.conf|ssl/openssl\.cnf|localtime|timezone|nsswitch\.conf|ld\.so\.[a-z.]+)\Z"
+    r"|/etc/(?:gnutls/config|malloc\.conf|ssl/openssl\.cnf|localtime|timezone|nsswitch\.conf|passwd|group|ld\.so\.[a-z.]+)\Z"
 )
 """What such a program reads of the system when it starts."""
 _WAKING: Final = frozenset(("SIGURG", "SIGUSR1", "SIGUSR2", "SIGALRM"))

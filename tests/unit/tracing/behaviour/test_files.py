@@ -46,6 +46,7 @@ HARMLESS_READS = (
     "/work/tree/shop/data.json",
     "/work/tree/../tree/x",
     "/work/home/.cache/shop/rates.json",
+    "/work/home/.inputrc",
     "/work/home/.config",
     "/tmp/tmpabcdefgh/x",
     "/var/tmp/x",
@@ -146,6 +147,7 @@ def test_writing_this_is_nobodys_business(path: str, tmp_path: Path) -> None:
     ("path", "flags", "shown", "how"),
     [
         ("/work/home/.bashrc", "O_WRONLY|O_CREAT|O_APPEND", "~/.bashrc", "appends"),
+        ("/work/home/.inputrc", "O_WRONLY|O_CREAT|O_APPEND", "~/.inputrc", "appends"),
         ("/var/log/syslog", "O_WRONLY|O_TRUNC", "/var/log/syslog", "empties"),
         ("/etc/ld.so.preload", "O_WRONLY|O_CREAT", "/etc/ld.so.preload", "writes"),
         ("/work/tree/shop/cart.py", "O_RDWR", "tree:shop/cart.py", "writes"),
