@@ -171,7 +171,8 @@ class FileView:
         meant = where.shown in self._named or self._actors.was_asked_for(event.pid, event.asked or event.path)
         listed = "O_DIRECTORY" in event.flags
         survey = listed and where.shown.rstrip("/") in _SURVEYED
-        if (where.noise or where.shown == _READLINE or where.kind in ("own", "device", "gate", "scratch", "tree")) and not survey:
+        quiet = where.noise or where.shown == _READLINE
+        if (quiet or where.kind in ("own", "device", "gate", "scratch", "tree")) and not survey:
             return IGNORED
         if where.kind == "quiet" and not (meant or survey):
             return IGNORED
