@@ -82,8 +82,10 @@ class Incident:
 
     @property
     def primary(self) -> Location:
-        """Where its worst finding points."""
-        return self.findings[0].primary
+        """Where its worst finding points, with the line of the worst in the same file that has one."""
+        first = self.findings[0].primary
+        same = (f.primary for f in self.findings if f.primary.path == first.path)
+        return next((place for place in same if place.line is not None), first)
 
 
 def incidents(report: Report) -> tuple[Incident, ...]:

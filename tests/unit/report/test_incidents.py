@@ -130,6 +130,14 @@ def test_what_reading_found_on_the_same_line_belongs_to_it() -> None:
     assert {f.rule_id for f in only.findings} == {"behaviour.exec", "py.exec"}
 
 
+def test_an_incident_has_the_line_of_the_worst_of_its_findings_that_has_one() -> None:
+    sent = seen(KIND.CANARY, "netrc in net 203.0.113.7:4444", canary="netrc", channel="net")
+    reached = seen(KIND.CONNECT, "203.0.113.7:4444")
+    found = (finding(sent, Severity.CRITICAL, None), finding(reached, Severity.HIGH, 13))
+    (only,) = incidents(report(sent, reached, findings=found))
+    assert (only.severity, only.primary.line) == (Severity.CRITICAL, 13)
+
+
 def test_a_worse_finding_of_reading_leads() -> None:
     item = seen(KIND.EXEC, "id", argv="id")
     static = replace(
