@@ -12,6 +12,7 @@ from gate.prescreen.scanners import (
     dependencies,
     destinations,
     governance,
+    guarded_scripts,
     hidden_text,
     imports,
     infrastructure,
@@ -41,6 +42,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield meta, ""
     for meta in infrastructure.RULES:
         yield meta, ""
+    for meta in guarded_scripts.RULES:
+        yield meta, guarded_scripts.PAGES[meta.id].strip()
     for meta in protections.RULES:
         yield meta, protections.PAGES[meta.id].strip()
     for rule in (*ast_rules(), *plugin_rules()):

@@ -22,6 +22,7 @@ from gate.prescreen.scanners.commands import Commands
 from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.destinations import Destinations
 from gate.prescreen.scanners.governance import Governance
+from gate.prescreen.scanners.guarded_scripts import GuardedScripts
 from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
@@ -46,6 +47,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         HiddenText(),
         Opaque(),
         Governance(),
+        GuardedScripts(),
         Commands(),
         Dependencies(),
         Destinations(),

@@ -68,7 +68,7 @@ def conditions(root: Node, *, shell: bool) -> Iterator[Condition]:
     name_of = r"[A-Za-z_]\w*" if shell else r"[A-Za-z_$][\w$]*"
     count = 0
     for node in walk(root, frozenset()):
-        for test, first, last, holds in _shell(node) if shell else _javascript(node):
+        for test, first, last, holds in decided(node, shell=shell):
             text = " ".join(text_of(test).split()).strip("; ")
             made = [
                 f"{name} = {known[name]}"
@@ -85,6 +85,11 @@ def conditions(root: Node, *, shell: bool) -> Iterator[Condition]:
             count += 1
             if count >= _MOST:
                 return
+
+
+def decided(node: Node, *, shell: bool) -> Iterator[_Found]:
+    """The conditions of one node: the test, the first and the last node that it decides about, its sign."""
+    yield from _shell(node) if shell else _javascript(node)
 
 
 def _kind(text: str, whole: str, *, shell: bool) -> GuardKind:
