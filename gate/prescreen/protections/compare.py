@@ -23,7 +23,7 @@ from gate.prescreen.protections.unit_losses import (
     opened,
     weaker,
 )
-from gate.prescreen.protections.vocabulary import family_of, is_check, is_switch
+from gate.prescreen.protections.vocabulary import CLEANERS, family_of, is_check, is_switch, snake
 
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
@@ -118,14 +118,22 @@ def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -
 
 def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
     missing: list[tuple[Guard, Guard | None]] = []
+    inverted: list[tuple[Guard, Guard | None]] = []
     for g in both.gone:
         if g.family == "other" or _is_kept(g, both) or not _still_matters(g, both, head):
             continue
         looser = _looser(g, both) or _more_often(g, both)
-        if looser is None and _is_replaced(g, [*both.gained, *wide], both, head):
+        others = [h for h in (*both.gained, *wide) if not _opposes(h, g)]
+        if looser is None and _is_replaced(g, others, both, head):
+            continue
+        turned = next((h for h in both.gained if _opposes(h, g)), None) if looser is None else None
+        if turned is not None:
+            inverted.append((g, turned))
             continue
         looser = looser or _vague_one(g, both)
         missing.append((g, looser))
+    if inverted:
+        yield _loss("inverted", inverted, both)
     ways: tuple[How, ...] = ("loosened", "removed")
     for how in ways:
         those = [(g, looser) for g, looser in missing if (looser is None) is (how == "removed")]
@@ -155,9 +163,24 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         mild=mild,
         bare=checks
         and not mild
+        and not (_is_timing(those) and _is_check_by_answer(both.old.unit))
         and (decides(both.new.unit) or decides(both.old.unit))
         and is_as_before(both.old.unit, both.new.unit, *shown),
     )
+
+
+def _is_timing(those: list[tuple[Guard, Guard | None]]) -> bool:
+    """Is all that went a comparison in constant time? The check itself may still be there."""
+    names = {name for name, group in CLEANERS.items() if group == "constant time"}
+    gone = {
+        snake(atom.lstrip("+-").partition("(")[0]) for g, _ in those for atom in g.must if g.form != "cleaner"
+    }
+    return gone <= names and all(x is None for _, x in those)
+
+
+def _is_check_by_answer(unit: Unit) -> bool:
+    """Is it a check only because it returns what a comparison says, by no name and no route?"""
+    return unit.check and not (unit.coarse or unit.route or is_check(unit.name.rpartition(".")[2]))
 
 
 def _is_uncertain(those: list[tuple[Guard, Guard | None]], both: _Compared) -> bool:
@@ -220,6 +243,14 @@ def _looser(g: Guard, both: _Compared) -> Guard | None:
         if set(h.must) >= set(g.must) and set(h.must) | set(h.context) > set(g.must):
             return h
     return None
+
+
+def _opposes(h: Guard, g: Guard) -> bool:
+    """Does a guard of head refuse whom this one of base let through, by the same condition turned round?"""
+    if h.family == "other" or h.form != "refusal" or g.form not in ("refusal", "branch"):
+        return False
+    turned = {("-" if atom[0] == "+" else "+") + atom[1:] for atom in g.must}
+    return not turned.isdisjoint(h.must) and set(g.must).isdisjoint(h.must)
 
 
 def _vague_one(g: Guard, both: _Compared) -> Guard | None:

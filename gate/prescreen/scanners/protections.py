@@ -63,6 +63,8 @@ the order of a check and what it guards.
 
 - *gone*: nothing at head refuses what base refused. A guard of the same kind elsewhere (a router, a class,
   middleware, a helper that is called) counts as kept; a log-in does not stand in for a permission.
+- *turned round*: the condition of a refusal is the opposite of base's (`!==` became `===`, a `not` is gone),
+  whatever else it asks: high, since the one whom base refused is let through.
 - *refuses less*: the same check under more conditions, behind the act, or with its exception swallowed. Low
   where the new condition is one of the program's own; medium where it asks the environment, a header, a
   setting or is constant.
@@ -148,6 +150,7 @@ _ENDINGS: Final = (".go", ".java", ".kt", ".kts", ".cs", ".rb", ".php", ".rs")
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",
+    "inverted": "A check of {} is turned round: it lets through whom base refused.",
     "weakened": "Far less than at base: {}.",
     "opened": "Something that base did not have switches a protection off ({}).",
 }
@@ -258,7 +261,7 @@ def _loss(loss: Loss, view: View) -> Finding:
         "after": loss.after or "nothing",
     }
     way_round = loss.how == "opened" and loss.family in WHO
-    severity = Severity.HIGH if loss.open or way_round else Severity.MEDIUM
+    severity = Severity.HIGH if loss.open or way_round or loss.how == "inverted" else Severity.MEDIUM
     severity = Severity.CRITICAL if loss.bare else severity
     severity = Severity.LOW if loss.mild or is_example(loss.path) else severity
     made = finding(

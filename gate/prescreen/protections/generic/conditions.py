@@ -45,7 +45,15 @@ def terms(test: Node, holds: bool = True) -> list[Term]:
             parts = [terms(left, holds), terms(right, holds)]
             return either(parts) if (word in ("||", "or")) is holds else both(parts)
         return [frozenset({_compared(left, word, right, holds)})]
-    return [frozenset({atom(test, holds)})]
+    return [frozenset({atom(test, holds is not _is_negated(test))})]
+
+
+def _is_negated(test: Node) -> bool:
+    """Kotlin's grammar reads ``!user.isAdmin`` as ``(!user).isAdmin``."""
+    first = test
+    while first.type in ("navigation_expression", "call_expression") and first.named_children:
+        first = first.named_children[0]
+    return first is not test and first.type == "unary_expression" and operator_of(first) == "!"
 
 
 def atom(test: Node, holds: bool) -> str:

@@ -22,7 +22,7 @@ from gate.prescreen.protections.javascript.conditions import Conditions, first_i
 from gate.prescreen.protections.javascript.refusals import FUNCTIONS, Refusals, constants
 from gate.prescreen.protections.tree_sitter.shapes import text_of
 from gate.prescreen.protections.tree_sitter.strengths import constants_in, strengths_in
-from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
+from gate.prescreen.protections.vocabulary import CLEANERS, family_of, is_check, is_opening, snake
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
@@ -353,6 +353,8 @@ def _unit(
 ) -> Unit:  # fmt: skip
     short = name.rpartition(".")[2]
     fallback: Family | None = (family_of(short) or "validation") if is_check(short) and not route else None
+    if fallback is None and not route and any(_is_compared(one) for one in bodies):
+        fallback = "integrity"
     tested: set[str] = set()
     plains: list[int] = []
     acts: list[int] = []
@@ -388,6 +390,18 @@ def _unit(
         acts=tuple(acts)[:_WORDS],
         mentions=tuple(sorted(set(words)))[:_WORDS],
     )
+
+
+def _is_compared(function: Node) -> bool:
+    """Does it return ``timingSafeEqual(a, b)``, alone or as a part of a condition?"""
+    for node in walk(function, frozenset()):
+        if node.type == "call_expression" and CLEANERS.get(snake(last_name(node))) == "constant time":
+            above = node.parent
+            while above is not None and above.type in ("binary_expression", "parenthesized_expression"):
+                above = above.parent
+            if above is not None and above.type in ("return_statement", "arrow_function"):
+                return True
+    return False
 
 
 def _words(node: Node) -> Iterator[str]:

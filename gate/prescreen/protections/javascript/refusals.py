@@ -47,6 +47,8 @@ _SAYS: Final = frozenset({"includes", "startsWith", "some", "every", "has", "tes
 _OWN: Final = frozenset(
     {"userId", "user_id", "ownerId", "owner_id", "owner", "user", "authorId", "createdBy"}
 )
+_RESPONSES: Final = frozenset({"res", "response", "reply", "resp"})
+"""Names of answers: calling their methods ends nothing."""
 _RAISING: Final = frozenset({"jwtVerify", "verifyAsync", "assertAuthenticated", "authenticateRequest"})
 
 
@@ -160,6 +162,8 @@ class Refusals(TreeSitterRefusals):
         self.weaknesses += [*_with_itself(test)]
         first, second = _statements(yes_body), _statements(otherwise)
         refusal, refused_else = self._refusal(first), self._refusal(second)
+        if refusal is not None and not second and _goes_on(node, first):
+            refusal = None
         if refusal is not None:
             self._refuse(yes, refusal, node, test, first, place)
         if refused_else is not None:
@@ -299,6 +303,24 @@ def _statements(node: Node | None) -> list[Node]:
         inner = first_in(node)
         return _statements(inner)
     return node.named_children if node.type == "statement_block" else [node]
+
+
+def _goes_on(node: Node, body: list[Node]) -> bool:
+    """Is only a status set, or an answer sent, and what the condition guards reached all the same?"""
+    body = [one for one in body if one.type != "comment"]
+    behind = node.next_named_sibling
+    while behind is not None and behind.type == "comment":
+        behind = behind.next_named_sibling
+    if not body or body[-1].type != "expression_statement" or behind is None or behind.type in _ENDS:
+        return False
+    at: Node | None = first_in(body[-1])
+    while at is not None and at.type in ("call_expression", "member_expression", "assignment_expression"):
+        at = (
+            at.child_by_field_name("function")
+            or at.child_by_field_name("object")
+            or at.child_by_field_name("left")
+        )
+    return at is not None and text_of(at) in _RESPONSES
 
 
 def _explicit(node: Node) -> Family | None:

@@ -23,7 +23,7 @@ from gate.prescreen.protections.python.guards import (
 )  # fmt: skip
 from gate.prescreen.protections.python.refusals import Refusals, digest
 from gate.prescreen.protections.python.strengths import Constants, constants_of, strengths_in
-from gate.prescreen.protections.vocabulary import family_of, is_check
+from gate.prescreen.protections.vocabulary import CLEANERS, family_of, is_check, snake
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
@@ -112,9 +112,19 @@ def _before_requests(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[G
 def _refusals(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Refusals:
     fallback = (family_of(node.name) or "validation") if is_check(node.name) else None
     answers = [n for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
+    if fallback is None and any(_is_compared(n.value) for n in answers):
+        fallback = "integrity"
     reader = Refusals(Conditions(_locals(node)), fallback, silent=fallback is not None and not answers)
     reader.read(node.body)
     return reader
+
+
+def _is_compared(value: ast.expr | None) -> bool:
+    """``compare_digest(a, b)``, alone or as a part of a condition: whatever returns it is a check."""
+    parts = value.values if isinstance(value, ast.BoolOp) else [value]
+    return any(
+        isinstance(one, ast.Call) and CLEANERS.get(snake(last_name(one))) == "constant time" for one in parts
+    )
 
 
 def _locals(node: ast.AST) -> dict[str, ast.expr]:
@@ -187,7 +197,7 @@ def _function(
         kind="function",
         line=node.lineno,
         route=_is_route(node, owner, django, bases),
-        check=is_check(node.name),
+        check=reader.fallback is not None,
         guards=() if known is None else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
         weaknesses=() if known is None else tuple(f for f in facts if isinstance(f, Weakness)),
         strengths=_strengths([node], owner, known),
