@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -32,26 +33,12 @@ def read_notebook(text: str) -> Cells | None:
         book = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(book, dict):
+    if not isinstance(book, dict) or _cells(book) is None:
         return None
-    cells = book.get("cells")
-    if cells is None:
-        sheets = book.get("worksheets")
-        cells = (
-            [c for s in _list(sheets) if isinstance(s, dict) for c in _list(s.get("cells"))]
-            if _list(sheets)
-            else None
-        )
-    if not isinstance(cells, list):
-        return None
-    found = _Finder(text)
+    found = Finder(text)
     out: list[str] = []
     lines: list[int] = []
-    for cell in cells:
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
-            continue
-        source = cell.get("source", cell.get("input", ""))
-        parts = source.splitlines() if isinstance(source, str) else _joined(source)
+    for parts in code_cells(book):
         shell = bool(parts) and parts[0].startswith("%%") and parts[0].split()[0] not in _CELL_MAGIC_CODE
         for part in parts:
             lines.append(found.line_of(part))
@@ -61,6 +48,22 @@ def read_notebook(text: str) -> Cells | None:
     return Cells(
         text="\n".join(out) + "\n", lines=(*lines, lines[-1] if lines else 1), language=_language(book)
     )
+
+
+def code_cells(book: object) -> Iterator[list[str]]:
+    """The lines of each code cell of a parsed notebook."""
+    for cell in _cells(book) or () if isinstance(book, dict) else ():
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", cell.get("input", ""))
+        yield source.splitlines() if isinstance(source, str) else _joined(source)
+
+
+def _cells(book: dict[str, Any]) -> list[object] | None:
+    cells = book.get("cells")
+    if cells is None and (sheets := _list(book.get("worksheets"))):
+        cells = [c for s in sheets if isinstance(s, dict) for c in _list(s.get("cells"))]
+    return cells if isinstance(cells, list) else None
 
 
 def _language(book: dict[str, Any]) -> str:
@@ -98,7 +101,7 @@ def _as_python(line: str, *, shell: bool) -> str:
     return f"{indent}get_ipython().system({line.strip().lstrip('!%')!r})"
 
 
-class _Finder:
+class Finder:
     """Finds each source line in the file's text, going forward, so that equal lines get their own place."""
 
     def __init__(self, text: str) -> None:
@@ -107,6 +110,7 @@ class _Finder:
         self._line = 1
 
     def line_of(self, part: str) -> int:
+        """The line of the next place where this stands; of the last one found where it stands nowhere."""
         for needle in (json.dumps(part, ensure_ascii=False)[1:-1], json.dumps(part)[1:-1]):
             if not needle:
                 return self._line

@@ -73,6 +73,8 @@ class View:
     encoding: str = "utf-8"
     lines: tuple[int, ...] | None = field(default=None, repr=False)
     unreadable: str = ""
+    part: bool = False
+    """Commands for a shell that stand in a file of another format: another view of the same file."""
     guessed: bool = False
     """The language was guessed from the text alone: a parser that refuses it proves nothing."""
 
@@ -103,13 +105,16 @@ class Views:
 
     all: tuple[View, ...]
 
-    def of(self, languages: Iterable[str] | None = None, side: Side | None = None) -> list[View]:
-        """Views in one of the languages (None: any) on one side (None: both)."""
+    def of(
+        self, languages: Iterable[str] | None = None, side: Side | None = None, *, parts: bool = False
+    ) -> list[View]:
+        """Views in one of the languages (None: any, parts only where asked for) on one side (None: both)."""
         wanted = None if languages is None else set(languages)
         return [
             v
             for v in self.all
-            if (side is None or v.side == side) and (wanted is None or v.language in wanted)
+            if (side is None or v.side == side)
+            and ((parts or not v.part) if wanted is None else v.language in wanted)
         ]
 
 

@@ -87,17 +87,23 @@ def run_rules(
     *,
     here: int = _HERE,
     wanted: Callable[[View], bool] = _any,
+    parts: bool = False,
 ) -> tuple[tuple[Finding, ...], Unlooked]:
     """Every rule over every ``wanted`` view, head and base: what head has more, and what took too long.
 
     ``door`` is where a child finds the same rules (``"package.module:NAME"``): texts of more than ``here``
-    characters are looked at there, under a deadline, one after another.
+    characters are looked at there, under a deadline, one after another. ``parts``: also views of commands
+    within other formats.
     """
     until = time.monotonic() + request.deadline
     views = make_views(request)
-    head, unlooked = _look(rules, door, [v for v in views.of(side="head") if wanted(v)], until, here)
+    head, unlooked = _look(
+        rules, door, [v for v in views.of(side="head", parts=parts) if wanted(v)], until, here
+    )
     suspects = {f.primary.path for f in head}
-    old = [view for view in views.of(side="base") if view.source.path in suspects and wanted(view)]
+    old = [
+        view for view in views.of(side="base", parts=parts) if view.source.path in suspects and wanted(view)
+    ]
     base, _ = _look(rules, door, old, until, here)
     return only_new(head, base, request.change), unlooked
 

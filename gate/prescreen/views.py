@@ -6,12 +6,13 @@ No path of the change reaches a scanner's file system, so none can exclude itsel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from gate.languages.content import named_as_code, reader_of
 from gate.languages.decode import Decoded, decode, names_a_codec, without_declaration
+from gate.languages.embedded_commands import EmbeddedCommands, may_hold_commands
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.notebook import Cells, read_notebook
 from gate.model.change import Side
@@ -64,7 +65,44 @@ def make_views(request: PrescreenRequest) -> Views:
     for index, one in enumerate(looked):
         text, unreadable = decoded.get(index) or (decode(one.data, python=one.language == "python"), "")
         views.append(_view(folder, index, one, text, unreadable))
+    views += _parts(folder, views, request.deadline)
     return Views(all=tuple(views))
+
+
+def _parts(folder: Path, views: list[View], deadline: float) -> list[View]:
+    """Commands in files of other formats as scripts. What cannot be read, readers of the format name."""
+    whole = [(at, view) for at, view in enumerate(views) if may_hold_commands(view.path)]
+    if not whole:
+        return []
+    results = scan_isolated(
+        Reader("gate.languages.embedded_commands:read", EmbeddedCommands, parses=True, pure=True),
+        [(view.path, _whole(view)) for _, view in whole],
+        deadline=deadline,
+    )
+    found = []
+    for (at, view), result in zip(whole, results, strict=True):
+        if result.value is None or not result.value.text.strip():
+            continue
+        file = folder / f"{at:06d}-part.sh"
+        file.write_bytes(result.value.text.encode("utf-8", "replace"))
+        found.append(
+            replace(
+                view,
+                language="shell",
+                text=result.value.text,
+                lines=result.value.lines,
+                file=file,
+                unreadable="",
+                part=True,
+            )
+        )
+    return found
+
+
+def _whole(view: View) -> bytes:
+    if view.side == "head":
+        return view.source.head
+    return view.source.base or b""
 
 
 def decode_one(path: str, data: bytes, options: dict[str, object]) -> Decoded:

@@ -51,7 +51,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> tuple[GuardedAct
     grammar = "bash" if shell else GRAMMARS.get(PurePosixPath(path).suffix)
     if grammar is None:
         return ()
-    calls = read_one(f"{path}.sh" if shell and "." not in path.rpartition("/")[2] else path, data, {}).calls
+    calls = read_one(f"{path}.sh" if shell else path, data, {}).calls
     acts = [
         (place_of(data, call.first, call.column).byte, call)
         for call in calls

@@ -240,7 +240,12 @@ class Commands:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Run the rules; what they could not get through in time is named."""
         found, unlooked = run_rules(
-            RULES, "gate.prescreen.scanners.commands:RULES", request, here=_LONG, wanted=_wanted
+            RULES,
+            "gate.prescreen.scanners.commands:RULES",
+            request,
+            here=_LONG,
+            wanted=_wanted,
+            parts=True,
         )
         return ended(self.name, found, unlooked)
 

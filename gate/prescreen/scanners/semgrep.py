@@ -104,7 +104,7 @@ class Semgrep:
         until = time.monotonic() + request.deadline
         views = make_views(request)
         by_file = {str(view.file): view for view in views.all}
-        heads = views.of(side="head")
+        heads = views.of(side="head", parts=True)
         together = len(heads) <= FEW
         targets = [t for view in (views.all if together else heads) for t in _targets(view)]
         if not targets:
@@ -114,7 +114,7 @@ class Semgrep:
         if not together:
             # Only where head has something can base take it away.
             suspects = {by_file[match.file].path for match in matches}
-            olds = [view for view in views.of(side="base") if view.source.path in suspects]
+            olds = [view for view in views.of(side="base", parts=True) if view.source.path in suspects]
             if olds:
                 left = max(1.0, until - time.monotonic())
                 old = run_engine([t for v in olds for t in _targets(v)], request.scratch, left, request.pace)
