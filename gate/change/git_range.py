@@ -18,6 +18,7 @@ from gate.errors import InconclusiveError, UsageError
 from gate.model.change import Change, LineOrigin
 
 _BAD_REVISION: Final = re.compile(r"[\x00-\x20\x7f]|\.\.|^[-:^]|^$")
+_ANCESTOR: Final = re.compile(r"([^~^]+)[~^][0-9~^]*")
 _MOST_COMMITS: Final = 20_000
 _DEEPER: Final = "Fetch more history: `git fetch --unshallow`, or `fetch-depth: 0` for actions/checkout."
 
@@ -105,9 +106,25 @@ def resolve(door: GitRepository, revision: str) -> str:
     if done.timed_out:
         raise git_failed("rev-parse", done)
     if done.code:
-        advice = _DEEPER if door.shallow else f"`git -C {door.shown} fetch` it, or check the spelling."
+        advice = _DEEPER if door.shallow else _how_to_name_it(door, revision)
         raise UsageError(f"unknown revision {ascii(revision)[:80]} in {door.shown}", advice=advice)
     return oid_of(done.stdout)
+
+
+def _how_to_name_it(door: GitRepository, revision: str) -> str:
+    """What helps with a revision that a whole clone does not know."""
+    ancestor = _ANCESTOR.fullmatch(revision)
+    if (
+        ancestor
+        and door.try_run(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ancestor[1]}^{{commit}}", deadline=30.0
+        ).stdout
+    ):
+        return (
+            f"{ascii(ancestor[1])[:80]} has no such ancestor: nothing is before a first commit. "
+            "`gate run PATH` needs no history."
+        )
+    return f"`git -C {door.shown} fetch` it, or check the spelling."
 
 
 def _merge_base(door: GitRepository, base: str, head: str) -> str:

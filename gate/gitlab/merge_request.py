@@ -76,6 +76,14 @@ def connected(job: JobEnvironment) -> Iterator[MergeRequest]:
             " ".join(said.split())[:300],
             advice="The token needs the scope `api` and the role Developer in this project.",
         ) from error
+    except (requests.ConnectionError, requests.Timeout) as error:
+        tls = isinstance(error, requests.exceptions.SSLError)
+        raise GitlabError(
+            f"GitLab cannot be reached at {job.url}: {type(error).__name__}",
+            advice="REQUESTS_CA_BUNDLE names the certificates to trust."
+            if tls
+            else "CI_SERVER_URL says where it is; does the runner reach it?",
+        ) from error
     except (requests.RequestException, AttributeError, KeyError, TypeError, ValueError) as error:
         raise GitlabError(f"GitLab's answer is not what its API says: {type(error).__name__}") from error
 

@@ -12,6 +12,7 @@ from gate.errors import Exit, InconclusiveError, UsageError
 from gate.verbs.interface import Verb
 
 if TYPE_CHECKING:
+    from gate.change.git_command import GitRepository
     from gate.deploy.decide import Decision
     from gate.deploy.statement import Statement
     from gate.settings import DeploySettings, Settings
@@ -77,7 +78,7 @@ def _by_checks(arguments: argparse.Namespace) -> Decision:
     from gate.github.publishing.runner_context import surroundings
 
     environ = {k: v for k, v in os.environ.items() if k != "GITHUB_EVENT_PATH"}
-    around = surroundings(environ, repo=arguments.github)
+    around = surroundings(environ, repo=arguments.github, flag="--github")
     return decide_on_github(
         around.api(),
         around.repo,
@@ -97,7 +98,7 @@ def _by_statements(arguments: argparse.Namespace) -> Decision:
     from gate.settings import load
 
     with opened(arguments.repo) as door:
-        base = resolve(door, arguments.base or "refs/remotes/origin/HEAD")
+        base = resolve(door, arguments.base) if arguments.base else _default_branch(door)
         sha = resolve(door, arguments.sha)
         since = resolve(door, arguments.since) if arguments.since else None
         tree = GitTree(door, tree_of(door, base), BlobCache())
@@ -112,6 +113,18 @@ def _by_statements(arguments: argparse.Namespace) -> Decision:
         request = Request(sha=sha, base=base, since=since)
         terms = terms_of(arguments.environment, wanted, settings)
         return vouch(request, GitHistory(door), evidence_from_statements(found), terms)
+
+
+def _default_branch(door: GitRepository) -> str:
+    from gate.change.git_range import resolve
+
+    try:
+        return resolve(door, "refs/remotes/origin/HEAD")
+    except UsageError as error:
+        raise UsageError(
+            f"{door.shown} does not say which branch of origin is the trusted one (no origin/HEAD)",
+            advice="Give --base BRANCH, or have git ask: git remote set-head origin -a",
+        ) from error
 
 
 def _terms(settings: Settings, environment: str) -> DeploySettings:

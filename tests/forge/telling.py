@@ -65,7 +65,7 @@ class Job:
     def __init__(self, github: StandIn, clock: Clock, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.github, self.folder = github, folder
         patient = partial(connect, pause=0.0, deadline=5.0, sleep=clock.sleep, now=clock.now)
-        patch.setattr("gate.github.publishing.runner_context.connect", patient)
+        patch.setattr("gate.github.client.connect", patient)
         for name in ("output", "step_summary"):
             (folder / name).write_text("")
             patch.setenv(f"GITHUB_{name.upper()}", str(folder / name))

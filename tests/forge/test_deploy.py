@@ -192,6 +192,14 @@ def test_short_names_are_refused(shop: Shop) -> None:
     assert shop.deploy(HEAD, "--key", "x.pem") == 2
 
 
+def test_without_a_repository_the_flag_that_names_it_is_told(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    assert shop.deploy() == 2
+    assert "Give --github OWNER/NAME" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("policy", "code"), [("same", 0), ("of another look", 1), ("unknown", 1)], ids=lambda x: str(x)
 )
@@ -306,6 +314,17 @@ def test_a_signed_statement_and_nothing_else(place: Place, capsys: pytest.Captur
 def test_signed_but_not_acceptable(place: Place, more: dict[str, Any]) -> None:
     _rewrite(place, **more)
     assert _deploy(place, "--key", str(place.public)) == 1
+
+
+def test_a_clone_without_a_default_branch_says_what_to_give(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _rewrite(place)
+    words = ["deploy", "--sha", place.head, "--environment", "production", "--repo", str(place.repo)]
+    assert main([*words, "--statement", str(place.statement)]) == 2
+    told = capsys.readouterr().err
+    assert "--base BRANCH" in told
+    assert "git remote set-head origin -a" in told
 
 
 def test_signed_merge_with_the_very_tree(place: Place) -> None:

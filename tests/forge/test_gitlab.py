@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -134,6 +136,26 @@ def test_what_gitlab_refuses_is_said_and_is_no_success(
     told = capsys.readouterr()
     assert "GitLab refused (403)" in told.err
     assert TOKEN not in told.err + told.out
+
+
+def test_a_gitlab_that_cannot_be_reached_is_said_with_its_address(
+    note: Note, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CI_SERVER_URL", "http://127.0.0.1:1")
+    assert note(harmless()) == Exit.INCONCLUSIVE
+    told = capsys.readouterr().err
+    assert "GitLab cannot be reached at http://127.0.0.1:1: ConnectionError" in told
+    assert "CI_SERVER_URL" in told
+
+
+def test_telling_on_gitlab_needs_nothing_of_github() -> None:
+    program = (
+        "import sys; sys.modules['github'] = None\n"
+        "from gate.github.publishing.runner_context import read_report\n"
+        "from gate.gitlab import merge_request, note\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -236,6 +236,19 @@ def test_unknown_revision_is_a_usage_error_with_advice(tmp_path: Path, revision:
     assert error.value.advice
 
 
+@pytest.mark.parametrize("before", ["~1", "^", "~3^"])
+def test_what_is_before_a_first_commit_is_not_to_be_fetched(tmp_path: Path, before: str) -> None:
+    repo = Repo(tmp_path / "r")
+    root = repo.commit({b"a": b"1"})
+    repo.ref("heads/main", root)
+    with pytest.raises(UsageError, match="unknown revision") as error:
+        open_range(repo.path, f"main{before}", root)
+    assert "nothing is before a first commit" in error.value.advice
+    with pytest.raises(UsageError, match="unknown revision") as other:
+        open_range(repo.path, f"nope{before}", root)
+    assert "fetch" in other.value.advice
+
+
 def test_no_repository_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     for path in (tmp_path / "plain", tmp_path / "missing", Path("/dev/null")):

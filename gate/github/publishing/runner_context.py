@@ -7,16 +7,18 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from gate.change.event import EVENT_BYTES
 from gate.errors import UsageError
 from gate.escape import output_entry
-from gate.github.client import GitHubApi, connect
 from gate.github.interface import repository
 from gate.report.v1 import MAX_BYTES
+
+if TYPE_CHECKING:
+    from gate.github.client import GitHubApi
 
 _MOST_SUMMARY: Final = 1 << 20
 CONTAINED: Final = "GATE_CONTAINED"
@@ -76,6 +78,8 @@ class RunnerContext:
 
     def api(self) -> GitHubApi:
         """A client with our token."""
+        from gate.github.client import connect  # `gate note` is told nothing by GitHub, and needs no PyGithub
+
         return connect(self.token, self.api_url)
 
     def outside(self, path: Path) -> str:
@@ -95,14 +99,20 @@ class RunnerContext:
             _append(self.output, "".join(entries))
 
 
-def surroundings(environ: Mapping[str, str], *, event: Path | None = None, repo: str = "") -> RunnerContext:
-    """Read them. ``event`` and ``repo`` replace what the environment says. Raises UsageError."""
+def surroundings(
+    environ: Mapping[str, str], *, event: Path | None = None, repo: str = "", flag: str = "--repo"
+) -> RunnerContext:
+    """Read them. ``event`` and ``repo`` replace what the environment says; ``flag``: how ``repo`` is given.
+
+    Raises UsageError.
+    """
     repo = repo or environ.get("GITHUB_REPOSITORY", "")
     try:
         repository(repo)
     except ValueError as error:
+        said = f"{error}" if repo else "no repository on GitHub was named"
         raise UsageError(
-            f"{error}", advice="Give --repo OWNER/NAME, or run in GitHub Actions (GITHUB_REPOSITORY)."
+            said, advice=f"Give {flag} OWNER/NAME, or run in GitHub Actions (GITHUB_REPOSITORY)."
         ) from error
     named = event or (Path(environ["GITHUB_EVENT_PATH"]) if environ.get("GITHUB_EVENT_PATH") else None)
     payload = _payload(named) if named is not None else _Payload()
