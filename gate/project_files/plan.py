@@ -15,6 +15,9 @@ from gate.resources import examples_dir
 
 Forge = Literal["auto", "github", "gitlab", "none"]
 PRE_COMMIT: Final = ".pre-commit-config.yaml"
+WORKFLOWS: Final = ".github/workflows"
+_WHOLE: Final = "gate.yml"
+_SPLIT: Final = ("gate-check.yml", "gate-publish.yml")
 _LARGEST: Final = 1 << 20
 _HOOK: Final = """\
   - repo: local
@@ -42,10 +45,11 @@ class Written:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What to write, and in one line each what was left alone and why."""
+    """What to write, and in one line each what was left alone and why. ``forge``: whose workflow it is."""
 
     files: tuple[Written, ...]
     left: tuple[str, ...]
+    forge: Forge
 
 
 def make_plan(root: Path, *, forge: Forge = "auto", forks: bool = False, hook: bool = False) -> Plan:
@@ -62,9 +66,10 @@ def make_plan(root: Path, *, forge: Forge = "auto", forks: bool = False, hook: b
         files.append(
             Written(path="gate.toml", text=settings_text(), why="the settings, all at their defaults")
         )
-    files += _workflows(root, forge, forks=forks, left=left)
+    kind, why = (forge, f"--forge {forge}") if forge != "auto" else _forge_of(root)
+    files += _workflows(root, kind, why, forks=forks, left=left)
     files += _hook(root, wanted=hook, left=left)
-    return Plan(files=tuple(files), left=tuple(left))
+    return Plan(files=tuple(files), left=tuple(left), forge=kind)
 
 
 def _has_tool_table(root: Path) -> bool:
@@ -76,14 +81,18 @@ def _has_tool_table(root: Path) -> bool:
     return isinstance(tool, dict) and "gate" in tool
 
 
-def _workflows(root: Path, forge: Forge, *, forks: bool, left: list[str]) -> list[Written]:
-    kind, why = (forge, f"--forge {forge}") if forge != "auto" else _forge_of(root)
+def _workflows(root: Path, kind: Forge, why: str, *, forks: bool, left: list[str]) -> list[Written]:
     examples = examples_dir()
     if kind == "github":
-        names = ("gate-check.yml", "gate-publish.yml") if forks else ("gate.yml",)
+        there = [name for name in _SPLIT if (root / WORKFLOWS / name).is_file()]
+        names = _SPLIT if forks or there else (_WHOLE,)
+        if there and not forks:
+            why = f"there is {there[0]}, half of the form in two"
+        elif forks and (root / WORKFLOWS / _WHOLE).is_file():
+            left.append(f"{WORKFLOWS}/{_WHOLE}: the two files replace it; remove it")
         return [
             Written(
-                path=f".github/workflows/{name}",
+                path=f"{WORKFLOWS}/{name}",
                 text=(examples / "workflows" / name).read_text(encoding="utf-8"),
                 why=why,
             )

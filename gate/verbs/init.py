@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,14 @@ from gate.verbs.interface import Verb
 
 if TYPE_CHECKING:
     from gate.project_files.plan import Plan, Written
+
+
+_ON_GITLAB: Final = (
+    "  1. push gate's image to a registry of yours, and name it in gate.gitlab-ci.yml",
+    "  2. have a runner with the tag `gate` whose jobs get the container engine's socket",
+    "  3. move gate.gitlab-ci.yml to a project that merge requests cannot write, and include it from there",
+    "  4. give the note its token, GATE_GITLAB_TOKEN (docs/gitlab.md has each step)",
+)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +71,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print(f"left {file.path}: it is there; --force overwrites it", file=sys.stderr)
     for line in plan.left:
         print(f"left {line}", file=sys.stderr)
-    print(_next(plan, dry_run=arguments.dry_run))
+    print(_next(plan, arguments))
     return Exit.OK
 
 
@@ -83,16 +92,29 @@ def _write(root: Path, file: Written) -> None:
     write_file(path, file.text)
 
 
-def _next(plan: Plan, *, dry_run: bool) -> str:
-    if dry_run:
-        return "Nothing was written. Next:\n  gate init\n  gate doctor"
+def _next(plan: Plan, arguments: argparse.Namespace) -> str:
+    again = ["gate", "init", *(["--repo", str(arguments.repo)] if arguments.repo != Path() else [])]
+    if arguments.dry_run:
+        again += ["--forge", arguments.forge] if arguments.forge != "auto" else []
+        again += [f"--{name}" for name in ("forks", "pre-commit", "force") if _given(arguments, name)]
+        return f"Nothing was written. Next:\n  {shlex.join(again)}\n  gate doctor"
     zeros = [file.path for file in plan.files if "0" * 40 in file.text]
     put = f"Put the release that you trust where the zeros are in {', '.join(zeros)}. " if zeros else ""
-    return (
-        f"{put}Next:\n"
-        "  gate doctor              what this machine offers\n"
-        "  gate check --worktree    judge these files, and what else is not committed"
-    )
+    lines = [f"{put}Next:"]
+    if plan.forge == "none" and arguments.forge == "auto":
+        wanted = shlex.join([*again, "--forge", "github"])
+        lines.append(f"  {wanted}    the workflow, left as no forge was found (or: gitlab)")
+    if plan.forge == "gitlab":
+        lines += _ON_GITLAB
+    lines += [
+        "  gate doctor              what this machine offers",
+        "  gate check --worktree    judge these files, and what else is not committed",
+    ]
+    return "\n".join(lines)
+
+
+def _given(arguments: argparse.Namespace, name: str) -> bool:
+    return bool(getattr(arguments, name.replace("-", "_")))
 
 
 VERB: Final = Verb(

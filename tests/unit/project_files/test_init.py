@@ -32,6 +32,7 @@ def test_where_no_forge_is_known_only_the_settings_are_written(repo: Path, capsy
     out, err = capsys.readouterr()
     assert "wrote gate.toml" in out
     assert "--forge github" in err
+    assert f"  gate init --repo {repo} --forge github " in out
     assert out.rstrip().splitlines()[-2:] == [
         "  gate doctor              what this machine offers",
         "  gate check --worktree    judge these files, and what else is not committed",
@@ -66,6 +67,30 @@ def test_a_remote_tells_the_forge_too_and_strangers_get_the_split_workflow(repo:
     assert "Put the release that you trust where the zeros are" in capsys.readouterr().out
 
 
+def test_a_repository_with_the_split_workflow_keeps_that_form(repo: Path, capsys: Said) -> None:
+    assert init(repo, "--forge", "github", "--forks") == 0
+    workflows = repo / ".github" / "workflows"
+    (workflows / "gate-publish.yml").unlink()
+    capsys.readouterr()
+    assert init(repo) == 0
+    assert {p.name for p in workflows.iterdir()} == {"gate-check.yml", "gate-publish.yml"}
+    assert "left .github/workflows/gate-check.yml" in capsys.readouterr().err
+
+
+def test_the_split_workflow_beside_the_whole_one_says_which_goes(repo: Path, capsys: Said) -> None:
+    assert init(repo, "--forge", "github") == 0
+    capsys.readouterr()
+    assert init(repo, "--forks") == 0
+    assert "gate.yml: the two files replace it; remove it" in capsys.readouterr().err
+
+
+def test_gitlab_is_told_what_the_pipeline_still_needs(repo: Path, capsys: Said) -> None:
+    assert init(repo, "--forge", "gitlab") == 0
+    said = capsys.readouterr().out
+    for needed in ("image", "runner", "include", "GATE_GITLAB_TOKEN", "docs/gitlab.md"):
+        assert needed in said.partition("Next:")[2]
+
+
 def test_what_is_there_is_left_alone_without_force(repo: Path, capsys: Said) -> None:
     (repo / "gate.toml").write_text("[policy]\nwarn = 12\n")
     assert init(repo, "--forge", "github") == 0
@@ -88,6 +113,7 @@ def test_a_dry_run_prints_and_writes_nothing(repo: Path, capsys: Said) -> None:
     out = capsys.readouterr().out
     assert "--- .github/workflows/gate.yml" in out
     assert "gate check --staged --fast" in out
+    assert f"Next:\n  gate init --repo {repo} --forge github --pre-commit\n" in out
     assert "[policy]" in out
     assert {p.name for p in repo.iterdir()} == {".git", "README.md", "pyproject.toml", "src", "tests"}
 
