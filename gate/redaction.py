@@ -57,13 +57,47 @@ def _pattern(known: tuple[str, ...]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, forms))) if forms else None
 
 
+_SAME_FOR_ALL: Final = re.compile(r"[a-z][a-z0-9+]*://[^:/]*:|AKIA|[A-Za-z]{2,10}[_-]|")
+"""What a secret begins with that says nothing of it."""
+_ENDS: Final = "\u2026\"'` \n"
+"""What may stand behind a text that was cut."""
+_LEAST_PIECE: Final = 4
+
+
+@lru_cache(maxsize=16)
+def _beginnings(known: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Each secret with so much of its beginning that no word, path or address ends with it by accident."""
+    out = []
+    for secret in known:
+        fixed = len(_SAME_FOR_ALL.match(secret)[0])  # type: ignore[index]  # matches nothing, too
+        for end in range(fixed + _LEAST_PIECE, len(secret)):
+            own = secret[fixed:end]
+            kinds = (any(map(str.islower, own)), any(map(str.isupper, own)), any(map(str.isdigit, own)))
+            if sum(kinds) > 1:
+                out.append((secret[:end], secret))
+                break
+    return tuple(out)
+
+
+def _without_cut_one(text: str, known: tuple[str, ...]) -> str:
+    """The text without the secret that begins at its end, where it was cut: as it is, not encoded."""
+    body = text.rstrip(_ENDS)
+    for beginning, secret in _beginnings(known):
+        at = body.rfind(beginning)
+        if at >= 0 and secret.startswith(body[at:]):
+            return text[:at] + REDACTED + text[len(body) :]
+    return text
+
+
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text with every known secret (six characters and longer, in its usual encodings) and every
-    token of a published shape replaced by ``[redacted]``, those of our own attacks (docs/exploit.md) not.
+    """The text with every known secret (six characters and longer, in its usual encodings; where the text was
+    cut, what is left of it) and every token of a published shape replaced by ``[redacted]``, those of our own
+    attacks (docs/exploit.md) not.
     """
-    pattern = _pattern(tuple(secrets))
+    known = tuple(secrets)
+    pattern = _pattern(known)
     if pattern is not None:
-        text = pattern.sub(REDACTED, text)
+        text = _without_cut_one(pattern.sub(REDACTED, text), known)
     return _SHAPES.sub(_replaced, text)
 
 

@@ -47,6 +47,29 @@ def test_published_token_shapes_go(token: str) -> None:
     assert redact(f"a {token} b") == f"a {REDACTED} b"
 
 
+KEY = "3tPaa0" + made_up("", 34)
+URL = f"postgres://app:{made_up('', 20)}@db.example/app"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("aws_secret_access_key = 3tPaa", f"aws_secret_access_key = {REDACTED}"),
+        ("aws_secret_access_key = 3tPaa0\u2026", f"aws_secret_access_key = {REDACTED}\u2026"),
+        (f"'{KEY[:39]}'", f"'{REDACTED}'"),
+        (f"{KEY} {KEY[:20]}", f"{REDACTED} {REDACTED}"),
+        (f"DATABASE_URL={URL[:22]}", f"DATABASE_URL={REDACTED}"),
+        ("aws_secret_access_key = 3tP", "aws_secret_access_key = 3tP"),
+        ("3tPaa is no end", "3tPaa is no end"),
+        ("starts python>postgres", "starts python>postgres"),
+        ("postgres://app:", "postgres://app:"),
+        ("deploy/prod", "deploy/prod"),
+    ],
+)
+def test_what_is_left_of_a_known_secret_where_a_text_was_cut_goes(text: str, left: str) -> None:
+    assert redact(text, [KEY, URL, "production-data", "AKIA" + "A1" * 8]) == left
+
+
 def test_password_in_a_url_and_a_header() -> None:
     assert redact("https://bob:hunter22@host.example/x") == f"https://{REDACTED}@host.example/x"
     assert redact("Authorization: Bearer abcdefghijklmnop1234") == f"Authorization: Bearer {REDACTED}"
