@@ -7,6 +7,7 @@ to a verdict. Nothing here loosens a policy that the verbs do not: settings come
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 _CALLER: Final = "the caller"
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,10 +185,13 @@ def explain(rule: str) -> RulePage:
     meta = book.get(rule)
     if meta is None:
         near = difflib.get_close_matches(rule, [known.id for known in book.all()], n=3)
-        raise UsageError(
-            f"no rule is called {rule}",
-            advice=f"Did you mean {', '.join(near)}?" if near else "`gate rules` lists them all.",
-        )
+        advice = f"Did you mean {', '.join(near)}?" if near else "`gate rules` lists them all."
+        if _FINGERPRINT.fullmatch(rule):
+            advice = (
+                "It is a finding's fingerprint, and belongs to a report: "
+                "`gate report FILE --markdown -` lists the findings, each with its rule."
+            )
+        raise UsageError(f"no rule is called {rule}", advice=advice)
     return RulePage(meta=meta, page=book.page(meta.id))
 
 

@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -360,12 +360,29 @@ def _decode(table: Mapping[str, object], source: str, origin: Mapping[str, str] 
         key = at.strip("`.")
         place = (origin or {}).get(key, source)
         valid = _valid_values(key)
+        listed = _as_list(place, key) if said.startswith("Expected `array") else ""
         raise UsageError(
             f"{place}: {said}{f' (at `{key}`)' if key else ''}",
-            advice=f"Valid: {', '.join(valid)}."
-            if valid
+            advice=listed or f"Valid: {', '.join(valid)}."
+            if listed or valid
             else "docs/configuration.md lists every key with its type and default.",
         ) from error
+
+
+_ENTRIES: Final = {
+    "sandbox.egress_allow": "pypi.org:443",
+    "sandbox.services": "postgresql",
+    "sandbox.setup_files": "requirements/test.txt",
+}
+"""What an entry of a list may look like, for who has to be shown."""
+
+
+def _as_list(place: str, key: str) -> str:
+    """How a list is written where ``place`` gave something else."""
+    shown = f'["{_ENTRIES.get(key, "...")}"]'
+    return (
+        f"A list is written like this: {place}='{shown}'." if place.startswith("GATE_") else f"Write {shown}."
+    )
 
 
 def _valid_values(key: str) -> tuple[str, ...]:

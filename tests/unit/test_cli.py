@@ -134,6 +134,8 @@ def test_explain_and_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Why it matters" in capsys.readouterr().out
     assert main(["explain", "canary-reed"]) == 2
     assert "canary-read" in capsys.readouterr().err
+    assert main(["explain", "f" * 32]) == 2
+    assert "a finding's fingerprint" in capsys.readouterr().err
     assert main(["rules", "--json", "--stage", "behaviour"]) == 0
     assert all(rule["stage"] == "behaviour" for rule in json.loads(capsys.readouterr().out))
 

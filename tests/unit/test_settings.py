@@ -84,6 +84,15 @@ def test_wrong_configuration_names_file_key_and_expectation(raw: bytes, said: st
     assert error.value.advice
 
 
+@pytest.mark.parametrize("name", ["EGRESS_ALLOW", "SETUP_FILES"])
+def test_a_list_that_is_none_is_shown_how_to_be_one(name: str) -> None:
+    variable = f"GATE_SANDBOX_{name}"
+    with pytest.raises(UsageError) as error:
+        load(environ={variable: "pypi.org:443,index.example:443"})
+    _, _, form = error.value.advice.partition(f"{variable}='")
+    assert load(environ={variable: form.rstrip("'.")}).origin == {f"sandbox.{name.lower()}": variable}
+
+
 def test_attribution_can_only_lower_the_warn_threshold() -> None:
     got = load(environ={}, base=FakeTree(gate_toml=b"[policy]\nwarn_ai = 20\n"))  # type: ignore[arg-type]
     assert got.thresholds_for(is_ai=True).warn == 20
