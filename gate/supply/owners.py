@@ -14,6 +14,10 @@ from gate.resources import rules_dir
 _SECOND: Final = frozenset({"co", "com", "org", "net", "ac", "gov", "edu", "or", "ne", "gob", "govt"})
 """Labels below a country under which names are registered: ``example.co.uk``."""
 _SCHEME: Final = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+_BUCKET: Final = re.compile(
+    r"^(?:s3[an]?|gs|gcs|oss|cos|b2|r2|swift|wasbs?)://([\w.-]{1,200})", re.IGNORECASE
+)
+"""Addresses of object stores: a bucket's name is its owner's alone, and says nothing about a host."""
 _ACCOUNT: Final = re.compile(
     r"^(?:services|api/webhooks|webhooks|realms|tenants?|orgs?|accounts?|projects?|workspaces?|teams?)/"
 )
@@ -29,6 +33,7 @@ class Owner:
     name: str = ""
     account: str = ""
     port: str = ""
+    is_bucket: bool = False
 
     @property
     def label(self) -> str:
@@ -38,6 +43,8 @@ class Owner:
     @property
     def is_own(self) -> bool:
         """Is it this machine, a private network, or a name without a dot (a service beside it)?"""
+        if self.is_bucket:
+            return False
         try:
             number = ip_address(self.host)
         except ValueError:
@@ -68,6 +75,9 @@ def _shared() -> tuple[dict[str, int], tuple[str, ...]]:
 
 def owner_of(address: str) -> Owner:
     """The owner of a URL, a host, ``user@host:path`` or a mail address; an empty one where it is none."""
+    if bucket := _BUCKET.match(address.strip()):
+        name = bucket[1].lower()
+        return Owner(host=name, name=name, is_bucket=True)
     text = _SCHEME.sub("", address.strip())
     authority, slash, path = text.partition("/")
     authority = authority.rpartition("@")[2]

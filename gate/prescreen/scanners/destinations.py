@@ -130,6 +130,10 @@ def _judged(address: str, before: list[str]) -> tuple[Severity, Confidence, str]
     now, was_owned = owner_of(address), [owner for one in before if (owner := owner_of(one)).host]
     if not now.host or now.is_own or not was_owned or any(now.same_as(one) for one in was_owned):
         return None
+    if now.is_bucket and any(one.is_bucket for one in was_owned):
+        nearly = any(is_nearly(now.name, one.name) for one in was_owned)
+        grave = Severity.HIGH if nearly else Severity.MEDIUM
+        return grave, Confidence.MEDIUM, "What is kept in a bucket now goes to another one."
     like = next((one for one in was_owned if now.poses_as(one) or is_nearly(now.name, one.name)), None)
     if like is not None and not like.is_own:
         message = f"What went to {like.name} now goes to a name that is nearly the same."

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gate.supply.inputs.model import Archive, Input, Inputs
-from gate.supply.inputs.text import json_table, plain_json, table_of, text_of, texts_of, yaml_table
+from gate.supply.inputs.model import Archive, Input, Inputs, UnreadableInputError
+from gate.supply.inputs.text import json_table, plain_json, table_of, tables_of, text_of, texts_of, yaml_table
 
+_DEPTH: Final = 12
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
 _HUB: Final = frozenset({"index.docker.io", "registry-1.docker.io", "registry.hub.docker.com", "docker.io"})
 
@@ -95,6 +96,50 @@ def compose(text: str) -> Inputs:
     named = {name: text_of(table_of(service).get("image")) for name, service in services.items()}
     found = [image(_filled(asked, {}), name) for name, asked in named.items() if asked]
     return Inputs(kind="images", inputs=tuple(one for one in found if "$" not in one.where))
+
+
+def helm_values(text: str) -> Inputs:
+    """Images among the values of a Helm chart, by where they stand: ``image: {registry, repository, tag}``,
+    ``image: name:tag``, ``repository`` beside ``tag``. Other YAML has none of it, and is nothing.
+    """
+    try:
+        table = yaml_table(text)
+    except UnreadableInputError:
+        return Inputs(kind="images")
+    found = [*_images_in(table, "")]
+    return Inputs(kind="images", inputs=tuple(one for one in dict.fromkeys(found) if "{" not in one.where))
+
+
+def _images_in(table: Mapping[str, object], at: str, depth: int = 0) -> Iterator[Input]:
+    named, tag = text_of(table.get("repository")), text_of(table.get("tag"))
+    about = at.lower().endswith("image") or not {"tag", "digest", "pullPolicy", "registry"}.isdisjoint(table)
+    if named and about and "://" not in named:
+        host = text_of(table.get("registry"))
+        digest = text_of(table.get("digest"))
+        whole = f"{host}/{named}" if host else named
+        yield image(whole + (f":{tag}" if tag else "") + (f"@{digest}" if digest else ""), at or "image")
+    for key, value in table.items():
+        place = f"{at}.{key}" if at else key
+        if key.lower().endswith("image") and (plain := text_of(value)) and " " not in plain:
+            yield image(plain, place)
+        elif isinstance(value, Mapping) and depth < _DEPTH:
+            yield from _images_in(value, place, depth + 1)
+        elif isinstance(value, list) and depth < _DEPTH:
+            for number, one in enumerate(tables_of(value)):
+                label = text_of(one.get("name")) or str(number)
+                yield from _images_in(one, f"{place}.{label}", depth + 1)
+
+
+def kustomization(text: str) -> Inputs:
+    """What a kustomization puts in the place of images."""
+    found = []
+    for one in tables_of(yaml_table(text).get("images")):
+        name, other = text_of(one.get("name")), text_of(one.get("newName"))
+        digest, tag = text_of(one.get("digest")), text_of(one.get("newTag"))
+        if name:
+            whole = (other or name) + (f":{tag}" if tag else "") + (f"@{digest}" if digest else "")
+            found.append(image(whole, name))
+    return Inputs(kind="images", inputs=tuple(dict.fromkeys(found)))
 
 
 def devcontainer(text: str) -> Inputs:

@@ -64,6 +64,8 @@ _MANIFESTS: Final[dict[str, Reader]] = {
     ".pre-commit-config.yml": repositories.pre_commit,
     "chart.yaml": repositories.helm,
     "chart.lock": repositories.helm,
+    "kustomization.yaml": images.kustomization,
+    "kustomization.yml": images.kustomization,
     "devcontainer.json": images.devcontainer,
     ".devcontainer.json": images.devcontainer,
 }
@@ -85,6 +87,8 @@ def reader_of(path: str) -> Reader | None:
         return images.dockerfile
     if name.endswith((".yml", ".yaml")) and name.startswith(("compose", "docker-compose")):
         return images.compose
+    if name.endswith((".yml", ".yaml")) and name.startswith(("values.", "values-", "values_")):
+        return images.helm_values
     if name.endswith((".tf", ".tofu")) or name == ".terraform.lock.hcl":
         return terraform.read
     return _LOCKS.get(name) or _MANIFESTS.get(name)

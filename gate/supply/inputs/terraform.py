@@ -27,7 +27,7 @@ def read(text: str) -> Inputs:
             where, version = _provider(words[1]), values.get("version", [""])[0]
             found.append(_input(words[1].rpartition("/")[2], where, version, archives=archives))
         elif words[0] == "terraform":
-            found += _required(body)
+            found += [*_required(body), *_state(body)]
     return Inputs(kind="repositories", inputs=tuple(dict.fromkeys(found)))
 
 
@@ -66,6 +66,19 @@ def _required(block: Node) -> Iterator[Input]:
             }
             if source := values.get("source"):
                 yield _input(name, _provider(source), values.get("version", ""))
+
+
+def _state(block: Node) -> Iterator[Input]:
+    """Where the state is kept: whoever holds it knows every secret in it, and decides what is there."""
+    for words, inner in hcl.blocks(block):
+        values = {name: texts[0] for name, texts in _texts(inner)}
+        kind = words[1] if words[0] == "backend" and len(words) > 1 else words[0]
+        if words[0] not in ("backend", "cloud"):
+            continue
+        named = values.get("bucket") or values.get("storage_account_name") or values.get("organization")
+        where = values.get("address") or (f"{kind}://{named}" if named else "")
+        if where:
+            yield _input(f"state in {kind}", where, "")
 
 
 def _texts(block: Node) -> Iterator[tuple[str, list[str]]]:

@@ -37,6 +37,8 @@ def told(before: str, after: str, path: str = "app/report.py", text: str = CODE)
          ("high", "medium")),
         ("https://hooks.chat.example/services/T024BE7LD/B03", "https://hooks.chat.example/services/T09ZZK2P1/B03",
          ("high", "medium")),
+        ("s3://shop-invoices-48102/", "s3://shop-invoices-48120/", ("high", "medium")),
+        ("gs://shop-invoices/a", "gs://reports-2/a", ("medium", "medium")),
         ("https://api.tool.com/v1", "https://api.tool.io/v1", ("medium", "low")),
         ("https://api.tool.com/v1", "http://203.0.113.9/v1", ("high", "medium")),
         ("0x7A3fE1c2B49d05e8A6C71d2F4b8E90aD13c5F6b7", "0x7A3fE9c2B49d05e8A6C71d2F4b8E90aD13c5F6b7",
@@ -55,6 +57,7 @@ def test_another_owner_is_told(before: str, after: str, wanted: tuple[str, str])
         ("http://api.tool.com/v1", "https://api.tool.com/v1"),
         ("http://localhost:8000/", "http://127.0.0.1:9000/"),
         ("https://api.tool.com/v1", "http://localhost:9000/"),
+        ("s3://shop-invoices/2024/", "s3://shop-invoices/2025/"),
         (
             "https://raw.githubusercontent.com/us/x/main/a.sh",
             "https://raw.githubusercontent.com/us/x/main/b.sh",
