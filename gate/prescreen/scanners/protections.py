@@ -33,7 +33,19 @@ REMOVED: Final = rule.meta(
     confidence="medium",
     topic="auth",
     cwe=(862, 863, 306, 208, 347, 352, 693),
-    languages=("python", "javascript", "typescript", "go", "java", "kotlin", "csharp", "ruby", "php", "rust"),
+    languages=(
+        "python",
+        "javascript",
+        "typescript",
+        "go",
+        "java",
+        "kotlin",
+        "csharp",
+        "ruby",
+        "php",
+        "rust",
+        "shell",
+    ),
     why="A log-in, a permission, a comparison in constant time or a limit that is taken out leaves no odd "
     "line behind: the new code looks like any other. High is a page that nothing guards any more.",
     fix="Put the check back, or say in the change why this may be open and who approved it.",
@@ -96,6 +108,9 @@ security, comparisons in constant time, Rocket's and Axum's extractors; `permitA
 rewritten rather than cut, calls a check that it did not call, or its class has another base, the loss is
 *low*; so is one of another kind than who may, in a function that answers no request and calls something new.
 
+Of shell scripts only checks of sums and signatures are compared (`sha256sum -c`, `gpg --verify`, `cosign
+verify` ...): one that is gone, or whose failure nobody hears (`|| true`).
+
 High is a function that answers requests and that nothing in the change guards any more. *Critical* (it
 blocks by itself) is a log-in, a permission, a signature or a CSRF check that is taken out of what decides
 who may, or loosened there, while the rest of the function is as before: whoever takes a check out for a
@@ -143,6 +158,7 @@ _DOORS: Final[dict[str, str]] = {
     "python": "gate.prescreen.protections.python.reader:read",
     "javascript": "gate.prescreen.protections.javascript.reader:read",
     "typescript": "gate.prescreen.protections.javascript.reader:read",
+    "shell": "gate.prescreen.protections.shell.reader:read",
 }
 """Languages that have a reader of their own; the others are told by their ending."""
 _GENERIC: Final = "gate.prescreen.protections.generic.reader:read"

@@ -1,0 +1,1 @@
+"""What a shell script protects itself with: the reader for protections of both sides."""
