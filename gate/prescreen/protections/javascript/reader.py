@@ -6,6 +6,7 @@ method and path; Express's and Nest's ways of guarding are read, Next's as funct
 
 from __future__ import annotations
 
+import re
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,8 @@ from gate.prescreen.protections.vocabulary import CLEANERS, family_of, is_check,
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
 _GUARDS: Final = 200
+_TIMING: Final = re.compile(r"compare|equal|cmp", re.IGNORECASE)
+"""In the names of all calls that compare in constant time; most functions need no second look."""
 _LINE: Final = 20_000
 """Bytes of one line from which a file is a bundle: made by a tool, and compared with nothing."""
 _VERBS: Final = frozenset({"get", "post", "put", "patch", "delete", "all", "del", "options", "head"})
@@ -394,6 +397,8 @@ def _unit(
 
 def _is_compared(function: Node) -> bool:
     """Does it return ``timingSafeEqual(a, b)``, alone or as a part of a condition?"""
+    if not _TIMING.search(text_of(function)):
+        return False
     for node in walk(function, frozenset()):
         if node.type == "call_expression" and CLEANERS.get(snake(last_name(node))) == "constant time":
             above = node.parent
