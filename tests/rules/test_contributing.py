@@ -23,7 +23,7 @@ FILES = dict(_BLOCK.findall(_PAGE))
 IDS = {meta.id for meta in rulebook().all()}
 ROOMS = sorted({rule_id.partition(".")[0] for rule_id in IDS if "." in rule_id})
 _DOTTED = re.compile(
-    rf"(?<![\w./-])(?:{'|'.join(ROOMS)})\.(?!(?:md|typed)\b)[a-z0-9]+(?:-[a-z0-9]+)*(?![\w./(-])"
+    rf"(?<![\w./-])(?:{'|'.join(ROOMS)})\.(?!(?:md|py|typed)\b)[a-z0-9]+(?:-[a-z0-9]+)*(?![\w./(-])"
 )
 _EXPLAINED = re.compile(r"gate explain ([a-z0-9][\w.-]*)")
 
