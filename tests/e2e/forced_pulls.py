@@ -120,7 +120,7 @@ FORCED_HOSTILE: Final = (
     Pull(
         name="shell-only-on-one-host",
         head={"tools/warm.sh": _SHELL},
-        verdicts=("warn",),
+        verdicts=("fail",),
         rules=("unrun-sensitive", "seen-when-forced"),
     ),
 )
