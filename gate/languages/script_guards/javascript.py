@@ -9,12 +9,10 @@ from tree_sitter import Node
 
 from gate.languages.forcing.places import text_of
 from gate.languages.script_guards.asked import TRAITS, Asked
+from gate.languages.script_guards.following import made_from, reached
 from gate.languages.sensitive_calls.javascript_scopes import FUNCTIONS, Binding, Scopes
-from gate.languages.tree_sitter_parse import walk
 from gate.model.forced import GuardKind
 
-_DEPTH: Final = 4
-_MOST: Final = 400
 _CALLS: Final[dict[str, GuardKind]] = {
     "createHash": "digest", "createHmac": "digest", "timingSafeEqual": "digest", "digest": "digest",
     "hostname": "host", "networkInterfaces": "host", "userInfo": "user",
@@ -28,6 +26,8 @@ _LOOKS: Final = frozenset({
 _SAYS: Final = frozenset({
     "startsWith", "endsWith", "includes", "test", "match", "has", "indexOf", "equals", "exec",
 })  # fmt: skip
+_MOMENTS: Final = frozenset({"UTC", "parse"})
+_FUNCTIONS: Final = frozenset(FUNCTIONS)
 _COMPARING: Final = frozenset({"==", "===", "!=", "!==", "<", ">", "<=", ">="})
 _TEXTS: Final = frozenset({"string", "template_string", "number", "regex"})
 
@@ -47,44 +47,26 @@ class JavaScript:
             if subject is None:
                 return found
             self._written(test, found)
-            nodes = [*self._made_from(subject, _DEPTH, set())]
-        else:
-            nodes = [*self._made_from(test, _DEPTH, set())]
-        for node in nodes[:_MOST]:
+            test = subject
+        for node in made_from(test, self._sources, _FUNCTIONS):
             self._take(node, found)
         return found
 
     def acts_of(self, node: Node) -> Iterator[Node]:
         """A guarded part, and the functions of the file that it calls by name."""
-        done: set[int] = set()
-        waiting = [(node, _DEPTH)]
-        while waiting:
-            one, depth = waiting.pop()
-            if one.id in done:
-                continue
-            done.add(one.id)
-            yield one
-            for inner in walk(one, frozenset()) if depth else ():
-                if inner.type == "call_expression":
-                    callee = inner.child_by_field_name("function")
-                    waiting += [(f, depth - 1) for f in self._functions(callee)]
+        return reached(node, self._called)
 
-    def _made_from(self, node: Node, depth: int, done: set[int]) -> Iterator[Node]:
-        """Every node of an expression, and of what its names and local calls stand for."""
-        for one in walk(node, frozenset(FUNCTIONS)):
-            if one.id in done or len(done) > _MOST:
-                continue
-            done.add(one.id)
-            yield one
-            if not depth:
-                continue
-            if one.type == "identifier":
-                for source in self._values(one):
-                    yield from self._made_from(source, depth - 1, done)
-            elif one.type == "call_expression":
-                for function in self._functions(one.child_by_field_name("function")):
-                    for value in self._scopes.returns.get(function.id, ()):
-                        yield from self._made_from(value, depth - 1, done)
+    def _called(self, node: Node) -> list[Node]:
+        is_call = node.type == "call_expression"
+        return self._functions(node.child_by_field_name("function")) if is_call else []
+
+    def _sources(self, node: Node) -> list[Node]:
+        """What a name, or a call of a function of the file, stands for."""
+        if node.type == "identifier":
+            return self._values(node)
+        return [
+            value for function in self._called(node) for value in self._scopes.returns.get(function.id, ())
+        ]
 
     def _values(self, name: Node) -> list[Node]:
         """The expression that a name stands for, where it is one."""
@@ -153,18 +135,15 @@ class JavaScript:
                 found.written.add(_bare(one))
             elif one.type == "array":
                 found.written |= {_bare(item) for item in one.named_children if item.type in _TEXTS}
-            elif one.type == "new_expression" and (given := one.child_by_field_name("arguments")):
+            elif _is_moment(one) and (given := one.child_by_field_name("arguments")):
                 found.years = True
                 found.written |= {_bare(item) for item in given.named_children[:1] if item.type in _TEXTS}
-            elif one.type == "call_expression" and _last(one.child_by_field_name("function")) in (
-                "UTC",
-                "parse",
-            ):
-                found.years = True
-                given = one.child_by_field_name("arguments")
-                found.written |= {
-                    _bare(item) for item in (given.named_children[:1] if given else ()) if item.type in _TEXTS
-                }
+
+
+def _is_moment(node: Node) -> bool:
+    """``new Date(...)``, ``Date.UTC(...)``, ``Date.parse(...)``."""
+    callee = node.child_by_field_name("function") if node.type == "call_expression" else None
+    return node.type == "new_expression" or _last(callee) in _MOMENTS
 
 
 def _bare(node: Node) -> str:

@@ -9,11 +9,10 @@ from tree_sitter import Node
 
 from gate.languages.forcing.places import text_of
 from gate.languages.script_guards.asked import TRAITS, Asked
+from gate.languages.script_guards.following import made_from, reached
 from gate.languages.tree_sitter_parse import walk
 from gate.model.forced import GuardKind
 
-_DEPTH: Final = 4
-_MOST: Final = 400
 _CALLS: Final[dict[str, GuardKind]] = {
     "hostname": "host", "hostnamectl": "host", "whoami": "user", "logname": "user", "date": "date",
     "md5sum": "digest", "sha1sum": "digest", "sha224sum": "digest", "sha256sum": "digest",
@@ -52,38 +51,24 @@ class Shell:
                 return found
             found.written.add(text_of(test).strip("*'\""))
             test = subject
-        for node in self._made_from(test, _DEPTH, set()):
+        for node in made_from(test, self._sources, frozenset({"function_definition"})):
             self._take(node, found)
         return found
 
     def acts_of(self, node: Node) -> Iterator[Node]:
         """A guarded part, and the functions of the script that it calls."""
-        done: set[int] = set()
-        waiting = [(node, _DEPTH)]
-        while waiting:
-            one, depth = waiting.pop()
-            if one.id in done:
-                continue
-            done.add(one.id)
-            yield one
-            for inner in walk(one, frozenset()) if depth else ():
-                body = self._bodies.get(_name(inner)) if inner.type == "command" else None
-                waiting += [(body, depth - 1)] if body is not None else []
+        return reached(node, self._called)
 
-    def _made_from(self, node: Node, depth: int, done: set[int]) -> Iterator[Node]:
-        for one in walk(node, frozenset({"function_definition"})):
-            if one.id in done or len(done) > _MOST:
-                continue
-            done.add(one.id)
-            yield one
-            if not depth:
-                continue
-            if one.type == "variable_name":
-                values = self._values.get(text_of(one), ())
-                for value in values if len(values) == 1 else ():
-                    yield from self._made_from(value, depth - 1, done)
-            elif one.type == "command" and (body := self._bodies.get(_name(one))) is not None:
-                yield from self._made_from(body, depth - 1, done)
+    def _called(self, node: Node) -> list[Node]:
+        body = self._bodies.get(_name(node)) if node.type == "command" else None
+        return [body] if body is not None else []
+
+    def _sources(self, node: Node) -> list[Node]:
+        """What a variable that is set once, or a call of a function of the script, stands for."""
+        if node.type == "variable_name":
+            values = self._values.get(text_of(node), [])
+            return values if len(values) == 1 else []
+        return self._called(node)
 
     def _take(self, node: Node, found: Asked) -> None:
         match node.type:
