@@ -7,7 +7,7 @@ file that it could depend on.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -105,22 +105,23 @@ def read_needs(
         store.remember(key, msgspec.json.encode(projects))
     projects = tuple(replace(p, requirements=with_imported(p.requirements, imported)) for p in projects)
     sources = frozenset(posixpath.dirname(e.path) for e in tree.entries() if e.path.endswith(".py"))
-    more = [_named(tree, path) for path in named]
-    return Needs(projects=projects, sources=sources, merged=_of_indexes(projects, more))
+    return Needs(projects=projects, sources=sources, merged=_of_indexes(projects, [*_named(tree, named)]))
 
 
-def _named(tree: Tree, path: str) -> Requirements:
-    """A requirements file that the settings name."""
-    known = {entry.path for entry in tree.entries() if entry.mode.startswith("100")}
-    if path not in known:
-        return Requirements(left=(f"{path}: sandbox.setup_files names it, and there is no such file",))
+def _named(tree: Tree, paths: Sequence[str]) -> Iterator[Requirements]:
+    """What requirements files need that the settings name."""
+    sizes = {e.path: e.size for e in tree.entries() if e.mode.startswith("100")} if paths else {}
 
-    def text(of: str) -> bytes | None:
-        data = tree.read(of) if of in known else None
-        return None if data is None or len(data) > MOST_BYTES else data
+    def text(path: str) -> bytes | None:
+        return tree.read(path) if sizes.get(path, MOST_BYTES + 1) <= MOST_BYTES else None
 
-    found = requirements_files.read(path, text)
-    return replace(found, lines=(), tests=found.lines, locked=False)
+    for path in paths:
+        if path in sizes:
+            found = requirements_files.read(path, text)
+            yield replace(found, lines=(), tests=found.lines, locked=False)
+        else:
+            why = "sandbox.setup_files names it, and there is no such file"
+            yield Requirements(left=(f"{path}: {why}",))
 
 
 def _of_indexes(projects: Sequence[Project], more: Sequence[Requirements]) -> Requirements:

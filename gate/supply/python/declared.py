@@ -21,9 +21,9 @@ from gate.supply.python import poetry, setup_script
 from gate.supply.python.requirements import (
     Lines,
     Requirements,
+    by_name,
     is_for_tests,
     list_of,
-    names_of,
     table_of,
     text_of,
 )
@@ -121,7 +121,7 @@ def _pyproject(path: str, text: str) -> Declared:
             extras=tuple(extras.kept),
             python=python,
             left=(*out.left, *tests.left),
-            aside={name: (line,) for line, name in zip(aside.kept, names_of(aside.kept), strict=True)},
+            aside={name: (line,) for name, line in by_name(aside.kept).items()},
         ),
     )
 

@@ -18,8 +18,8 @@ from gate.supply.python.interpreter import PINS, pinned
 from gate.supply.python.requirements import (
     MOST_BYTES,
     Requirements,
+    by_name,
     is_for_tests,
-    names_of,
     without_tools,
 )
 
@@ -211,7 +211,7 @@ def _unlocked(
         constraints=tuple(dict.fromkeys(c for part in flat.values() for c in part.constraints)),
         locked=hashed and not said.requirements,
         left=said.requirements.left,
-        aside={**{n: (line,) for line, n in zip(apart, names_of(apart), strict=True)}, **needs.aside},
+        aside={**{name: (line,) for name, line in by_name(apart).items()}, **needs.aside},
         paths=tuple(dict.fromkeys((*needs.paths, *(p for part in flat.values() for p in part.paths)))),
     )
 

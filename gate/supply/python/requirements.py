@@ -153,6 +153,12 @@ def names_of(lines: Iterable[str]) -> Iterator[str]:
             yield canonicalize_name(found[0])
 
 
+def by_name(lines: Iterable[str]) -> dict[str, str]:
+    """The lines by canonical name; of a name that stands twice, the last."""
+    kept = tuple(lines)
+    return dict(zip(names_of(kept), kept, strict=True))
+
+
 def without_tools(lines: tuple[str, ...]) -> tuple[str, ...]:
     """The lines that name none of TOOLS."""
     return tuple(line for line, name in zip(lines, names_of(lines), strict=True) if name not in TOOLS)
@@ -163,11 +169,7 @@ def with_imported(needs: Requirements, modules: Iterable[str]) -> Requirements:
     names = {canonicalize_name(_DISTRIBUTIONS.get(module, module)) for module in modules}
     known = set(names_of((*needs.lines, *needs.tests)))
     more = [line for name in sorted(names & needs.aside.keys() - known) for line in needs.aside[name]]
-    fresh = tuple(
-        line
-        for line, name in zip(dict.fromkeys(more), names_of(dict.fromkeys(more)), strict=True)
-        if name not in known
-    )
+    fresh = tuple(line for name, line in by_name(more).items() if name not in known)
     if needs.locked:
         return replace(needs, lines=needs.lines + fresh)
     return replace(needs, tests=needs.tests + fresh)
