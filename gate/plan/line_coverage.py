@@ -52,15 +52,15 @@ class Coverage:
     """What is known of the runs of head. ``acted``: of JavaScript, lines of which nothing stayed dark;
     ``made``: of Python, the places of calls that were made (SensitiveCall.place). ``shown``: lines that
     were seen to do something of that kind: of Python those on the stack when it happened, else those of a
-    run whose trace has it; ``kinds``: what any run's trace has. ``why``: of a file, why its other lines did
-    not run.
+    run whose trace has it; ``beside``: files that ran in a run whose trace has it. ``why``: of a file, why
+    its other lines did not run.
     """
 
     ran: Lines = field(default_factory=dict)
     acted: Lines = field(default_factory=dict)
     made: Mapping[str, frozenset[Place]] = field(default_factory=dict)
     shown: Mapping[SensitiveKind, Lines] = field(default_factory=dict)
-    kinds: frozenset[SensitiveKind] = frozenset()
+    beside: Mapping[SensitiveKind, frozenset[str]] = field(default_factory=dict)
     why: Mapping[str, Why] = field(default_factory=dict)
 
 
@@ -70,7 +70,7 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
     ran, acted = _Table(), _Table()
     made: dict[str, set[Place]] = defaultdict(set)
     shown = {kind: _Table() for kind in SHOWN}
-    kinds: set[SensitiveKind] = set()
+    beside: dict[SensitiveKind, set[str]] = defaultdict(set)
     reasons = _Reasons()
     for run in heads:
         trace = _Trace(run)
@@ -91,7 +91,7 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
                 python = item.get("do") not in _JAVASCRIPT
                 for kind, table in shown.items():
                     if trace.shows(kind):
-                        kinds.add(kind)
+                        beside[kind] |= own.keys()
                         table.add(_witnessed(answer, kind, own) if python else own)
     commands, whole = _commands(heads, plan)
     ran.add(commands)
@@ -108,7 +108,7 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
         acted=acted.frozen(),
         made={path: frozenset(places) for path, places in sorted(made.items())},
         shown={kind: table.frozen() for kind, table in shown.items()},
-        kinds=frozenset(kinds),
+        beside={kind: frozenset(paths) for kind, paths in beside.items()},
         why=reasons.all(),
     )
 

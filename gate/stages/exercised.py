@@ -36,7 +36,7 @@ _MADE_ONLY: Final = re.compile(r"(?:\A|[.:])(?:[A-Z]\w*|socket|session)\Z")
 _OVER_CONNECTION: Final = re.compile(
     r"\.(?:send|sendall|sendfile|recv|recv_into|makefile|shutdown|unwrap|do_handshake)\Z"
 )
-"""Methods of a connection that is there: what the trace has is the call that connected."""
+"""Methods of a connection that is there: what the trace of the same run has is the call that connected."""
 _MOST_SPANS: Final = 1_000
 _TEXT: Final = 200
 
@@ -174,8 +174,8 @@ class _File:
         python = self._reading.language == "python"
         if call.kind is SensitiveKind.NETWORK and not python and _MADE_ONLY.search(call.call):
             return True
-        if call.kind is SensitiveKind.NETWORK and _OVER_CONNECTION.search(call.call):
-            return call.kind in self._seen.kinds
+        if call.kind is SensitiveKind.NETWORK and python and _OVER_CONNECTION.search(call.call):
+            return self._file.path in self._seen.beside.get(call.kind, ())
         there = lines.get(self._file.path, frozenset())
         return not there.isdisjoint(range(call.first, call.last + 1))
 

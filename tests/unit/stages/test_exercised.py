@@ -228,7 +228,7 @@ def test_what_goes_over_a_connection_is_shown_by_the_call_that_connected(
             path, 1, 4, 5, 6,
             made={path: made},
             shown={network: {path: lines}},
-            kinds=frozenset({network} if connected else ()),
+            beside={network: frozenset({path if connected else "src/other.py"})},
         )  # fmt: skip
         found = only(exercised(files, readings, plan, seen))
     left = {call.call for call in found.calls}
