@@ -7,6 +7,7 @@ Standard library only; openat2 is Linux 5.6.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -68,9 +69,10 @@ class Links:
         if self._root < 0:
             try:  # one root for all: chroot, pivot_root and unshare are refused
                 self._root = os.open(f"/proc/{tid}/root", _O_PATH | os.O_CLOEXEC)
-                self._mounts = os.open(f"/proc/{tid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
                 return None
+            with contextlib.suppress(OSError):  # without it all but the last lines can be looked up
+                self._mounts = os.open(f"/proc/{tid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
         key = (path, follow)
         settled = self._settled()
         if settled and key in self._known:
