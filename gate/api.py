@@ -7,7 +7,6 @@ to a verdict. Nothing here loosens a policy that the verbs do not: settings come
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +42,6 @@ __all__ = [
 ]
 
 _CALLER: Final = "the caller"
-_FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,6 +177,7 @@ def _in_force(given: SettingsLike, base: Tree | None) -> Settings:
 
 def explain(rule: str) -> RulePage:
     """What a rule means, why it matters and what to do. Raises UsageError, with the nearest ids."""
+    from gate.model.finding import FINGERPRINT
     from gate.stages.rule_index import rulebook
 
     book = rulebook()
@@ -186,7 +185,7 @@ def explain(rule: str) -> RulePage:
     if meta is None:
         near = difflib.get_close_matches(rule, [known.id for known in book.all()], n=3)
         advice = f"Did you mean {', '.join(near)}?" if near else "`gate rules` lists them all."
-        if _FINGERPRINT.fullmatch(rule):
+        if FINGERPRINT.fullmatch(rule):
             advice = (
                 "It is a finding's fingerprint, and belongs to a report: "
                 "`gate report FILE --markdown -` lists the findings, each with its rule."

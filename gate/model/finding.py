@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Final, Self
 
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
+
+FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
+"""What the fingerprint of a finding looks like."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,6 +18,7 @@ import msgspec
 
 from gate.errors import UsageError
 from gate.model.doubt import Doubt
+from gate.model.finding import FINGERPRINT
 from gate.model.override import Override, OverrideDecision
 from gate.model.report import Report
 from gate.model.score import Verdict
@@ -36,7 +37,6 @@ _COMMAND: Final = re.compile(
 )
 _VOUCH: Final = re.compile(r"/gate (vouch) sha: ?([0-9a-f]{40}(?:[0-9a-f]{24})?) reason: ?(\S.*)", re.ASCII)
 _NO_FINDING: Final = "no finding has this fingerprint"
-_FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def is_command(body: str) -> bool:
@@ -106,7 +106,7 @@ def parse_file(raw: bytes) -> tuple[Override, ...]:
 
 def _of_entry(entry: _Entry, number: int) -> Override:
     where = f"{FILE}, entry {number}"
-    if not _FINGERPRINT.fullmatch(entry.fingerprint):
+    if not FINGERPRINT.fullmatch(entry.fingerprint):
         raise UsageError(f"{where}: fingerprint must be 32 hex digits (`all` is for comments only)")
     try:
         check_reason(entry.reason)

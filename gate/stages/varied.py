@@ -10,7 +10,7 @@ makes code seen, and nothing here can end a check.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,6 +19,7 @@ from gate.model.canary import Canary
 from gate.model.change import ChangedFile, Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord
 from gate.model.varied import Channel, Dependence, VariedSecrets
+from gate.plan.item_outcomes import items_of
 from gate.plan.varied import varied_probe
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
@@ -257,11 +258,8 @@ def _counts(run: RunRecord) -> bool:
 
 
 def _has_tests_left(run: RunRecord) -> bool:
-    items = run.driver_report.get("items")
-    counts = (
-        [item.get("tests") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-    )
-    return any(isinstance(one, dict) and one.get("not_run") for one in counts)
+    counts = [answer.get("tests") for _, answer in items_of(run) if answer is not None]
+    return any(isinstance(one, Mapping) and one.get("not_run") for one in counts)
 
 
 def _once(found: Iterable[Dependence]) -> list[Dependence]:

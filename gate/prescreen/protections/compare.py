@@ -23,7 +23,7 @@ from gate.prescreen.protections.unit_losses import (
     opened,
     weaker,
 )
-from gate.prescreen.protections.vocabulary import CLEANERS, family_of, is_check, is_switch, snake
+from gate.prescreen.protections.vocabulary import family_of, is_check, is_constant_time, is_switch
 
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
@@ -171,11 +171,8 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
 
 def _is_timing(those: list[tuple[Guard, Guard | None]]) -> bool:
     """Is all that went a comparison in constant time? The check itself may still be there."""
-    names = {name for name, group in CLEANERS.items() if group == "constant time"}
-    gone = {
-        snake(atom.lstrip("+-").partition("(")[0]) for g, _ in those for atom in g.must if g.form != "cleaner"
-    }
-    return gone <= names and all(x is None for _, x in those)
+    gone = [atom.lstrip("+-").partition("(")[0] for g, _ in those for atom in g.must if g.form != "cleaner"]
+    return all(map(is_constant_time, gone)) and all(x is None for _, x in those)
 
 
 def _is_check_by_answer(unit: Unit) -> bool:

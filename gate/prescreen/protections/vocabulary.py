@@ -113,6 +113,11 @@ def snake(name: str) -> str:
     return _LETTERS.sub("_", name).lower().replace("-", "_")
 
 
+def is_constant_time(name: str) -> bool:
+    """Does a call of this name compare in constant time?"""
+    return CLEANERS.get(snake(name)) == "constant time"
+
+
 @lru_cache(4096)
 def family_of(name: str) -> Family | None:
     """The family of protections that a name speaks of; None for a name that speaks of none."""

@@ -71,10 +71,10 @@ def _required(block: Node) -> Iterator[Input]:
 def _state(block: Node) -> Iterator[Input]:
     """Where the state is kept: whoever holds it knows every secret in it, and decides what is there."""
     for words, inner in hcl.blocks(block):
-        values = {name: texts[0] for name, texts in _texts(inner)}
-        kind = words[1] if words[0] == "backend" and len(words) > 1 else words[0]
         if words[0] not in ("backend", "cloud"):
             continue
+        values = {name: texts[0] for name, texts in _texts(inner)}
+        kind = words[1] if words[0] == "backend" and len(words) > 1 else words[0]
         named = values.get("bucket") or values.get("storage_account_name") or values.get("organization")
         where = values.get("address") or (f"{kind}://{named}" if named else "")
         if where:

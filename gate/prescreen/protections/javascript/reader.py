@@ -23,7 +23,7 @@ from gate.prescreen.protections.javascript.conditions import Conditions, first_i
 from gate.prescreen.protections.javascript.refusals import FUNCTIONS, Refusals, constants
 from gate.prescreen.protections.tree_sitter.shapes import text_of
 from gate.prescreen.protections.tree_sitter.strengths import constants_in, strengths_in
-from gate.prescreen.protections.vocabulary import CLEANERS, family_of, is_check, is_opening, snake
+from gate.prescreen.protections.vocabulary import family_of, is_check, is_constant_time, is_opening, snake
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
@@ -400,7 +400,7 @@ def _is_compared(function: Node) -> bool:
     if not _TIMING.search(text_of(function)):
         return False
     for node in walk(function, frozenset()):
-        if node.type == "call_expression" and CLEANERS.get(snake(last_name(node))) == "constant time":
+        if node.type == "call_expression" and is_constant_time(last_name(node)):
             above = node.parent
             while above is not None and above.type in ("binary_expression", "parenthesized_expression"):
                 above = above.parent

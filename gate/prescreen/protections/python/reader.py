@@ -23,7 +23,7 @@ from gate.prescreen.protections.python.guards import (
 )  # fmt: skip
 from gate.prescreen.protections.python.refusals import Refusals, digest
 from gate.prescreen.protections.python.strengths import Constants, constants_of, strengths_in
-from gate.prescreen.protections.vocabulary import CLEANERS, family_of, is_check, snake
+from gate.prescreen.protections.vocabulary import family_of, is_check, is_constant_time
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
@@ -122,9 +122,7 @@ def _refusals(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Refusals:
 def _is_compared(value: ast.expr | None) -> bool:
     """``compare_digest(a, b)``, alone or as a part of a condition: whatever returns it is a check."""
     parts = value.values if isinstance(value, ast.BoolOp) else [value]
-    return any(
-        isinstance(one, ast.Call) and CLEANERS.get(snake(last_name(one))) == "constant time" for one in parts
-    )
+    return any(isinstance(one, ast.Call) and is_constant_time(last_name(one)) for one in parts)
 
 
 def _locals(node: ast.AST) -> dict[str, ast.expr]:
