@@ -23,6 +23,9 @@ python3 -I -m venv --without-pip "$venv"
 locked=(-q --require-hashes --only-binary :all: --no-deps)
 export PIP_DISABLE_PIP_VERSION_CHECK=1 UV_NO_CONFIG=1 UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never
 
+# The lock's lines of uv; none in the short lock.
+awk '/^[^ #]/ { ours = /^uv==/ } ours' "$lock" >"$venv/uv.txt"
+
 # The runner's own pip where it can install elsewhere (22.3 or newer): one of the environment's own would take longer
 # than all else.
 find_pip() {
@@ -37,11 +40,10 @@ find_pip() {
 
 # uv's program out of its wheel in the folder $1, where the lock has that wheel's SHA-256: no pip is needed then.
 uv_of() {
-    "$venv/bin/python" -I - "$lock" "$1" "$venv/bin/uv" <<'PYTHON'
+    "$venv/bin/python" -I - "$venv/uv.txt" "$1" "$venv/bin/uv" <<'PYTHON'
 import hashlib, io, pathlib, re, sys, zipfile
-lock, kept, uv = map(pathlib.Path, sys.argv[1:])
-ours = re.search(r"^uv==(?:.*\\\n)*.*", lock.read_text(), re.M)
-locked = set(re.findall("sha256:([0-9a-f]{64})", ours[0])) if ours else set()
+ours, kept, uv = map(pathlib.Path, sys.argv[1:])
+locked = set(re.findall("sha256:([0-9a-f]{64})", ours.read_text()))
 for wheel in kept.glob("uv-*.whl"):
     data = wheel.read_bytes()
     if hashlib.sha256(data).hexdigest() in locked:
@@ -79,7 +81,6 @@ install() {
         uv_install --no-index --find-links "$1" && return
     fi
     find_pip
-    awk '/^[^ #]/ { ours = /^uv==/ } ours' "$lock" >"$venv/uv.txt"
     if [ $# -eq 0 ] && [ -s "$venv/uv.txt" ] && say_to_uv &&
         "${pip[@]}" install "${locked[@]}" --no-compile -r "$venv/uv.txt" && uv_install "${from_uv[@]}"; then
         return
