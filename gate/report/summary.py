@@ -11,6 +11,7 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding, worst_first
 from gate.model.override import OverrideDecision
 from gate.model.report import Report
+from gate.model.rule import Severity
 from gate.model.run import Outcome, RunRecord
 from gate.model.score import Verdict
 from gate.model.stage import Stage, StageOutcome, incomplete_stages
@@ -50,6 +51,7 @@ def verb(item: Behaviour) -> str:
 
 _RANK: Final = {kind: rank for rank, kind in enumerate(VERBS)}
 
+_WEIGHS: Final = Severity.MEDIUM.rank
 VERDICT_WORDS: Final = {
     Verdict.PASS: ("Passed", "no risk worth stopping for was seen"),
     Verdict.WARN: ("Look before you merge", "risk was seen, below the blocking score"),
@@ -59,15 +61,19 @@ VERDICT_WORDS: Final = {
 
 
 def verdict_words(report: Report) -> tuple[str, str]:
-    """The verdict as people read it, and what it means. One that an override let through says so."""
-    if report.verdict is Verdict.WARN and _overridden(report):
+    """The verdict as people read it, and what it means. Where somebody answers for all that weighs, it is
+    theirs.
+    """
+    covered, left = _answered(report)
+    if report.verdict is Verdict.WARN and covered and (not left or left[0].severity.rank < _WEIGHS):
         return "Let through by an override", "somebody answers for what was seen"
     return VERDICT_WORDS[report.verdict]
 
 
-def _overridden(report: Report) -> frozenset[str]:
-    """Fingerprints of what accepted overrides cover."""
-    return frozenset(name for one in report.overrides if one.accepted for name in one.covers)
+def _answered(report: Report) -> tuple[bool, list[Finding]]:
+    """Does an accepted override cover a finding, and those that none covers, worst first."""
+    covered = {name for one in report.overrides if one.accepted for name in one.covers}
+    return bool(covered), [f for f in worst_first(report.findings) if f.fingerprint not in covered]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,8 +143,7 @@ def next_step(report: Report) -> str:
         if blind:
             return f"{_advice(blind[0])} Then run the check again."
         return "Run the check again; if it stays inconclusive, see `gate doctor`."
-    covered = _overridden(report)
-    left = [finding for finding in worst_first(report.findings) if finding.fingerprint not in covered]
+    covered, left = _answered(report)
     top = left[0] if left else None
     if covered and top is None and report.verdict is not Verdict.FAIL:
         return "Nothing has to be done: what was found is overridden (see Overrides)."

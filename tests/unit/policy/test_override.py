@@ -10,6 +10,7 @@ from gate.errors import UsageError
 from gate.model.doubt import Doubt
 from gate.model.override import Override
 from gate.model.report import Report
+from gate.model.rule import Severity
 from gate.model.score import Verdict
 from gate.policy.override import EVIDENCE, apply, before_overrides, is_command, parse_command, parse_file
 from gate.report.summary import next_step, verdict_words
@@ -54,6 +55,19 @@ def test_what_an_override_lets_through_is_said_first() -> None:
     assert next_step(after) == "Nothing has to be done: what was found is overridden (see Overrides)."
     assert all(reason.startswith("of what is not overridden, ") for reason in after.reasons[1:])
     assert verdict_words(apply(_soft(), [], now=NOW))[0] == "Blocked"
+
+
+def test_an_override_of_a_part_does_not_speak_for_the_rest() -> None:
+    """A warning of which one finding is answered for is still one to look at."""
+    report = _soft()
+    first, *rest = report.findings
+    small = tuple(replace(f, severity=Severity.LOW) for f in rest)
+    for findings, words in (
+        ((first, *small), "Let through by an override"),
+        (report.findings, "Look before you merge"),
+    ):
+        warned = replace(report, findings=findings, verdict=Verdict.WARN)
+        assert verdict_words(apply(warned, [_ask(first.fingerprint)], now=NOW))[0] == words
 
 
 def test_entries_of_the_file_for_other_changes_are_not_shown() -> None:
