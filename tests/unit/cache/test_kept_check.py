@@ -20,6 +20,7 @@ from gate.model.score import Verdict
 from gate.model.stage import SkipReason, Stage, StageOutcome
 from gate.policy.override import FILE
 from gate.prescreen.scanners import semgrep
+from gate.settings import load
 from tests.e2e.pulls import Pull, build, git
 
 SHELL = Pull(name="shop", head={"run.py": "import os\nos.system('id')\n", "b.py": "B = 1\n"}, verdicts=())
@@ -272,3 +273,19 @@ def test_a_report_that_is_told_again_says_so(
     assert "told again" in capsys.readouterr().err
     main([*words, "--no-cache"])
     assert "told again" not in capsys.readouterr().err
+
+
+def test_a_job_keeps_runs_only_with_a_key_of_its_step_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that lies on the runner is read by every job; and what a fork left is nobody else's."""
+    own = replace(FROM_FORK, from_fork=False)
+    assert kept_check.job_store(load(), own) is None
+    monkeypatch.setenv("GATE_CACHE_KEY", "k" * 8)
+    assert kept_check.job_store(load(), own) is None, "too short"
+    monkeypatch.setenv("GATE_CACHE_KEY", "k" * 32)
+    for request, found in ((own, b"a run"), (FROM_FORK, None)):
+        store = kept_check.job_store(load(), request)
+        assert store is not None
+        if request is own:
+            store.put("run", b"name", b"a run")
+        kept = store.get("run", b"name")
+        assert kept == found
