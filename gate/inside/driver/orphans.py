@@ -56,7 +56,8 @@ def _children() -> list[int]:
     """The processes that this one is the parent of."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
-            return [int(word) for word in file.read().split()]
+            listed = file.read().split()
+        return [int(name) for name in set(listed).intersection(os.listdir("/proc"))]  # gVisor lists threads
     except OSError:  # a kernel without that list
         ours = str(os.getpid())
         return [int(name) for name, (parent, _) in _processes().items() if parent == ours]
