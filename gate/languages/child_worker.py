@@ -21,8 +21,8 @@ UNKNOWN_SYNTAX = "not the syntax of Python {}.{}, on which gate runs".format(*sy
 _LARGE = 1 << 20
 _PATIENCE, _LARGE_PATIENCE = 6.0, 4.0
 """Wall time for each second of processor time a file may take: a busy machine is not held against a file."""
-_MORE_FOR_MIB = 1.0
-"""Shares of time that each MiB of a file adds: 20 MB/min are no speed to expect less of."""
+_MORE_FOR_MIB = 4.0
+"""Shares of time that each MiB of a file adds: some 10 s of rules for a MiB of ordinary code."""
 
 
 def share(per_file: float, size: int) -> float:

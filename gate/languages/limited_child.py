@@ -80,7 +80,8 @@ class Reader:
     ``function`` is ``"package.module:name"``; it is called as ``name(path, data, options)`` and returns
     anything msgspec can write as JSON (findings, dataclasses, lists ...), which is read back as
     ``result_type``, strictly. With ``parses``, data past PARSED is ``too-large`` and never sent. ``pure``
-    says that the answer depends on path, data and options alone: it is kept for the same file (gate/cache).
+    says that the answer depends on path, data and options alone: it is kept for the same file (gate/cache),
+    unless it has an ``unfinished`` that is not empty.
     ``per_file`` bounds one file: seconds of processor time, with some patience of wall time.
     """
 
@@ -151,7 +152,8 @@ class _Scan:
                     continue
                 result = _result(path, answer, self.reader.result_type)
                 self.results[self.order[answer.index]] = result
-                if self.kept is not None and result.outcome == "done":
+                partly = getattr(result.value, "unfinished", ())  # says more of the machine than of the file
+                if self.kept is not None and result.outcome == "done" and not partly:
                     self.kept.add(self.order[answer.index], answer.value)
                 ended = answer.index
             except (msgspec.MsgspecError, ValueError, IndexError):

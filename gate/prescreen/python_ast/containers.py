@@ -88,6 +88,13 @@ def held(module: Module, name: ast.Name, key: Key) -> list[ast.expr] | None:
 
 def added(module: Module, name: ast.Name) -> list[ast.expr]:
     """What stores and calls may have put into ``name`` before it is read, apart from what it was made of."""
+    kept: dict[ast.Name, list[ast.expr]] = module.kept("added", lambda _: {})
+    if name not in kept:
+        kept[name] = _added(module, name)
+    return kept[name]
+
+
+def _added(module: Module, name: ast.Name) -> list[ast.expr]:
     binding = _made(module, name)
     if binding is None:
         return []
@@ -161,9 +168,8 @@ def _events(module: Module, name: ast.Name, binding: Binding) -> list[ast.AST]:
     """Stores and calls on the name between its binding and where it is read, in order, dead ones left out."""
     known: dict[tuple[ast.AST | None, str], list[ast.AST]] = module.kept("stores", _stores)
     until = start_of(name)
-    looped = any(
-        isinstance(up, _LOOPS) and binding.node not in module.within(up) for up in module.above(name)
-    )
+    around = {binding.node, *module.above(binding.node)}
+    looped = any(isinstance(up, _LOOPS) and up not in around for up in module.above(name))
     found = []
     for event in known.get((module.function_of(name), name.id), []):
         at = end_of(event)

@@ -60,6 +60,9 @@ class Traced:
     nodes: tuple[ast.AST, ...]
 
 
+_NOTHING = Traced(frozenset(), frozenset(), frozenset(), ())
+
+
 def _lines(source: ast.AST, came_from: Mapping[ast.AST, ast.AST], sink: ast.AST) -> tuple[int, ...]:
     node, lines = source, [getattr(source, "lineno", 0)]
     while node is not sink:
@@ -79,6 +82,9 @@ class Flow:
         self._met_clean = False
         self._plain = plain
         self._known: dict[ast.AST, Traced] = {}
+        self._whole: dict[ast.AST, Traced] = {} if clean or not plain else module.kept("traced", lambda _: {})
+        """What was followed to its end: the same for every plain reading."""
+        self._cut = False
         self._asked: set[Binding] = set()
         self._inside: set[ast.AST] = set()
 
@@ -87,12 +93,16 @@ class Flow:
         return self.trace(expr).kinds
 
     def trace(self, expr: ast.AST | None) -> Traced:
-        """Follows an expression back to its sources, at most a few hundred steps."""
+        """Follows an expression back to its sources, at most a few hundred steps; to none when it is late (Module)."""
         if expr is None:
-            return Traced(frozenset(), frozenset(), frozenset(), ())
-        known = self._known.get(expr)
+            return _NOTHING
+        known = self._known.get(expr) or self._whole.get(expr)
         if known is not None:
+            self._cut = self._cut or expr not in self._whole
             return known
+        if self._module.is_late():
+            return _NOTHING
+        cut, self._cut = self._cut, False
         self._met_clean, kinds = False, set[str]()
         names: set[str] = set()
         calls: set[str] = set()
@@ -106,7 +116,8 @@ class Flow:
             stack.extend(self._step(node, kinds, names, calls))
         found = frozenset(kinds) if self._plain else self._seen_forwards(expr, frozenset(kinds))
         traced = Traced(found, frozenset(names), frozenset(calls), tuple(seen))
-        self._known[expr] = traced
+        (self._known if self._cut or stack else self._whole)[expr] = traced
+        self._cut = self._cut or cut
         return traced
 
     def _seen_forwards(self, expr: ast.AST, kinds: frozenset[str]) -> frozenset[str]:
@@ -244,6 +255,7 @@ class Flow:
         """What outsiders decide of a parameter: calls in this file pass it on, untested."""
         function = self._module.function_of(binding.node)
         if function is None or binding in self._asked or len(self._asked) >= _DEEPEST:
+            self._cut = self._cut or function is not None
             return frozenset()
         self._asked.add(binding)
         try:
@@ -329,6 +341,7 @@ class Flow:
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
         plain = function is not None and not isinstance(function, ast.AsyncFunctionDef | ast.Lambda)
         if function is None or not plain or function in self._inside or len(self._inside) >= _DEEPEST:
+            self._cut = self._cut or (function is not None and plain)
             yield from given
             return
         self._inside.add(function)

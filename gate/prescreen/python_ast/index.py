@@ -58,6 +58,7 @@ class Index:
         self.order: dict[ast.AST, int] = {}
         self.parents: dict[ast.AST, ast.AST] = {}
         self.scopes: dict[ast.AST, Scope] = {}
+        self._functions: dict[ast.AST, FunctionNode | None] = {}
         self.scope = Scope(tree, None)
         self._kinds: dict[type[ast.AST], list[ast.AST]] = {}
         self._attributes: dict[tuple[ast.AST, str], list[ast.expr]] = {}
@@ -166,7 +167,9 @@ class Index:
 
     def function_of(self, node: ast.AST) -> FunctionNode | None:
         """The function or lambda whose body (or header) holds the node."""
-        return next((up for up in self.above(node) if isinstance(up, _FUNCTIONS)), None)
+        if node not in self._functions:
+            self._functions[node] = next((up for up in self.above(node) if isinstance(up, _FUNCTIONS)), None)
+        return self._functions[node]
 
     def class_of(self, node: ast.AST) -> ast.ClassDef | None:
         """The nearest class around the node."""

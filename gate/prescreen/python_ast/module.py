@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar, cast
@@ -58,10 +60,19 @@ class Module(Index):
         self._calls: dict[str, list[ast.Call]] | None = None
         self.outside: Mapping[str, Mapping[str, Sequence[str]]] = {}
         """What other files pass to this file's functions (outside_calls.Passed)."""
+        self.until = math.inf
+        """When following values ends (time.process_time): from then on nothing is known of any."""
+        self.late = False
+        """A value was asked for after that."""
         self.others: Mapping[str, str] = {}
         """Other files of the tree that this one imports: dotted names of modules to texts."""
         self._kept: dict[str, object] = {}
         self._fold = Folder(self._constant_bindings, self.names_of)
+
+    def is_late(self) -> bool:
+        """True when the time for following values is over."""
+        self.late = self.late or time.process_time() > self.until
+        return self.late
 
     def kept(self, name: str, make: Callable[[Module], T]) -> T:
         """What ``make`` says of this file: made once, however many checks ask for it under ``name``."""

@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gate import plugins
-from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.child_worker import share
+from gate.languages.limited_child import PER_FILE, Reader, scan_isolated
 from gate.languages.python_syntax import newer_python
 from gate.model.change import Tree
 from gate.model.finding import Finding
@@ -41,6 +42,8 @@ _COMPOUND = (
 _OWN = "As far as it can be read, no text that could do harm gets there."
 _STEPS = 20
 """Lines of a way that are told, the last ones."""
+_FOLLOWING = 0.5
+"""Share of a file's processor time that is for following values; rules that need none of it always end."""
 _UNKNOWN = "py.unknown-import"
 _SUPPRESSION = re.compile(r"#\s*(nosec\b|nosemgrep\b|noqa\s*(?::[^#]*\bS\d|$))", re.IGNORECASE)
 
@@ -67,6 +70,8 @@ class Scanned:
 
     hits: list[RuleHit]
     imports: list[str]
+    unfinished: list[str] = field(default_factory=list)
+    """Rules that follow values and had no time left for it."""
 
 
 def parse(path: str, data: bytes) -> Module:
@@ -79,11 +84,17 @@ def parse(path: str, data: bytes) -> Module:
     return Module(path, data.decode(encoding, "replace"), tree)
 
 
-def hits(module: Module, rules: Iterable[AstRule] | None = None) -> list[tuple[AstRule, Hit]]:
-    """Every hit of every rule, the worst one for each line, in the order of rules and lines."""
+def hits(
+    module: Module, rules: Iterable[AstRule] | None = None, unfinished: list[str] | None = None
+) -> list[tuple[AstRule, Hit]]:
+    """Every hit of every rule, the worst one for each line, in the order of rules and lines.
+
+    Rules that asked for a value's way when it was late (Module.until) are named in ``unfinished``.
+    """
     out: list[tuple[AstRule, Hit]] = []
     for rule in rules if rules is not None else (*ast_rules(), *plugin_rules()):
         worst: dict[int, Hit] = {}
+        module.late = False
         for found in rule.check(module):
             line = getattr(found.node, "lineno", 0)
             if not line or (rule.weakness and is_dead(module, found.node)):
@@ -94,6 +105,8 @@ def hits(module: Module, rules: Iterable[AstRule] | None = None) -> list[tuple[A
             if line not in worst or _rank(rule, hit) > _rank(rule, worst[line]):
                 worst[line] = hit
         out.extend((rule, worst[line]) for line in sorted(worst))
+        if module.late and unfinished is not None:
+            unfinished.append(rule.meta.id)
     return out
 
 
@@ -119,8 +132,10 @@ def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
     given = options.get("outside")
     module.outside = given.get(path, {}) if isinstance(given, dict) else {}
     module.others = imported_texts(path, options)
-    found = [_found(module, rule, hit) for rule, hit in hits(module)]
-    return Scanned(hits=found, imports=imports_of(module))
+    module.until = time.process_time() + _FOLLOWING * share(PER_FILE, len(data))
+    unfinished: list[str] = []
+    found = [_found(module, rule, hit) for rule, hit in hits(module, unfinished=unfinished)]
+    return Scanned(hits=found, imports=imports_of(module), unfinished=unfinished)
 
 
 def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
@@ -254,9 +269,15 @@ def _look(
         if result.value is not None and imports is not None:
             imports[view.path] = result.value.imports
         reason = view.unreadable or ("" if result.outcome == "done" else result.reason or result.outcome)
+        if result.value is not None and result.value.unfinished and not reason:
+            reason = f"no time left for {_some(result.value.unfinished)}; its other rules looked"
         if reason and not view.guessed:
             unlooked.append((view.path, reason))
     return found, unlooked
+
+
+def _some(rules: Sequence[str]) -> str:
+    return ", ".join(rules[:3]) + (f" and {len(rules) - 3} more rules" if len(rules) > 3 else "")
 
 
 def _findings(found: _ByView) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ import pytest
 from gate.model.rule import Severity
 from gate.model.stage import StageOutcome
 from gate.prescreen.interface import Prescreened
-from gate.prescreen.python_ast.scanner import PyAst
+from gate.prescreen.python_ast.scanner import PyAst, hits, parse
 from tests.prescreen_support import Files, make_request
 
 
@@ -179,3 +179,31 @@ def test_without_an_outsider_there_is_no_way(tmp_path: Path) -> None:
     for found in scan(tmp_path, {"app.py": inner}).findings:
         assert "from" not in found.evidence
         assert len(found.locations) == 1
+
+
+def _tangled(functions: int) -> str:
+    """A file whose functions pass their values to one another, which takes long to follow."""
+    text = ["import subprocess", "import pickle", ""]
+    for n in range(functions):
+        text.append(f"def f{n}(db, a, b, c):")
+        text += [f"    a = a + f{(n * k + k) % functions}(db, b, c + a, a)" for k in range(1, 9)]
+        text += ['    db.execute("SELECT " + a + " FROM t WHERE b = \'" + b + "\'")', "    return a + b", ""]
+    return "\n".join([*text, "def last(x):", "    return pickle.loads(x)", ""])
+
+
+def test_values_that_take_too_long_to_follow_stop_no_other_rule(tmp_path: Path) -> None:
+    text = _tangled(60)
+    result = scan(tmp_path, {"a.py": text})
+    assert lines(result, "py.unsafe-deserialisation") == [text.count("\n")]
+    (unread,) = [f for f in result.findings if f.rule_id == "unscanned-file"]
+    assert unread.evidence["reason"].startswith("no time left for py.")
+    assert [s.outcome for s in result.stages] == [StageOutcome.DEGRADED]
+
+
+def test_a_rule_without_time_keeps_what_it_found(tmp_path: Path) -> None:
+    module = parse("a.py", b"import os, pickle\n\ndef f(x):\n    os.system('ls ' + x)\n    pickle.loads(x)\n")
+    module.until = 0.0
+    unfinished: list[str] = []
+    found = {rule.meta.id for rule, _ in hits(module, unfinished=unfinished)}
+    assert "py.shell-command" in unfinished
+    assert "py.unsafe-deserialisation" in found
