@@ -93,7 +93,7 @@ class Flow:
         return self.trace(expr).kinds
 
     def trace(self, expr: ast.AST | None) -> Traced:
-        """Follows an expression back to its sources, at most a few hundred steps; to none when it is late (Module)."""
+        """Follows an expression back to its sources, at most a few hundred steps; not when it is late."""
         if expr is None:
             return _NOTHING
         known = self._known.get(expr) or self._whole.get(expr)

@@ -27,12 +27,13 @@ from gate.sandbox.egress.proxy import NOT_PUBLIC, Proxy, Resolve, resolve
 from gate.sandbox.egress.rules import Allowed
 from gate.sandbox.egress.upstream import Upstreams
 from gate.sandbox.tree_archive import TREE
+from gate.tracing.behaviour.paths import INSTALLED
 from gate.tracing.codec import read_trace
 from gate.tracing.events import Event, Process
 
 PORT: Final = 8118
 """Of the sandbox's own loopback, where pip finds the proxy."""
-OUT: Final = "/work/out"
+OUT: Final = INSTALLED
 _VERSION: Final = "4"
 """Part of every key: bump it when a layer's form changes."""
 _TEXT: Final = 300

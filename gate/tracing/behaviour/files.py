@@ -13,7 +13,7 @@ from gate.model.canary import Canary
 from gate.tracing.behaviour.accumulator import IGNORED, Cell, Cells
 from gate.tracing.behaviour.environment_probes import probe_of
 from gate.tracing.behaviour.outgoing_data import Channels
-from gate.tracing.behaviour.paths import PathClass, classify_path
+from gate.tracing.behaviour.paths import INSTALLED, PathClass, classify_path
 from gate.tracing.behaviour.program_chains import Actors
 from gate.tracing.behaviour.rewrites import Rewrites, many
 from gate.tracing.events import File, Open, PathQuery
@@ -27,6 +27,8 @@ _START_UP: Final = re.compile(
 )
 PIP: Final = re.compile(r".*/bin/pip[\d.]*\Z", re.DOTALL)
 """What an environment is filled by; who wrote it counts."""
+_INSTALLERS: Final = frozenset({"python", "python>uv"})
+"""Chains of gate's own installer, pip or uv. What builds a package is started by it, and has a longer one."""
 _READLINE: Final = "~/.inputrc"
 """What the line editor's library reads when it is loaded."""
 _PWNAM: Final = ("/etc/passwd", "/etc/group")
@@ -49,11 +51,15 @@ class FileView:
         canaries: tuple[Canary, ...],
         named: frozenset[str] = frozenset(),
         rewrites: Rewrites | None = None,
+        *,
+        installer: bool = False,
     ) -> None:
+        """``installer``: the run is gate's own installation of packages."""
         self._cells, self._actors, self._channels = cells, actors, channels
         self._canaries = {c.path: c.name for c in canaries if c.path}
         self._canaries |= {p.replace("/var/run/", "/run/", 1): n for p, n in self._canaries.items()}
         self._named = named
+        self._installers = _INSTALLERS if installer else frozenset[str]()
         self._made: set[str] = set()
         self._wanted: dict[tuple[str, str], set[str]] = {}
         self.executed: set[str] = set()
@@ -80,6 +86,9 @@ class FileView:
         name = self._canaries.get(posixpath.normpath(event.path))
         if name is not None and event.access != "w" and not re.search("O_DIRECTORY|O_TRUNC", event.flags):
             return self._canary(name, event.pid, denied=event.denied)
+        if event.writes and self._puts_packages(event.path, event.pid):
+            self._note(event.path, by=event.pid)
+            return IGNORED
         self._rewrites.opened(event, where, made=self.is_written(event.path))
         if event.writes:
             return self._written(event.path, where, event.pid, event.flags, denied=event.denied)
@@ -113,6 +122,11 @@ class FileView:
         if event.abi != "native":
             self._foreign(event.abi, event.pid)
         name = event.call.removesuffix("at").removesuffix("at2")
+        plain = not (event.mode or 0) & 0o6000
+        from_there = not name.startswith("rename") or self._puts_packages(event.other, event.pid)
+        if plain and from_there and self._puts_packages(event.path, event.pid):
+            self._note(event.path, directory=name == "mkdir", by=event.pid)
+            return
         if name in ("unlink", "rmdir"):
             self._deleted(event, emptied=False)
         elif name.startswith("rename"):
@@ -130,6 +144,12 @@ class FileView:
             if event.size == 0:
                 self._deleted(event, emptied=True)
             self._written(event.path, where, event.pid, "", denied=event.denied).count += 1
+
+    def _puts_packages(self, path: str, pid: int) -> bool:
+        """True for what the installer itself does where packages are put: the same for every package."""
+        if self._actors.chain(pid) not in self._installers:
+            return False
+        return posixpath.normpath(path).startswith(INSTALLED + "/")
 
     def _looked_for(self, path: str, chain: str) -> None:
         """A shell walks its PATH for a program."""

@@ -19,6 +19,8 @@ TREE: Final = "/work/tree"
 _NOT_UTF8: Final = re.compile("[\udc80-\udcff]")
 _TOLD_BYTE: Final = re.compile(r"\\udc([89a-f][0-9a-f])")
 HOME: Final = "/work/home"
+INSTALLED: Final = "/work/out"
+"""Where an installation puts the packages."""
 GATE: Final = ("/opt/gate", "/run/gate")
 
 Kind = Literal["own", "tree", "home", "scratch", "device", "proc", "sys", "names", "system", "gate", "quiet"]

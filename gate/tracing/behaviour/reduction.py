@@ -130,7 +130,10 @@ class View:
         self._services = Services()
         named = Hints(record.driver_report).opened_by_name()
         rewrites = Rewrites(record.given, record.cut, record.data_files)
-        self.files = FileView(self.cells, self.actors, self.channels, canaries, named, rewrites)
+        own = record.probe.phase == "install" and not record.probe.driver
+        self.files = FileView(
+            self.cells, self.actors, self.channels, canaries, named, rewrites, installer=own
+        )
         self._heads = dict(record.heads)
         self.log = read_log(record.network) if record.network is not None else None
         self.net = NetView(self.cells, self.actors, self.channels, self.files, self.log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from gate.model.canary import Canary
 from gate.tracing.behaviour import reduction as view_module
 from gate.tracing.behaviour.accumulator import DISTINCT
+from gate.tracing.behaviour.reduction import behaviours
 from tests.unit.tracing.trace_builder import ITEM, Trace, told
 
 HARMLESS_READS = (
@@ -399,3 +401,50 @@ def test_a_file_without_a_name_is_a_temporary_file(tmp_path: Path) -> None:
 
 def test_the_search_for_the_top_of_a_package_is_quiet(tmp_path: Path) -> None:
     assert told(Trace().look("/work/__init__.py").look("/__init__.py").seen(tmp_path)) == []
+
+
+SITE = "/work/out/lib/python3.11/site-packages"
+
+
+def _installation(pid: int) -> Trace:
+    """gate's installer (process 100) starts uv (102), which starts the build of a package (103)."""
+    trace = Trace(driver=False)
+    trace.exec("/work/tree/uv", "uv", "pip", "install", pid=102, ppid=100)
+    trace.exec("/usr/bin/python3.11", "python3", "build.py", pid=103, ppid=102)
+    trace.write(f"{SITE}/a-1.dist-info/.tmpAbCdEf", pid=pid)
+    trace.file("rename", f"{SITE}/a-1.dist-info/RECORD", f"{SITE}/.tmpxQwErT", pid=pid)
+    trace.file("chmod", f"{SITE}/b-1.dist-info/RECORD", mode=0o644, pid=pid)
+    return trace.file("unlink", f"{SITE}/old.py", pid=pid)
+
+
+def test_where_packages_are_put_the_installer_does_its_work(tmp_path: Path) -> None:
+    trace = _installation(102)
+    record = trace.record(tmp_path, phase="install")
+    plain = replace(record, probe=replace(record.probe, driver=False))
+    seen = behaviours(plain)
+    assert [line for line in told(seen) if "/work/out" in line] == []
+    assert any("/work/out" in line for line in told(behaviours(record)))  # of a probe with the driver
+
+
+def test_what_a_packages_build_does_there_is_told(tmp_path: Path) -> None:
+    record = _installation(103).record(tmp_path, phase="install")
+    seen = behaviours(replace(record, probe=replace(record.probe, driver=False)))
+    assert {b.kind.value for b in seen if "/work/out" in b.subject} == {"write", "rename", "chmod", "delete"}
+
+
+@pytest.mark.parametrize(
+    ("call", "path", "other", "mode"),
+    [
+        ("rename", "/etc/cron.d/x", f"{SITE}/x", None),
+        ("rename", f"{SITE}/x", "/etc/shadow", None),
+        ("chmod", f"{SITE}/x", "", 0o4755),
+        ("unlink", "/work/out/../../etc/shadow", "", None),
+    ],
+)
+def test_the_installer_has_no_other_rights(
+    call: str, path: str, other: str, mode: int | None, tmp_path: Path
+) -> None:
+    trace = Trace(driver=False).exec("/work/tree/uv", "uv", "pip", "install", pid=102, ppid=100)
+    record = trace.file(call, path, other, pid=102, mode=mode).record(tmp_path, phase="install")
+    seen = behaviours(replace(record, probe=replace(record.probe, driver=False)))
+    assert [b.kind.value for b in seen if b.kind.value != "exec"], told(seen)
