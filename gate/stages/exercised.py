@@ -129,7 +129,7 @@ class _File:
         path = self._file.path
         if not self._reading.readable:
             return {}
-        if self._plan.statements.get(path):
+        if path in self._plan.statements:  # none: only what runs nothing changed, such as a docstring
             return {first: (first, last) for first, last in self._plan.statements[path]}
         if self._reading.language in _BY_TRACE and path in self._plan.steps:
             return {step.first: (step.first, step.last) for step in self._plan.steps[path]}

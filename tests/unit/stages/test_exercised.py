@@ -233,3 +233,12 @@ def test_what_goes_over_a_connection_is_shown_by_the_call_that_connected(
         found = only(exercised(files, readings, plan, seen))
     left = {call.call for call in found.calls}
     assert left == (set() if connected else {"socket.create_connection", "peer.sendall"})
+
+
+def test_a_changed_docstring_of_an_attribute_is_nothing_to_run(tmp_path: Path) -> None:
+    text = 'class Tool:\n    name: str\n    """What it is called,\n    {}.\n    """\n\n    x = 1\n'
+    path = "src/pricing/tool.py"
+    found = counted(
+        tmp_path, {path: text.format("always")}, covered(path), base={path: text.format("or not")}
+    )
+    assert found.files == ()
