@@ -27,6 +27,8 @@ RISKY = re.compile(
     r"open|write|pty|crontab|getattr|setattr|globals|builtins)\b",
     re.IGNORECASE,
 )
+_TYPING = ("typing", "typing_extensions")
+_CHECKING = "TYPE_CHECKING"
 _DEPTH = 3
 _EXITS = {"exit", "quit", "main", "cli", "run"}
 
@@ -56,8 +58,13 @@ def facts(source: str) -> dict[str, Any]:
 
 
 def _statements(tree: ast.Module) -> Iterator[list[int]]:
-    """Docstrings, names of scopes and annotations without a value run nothing."""
+    """Docstrings, names of scopes, annotations without a value and what is there for type checkers alone run
+    nothing.
+    """
+    typed = _for_type_checkers(tree)
     for node in ast.walk(tree):
+        if node in typed:
+            continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
         if isinstance(node, (ast.Global, ast.Nonlocal)) or (
@@ -74,6 +81,33 @@ def _statements(tree: ast.Module) -> Iterator[list[int]]:
             starts += [d.lineno for d in getattr(body[0], "decorator_list", ())]
             last = max(first, min(starts) - 1)
         yield [first, last]
+
+
+def _for_type_checkers(tree: ast.Module) -> set[ast.AST]:
+    """What stands below ``if TYPE_CHECKING:``, where that is typing's name and the file does not set it."""
+    modules: set[str] = set()
+    names: set[str] = set()
+    stored: set[str] = set()
+    asked: list[ast.If] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            modules.update(a.asname or a.name for a in node.names if a.name in _TYPING)
+        elif isinstance(node, ast.ImportFrom) and node.module in _TYPING and not node.level:
+            names.update(a.asname or a.name for a in node.names if a.name == _CHECKING)
+        elif isinstance(node, ast.If):
+            asked.append(node)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and not isinstance(node.ctx, ast.Load):
+            stored.add(getattr(node, "id", "") or getattr(node, "attr", ""))
+    if _CHECKING in stored:
+        return set()
+    typed = [one for one in asked if _is_checking(one.test, modules - stored, names - stored)]
+    return {node for one in typed for part in one.body for node in ast.walk(part)}
+
+
+def _is_checking(test: ast.expr, modules: set[str], names: set[str]) -> bool:
+    if isinstance(test, ast.Attribute):
+        return test.attr == _CHECKING and isinstance(test.value, ast.Name) and test.value.id in modules
+    return isinstance(test, ast.Name) and test.id in names
 
 
 def _body(body: list[ast.stmt], prefix: str, out: dict[str, Any], lines: list[str], depth: int) -> None:
