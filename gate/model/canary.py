@@ -22,8 +22,6 @@ class Canary:
     named: bool = False
 
 
-DATABASE_HOST: Final = "db.example"
-"""The host that the planted ``DATABASE_URL`` names: who connects where it was told to does not choose."""
 DECOY_FILES: Final = {
     "aws-credentials": ".aws/credentials",
     "ssh-key": ".ssh/id_rsa",

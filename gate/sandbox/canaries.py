@@ -7,7 +7,7 @@ import secrets
 import string
 from collections.abc import Iterable, Iterator
 
-from gate.model.canary import DATABASE_HOST, DECOY_FILES, Canary
+from gate.model.canary import DECOY_FILES, Canary
 from gate.model.run import SandboxSpec
 
 HOME = "/work/home"
@@ -71,7 +71,7 @@ def _files(longer: int) -> tuple[Canary, ...]:
             docker,
             auth,
         ),
-        file("dotenv", f"DATABASE_URL=postgres://app:{database}@{DATABASE_HOST}/app\n", database),
+        file("dotenv", f"DATABASE_URL=postgres://app:{database}@db.example/app\n", database),
         file("browser-cookies", f"session\t{cookie}\n", cookie),
         file(
             "cluster-token",
@@ -88,7 +88,8 @@ def _variables(longer: int) -> tuple[Canary, ...]:
         "AWS_ACCESS_KEY_ID": "AKIA" + _random(_UPPER, 16 + longer),
         "AWS_SECRET_ACCESS_KEY": _random(_WORD, 40 + longer),
         "OPENAI_API_KEY": "sk-" + _random(_WORD, 48 + longer),
-        "DATABASE_URL": f"postgres://app:{_random(_WORD, 20 + longer)}@{DATABASE_HOST}/app",
+        # Applications configure themselves by it: what it names must open without a driver and a server.
+        "DATABASE_URL": f"sqlite:////tmp/app-{_random(_WORD, 20 + longer)}.db",
     }
     return tuple(
         Canary(name=f"env:{name}", env=name, secrets=(value,)) for name, value in sorted(made.items())

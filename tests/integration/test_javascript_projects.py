@@ -91,3 +91,31 @@ def test_a_runner_that_is_not_installed_is_named(tmp_path: Path) -> None:
     seen = look(tmp_path, {"package.json": MANIFEST, "src/a.test.js": text}, {"README": ""}, deadline=30)
     told = coverage(seen.runs, seen.plan).why["src/a.test.js"]
     assert told[1] == "vitest"
+
+
+def test_lines_are_known_of_a_file_that_a_runner_wraps_and_leaves_as_it_is(tmp_path: Path) -> None:
+    """As jest does where its ``transform`` does not name the file: no source map tells of it."""
+    found = capability("bubblewrap")
+    if not found.available:
+        pytest.skip(found.reason)
+    wrapping = """import fs from "node:fs";
+import path from "node:path";
+import test from "node:test";
+import vm from "node:vm";
+test("wrapped", () => {
+  const file = path.resolve("lib/option.cjs");
+  const text = fs.readFileSync(file, "utf8");
+  const around = `({"Object.<anonymous>":function(module,exports,require,jest){${text}\\n}});`;
+  const made = { exports: {} };
+  new vm.Script(around, { filename: file }).runInThisContext()["Object.<anonymous>"](made, made.exports);
+  if (made.exports.total([1, 2]) !== 3) throw new Error("wrong");
+});
+"""
+    source = SOURCE.replace("export function total", "exports.total = function").replace("export ", "")
+    head: dict[str, str | bytes | None] = {"test/a.test.js": wrapping, "lib/option.cjs": source}
+    seen = look(tmp_path, head, {"package.json": MANIFEST}, deadline=30)
+    (run,) = [r for r in seen.runs if r.probe.phase == "test" and r.side == "head" and not r.repeat]
+    items = run.driver_report["items"]
+    assert isinstance(items, list)
+    assert set(items[0]["lines"]["lib/option.cjs"]) >= {2, 3}
+    assert 6 not in items[0]["lines"]["lib/option.cjs"]

@@ -14,6 +14,7 @@ const read = fs.readFileSync;
 const { setTimeout: later, clearTimeout: never } = timers; // before they are shortened
 const CALLS = /[\w$\])]\s*(?:\?\.)?[(`]/;
 const INERT = /(?:new)?\w*Error\(|\breject\(|\bconsole\.\w+\(/g; // in a part that did not run; blanks are left out
+const WRAPPING = 1000; // characters, at most, before a file's own
 const PATIENCE = 2000; // milliseconds: an engine that does not answer is given up, and that is told
 const transform = Module.stripTypeScriptTypes;
 const hooks = Module.registerHooks && !globalThis.Deno ? await import("./javascript_hooks.mjs") : undefined;
@@ -138,7 +139,8 @@ export class Seen {
       this.asking = true;
       this.session.post("Debugger.getScriptSource", { scriptId }, (_, told) => (text = told?.scriptSource));
       const at = text.lastIndexOf("//# sourceMappingURL=data:");
-      if (text === file.text) return { text, places: file.places };
+      const begin = text.indexOf(file.text); // a runner that changes nothing puts a function around it
+      if (begin >= 0 && begin <= WRAPPING) return { text, places: [...Array(begin).fill(0), ...file.places] };
       if (at < 0) return undefined;
       const data = /base64,([A-Za-z0-9+/=]+)/.exec(text.slice(at))[1]; // more may follow
       const map = JSON.parse(Buffer.from(data, "base64").toString("utf8"));

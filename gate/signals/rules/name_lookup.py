@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
-from gate.model.canary import DATABASE_HOST
 from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.model.rule import Confidence, Severity
@@ -63,7 +62,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
 
 def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Confidence]:
     name, phase = behaviour.subject, phase_of(context, behaviour)
-    if name in (HOST, DATABASE_HOST) or name.endswith("." + HOST):
+    if name == HOST or name.endswith("." + HOST):
         return LOW, LIKELY
     unknown = name.startswith("?")  # what was asked was not seen
     if not unknown and ("." not in name or name.endswith((".localhost", ".local", ".localdomain", ".arpa"))):

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
-from gate.model.canary import DATABASE_HOST
 from gate.model.finding import Finding
 from gate.model.probing import HOST
 from gate.model.rule import Confidence, Severity
@@ -79,7 +78,7 @@ _MESSAGES: Final = {
 def _weight(context: SignalContext, behaviour: Behaviour, reach: str) -> tuple[Severity, Confidence]:
     phase = phase_of(context, behaviour)
     host = behaviour.detail.get("host", "")
-    if host == HOST or host.endswith("." + HOST) or behaviour.subject == f"{DATABASE_HOST}:5432":
+    if host == HOST or host.endswith("." + HOST):
         return LOW, LIKELY  # where our own probe told it to connect
     if reach in ("loopback", "none"):
         return LOW, LIKELY

@@ -47,7 +47,7 @@ _BASE32 = re.compile(rb"[A-Za-z2-7]{20,}")
 _HEX = re.compile(rb"(?:[0-9a-fA-F]{2}){12,}")
 _SPACED_HEX = re.compile(rb"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[ :,.-]?){12,}")
 _BREAKS = re.compile(rb"[\s.\"'\\,;:]+")
-_PASSWORD = re.compile(rb"://[^:/@]*:([^@]+)@")
+_PASSWORD = re.compile(rb"://[^:/@]*:([^@]+)@|\Asqlite:////tmp/app-(\w+)\.db\Z")
 _URL = re.compile(rb"%[0-9a-fA-F]{2}")
 _PACKED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
 
@@ -132,9 +132,9 @@ def _chunks(secret: bytes) -> Iterator[bytes]:
 
 
 def _told_apart(secret: bytes) -> bytes:
-    """The password of an address: ``postgres://app:`` is nobody's secret."""
+    """What is secret of an address: ``postgres://app:`` and ``sqlite:////tmp`` are not."""
     match = _PASSWORD.search(secret)
-    return match[1] if match else secret
+    return match[match.lastindex or 0] if match else secret
 
 
 def _steps(data: bytes, width: int = 1) -> bytes:

@@ -157,16 +157,9 @@ HITS: Final[tuple[Hit, ...]] = (
         "import",
         "low/high,low/high",
     ),
-    ("name-lookup", (b("dns", "db.example"),), "call", "low/medium"),
     (
         "new-outbound-connection",
         (b("connect", "db.example:5432", host="db.example", port="5432", reach="outside"),),
-        "call",
-        "low/medium",
-    ),
-    (
-        "new-outbound-connection",
-        (b("connect", "db.example:443", host="db.example", port="443", reach="outside"),),
         "call",
         "high/medium",
     ),

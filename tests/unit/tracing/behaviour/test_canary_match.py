@@ -160,3 +160,15 @@ def test_bounded(data: bytes) -> None:
     start = time.process_time()
     MATCHER.find(data[: 8 * LAYER_BYTES])
     assert time.process_time() - start < 30
+
+
+def test_the_database_that_is_planted_needs_no_driver_and_its_name_alone_counts() -> None:
+    (canary,) = [c for c in plant() if c.env == "DATABASE_URL"]
+    (url,) = canary.secrets
+    assert url.startswith("sqlite:////tmp/app-")
+    assert url.endswith(".db")
+    assert len(url.rpartition("/")[2]) < 40  # else the name of an open file is looked at as data
+    name = url.removeprefix("sqlite:////tmp/app-").removesuffix(".db")
+    matcher = Matcher((canary,))
+    assert matcher.find(b"sqlite:////tmp/app-" + b"x" * 20 + b".db") == ()
+    assert matcher.find(name.encode()) == (Sighting("env:DATABASE_URL", "raw"),)
