@@ -168,19 +168,25 @@ class PyAst:
 
         Base is looked at only where head found something: it can only take findings away.
         """
-        started = time.monotonic()
+        until = time.monotonic() + request.deadline
         views = make_views(request)
-        heads = views.of(("python",), "head")
-        imports: dict[str, list[str]] = {}
-        found, unlooked = _look(heads, request.deadline, imports=imports)
-        texts = imported_files(_by_value(heads, found), imports, request.head)
-        found = _with_callers(found, heads, request, texts)
+        found, unlooked = _look_twice(views.of(("python",), "head"), request.head, until)
         found = _without_own(found, request.head)
         noisy = {id(view.source) for view, _ in found}
         olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
-        before, _ = _look(olds, max(1.0, request.deadline - (time.monotonic() - started)))
+        before, _ = _look_twice(olds, request.base, until, everywhere=True)
         new = only_new(_findings(found), _findings(before), request.change)
         return ended(self.name, new, unlooked)
+
+
+def _look_twice(
+    views: Sequence[View], tree: Tree, until: float, *, everywhere: bool = False
+) -> tuple[_ByView, list[tuple[str, str]]]:
+    """What is found with what other files of the tree say, and the files that could not be parsed."""
+    imports: dict[str, list[str]] = {}
+    found, unlooked = _look(views, max(1.0, until - time.monotonic()), imports=imports)
+    texts = imported_files(_by_value(views, found), imports, tree) if views else {}
+    return _with_callers(found, views, tree, until, texts, everywhere=everywhere), unlooked
 
 
 def _by_value(heads: Sequence[View], found: _ByView) -> list[str]:
@@ -190,21 +196,30 @@ def _by_value(heads: Sequence[View], found: _ByView) -> list[str]:
 
 
 def _with_callers(
-    found: _ByView, heads: Sequence[View], request: PrescreenRequest, texts: Mapping[str, object]
+    found: _ByView,
+    views: Sequence[View],
+    tree: Tree,
+    until: float,
+    texts: Mapping[str, object],
+    *,
+    everywhere: bool,
 ) -> _ByView:
     """The same after a second look at files that other files decide about: what they pass on to them, and
-    what functions that they import make of a value.
+    what functions that they import make of a value. ``everywhere``: who calls is looked for in the whole
+    tree for every file (base may have said it long ago), else only for those with a weakness.
     """
     weak = {view.path for view, items in found if any(_depends_on_caller(item) for item in items)}
-    changed = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in heads]
+    changed = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
     sinks = [path for path, text in changed if path not in weak and any(word in text for word in SINK_WORDS)]
-    passed = callers_of(sorted(weak), candidates(weak, request.head)) if weak else {}
+    if everywhere:
+        weak, sinks = weak | {*sinks}, []
+    passed = callers_of(sorted(weak), candidates(weak, tree)) if weak else {}
     passed = {**passed, **callers_of(sinks, may_call(sinks, changed))}
     own = texts.get("imported", {})
-    again = [view for view in heads if view.path in passed or (isinstance(own, dict) and view.path in own)]
+    again = [view for view in views if view.path in passed or (isinstance(own, dict) and view.path in own)]
     if not again:
         return found
-    better, _ = _look(again, request.deadline, {"outside": passed, **texts})
+    better, _ = _look(again, max(1.0, until - time.monotonic()), {"outside": passed, **texts})
     seen = {id(view) for view in again}
     return [*((view, items) for view, items in found if id(view) not in seen), *better]
 

@@ -101,3 +101,14 @@ def test_only_files_that_name_the_module_and_know_of_requests_are_read() -> None
         }
     )
     assert [path for path, _ in candidates(["app/db.py"], tree)] == ["a.py"]
+
+
+def test_a_weakness_that_base_had_through_a_caller_elsewhere_is_not_new() -> None:
+    """The caller moved to another file; what it calls had another line changed."""
+    text = 'import requests\n{}\n\n\ndef call(to):\n    return requests.get("https://" + to)\n'
+    caller = ROUTES.format(imports="from app.api import call", body='call(request.args["to"])')
+    base = {"app/api.py": text.format("import app"), "app/routes.py": caller}
+    head = {"app/api.py": text.format("import flask"), "app/main/routes.py": caller}
+    assert levels(head, base) == {}
+    fresh = levels(head, {"app/api.py": text.format("import app")})
+    assert [place.partition(":")[0] for place in fresh] == ["py.request-forgery app/api.py"]
