@@ -22,6 +22,8 @@ class Canary:
     named: bool = False
 
 
+DATABASE_FILE: Final = "/tmp/app-{}.db"  # noqa: S108 - inside the sandbox
+"""What the planted ``DATABASE_URL`` names, with its secret: applications open it."""
 DECOY_FILES: Final = {
     "aws-credentials": ".aws/credentials",
     "ssh-key": ".ssh/id_rsa",

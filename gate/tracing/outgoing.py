@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from gate.inside.observer.text import text_of
-from gate.model.canary import Canary
+from gate.model.canary import DATABASE_FILE, Canary
 from gate.model.run import RunRecord
 from gate.model.varied import Channel
 from gate.tracing.behaviour.paths import HOME, TREE, classify_path
@@ -185,6 +185,7 @@ def _name(text: str) -> str:
 def _trace(path: Path, planted: Sequence[Canary], seen: _Gathered) -> None:
     """Programs with their arguments, names and modes of files."""
     names: dict[str, str] = {}
+    database = _database(planted)
 
     def each(event: Event) -> None:
         if isinstance(event, Exec):
@@ -193,7 +194,7 @@ def _trace(path: Path, planted: Sequence[Canary], seen: _Gathered) -> None:
                 seen.add(Channel(kind="argv", to=event.path.rpartition("/")[2]), words.encode())
         elif isinstance(event, File):
             named(event.path)
-            if (where := _place(event.path)) is not None:
+            if (where := _place(event.path, database)) is not None:
                 for what, value in _attributes(event):
                     seen.add(Channel(kind="file", to=where[0], part=f"{where[1]} {what}"), value)
         elif isinstance(event, Open) and event.writes:
@@ -202,25 +203,26 @@ def _trace(path: Path, planted: Sequence[Canary], seen: _Gathered) -> None:
     def named(path: str) -> None:
         if path in names or path.startswith(GIVEN) or _is_planted(path, planted):
             return
-        where = _place(path)
+        where = _place(path, database)
         if where is not None:
             names[path] = where[0]
 
     read_trace(path, each)
     for name, where in names.items():
-        seen.add(Channel(kind="file-name", to=where), name.encode())
+        seen.add(Channel(kind="file-name", to=where), _same_name(name, database).encode())
 
 
 def _files(record: RunRecord, planted: Sequence[Canary], seen: _Gathered) -> None:
     """What changed files begin with, and how long those are of which that is not all."""
+    database = _database(planted)
     for path, head in record.heads:
-        where = _place(path)
+        where = _place(path, database)
         if where is not None and not _is_planted(path, planted):
             seen.add(Channel(kind="file", to=where[0], part=where[1]), head)
     whole = {path for path, _ in record.heads}
     for file in record.touched or ():
         if (file.size > _WHOLE or file.path not in whole) and not file.path.startswith(GIVEN):
-            where = _place(file.path)
+            where = _place(file.path, database)
             if where is not None and not _is_planted(file.path, planted):
                 size = str(file.size).encode()
                 seen.add(Channel(kind="file", to=where[0], part=f"{where[1]} size"), size)
@@ -236,7 +238,18 @@ def _attributes(event: File) -> Iterator[tuple[str, bytes]]:
         yield "target", event.other.encode()
 
 
-def _place(path: str) -> tuple[str, str] | None:
+def _database(planted: Sequence[Canary]) -> str:
+    """The file that the planted ``DATABASE_URL`` names: its name is a secret that the code only uses."""
+    return next((c.secrets[0].removeprefix("sqlite:///") for c in planted if c.env == "DATABASE_URL"), "")
+
+
+def _same_name(path: str, database: str) -> str:
+    """The path with the same name for that file, whatever the secret is; with what follows (``-journal``)."""
+    mine = database and path.startswith(database)
+    return DATABASE_FILE.format("*") + path[len(database) :] if mine else path
+
+
+def _place(path: str, database: str) -> tuple[str, str] | None:
     """Which of our places a path lies in, and its name there; None for by-products of tools and others'."""
     where = classify_path(path)
     if where.noise or where.kind in ("device", "proc", "sys", "gate", "own"):
@@ -245,7 +258,7 @@ def _place(path: str) -> tuple[str, str] | None:
         return "tree", path[len(TREE) + 1 :]
     if path.startswith(HOME + "/"):
         return "home", path[len(HOME) + 1 :]
-    return "machine", path
+    return "machine", _same_name(path, database)
 
 
 def _is_planted(path: str, planted: Sequence[Canary]) -> bool:

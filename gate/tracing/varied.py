@@ -40,6 +40,8 @@ def differences(same: Runs, others: Runs) -> list[SecretDifference]:
     for channel in channels:
         a, b = _values(same, channel), _values(others, channel)
         how = _decided(a, b)
+        if how == "count" and channel.kind == "sleep" and {*a[0]} == {*b[0]}:
+            continue  # whoever waits in a loop for something to end does so more often on a busy machine
         if how is not None:
             found.append(SecretDifference(channel=channel, how=how, first=a[0], other=b[0]))
     return found

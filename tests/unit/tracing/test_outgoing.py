@@ -174,3 +174,23 @@ def test_the_machine(tmp_path: Path) -> None:
         Channel(kind="stdout"): (b"one", b"two"),
         Channel(kind="sleep"): (b"0.50", b"2.00"),
     }
+
+
+def _with_database(folder: Path, word: str, content: bytes, behind: str = "-journal") -> Outgoing:
+    planted = Canary(name="env:DATABASE_URL", env="DATABASE_URL", secrets=(f"sqlite:////tmp/app-{word}.db",))
+    database = f"/tmp/app-{word}.db"
+    trace = Trace().write(database).write(database + behind)
+    record = trace.record(folder, name=word, heads=((database, content),))
+    return outgoing(record, (TOKEN, planted))
+
+
+def test_the_name_of_the_planted_database_is_the_same_whatever_the_secret_is(tmp_path: Path) -> None:
+    one = _with_database(tmp_path, "aaaaaaaaaa", b"SQLite format 3")
+    assert one == _with_database(tmp_path, "bbbbbbbbbbbbbbb", b"SQLite format 3")
+    assert one[Channel(kind="file-name", to="machine")] == (b"/tmp/app-*.db", b"/tmp/app-*.db-journal")
+
+
+def test_what_stands_in_that_file_or_behind_its_name_is_not_folded(tmp_path: Path) -> None:
+    one = _with_database(tmp_path, "aaaaaaaaaa", b"ghs_one")
+    assert one != _with_database(tmp_path, "bbbbbbbbbb", b"ghs_two")
+    assert one != _with_database(tmp_path, "cccccccccc", b"ghs_one", "-ghs_two")

@@ -48,3 +48,20 @@ def test_noise_that_could_hold_a_secret_is_undecided() -> None:
     assert undecided(noise, runs((b"s" * 16,))) == [BODY]
     assert undecided(runs((b"1",), (b"2",)), runs((b"3",))) == []
     assert undecided(noise, runs((b"s" * 40,))) == []  # its size follows the secret: that is told
+
+
+@pytest.mark.parametrize(
+    ("same", "others", "told"),
+    [
+        ((b"0.05",) * 6, (b"0.05",) * 4, False),  # a loop that waits for something to end
+        ((b"0.05",) * 6, (b"0.05", b"0.20", b"0.05"), True),
+        ((b"0.05",), (b"0.20",), True),
+        ((b"0.05",), (), True),
+    ],
+)
+def test_how_often_the_same_time_was_slept_is_the_machines(
+    same: tuple[bytes, ...], others: tuple[bytes, ...], told: bool
+) -> None:
+    slept = Channel(kind="sleep")
+    found = differences([{slept: same}, {slept: same}], [{slept: others} if others else {}])
+    assert bool(found) is told
