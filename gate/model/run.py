@@ -94,6 +94,10 @@ class ExecutionPlan:
     """Changed statements of Python, by path: first and last line."""
     steps: Mapping[str, tuple[ActingCommand, ...]] = field(default_factory=dict)
     """Changed commands of shell scripts and Makefiles that start a program, by path."""
+    same_code: frozenset[str] = frozenset()
+    """Changed files of Python with base's syntax tree: comments and layout changed, and nothing is run."""
+    texts_only: bool = False
+    """Of all changed files only comments, docstrings without examples, layout or prose changed."""
     imports: frozenset[str] = frozenset()
     """Modules that changed Python of head imports, without what follows a dot."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Final
 
 from gate.languages.path_roles import is_test
@@ -52,6 +53,7 @@ RUNNER_TESTS: Final = 6
 """Files of JavaScript's tests, light."""
 _JAVASCRIPT: Final = frozenset({"javascript", "javascript_main", "javascript_test", "lifecycle"})
 _TYPED: Final = (".ts", ".mts", ".cts", ".tsx", ".jsx")
+_PROSE: Final = (".md", ".rst")
 _FACTS: Final = 400
 """Changed Python files that are parsed for functions to call."""
 
@@ -72,6 +74,7 @@ def make_plan(
     A change with nothing to run gives an empty plan. Raises nothing for what the trees hold.
     """
     files, around = _files_and_surroundings(change, base, head)
+    texts_only = all(_is_prose(f) or around.same(f, "bare") for f in change.files)
     wanted, left = _items(files, base, head, around, deep=deep)
     found = readings() if readings is not None else read_python(change.files, base, head)
     asked = asked_calls(change.files, found)
@@ -100,25 +103,36 @@ def make_plan(
             f.path: changed_statements(f, around.facts.get(f.path)) for f in files if around.facts.get(f.path)
         },
         steps=steps_of(files, head),
+        same_code=around.same_code,
+        texts_only=texts_only,
         imports=frozenset(n.partition(".")[0] for f in around.facts.values() if f for n in f.imports),
     )
+
+
+def _is_prose(file: ChangedFile) -> bool:
+    return file.status == "modified" and file.path.endswith(_PROSE)
 
 
 def _files_and_surroundings(change: Change, base: Tree, head: Tree) -> tuple[list[ChangedFile], TreeContext]:
     """What can be run of a change, with what acts on its data in its place; and what both trees say of it."""
     files = [f for f in change.files if f.status != "deleted" and f.new_mode is not None]
     files = as_scripts(files, head)
-    behind = acted_on(files, head)
-    replaced = {f.path for f in behind}
-    files = [f for f in files if f.path not in replaced] + behind
     with ThreadPoolExecutor(1, thread_name_prefix="facts") as beside:  # each is a child that parses
         before = beside.submit(_facts_before, files, base)
-        return files, TreeContext(
+        facts = _facts(files, head)
+        around = TreeContext(
             base=frozenset(e.path for e in base.entries()),
-            head=frozenset(e.path for e in head.entries()) | {f.path for f in behind},
-            facts=_facts(files, head),
+            head=frozenset(e.path for e in head.entries()),
+            facts=facts,
             before=before.result(),
         )
+    same = frozenset(f.path for f in files if around.same(f, "code"))
+    behind = acted_on([f for f in files if f.path not in same], head)
+    replaced = {f.path for f in behind}
+    files = [f for f in files if f.path not in replaced] + behind
+    more = _facts([f for f in behind if f.path not in facts], head)
+    around = replace(around, head=around.head | replaced, facts={**facts, **more}, same_code=same - replaced)
+    return [f for f in files if f.path not in around.same_code], around
 
 
 def _items(

@@ -9,6 +9,7 @@ It runs in a child because CPython's parser can be made to crash or to eat memor
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import re
 import sys
@@ -29,6 +30,8 @@ RISKY = re.compile(
 )
 _TYPING = ("typing", "typing_extensions")
 _CHECKING = "TYPE_CHECKING"
+_FIRST = re.compile(r"#!|#.*coding[:=]")
+_OBEYED = re.compile(r"#\s*(?:(?:distutils|cython)\s*:|[%!]|\+)")
 _DEPTH = 3
 _EXITS = {"exit", "quit", "main", "cli", "run"}
 
@@ -40,12 +43,14 @@ def facts(source: str) -> dict[str, Any]:
     ``names``: [name, first, last] bound at the top level otherwise; ``guard``: runs something as
     ``__main__``; ``ends``: its top level calls something that usually ends the program;
     ``imports``: absolute dotted names; ``statements``: [first, last line] of each statement that an
-    interpreter runs, of one with a body its head alone.
+    interpreter runs, of one with a body its head alone; ``code``: the same for the same syntax tree,
+    wherever it stands in the file, ``bare``: also where docstrings without examples differ.
     """
     tree = parse(source)
     lines = source.splitlines()
     out: dict[str, Any] = {"defs": [], "names": [], "guard": False, "ends": False, "imports": []}
     out["statements"] = sorted(_statements(tree))
+    out["code"], out["bare"] = _digests(source)
     _body(tree.body, "", out, lines, 0)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -55,6 +60,44 @@ def facts(source: str) -> dict[str, Any]:
             out["imports"] += [f"{node.module}.{alias.name}" for alias in node.names]
     out["imports"] = sorted(set(out["imports"]))[:500]
     return out
+
+
+def _digests(source: str) -> tuple[str, str]:
+    """Both empty where this interpreter cannot tell: what newer syntax is rewritten to may lose something."""
+    try:
+        tree = ast.parse(source)
+        said = "\n".join(_comments_that_act(source))
+        code = _digest(tree, said)
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if isinstance(body, list):
+                node.body = [one for one in body if not _is_text(one)]  # type: ignore[attr-defined]
+        return code, _digest(tree, said)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "", ""
+
+
+def _digest(tree: ast.Module, said: str) -> str:
+    return hashlib.sha256(f"{ast.dump(tree)}\n{said}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _comments_that_act(source: str) -> Iterator[str]:
+    """Lines that some program obeys though Python does not: which interpreter and encoding (first two lines),
+    what to install before a script is run (PEP 723), how Cython builds, magics of notebooks.
+    """
+    within = False
+    for number, line in enumerate(source.splitlines()):
+        text = line.strip()
+        begins = text.startswith("# ///")
+        if begins or within or (number < 2 and _FIRST.match(text)) or _OBEYED.match(text):
+            yield text
+        within = (begins != within) and text.startswith("#")
+
+
+def _is_text(node: ast.stmt) -> bool:
+    """A docstring, also one of an attribute; not one with examples, which tests may run."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str) and ">>>" not in value.value
 
 
 def _statements(tree: ast.Module) -> Iterator[list[int]]:

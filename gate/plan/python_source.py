@@ -50,6 +50,9 @@ class Facts:
     imports: frozenset[str]
     statements: tuple[tuple[int, int], ...] = ()
     """First and last line of each statement that an interpreter runs; of one with a body its head alone."""
+    code: str = ""
+    bare: str = ""
+    """Digests of the syntax tree, with docstrings and without; empty where that is not known."""
 
 
 def read_facts(sources: Mapping[str, bytes]) -> dict[str, Facts | None]:
@@ -106,4 +109,6 @@ def _facts(raw: Mapping[str, Any] | None) -> Facts | None:
         ends=raw["ends"],
         imports=frozenset(raw["imports"]),
         statements=tuple((first, last) for first, last in raw["statements"]),
+        code=raw["code"],
+        bare=raw["bare"],
     )

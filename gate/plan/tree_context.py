@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from gate.languages.path_roles import is_aside
 from gate.model.change import ChangedFile, Side
@@ -33,6 +33,8 @@ class TreeContext:
     head: frozenset[str]
     facts: Mapping[str, Facts | None]
     before: Mapping[str, Facts | None]
+    same_code: frozenset[str] = frozenset()
+    """Changed files with base's syntax tree, but for those that act on changed data."""
 
     @property
     def is_web(self) -> bool:
@@ -41,6 +43,14 @@ class TreeContext:
             name.partition(".")[0].partition("_")[0] for f in self.facts.values() if f for name in f.imports
         }
         return not tops.isdisjoint(_FRAMEWORKS)
+
+    def same(self, file: ChangedFile, part: Literal["code", "bare"]) -> bool:
+        """Does the file have the syntax tree that it had at base? ``bare``: but for docstrings."""
+        head, base = self.facts.get(file.path), self.before.get(file.path)
+        if file.status != "modified" or file.old_mode != file.new_mode or head is None or base is None:
+            return False
+        digest = getattr(head, part)
+        return bool(digest) and digest == getattr(base, part)
 
     def sides(self, file: ChangedFile) -> tuple[Side, ...]:
         """On which trees the file's path exists."""

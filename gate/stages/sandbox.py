@@ -193,10 +193,11 @@ class _Execution:
 
     def _vary(self, session: Session, looked: BehaviourComparison) -> VariedSecrets:
         """Run what gives something away with other secrets, as a stage of its own; no stage where nothing
-        does, the check is decided, or it is to be fast.
+        does, no code changed, the check is decided, or it is to be fast.
         """
         context, wanted = self.context, self.wanted
-        if wanted.fast or not wanted.vary_secrets or _is_settled(looked.findings, context.settings):
+        settled = self.plan.texts_only or _is_settled(looked.findings, context.settings)
+        if wanted.fast or not wanted.vary_secrets or settled:
             return VariedSecrets()
         varying = Varying(
             session=session,
@@ -240,8 +241,8 @@ class _Execution:
         return forcing.look(exercised(files, readings, plan, covered))
 
     def _targets(self) -> tuple[AttackTarget, ...]:
-        """What is to be attacked: nothing in a fast look, or where no sink is."""
-        if self.wanted.fast or not self.wanted.exploit:
+        """What is to be attacked: nothing in a fast look, or where no sink is, or no code changed."""
+        if self.wanted.fast or not self.wanted.exploit or self.plan.texts_only:
             return ()
         with suppress(InconclusiveError):  # what cannot be read was said by the plan
             return targets_of(self.context.opened)

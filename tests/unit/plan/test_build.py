@@ -404,3 +404,47 @@ def test_plan_is_the_same_every_time_and_ids_are_plain(tmp_path: Path) -> None:
     assert all(
         set(i) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~") for i in ids
     )
+
+
+MODULE = '"""Prices."""\n\n\ndef due(net):\n    """Net and tax."""\n    return net * 1.2\n'
+
+
+def test_where_comments_and_layout_alone_changed_nothing_is_run(tmp_path: Path) -> None:
+    plan = planned(tmp_path, {"shop/due.py": MODULE.replace("return net", "# now\n    return (net)")}, {
+        "shop/due.py": MODULE, "tests/test_due.py": "from shop.due import due\n\n\ndef test_due():\n    due(1)\n"
+    })  # fmt: skip
+    assert plan.probes == ()
+    assert (plan.same_code, plan.texts_only) == (frozenset({"shop/due.py"}), True)
+
+
+def test_docstrings_are_run_and_no_more_is_looked_for(tmp_path: Path) -> None:
+    head = {"shop/due.py": MODULE.replace("Net and", "Net, and"), "README.md": "# Shop\n\nmore\n"}
+    plan = planned(tmp_path, head, {"shop/due.py": MODULE, "README.md": "# Shop\n"})
+    assert "import shop.due" in targets(plan)
+    assert (plan.same_code, plan.texts_only) == (frozenset(), True)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"shop/other.py": "X = 2\n"},
+        {"shop/data.json": "{}"},
+        {"shop/old.py": None},
+        {"requirements.txt": "requests\n"},
+    ],
+)
+def test_with_anything_else_it_is_no_change_of_texts(
+    more: dict[str, str | bytes | None], tmp_path: Path
+) -> None:
+    base = {"shop/due.py": MODULE, "shop/other.py": "X = 1\n", "shop/old.py": "Y = 1\n"}
+    plan = planned(tmp_path, {"shop/due.py": MODULE + "# more\n", **more}, base)
+    assert plan.same_code == {"shop/due.py"}
+    assert not plan.texts_only
+
+
+def test_code_that_acts_on_changed_data_is_run_though_only_its_comments_changed(tmp_path: Path) -> None:
+    loads = "import json\nfrom pathlib import Path\n\nRULES = json.loads(Path('rules.json').read_text())\n"
+    base = {"load.py": loads, "rules.json": "{}"}
+    plan = planned(tmp_path, {"load.py": loads + "# more\n", "rules.json": '{"a": 1}'}, base)
+    assert plan.same_code == frozenset()
+    assert any("load" in target for target in targets(plan))
