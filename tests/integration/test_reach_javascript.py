@@ -28,6 +28,9 @@ PLACES: Final = {
     "web/typed.ts": 'import net from "node:net";\nenum Mode { A }\nexport function a(n: number): void {\n'
     '  net.connect({host: "203.0.113.10", port: 4444}).on("error", () => {});\n}',
     "web/dependency.js": 'const x = require("left-pad-of-nobody");\n' + ACT.format(n=11),
+    "web/migration.js": 'exports.up = (knex) => knex.schema.alterTable("a", (table) => { '
+    + ACT.format(n=13)
+    + " });",
     "web/program.js": "if (require.main === module) { " + ACT.format(n=12) + " }",
 }
 HARMLESS: Final = {
@@ -92,6 +95,21 @@ def test_a_call_that_never_ends_hides_nothing(tmp_path: Path, name: str) -> None
     # On a slow machine its time is up before its memory is.
     assert told["call b"] in ("needed more memory than a call gets", told["call a"])
     assert all(run.completed for run in seen.runs)
+
+
+def test_what_a_package_can_do_without_is_not_missed(tmp_path: Path) -> None:
+    """As ``debug`` asks for ``supports-color``; a file of the tree that asks gets a stand-in."""
+    package = 'exports.color = 1; try { exports.color = require("colour-of-nobody"); } catch {}\n'
+    base: dict[str, str | bytes | None] = {
+        "node_modules/says/index.js": package,
+        "node_modules/says/package.json": '{"name": "says", "version": "1.0.0", "main": "index.js"}',
+    }
+    head: dict[str, str | bytes | None] = {
+        "web/a.js": 'const { color } = require("says");\nif (color === 1) {\n  ' + ACT.format(n=14) + "\n}\n"
+    }
+    seen = look(tmp_path, head, base, backend=available("bubblewrap"), deadline=30)
+    assert "203.0.113.14:4444" in seen.new(BehaviourKind.CONNECT), unreached(seen.runs)
+    assert [e for e in unreached(seen.runs) if "needs" in e.reason] == []
 
 
 @pytest.mark.parametrize("name", BACKEND_NAMES)
