@@ -132,9 +132,10 @@ function ghost(text = "gate", client = false) {
   });
   return self;
 }
-// A function that is given to a stand-in is called once, as what it stands for would: `knex.schema.table("t", f)`.
+// A function that a call gives to a stand-in is called once, as what it stands for would: `knex.table("t", f)`.
+// What is given while the module loads (a route's handler) does not run by itself, and is not called.
 const handed = new WeakSet();
-let hands = 200;
+let hands = 0;
 function handOver(f) {
   if (typeof f !== "function" || handed.has(f) || hands-- <= 0) return;
   handed.add(f);
@@ -146,6 +147,7 @@ function handOver(f) {
     }
   });
 }
+const HANDS = 200;
 const load = Module._load;
 Module._load = function (name, ...rest) {
   try {
@@ -394,6 +396,7 @@ async function main() {
     if (job.call) {
       for (const [, f] of collect(space)) used.add(f);
       own = textOf(job.path);
+      hands = HANDS;
       await call(space);
     }
   } catch (error) {

@@ -124,7 +124,7 @@ def concerns(change: Change) -> bool:
 
 def read_needs(tree: Tree, paths: list[str]) -> Packages:
     """What the projects of these changed files need, in one."""
-    files = Files(tree)
+    files = Files(tree, paths)
     parts = [read(top, folders, files) for top, folders in folders_of(paths, files).items()]
     if len(parts) == 1:
         return parts[0]

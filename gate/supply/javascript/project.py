@@ -48,24 +48,40 @@ _TOOLS: Final = (
 )  # fmt: skip
 """What a project develops with and neither its modules nor its tests load: tools of editors, builds and
 releases, and types."""
+_MOST_SOURCES, _SOURCE_BYTES = 100, 256 << 10
+"""Changed files that are looked at for names of tools, and their size."""
 _ELSEWHERE: Final = ("workspace:", "file:", "link:", "portal:", "catalog:", "git", "http")
 """In front of what comes from no registry."""
 
 
 class Files:
-    """The manifests and locks of a tree, by path; each is read once."""
+    """The manifests and locks of a tree, by path; each is read once. ``changed``: paths of changed files."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, changed: Iterable[str] = ()) -> None:
         self._tree = tree
+        self._changed = frozenset(changed)
+        self._sources = ""
         self.blobs: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
         self._manifests: dict[str, Mapping[str, object]] = {}
+        sources: list[str] = []
         for entry in tree.entries():
             name = posixpath.basename(entry.path)
             wanted = name in (MANIFEST, _WORKSPACE, *LOCKS) and "node_modules/" not in entry.path
+            if entry.path in self._changed and name.endswith(SOURCES) and entry.size <= _SOURCE_BYTES:
+                sources.append(entry.path)
             if wanted and entry.mode.startswith("100"):
                 self.blobs[entry.path] = entry.blob
                 self._sizes[entry.path] = entry.size
+
+        read = tree.read_many(tuple(sources[:_MOST_SOURCES]))
+        self._sources = "\n".join(data.decode("utf-8", "replace") for _, data in read)
+
+    def is_tool(self, name: str) -> bool:
+        """A tool of development that no changed file names: settings of a linter name its plugins."""
+        if not any(fnmatch.fnmatchcase(name, pattern) for pattern in _TOOLS):
+            return False
+        return not any(f"{quote}{name}{quote}" in self._sources for quote in "\"'`")
 
     def text(self, path: str) -> str:
         """Raises ValueError for one that is too large or no UTF-8."""
@@ -141,7 +157,7 @@ def read(top: str, folders: Iterable[str], files: Files) -> Packages:
 def _lock(name: str, path: str, wanted: list[str], files: Files) -> Packages:
     top = posixpath.dirname(path)
     leave = _names(top, wanted, files, ("devDependencies",)) - _names(top, wanted, files, _RUN_WITH)
-    leave = {n for n in leave if _is_tool(n)}
+    leave = {n for n in leave if files.is_tool(n)}
     text = files.text(path)
     if name == "pnpm-lock.yaml":
         return graph_lock.pnpm(path, text, wanted, leave)
@@ -151,10 +167,6 @@ def _lock(name: str, path: str, wanted: list[str], files: Files) -> Packages:
         manifests |= {f: files.manifest(posixpath.join(top, f)) for f in wanted}
         return graph_lock.yarn(path, text, manifests, wanted, leave)
     return (placed_lock.bun if name == "bun.lock" else placed_lock.npm)(path, text, wanted, leave)
-
-
-def _is_tool(name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in _TOOLS)
 
 
 def _names(
@@ -179,7 +191,7 @@ def _asked(top: str, wanted: Iterable[str], files: Files) -> dict[str, str]:
             for name, version in texts_of(manifest.get(kind)).items():
                 local = version.startswith(_ELSEWHERE) or ("/" in version and not version.startswith("npm:"))
                 from_registry = is_name(name) and name not in own and not local
-                dev = kind == "devDependencies" and _is_tool(name)
+                dev = kind == "devDependencies" and files.is_tool(name)
                 if from_registry and not dev:
                     asked.setdefault(name, version)
     return asked

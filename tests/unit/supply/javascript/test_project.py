@@ -65,6 +65,17 @@ def test_the_lock_says_versions_and_tools_are_left_out() -> None:
     assert needed.manifest == {}
 
 
+def test_a_tool_that_a_changed_file_names_is_needed() -> None:
+    manifest = {"devDependencies": {"eslint": "8", "eslint-plugin-jest": "27", "prettier": "3", "jest": "29"}}
+    texts = {
+        "package.json": json.dumps(manifest),
+        "eslint.config.js": "const j = require('eslint-plugin-jest');",
+    }
+    for changed, more in ((["eslint.config.js"], {"eslint-plugin-jest"}), (["package.json"], set())):
+        found = Files(DictTree(texts), changed)
+        assert read("", [""], found).manifest.keys() == {"jest"} | more
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"lockfileVersion": 3}', "\ufeff{}", "{" * 9_000])
 def test_a_lock_that_says_nothing_is_told_and_the_manifest_serves(text: str) -> None:
     found = tree({"package.json": {"dependencies": {"a": "1"}}, "package-lock.json": text})
