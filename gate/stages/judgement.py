@@ -26,6 +26,7 @@ from gate.policy.advice import advised_score
 from gate.policy.duplicates import merge_duplicate_findings
 from gate.policy.policy_file import load_policy
 from gate.policy.unrun import unrun_findings
+from gate.policy.unrun_destinations import weighed
 from gate.policy.verdict import decide
 from gate.redaction import SHORTEST, without
 from gate.report.redaction import redact_report
@@ -87,7 +88,8 @@ def judge(seen: Evidence) -> Report:
     proven = proof_findings(ProofContext(change=seen.change, proofs=seen.proofs))
     forced = forced_findings(seen.forced)
     varied = varied_findings(seen.varied.dependences)
-    every = _shapes(seen.static + seen.behaviour + proven + forced + varied + unrun, seen.secrets)
+    static = weighed(seen.static, seen.exercised)
+    every = _shapes(static + seen.behaviour + proven + forced + varied + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
     thresholds = settings.thresholds_for(is_ai=by_ai)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Final
 
 from gate.languages.path_roles import is_example, is_test_code
@@ -19,11 +18,12 @@ from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.destination_lines import Role, lines_of, role_of, sent_to
+from gate.prescreen.scanners.new_destinations import NEW, new_destinations
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
-from gate.supply.inputs.readers import reader_of
+from gate.supply.addresses import addresses_in, is_account
 from gate.supply.lookalike import is_nearly
-from gate.supply.manifests import is_manifest
 from gate.supply.owners import owner_of
 
 CHANGED: Final = rule.meta(
@@ -38,32 +38,10 @@ CHANGED: Final = rule.meta(
     "it is another's, and tests that replace the network pass as before.",
     fix="Say in the change whose address that is; have its owner confirm it.",
 )
-RULES: Final[tuple[RuleMeta, ...]] = (CHANGED,)
+RULES: Final[tuple[RuleMeta, ...]] = (CHANGED, NEW)
 _MOST: Final = 5
-_LONGEST: Final = 1 << 20
-_LONGEST_LINE: Final = 2_000
-_TOP: Final = (
-    r"(?:com|net|org|io|dev|app|co|cloud|ai|xyz|site|online|top|info|biz|me|sh|so|gg|tech|live|pro|systems|us|uk|eu"
-    r"|de|fr|nl|ch|at|it|es|pl|ru|cn|jp|in|br|ca|au|se|no|fi|dk|cz|ua|kr|tw|example|invalid|internal|test|local)"
-)
-_HOST: Final = rf"(?:[a-zA-Z0-9](?:[\w-]{{0,62}}[a-zA-Z0-9])?\.){{1,8}}{_TOP}"
-_ADDRESS: Final = re.compile(
-    rf"(?P<url>\b[a-z][a-z0-9+.-]{{1,15}}://[^\s\"'`<>(){{}}|\\^,;]{{3,400}})"
-    rf"|(?<=[\"'`\s=@:])(?P<host>(?:[\w.+-]{{1,64}}@)?{_HOST}(?::[\w/.~-]{{1,200}})?)(?=[\"'`\s,;)\]]|$)"
-    r"|\b(?P<wallet>0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][a-km-zA-HJ-NP-Z1-9]{25,34})\b"
-)
 _HELD: Final = re.compile(r"(?:\x00[\"'`,\s]{0,6})+")
-_COMMENT: Final = ("#", "//", "*", "/*", "<!--", "--", ";;", "%", '"""', "'''")
-_TELLS: Final = re.compile(
-    r"home_?page|documentation|docs?_?url|repository|bug|issue|licen[cs]e|schema|xmlns|\bsee\b|changelog|author|badge|@id"
-    r"|project_url|maintainer|contact|source_?code|sponsor|funding|doctype|https?://(?:www\.)?w3\.org|help|release_?notes|\bhref\b",
-    re.IGNORECASE,
-)
-"""Lines that tell people where to look; nothing is sent there by them."""
-_PROSE: Final = (
-    *(".md", ".rst", ".txt", ".adoc", ".html", ".htm", ".svg", ".po", ".pot", ".css", ".lock", ".sum"),
-    *(".ipynb", ".csv"),
-)
+_DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
 
 
 class Destinations:
@@ -72,34 +50,28 @@ class Destinations:
     name: str = "destinations"
 
     def scan(self, request: PrescreenRequest) -> Prescreened:
-        """Compare the lines of both sides of every changed program and settings file."""
-        return ended(self.name, [f for s in sources(request).files if _is_read(s) for f in _one(s)])
-
-
-def _is_read(source: Source) -> bool:
-    path = source.path.lower()
-    if source.base is None or max(len(source.head), len(source.base)) > _LONGEST or path.endswith(_PROSE):
-        return False
-    told_elsewhere = is_manifest(path) or reader_of(path) is not None
-    told_elsewhere = told_elsewhere and not path.endswith(("pyproject.toml", "package.json", ".yml", ".yaml"))
-    return not told_elsewhere and b"\x00" not in source.head[:4096] and not _is_changelog(path)
-
-
-def _is_changelog(path: str) -> bool:
-    return PurePosixPath(path).name.startswith(("change", "history", "news", "readme", "contribut"))
+        """Compare the lines of both sides of every changed program and settings file, then ask base for the
+        owners that are left.
+        """
+        changed = [f for source in sources(request).files if source.base is not None for f in _one(source)]
+        told = [(f.primary.path, f.primary.line) for f in changed]
+        return ended(self.name, [*changed, *new_destinations(request, told)])
 
 
 def _one(source: Source) -> Iterator[Finding]:
+    role = role_of(source)
+    if role == "none":
+        return
     gone = defaultdict[str, list[list[str]]](list)
-    old, new = _lines(source.base or b""), _lines(source.head)
+    old, new = lines_of(source.base or b""), lines_of(source.head)
     kept = set(new)
     for line in old:
-        if line not in kept and (read := _read(line)):
+        if line not in kept and (read := _read(line, role, source.path)):
             gone[read[0]].append(read[1])
     had = set(old)
     count = 0
     for number, line in enumerate(new, 1):
-        read = _read(line) if line not in had else None
+        read = _read(line, role, source.path) if line not in had else None
         if not read or not gone.get(read[0]):
             continue
         before = gone[read[0]].pop(0)
@@ -110,16 +82,17 @@ def _one(source: Source) -> Iterator[Finding]:
                 yield _finding(source, number, address, before, *made)
 
 
-def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "replace").split("\n")
-
-
-def _read(line: str) -> tuple[str, list[str]] | None:
-    """What the line is without its addresses, and these; None where nothing is sent to one."""
-    if len(line) > _LONGEST_LINE or line.lstrip().startswith(_COMMENT) or _TELLS.search(line):
+def _read(line: str, role: Role, path: str) -> tuple[str, list[str]] | None:
+    """What the line is without its addresses and figures, and these; None where nothing is sent to one."""
+    found = list(sent_to(line, role, path))
+    if not found:
         return None
-    found = [match[0] for match in _ADDRESS.finditer(line)]
-    return (_HELD.sub("\x00", _ADDRESS.sub("\x00", line)).strip(), found) if found else None
+    parts, at = [], 0
+    for one in found:
+        parts.append(_DIGITS.sub("0", line[at : one.start]))
+        at = one.end
+    parts.append(_DIGITS.sub("0", line[at:]))
+    return _HELD.sub("\x00", "\x00".join(parts)).strip(), [one.text for one in found]
 
 
 def _judged(address: str, before: list[str]) -> tuple[Severity, Confidence, str] | None:
@@ -127,8 +100,16 @@ def _judged(address: str, before: list[str]) -> tuple[Severity, Confidence, str]
     if "://" not in address and re.fullmatch(r"(?:0x|bc1|[13])\w{25,}", address):
         was = any(re.fullmatch(r"(?:0x|bc1|[13])\w{25,}", one) for one in before)
         return (Severity.HIGH, Confidence.HIGH, "Payments go to another account.") if was else None
+    if is_account(address) or any(map(is_account, before)):
+        return (
+            (Severity.HIGH, Confidence.HIGH, "Money goes to another bank account.")
+            if _is_bank(address)
+            else None
+        )
     now, was_owned = owner_of(address), [owner for one in before if (owner := owner_of(one)).host]
     if not now.host or now.is_own or not was_owned or any(now.same_as(one) for one in was_owned):
+        return None
+    if now.is_nowhere and now.label != "example":
         return None
     if now.is_bucket and any(one.is_bucket for one in was_owned):
         nearly = any(is_nearly(now.name, one.name) for one in was_owned)
@@ -142,9 +123,15 @@ def _judged(address: str, before: list[str]) -> tuple[Severity, Confidence, str]
         return Severity.MEDIUM, Confidence.MEDIUM, "What stayed on this machine goes to another."
     if any(now.name != one.name and now.label == one.label for one in was_owned):
         return Severity.MEDIUM, Confidence.LOW, "The same name under another top level domain."
+    if any((now.name, now.account) == (one.name, one.account) for one in was_owned):
+        return Severity.MEDIUM, Confidence.MEDIUM, "Another account's number stands in the same address."
     if any(now.name == one.name for one in was_owned):
         return Severity.HIGH, Confidence.MEDIUM, "What is sent here goes to another account of the same host."
     return Severity.HIGH, Confidence.MEDIUM, "What is sent here goes to another owner's machine."
+
+
+def _is_bank(address: str) -> bool:
+    return any(one.kind == "bank" for one in addresses_in(address))
 
 
 def _finding(

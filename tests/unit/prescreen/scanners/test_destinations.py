@@ -20,7 +20,8 @@ def send(data):
 
 def told(before: str, after: str, path: str = "app/report.py", text: str = CODE) -> list[tuple[str, str]]:
     base, head = (text.replace("{}", value) for value in (before, after))
-    found = Destinations().scan(make_request({path: head}, {path: base})).findings
+    result = Destinations().scan(make_request({path: head}, {path: base}))
+    found = [f for f in result.findings if f.rule_id == "destination.changed"]
     return [(f.severity.value, f.confidence.value) for f in found]
 
 
@@ -37,6 +38,11 @@ def told(before: str, after: str, path: str = "app/report.py", text: str = CODE)
          ("high", "medium")),
         ("https://hooks.chat.example/services/T024BE7LD/B03", "https://hooks.chat.example/services/T09ZZK2P1/B03",
          ("high", "medium")),
+        ("https://queue.fleet.example/111122223333/a", "https://queue.fleet.example/111122233333/a",
+         ("medium", "medium")),
+        ("203.0.113.7", "198.51.100.7", ("high", "medium")),
+        ("arn:aws:sns:eu-1:111122223333:a", "arn:aws:sns:eu-1:111122233333:a", ("high", "medium")),
+        ("DE02300209000106531065", "DE02300209000160531065", ("high", "high")),
         ("s3://shop-invoices-48102/", "s3://shop-invoices-48120/", ("high", "medium")),
         ("gs://shop-invoices/a", "gs://reports-2/a", ("medium", "medium")),
         ("https://api.tool.com/v1", "https://api.tool.io/v1", ("medium", "low")),
@@ -81,6 +87,32 @@ def test_what_people_read_and_other_lines_are_nothing() -> None:
     assert told(before, after, path="README.md") == []
     assert told(before, after, text="# {}\nx = 1\n") == []
     assert told(before, after, path="tests/test_a.py") == [("low", "medium")]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("config/desk.toml", 'helpdesk_endpoint = "{}"\n'),
+        ("config/desk.toml", 'bug_report_endpoint = "{}"\n'),
+        ("mailer/reset.txt", "    {}$token\n"),
+        ("mailer/reset.html", '<a class="button" href="{}$token">Choose</a>\n'),
+        ("terraform/main.tf", '  endpoint = "{}"\n'),
+        ("docker-compose.yml", '    environment: {LEDGER: "{}"}\n'),
+    ],
+)
+def test_settings_and_letters_are_read(path: str, text: str) -> None:
+    before, after = "https://app.fleet.example/a/", "https://in.other-accounts.example/a/"
+    assert told(before, after, path=path, text=text) == [("high", "medium")]
+
+
+def test_figures_beside_the_address_may_change_with_it() -> None:
+    base, head = (
+        '{"to": "https://a.fleet.example/", "percent": 1.5}\n',
+        '{"to": "https://b.other.example/", "percent": 2}\n',
+    )
+    assert [
+        f.rule_id for f in Destinations().scan(make_request({"a.json": head}, {"a.json": base})).findings
+    ] == ["destination.changed"]
 
 
 def test_whose_an_address_is() -> None:
