@@ -56,14 +56,29 @@ class Dependence:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Doubt:
+    """Bytes that go off the machine and vary by themselves, in a run that asked for these ``secrets`` (names
+    of variables or decoys): nobody knows whether one is in them. ``path`` is the changed file of the probe.
+    """
+
+    channel: Channel
+    secrets: tuple[str, ...]
+    target: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class VariedSecrets:
     """What came of the look. ``undecided``: channels that vary by themselves, of which nothing decides, with
-    the target they were seen in. ``left``: probes that were to be looked at and were not, and why.
+    the target they were seen in. ``doubted``: those of them that lead off the machine, where a planted secret
+    was asked for and the one or the other is new. ``left``: probes that were to be looked at and were not,
+    and why.
     """
 
     dependences: tuple[Dependence, ...] = ()
     undecided: tuple[tuple[str, str, Channel], ...] = ()
     """Path, target, channel."""
+    doubted: tuple[Doubt, ...] = ()
     probes: int = 0
     runs: int = 0
     left: tuple[tuple[str, str, str], ...] = ()

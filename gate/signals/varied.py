@@ -12,7 +12,7 @@ from typing import Final
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, Severity
-from gate.model.varied import Dependence, How, Place
+from gate.model.varied import Dependence, Doubt, How, Place
 from gate.rules_api import RuleKind
 
 _rule: Final = RuleKind[object, object](FindingStage.BEHAVIOUR)
@@ -40,7 +40,33 @@ Critical is what leaves the machine for anybody but the secret's own service in 
 takes. Where the bytes vary by themselves and only their size or number follows the secret, confidence is
 medium. The two digests in the evidence tell both values apart without showing them.
 """
-RULES: Final = ((DEPENDENT, _PAGE),)
+DOUBTED: Final = _rule.meta(
+    "secret-undecided-output",
+    "A secret was read, and what is sent varies by itself",
+    severity="medium",
+    confidence="low",
+    topic="credential",
+    cwe=(200, 506),
+    attack=("T1041", "T1027"),
+    why="The run asked for a planted secret and sends bytes that are others each time, with chance and "
+    "clocks pinned. Whether the secret is in them cannot be told from outside: under a nonce all look alike.",
+    fix="Say what these bytes are made of. Take chance from the language (os.urandom, secrets, uuid, "
+    "crypto), which the look can pin, and keep the secret out of that field.",
+)
+_DOUBT_PAGE: Final = """\
+Probes are run again in a world where the language's chance and clocks are pinned (docs/varied-secrets.md). A
+field of what leaves the machine that still differs between runs with the same secrets takes its chance from
+elsewhere: `/dev/urandom` read as a file, native code, a shell. There, nothing decides whether it holds a
+secret.
+
+Told only where the same run is known to have asked for a planted secret (a variable, a decoy file), and the
+field or the asking is new: the verdict is then at least warn. Identifiers of requests that are made by the
+language's own chance are pinned and never told, nor is a field that base has in a run that asked the same.
+
+It does not tell a secret that is printed or written to a file under a nonce: that stays on the machine, as a
+note among what was not exercised.
+"""
+RULES: Final = ((DEPENDENT, _PAGE), (DOUBTED, _DOUBT_PAGE))
 _WEIGHT: Final[dict[Place, Severity]] = {
     "away": Severity.CRITICAL,
     "tree": Severity.HIGH,
@@ -102,5 +128,30 @@ def _finding(group: Sequence[Dependence]) -> Finding:
         shape=_shape(one),
         severity=_WEIGHT[place],
         confidence=Confidence.HIGH if sure else Confidence.MEDIUM,
+        evidence={name: text for name, text in evidence.items() if text},
+    )
+
+
+def doubt_findings(found: Iterable[Doubt]) -> tuple[Finding, ...]:
+    """One finding for each changed file and whom the bytes go to."""
+    groups: dict[tuple[str, str], list[Doubt]] = {}
+    for one in sorted(found, key=lambda one: one.channel):
+        groups.setdefault((one.path, f"{one.channel.kind} {one.channel.to}".strip()), []).append(one)
+    return tuple(_doubted(shape, group) for (_, shape), group in groups.items())
+
+
+def _doubted(shape: str, group: Sequence[Doubt]) -> Finding:
+    channels = list(dict.fromkeys(one.channel.shown[:300] for one in group))
+    secrets = sorted({name for one in group for name in one.secrets})
+    evidence = {
+        "channel": "; ".join(channels[:_SHOWN]),
+        "asked for": ", ".join(secrets[:_SHOWN]),
+        "probe": group[0].target[:200],
+    }
+    return Finding.of(
+        DOUBTED,
+        "A planted secret was asked for, and what is sent away differs each time by itself.",
+        Location(path=group[0].path),
+        shape=shape,
         evidence={name: text for name, text in evidence.items() if text},
     )

@@ -34,7 +34,7 @@ from gate.settings import Settings
 from gate.signals.forced import forced_findings
 from gate.signals.proof_kit import ProofContext
 from gate.signals.run import proof_findings
-from gate.signals.varied import varied_findings
+from gate.signals.varied import doubt_findings, varied_findings
 from gate.stages.rule_index import rulebook
 
 
@@ -87,7 +87,7 @@ def judge(seen: Evidence) -> Report:
     unrun = unrun_findings(seen.exercised, seen.forced) if seen.exercised else ()
     proven = proof_findings(ProofContext(change=seen.change, proofs=seen.proofs))
     forced = forced_findings(seen.forced)
-    varied = varied_findings(seen.varied.dependences)
+    varied = varied_findings(seen.varied.dependences) + doubt_findings(seen.varied.doubted)
     static = weighed(seen.static, seen.exercised)
     every = _shapes(static + seen.behaviour + proven + forced + varied + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))

@@ -18,13 +18,13 @@ from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import Canary
 from gate.model.change import ChangedFile, Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord
-from gate.model.varied import Channel, Dependence, VariedSecrets
+from gate.model.varied import Channel, Dependence, Doubt, VariedSecrets
 from gate.plan.item_outcomes import items_of
 from gate.plan.varied import varied_probe
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
 from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
-from gate.tracing.secret_reach import may_read
+from gate.tracing.secret_reach import asked_for, may_read
 from gate.tracing.varied import SecretDifference, differences, undecided
 
 LONGER: Final = 7
@@ -46,18 +46,29 @@ _UNDECIDED: Final = "it varies by itself: whether a secret is in it is undecided
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
     """A probe to be run again: ``given`` is what it gave away at head and not so at base, ``before`` all that
-    it gave away at base. ``cut``: there was no time for all of its tests.
+    it gave away at base. ``cut``: there was no time for all of its tests. ``asked``: planted secrets that it
+    is known to have asked for at head, ``anew`` those that base did not.
     """
 
     probe: Probe
     given: frozenset[Channel]
     before: frozenset[Channel]
     cut: bool = False
+    asked: frozenset[str] = frozenset()
+    anew: frozenset[str] = frozenset()
 
     @property
     def quiet(self) -> bool:
         """True where nothing left the machine and no program was given anything."""
         return all(channel.kind in _QUIET for channel in self.given)
+
+    def doubts(self, channel: Channel) -> frozenset[str]:
+        """Secrets that may be in bytes which vary by themselves: those that were asked for, where the
+        channel or the asking is new.
+        """
+        if channel.place != "away":
+            return frozenset()
+        return self.anew if channel in self.before else self.asked
 
     @property
     def comparable(self) -> bool:
@@ -97,7 +108,16 @@ class Varying:
                 before.update(known)
                 given = {c: v for c, v in given.items() if known.get(c) != v}
             fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
-            one = Candidate(probe=run.probe, given=fresh, before=frozenset(before), cut=_has_tests_left(run))
+            asked = asked_for(run, self.planted, self.head, self.changed)
+            known_asked = [asked_for(other, self.planted, self.head, ()) for other in at_base]
+            one = Candidate(
+                probe=run.probe,
+                given=fresh,
+                before=frozenset(before),
+                cut=_has_tests_left(run),
+                asked=asked,
+                anew=asked.difference(*known_asked),
+            )
             if fresh and (not one.quiet or may_read(run, at_base, self.planted, self.head, self.changed)):
                 found.append(one)
         return sorted(found, key=lambda one: one.quiet)[:MOST]
@@ -124,15 +144,23 @@ class Varying:
         self._all(at_base, "base", ("same", "same", "other"), until, done)
         dependences: list[Dependence] = []
         open_: list[tuple[str, str, Channel]] = []
+        unsure: list[Doubt] = []
         for one in whole:
             place = (one.probe.path or "", one.probe.target)
             if one in doubted:
                 dependences += [self._told(found, one.probe) for found in self._fresh(one, done)]
             told = undecided(*done.sides(one.probe, "head"))
-            open_ += [(*place, c) for c in told if c.place in _NOTED and c in one.given]
+            told = [c for c in told if c.place in _NOTED and c in one.given]
+            open_ += [(*place, c) for c in told]
+            unsure += [
+                Doubt(channel=c, secrets=tuple(sorted(secrets)), path=place[0], target=place[1])
+                for c in told
+                if (secrets := one.doubts(c)) and not self._is_known(c, one.probe)
+            ]
         return VariedSecrets(
             dependences=tuple(_once(dependences)),
             undecided=tuple(dict.fromkeys(open_)),
+            doubted=tuple(dict.fromkeys(unsure)),
             probes=len(whole),
             runs=done.count,
             left=tuple(left),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gate.model.rule import Confidence, Severity
-from gate.model.varied import Channel, Dependence, How
-from gate.signals.varied import varied_findings
+from gate.model.varied import Channel, Dependence, Doubt, How
+from gate.policy.policy_file import load_policy
+from gate.signals.varied import doubt_findings, varied_findings
 
 AWAY = Channel(kind="http", to="metrics.example", part="body.id")
 
@@ -56,3 +57,14 @@ def test_channels_to_one_place_are_one_finding_with_a_shape_that_holds_no_secret
     assert finding.shape == "file"
     assert finding.evidence["likewise"].endswith("; and 4 more")
     assert len(varied_findings([one(AWAY), one(AWAY, "size"), one(Channel(kind="stdout"))])) == 2
+
+
+def test_a_doubt_is_one_finding_for_each_receiver_and_never_green() -> None:
+    fields = [Channel(kind="http", to="metrics.example", part=f"header x-{n}") for n in range(3)]
+    doubts = [Doubt(channel=f, secrets=("A_TOKEN",), target="call shop.cart", path="a.py") for f in fields]
+    (finding,) = doubt_findings(doubts)
+    assert finding.evidence["asked for"] == "A_TOKEN"
+    assert (finding.severity, finding.confidence) == (Severity.MEDIUM, Confidence.LOW)
+    policy = load_policy()
+    assert policy.least(finding, policy.thresholds).value == "warn"
+    assert doubt_findings([]) == ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from gate.model.behaviour import Behaviour
 from gate.model.canary import Canary
 from gate.model.change import Side
@@ -193,3 +195,35 @@ def test_without_time_nothing_is_run_and_that_is_told(tmp_path: object) -> None:
     found = look.look(look.candidates())
     assert session.ran == []
     assert [why for *_, why in found.left] == ["no time was left"]
+
+
+AWAY = Channel(kind="http", to="metrics.example", part="header x-id")
+
+
+@pytest.mark.parametrize(
+    ("channel", "before", "asked", "anew", "told"),
+    [
+        (AWAY, (), {"A_TOKEN"}, set(), {"A_TOKEN"}),  # a new field, of code that had the secret before
+        (AWAY, (AWAY,), {"A_TOKEN"}, {"A_TOKEN"}, {"A_TOKEN"}),  # a known field, and the secret is new
+        (AWAY, (AWAY,), {"A_TOKEN"}, set(), set()),  # base does the same
+        (AWAY, (), set(), set(), set()),  # an id of a request, and no secret
+        (Channel(kind="file", to="tree", part="a"), (), {"A_TOKEN"}, {"A_TOKEN"}, set()),
+    ],
+)
+def test_noise_that_leaves_is_doubted_where_a_secret_was_asked_for(
+    channel: Channel, before: tuple[Channel, ...], asked: set[str], anew: set[str], told: set[str]
+) -> None:
+    one = Candidate(
+        probe=probe(),
+        given=frozenset((channel,)),
+        before=frozenset(before),
+        asked=frozenset(asked),
+        anew=frozenset(anew),
+    )
+    assert one.doubts(channel) == told
+
+
+def test_what_was_asked_for_is_known_of_both_sides(tmp_path: object) -> None:
+    look, _ = varying(tmp_path, leaks)
+    (one,) = look.candidates()
+    assert (one.asked, one.anew) == (frozenset(("GITHUB_TOKEN",)), frozenset())

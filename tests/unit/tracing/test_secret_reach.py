@@ -9,7 +9,7 @@ import pytest
 
 from gate.model.canary import Canary
 from gate.model.change import ChangedFile, Hunk
-from gate.tracing.secret_reach import may_read
+from gate.tracing.secret_reach import asked_for, may_read
 from tests.unit.signals.context import changed
 from tests.unit.tracing.trace_builder import Trace
 
@@ -192,3 +192,33 @@ def test_javascript_that_leads_to_the_variables(tmp_path: Path, line: str, can: 
     changed_file = {"path": "a.js", "language": "javascript", "text": "export {}\n"}
     trace = opened.open("/work/tree/a.js").open("/work/tree/b.js")
     assert reads(tmp_path, trace, others={"b.js": line + "\n"}, **changed_file) is can  # type: ignore[arg-type]
+
+
+NETRC = Canary(name="netrc", path="/work/home/.netrc", secrets=("n" * 24,))
+
+
+@pytest.mark.parametrize(
+    ("opened", "asked", "text", "names"),
+    [
+        ("/usr/lib/a.so", ("HOME", "GITHUB_TOKEN"), "", {"GITHUB_TOKEN"}),
+        ("/usr/lib/a.so", ("HOME",), "", set()),
+        ("/proc/self/environ", (), "", {"GITHUB_TOKEN"}),
+        (AWS.path, (), "", {"aws-credentials"}),
+        (NETRC.path, (), "", set()),  # HTTP clients open it unasked
+        ("/work/tree/cart.js", (), "send(process.env.GITHUB_TOKEN)\n", {"GITHUB_TOKEN"}),
+        ("/work/tree/cart.js", (), "\nsend(process.env.GITHUB_TOKEN)\n", set()),  # base has that line
+        ("/work/tree/cart.js", (), "send(process.env.HOME)\n", set()),
+    ],
+)
+def test_secrets_that_are_known_to_be_asked_for(
+    tmp_path: Path, opened: str, asked: tuple[str, ...], text: str, names: set[str]
+) -> None:
+    record = Trace().open(opened).record(tmp_path)
+    record = replace(record, driver_report={"items": [{"environment": {"asked": list(asked), "more": True}}]})
+    tree, scripts = Files({"cart.js": text}), (file("cart.js", "javascript", (1, 1)),)
+    assert asked_for(record, (TOKEN, AWS, NETRC), tree, scripts) == names  # type: ignore[arg-type]
+
+
+def test_nobody_knows_what_was_asked_where_nothing_was_told(tmp_path: Path) -> None:
+    record = replace(Trace().record(tmp_path), driver_report={"items": ["x", {"environment": 3}]})
+    assert asked_for(record, (TOKEN,), Files({}), ()) == frozenset()  # type: ignore[arg-type]

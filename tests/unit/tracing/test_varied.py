@@ -65,3 +65,9 @@ def test_how_often_the_same_time_was_slept_is_the_machines(
     slept = Channel(kind="sleep")
     found = differences([{slept: same}, {slept: same}], [{slept: others} if others else {}])
     assert bool(found) is told
+
+
+def test_the_same_pieces_in_another_order_hold_nothing() -> None:
+    first, second = b"q" * 16, b"r" * 16
+    assert undecided(runs((first, second), (second, first)), runs((first, second))) == []
+    assert undecided(runs((first, second), (second, b"t" * 16)), runs((first, b"s" * 16))) == [BODY]
