@@ -83,3 +83,14 @@ class VariedSecrets:
     runs: int = 0
     left: tuple[tuple[str, str, str], ...] = ()
     """Path, target, reason."""
+
+    def joined(self, other: VariedSecrets, left: tuple[tuple[str, str, str], ...]) -> VariedSecrets:
+        """Both looks as one; ``left`` is what neither could look at."""
+        return VariedSecrets(
+            dependences=self.dependences + tuple(d for d in other.dependences if d not in self.dependences),
+            undecided=tuple(dict.fromkeys(self.undecided + other.undecided)),
+            doubted=tuple(dict.fromkeys(self.doubted + other.doubted)),
+            probes=max(self.probes, other.probes),
+            runs=self.runs + other.runs,
+            left=left,
+        )

@@ -96,6 +96,11 @@ def _variables(longer: int) -> tuple[Canary, ...]:
     )
 
 
+def perhaps(names: Iterable[str], longer: int = 0) -> tuple[Canary, ...]:
+    """Variables that may hold a secret, for runs in which they are planted beside a whole set."""
+    return tuple(_named(longer, names))
+
+
 def _named(longer: int, names: Iterable[str]) -> Iterator[Canary]:
     """Values that a Fernet key may have, and that nothing takes for a number, an address or a file."""
     usual = {canary.env for canary in _variables(0)}

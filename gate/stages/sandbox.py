@@ -91,7 +91,8 @@ def run(context: CheckContext, ending: Ending) -> None:
         return
     backend, capability, _ = chosen.result()
     named = named_secrets(opened.change.files, opened.head)
-    execution = _Execution(context, ending, wanted, plan, canaries.plant(named=named), deep)
+    planted = canaries.plant(named=named.sure)
+    execution = _Execution(context, ending, wanted, plan, planted, deep, perhaps=named.perhaps)
     try:
         result = execution.behind(backend, capability)
     except BackendFailedError as error:  # nothing was run behind it
@@ -119,6 +120,8 @@ class _Execution:
     plan: ExecutionPlan
     planted: tuple[Canary, ...]
     deep: bool
+    perhaps: tuple[str, ...] = ()
+    """Variables that may hold a secret and may configure the code: planted for the look with others only."""
 
     def behind(self, backend: Backend, capability: Capability) -> SandboxResult:
         """Run the plan there. Raises BackendFailedError when it does not stand, InconclusiveError."""
@@ -204,6 +207,8 @@ class _Execution:
             runs=looked.runs,
             planted=self.planted,
             others=canaries.plant(LONGER, (c.env for c in self.planted if c.named and c.env)),
+            more=canaries.perhaps(self.perhaps),
+            more_others=canaries.perhaps(self.perhaps, LONGER),
             seen=looked.diff.new,
             head=context.opened.head,
             changed=tuple(file for file in context.opened.change.files if file.new_blob),

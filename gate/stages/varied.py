@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
@@ -78,7 +78,8 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Varying:
-    """One look. ``runs``: those of the ordinary looks, whose traces still exist; ``seen``: what they showed;
+    """One look. ``runs``: those of the ordinary looks, whose traces still exist; ``more`` and ``more_others``:
+    variables that are planted beside both sets, where code does the same with them; ``seen``: what they showed;
     ``changed``: head's files that are new or other; ``seconds`` of wall time for
     everything; ``note`` takes signs of life.
     """
@@ -87,6 +88,8 @@ class Varying:
     runs: tuple[RunRecord, ...]
     planted: tuple[Canary, ...]
     others: tuple[Canary, ...]
+    more: tuple[Canary, ...] = ()
+    more_others: tuple[Canary, ...] = ()
     seen: tuple[Behaviour, ...]
     head: Tree
     changed: tuple[ChangedFile, ...]
@@ -123,12 +126,26 @@ class Varying:
         return sorted(found, key=lambda one: one.quiet)[:MOST]
 
     def look(self, candidates: Sequence[Candidate]) -> VariedSecrets:
-        """Run them again. Without one nothing is run."""
+        """Run them again, with ``more`` planted where that breaks nothing. Without one nothing is run."""
         if not candidates:
             return VariedSecrets()
+        until = time.monotonic() + self.seconds
+        if not self.more:
+            return self._look(candidates, until)
+        wider = replace(self, planted=self.planted + self.more, others=self.others + self.more_others)
+        found = wider._look(candidates, until)
+        broken = {(path, target) for path, target, _ in found.left}
+        again = [one for one in candidates if (one.probe.path or "", one.probe.target) in broken]
+        if not again:
+            return found
+        kept = [one for one in again if one.comparable]
+        plain = self._look(kept, until)
+        cut = tuple(_left(one.probe, _CUT) for one in again if not one.comparable)
+        return found.joined(plain, left=(*cut, *plain.left))
+
+    def _look(self, candidates: Sequence[Candidate], until: float) -> VariedSecrets:
         left = [_left(one.probe, _CUT) for one in candidates if not one.comparable]
         candidates = [one for one in candidates if one.comparable]
-        until = time.monotonic() + self.seconds
         done = _Done()
         self._all([one.probe for one in candidates], "head", ("same", "other"), until, done)
         alike = [one for one in candidates if done.alike(one.probe)]

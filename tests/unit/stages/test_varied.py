@@ -227,3 +227,43 @@ def test_what_was_asked_for_is_known_of_both_sides(tmp_path: object) -> None:
     look, _ = varying(tmp_path, leaks)
     (one,) = look.candidates()
     assert (one.asked, one.anew) == (frozenset(("GITHUB_TOKEN",)), frozenset())
+
+
+MORE = Canary(name="env:A_SEED", env="A_SEED", secrets=("s" * 44,), named=True)
+MORE_OTHER = replace(MORE, secrets=("t" * 51,))
+
+
+def with_more(look: Varying) -> Varying:
+    return replace(look, more=(MORE,), more_others=(MORE_OTHER,))
+
+
+def test_what_may_be_a_secret_is_planted_beside_both_sets(tmp_path: object) -> None:
+    def seen(planted: tuple[Canary, ...]) -> bytes:
+        return next((c.secrets[0].encode() for c in planted if c.env == "A_SEED"), b"-")
+
+    look, session = varying(tmp_path, lambda token, side, turn: side.encode())
+    ran = session.run
+
+    def run_with(probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        record = ran(probe, side, repeat=repeat)
+        return replace(record, stdout=seen(probe.planted) if side == "head" else b"base")
+
+    session.run = run_with  # type: ignore[method-assign]
+    assert not look.look(look.candidates()).dependences
+    (one,) = with_more(look).look(look.candidates()).dependences
+    assert one.sizes == (44, 51)
+
+
+def test_code_that_such_a_value_breaks_is_looked_at_without_it(tmp_path: object) -> None:
+    look, session = varying(tmp_path, leaks)
+    ran = session.run
+
+    def breaks(probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        record = ran(probe, side, repeat=repeat)
+        broken = any(c.env == "A_SEED" for c in probe.planted)
+        return replace(record, outcome=Outcome.TIMED_OUT) if broken else record
+
+    session.run = breaks  # type: ignore[method-assign]
+    found = with_more(look).look(look.candidates())
+    assert [one.how for one in found.dependences] == ["content"]
+    assert not found.left
