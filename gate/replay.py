@@ -34,6 +34,7 @@ from gate.signals.interface import SignalContext
 from gate.signals.run import signals
 from gate.stages.judgement import Evidence, judge
 from gate.tracing.diff import compare
+from gate.tracing.request_fields import field_changes
 
 VERSION: Final = 1
 MOST_MEMBERS: Final = 4_000
@@ -166,7 +167,9 @@ def replay(path: Path) -> Report:
         evidence = _load(path, folder)
         runs = evidence.sandbox.runs
         diff = compare(runs, evidence.planted)
-        found = signals(SignalContext(change=evidence.change, diff=diff, runs=runs)) if runs else ()
+        fields = field_changes(runs, evidence.planted)
+        context = SignalContext(change=evidence.change, diff=diff, runs=runs, fields=fields)
+        found = signals(context) if runs else ()
         return judge(replace(evidence, diff=diff, behaviour=found))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
 from gate.model.finding import Finding
+from gate.model.request_fields import FieldChange
 from gate.model.run import RunRecord
 from gate.rules_api import Rule
 
@@ -18,6 +19,8 @@ class SignalContext:
     change: Change
     diff: BehaviourDiff
     runs: tuple[RunRecord, ...]
+    fields: tuple[FieldChange, ...] = ()
+    """What requests that base makes, too, say otherwise."""
 
 
 SignalRule = Rule[SignalContext, Finding]

@@ -25,6 +25,7 @@ from gate.sandbox.patience import Patience
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
 from gate.tracing.diff import compare
+from gate.tracing.request_fields import field_changes
 
 SECOND_LOOKS: Final = 4
 """How many probes get a second look at most; each is run in five variants."""
@@ -85,11 +86,13 @@ def compare_behaviour(
         seen = compare(before + runs, planted, tentative=True)
         if not any(behaviour.shape for behaviour in seen.new):  # nothing that only base's repeat decides
             compared.append((before + runs, seen))
-        return {probe for behaviour in (*seen.new, *seen.gone) for probe in behaviour.probes}
+        fields = field_changes(before + runs, planted, tentative=True)
+        showed = {probe for behaviour in (*seen.new, *seen.gone) for probe in behaviour.probes}
+        return showed | {one.probe for one in fields if one.names_whom}
 
     runs = before + execute(session, plan, patience=patience, progress=request.note, differs=differs)
     diff = next((seen for of, seen in compared if _same(of, runs)), None) or compare(runs, planted)
-    findings = signals(SignalContext(change=change, diff=diff, runs=runs))
+    findings = _findings(change, diff, runs, planted)
     left = plan.not_exercised
     if request.again and not request.settled(findings):
         reasons = _reasons(plan, patience, diff, findings, request.suspects(), deep=request.deep)
@@ -99,11 +102,18 @@ def compare_behaviour(
             if again.runs:
                 runs += again.runs
                 diff = compare(runs, planted)
-                findings = signals(SignalContext(change=change, diff=diff, runs=runs))
+                findings = _findings(change, diff, runs, planted)
             left += again.not_exercised
     return BehaviourComparison(
         runs=runs, diff=diff, findings=findings, not_exercised=left + unreached(runs, plan)
     )
+
+
+def _findings(
+    change: Change, diff: BehaviourDiff, runs: tuple[RunRecord, ...], planted: tuple[Canary, ...]
+) -> tuple[Finding, ...]:
+    fields = field_changes(runs, planted)
+    return signals(SignalContext(change=change, diff=diff, runs=runs, fields=fields))
 
 
 def _head_alone(
@@ -125,7 +135,7 @@ def _head_alone(
     )
     runs = before + execute(session, replace(plan, probes=heads), patience=patience, progress=note)
     diff = compare(runs, planted)
-    findings = signals(SignalContext(change=change, diff=diff, runs=runs))
+    findings = _findings(change, diff, runs, planted)
     whole = all(run.outcome is Outcome.COMPLETED and run.fault is None and run.completed for run in runs)
     if diff.new or findings or not whole:
         return None

@@ -78,10 +78,10 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Varying:
-    """One look. ``runs``: those of the ordinary looks, whose traces still exist; ``more`` and ``more_others``:
-    variables that are planted beside both sets, where code does the same with them; ``seen``: what they showed;
-    ``changed``: head's files that are new or other; ``seconds`` of wall time for
-    everything; ``note`` takes signs of life.
+    """One look. ``runs``: those of the ordinary looks, whose traces still exist; ``more``, ``more_others``:
+    variables that are planted beside both sets, where code does the same with them; ``seen``: what the runs
+    showed; ``changed``: head's files that are new or other; ``seconds`` of wall time for everything; ``note``
+    takes signs of life.
     """
 
     session: Session

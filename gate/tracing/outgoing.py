@@ -112,7 +112,8 @@ def _asked(event: DnsQuery, seen: _Gathered) -> None:
         seen.add(channel, event.raw)
 
 
-def _host(log: SinkholeLog, event: HttpRequest) -> str:
+def host_of(event: HttpRequest, log: SinkholeLog) -> str:
+    """Whom a request is for: as it says, or as its connection does."""
     made = log.connections.get(event.id)
     named = event.header("host").partition(":")[0].lower()
     return named or (made.name or made.addr if made is not None else "")
@@ -120,22 +121,24 @@ def _host(log: SinkholeLog, event: HttpRequest) -> str:
 
 def _requested(event: HttpRequest, log: SinkholeLog, own: OwnServices, seen: _Gathered) -> None:
     """A request by its parts: each can be the same while another follows the secret."""
-    host, made = _host(log, event), log.connections.get(event.id)
-
-    def add(part: str, value: bytes) -> None:
+    host = host_of(event, log)
+    for part, value in request_parts(event, log, own):
         seen.add(Channel(kind="http", to=host, part=part), value)
 
-    add("method", event.method.encode())
+
+def request_parts(event: HttpRequest, log: SinkholeLog, own: OwnServices) -> Iterator[tuple[str, bytes]]:
+    """The fields of a request by their names, the method and the path first."""
+    made = log.connections.get(event.id)
+    yield "method", event.method.encode()
     path, _, query = event.target.partition(b"?")
-    add("path", path)
+    yield "path", path
     for key, text in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
-        add(f"query {_name(key)}", text.encode("latin-1", "replace"))
+        yield f"query {_name(key)}", text.encode("latin-1", "replace")
     for name, value in event.headers:
         if name.lower() not in _SKIPPED:
-            add(f"header {name.lower()}", own.folded(event, made, name.lower(), value))
+            yield f"header {name.lower()}", own.folded(event, made, name.lower(), value)
     if event.body or event.size:
-        for part, value in _body(event):
-            add(part, value)
+        yield from _body(event)
 
 
 def _body(event: HttpRequest) -> Iterator[tuple[str, bytes]]:
