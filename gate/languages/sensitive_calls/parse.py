@@ -6,11 +6,12 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
+from gate.languages.path_roles import is_unshipped
 from gate.languages.sensitive_calls import (
     embedded,
     executed_files,
@@ -25,7 +26,7 @@ from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.names import with_members
 from gate.languages.sensitive_calls.python.reading import TangledError
 from gate.languages.sensitive_calls.python.reading import hits as python_hits
-from gate.languages.sensitive_calls.table import Language, languages, shared, table_of
+from gate.languages.sensitive_calls.table import Language, languages, shared, table_of, unshipped
 from gate.languages.sensitive_calls.unreadable import minified, utf8
 from gate.model.sensitive import FunctionReading, Reference, SensitiveCall, SensitiveKind, SourceReading
 
@@ -112,6 +113,8 @@ class _Found:
 
     def read(self, part: embedded.EmbeddedPart, path: str, starts: list[int]) -> str:
         """Add what one part says. The reason why the file counts as not readable, else an empty text."""
+        if is_unshipped(path):
+            part = replace(part, language=unshipped(part.language))
         if not part.language.entries:
             return "no grammar and no word list"
         parsed = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -56,6 +56,10 @@ class CallEntry:
     """Members that do it by being given a value."""
     imported: bool = False
     """Everyday names: they count for what was imported or is global, not for a parameter."""
+    product: bool = False
+    """Not in tests, samples and documentation, where such calls are everyday."""
+    lazy: bool = False
+    """It makes ready what reaches out later: nothing outside of the process shows the call itself."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,6 +121,13 @@ def languages() -> Mapping[str, Language]:
         if not path.stem.startswith("_")
     }
     return {name: _language(name, raw) for name in raw}
+
+
+@cache
+def unshipped(language: Language) -> Language:
+    """The language as it is read in tests, samples and documentation: without what counts in products only."""
+    kept = tuple(entry for entry in language.entries if not entry.product)
+    return language if len(kept) == len(language.entries) else replace(language, entries=kept)
 
 
 @cache

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from gate.languages.sensitive_calls.python.evaluate import ANY_MODULE, SAME, Evaluator, Meaning, Meanings
 from gate.languages.sensitive_calls.python.patterns import MODULES, matches
 from gate.languages.sensitive_calls.python.scopes import Scopes
-from gate.languages.sensitive_calls.table import Language, shared
+from gate.languages.sensitive_calls.steering import steered
+from gate.languages.sensitive_calls.table import CallEntry, Language, shared
 from gate.model.sensitive import SensitiveKind, Way
 
 _REVEALING: Final = frozenset({"__subclasses__", "__globals__", "__code__", "__builtins__"})
@@ -57,6 +58,20 @@ _ENVIRONMENTS: Final = (("os", "environ"), ("os", "environb"), ("environ",))
 _ASKS: Final = re.compile(
     r"(?:\A|[._])(?:env|environ|getenv|config|secret|secrets)(?:[._]|\Z)", re.IGNORECASE
 )
+_SETS_VARIABLES: Final = frozenset(
+    {
+        ("os", "putenv"),
+        *((*where, word) for where in _ENVIRONMENTS for word in ("setdefault", "update", "__setitem__")),
+    }
+)
+_MOVES: Final = frozenset({("os", "replace"), ("os", "rename"), ("shutil", "move"), ("os", "renames")})
+_COPIES: Final = frozenset(
+    {
+        *(("shutil", word) for word in ("copy", "copy2", "copyfile", "copytree")),
+        *(("os", word) for word in ("symlink", "link")),
+    }
+)
+"""What they make stands where their second argument says."""
 _ABROAD: Final = re.compile(r"(?:~|/(?!tmp/|dev/(?:null|std|shm|tty)|work/tree|proc/self/|var/tmp/)[a-z])")
 """A path of the user or the system: writing there destroys or plants what is not the program's own."""
 _TEXT_CODE: Final = frozenset(
@@ -124,13 +139,20 @@ class Finder:
         evaluator: Evaluator,
         segment: Callable[[ast.AST], str],
         told: Callable[[str], SensitiveKind | None],
+        *,
+        shipped: bool = True,
     ) -> None:
+        self._shipped = shipped
         self._language = language
         self._scopes = scopes
         self._evaluator = evaluator
         self._segment = segment
         self._told = told
         self._methods = {name.rpartition(".")[2] for name in evaluator.functions}
+        self._plugins = any(
+            "entry_points" in (getattr(node, "attr", ""), getattr(node, "name", ""))
+            for node in ast.walk(tree)
+        )
         self._parents: dict[ast.AST, ast.AST] = {}
         for node in ast.walk(tree):
             for child in ast.iter_child_nodes(node):
@@ -147,8 +169,8 @@ class Finder:
                 yield from self._call(node)
             elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
                 yield from self._load(node)
-            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-                yield from self._subscript(node)
+            elif isinstance(node, ast.Subscript):
+                yield from self._subscript(node) if isinstance(node.ctx, ast.Load) else self._set(node)
             elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
                 yield from self._joined(node)
             for decorator in getattr(node, "decorator_list", ()):
@@ -161,13 +183,22 @@ class Finder:
             if self._own_method(meaning) or (way == "hand" and meaning[-1].isupper()):
                 continue  # a constant: nothing that could be called
             for match in matches(self._language, meaning, "calls"):
-                unless = match.entry.unless if match.entry is not None else ""
-                if not (unless and isinstance(node, ast.Call) and re.search(unless, self._arguments(node))):
-                    makes = way == "call" and _makes(meaning)
+                if match.entry is None or self._counts(match.entry, node):
+                    lazy = match.entry is not None and match.entry.lazy
+                    makes = way == "call" and (lazy or _makes(meaning))
                     kinds[match.kind] = "make" if makes and kinds.get(match.kind) != "call" else way
         name = node.func if isinstance(node, ast.Call) else node
         for kind, how in kinds.items():
             yield Place(node=node, kind=kind, call=self._name(name), way=how)
+
+    def _counts(self, entry: CallEntry, node: ast.expr) -> bool:
+        """False where the arguments make it harmless, or lack what makes it one; handed on, it has none."""
+        if not isinstance(node, ast.Call):
+            return not entry.given
+        given = self._arguments(node)
+        if entry.unless and re.search(entry.unless, given):
+            return False
+        return not entry.given or bool(re.search(entry.given, given))
 
     def _own_method(self, meaning: Meaning) -> bool:
         """``node.unlink()`` where this file defines ``unlink``: what nobody knows is then taken for its
@@ -211,12 +242,21 @@ class Finder:
             yield SensitiveKind.DYNAMIC_CODE
         if self._asks_environment(node, names) and first is not None and self._is_secret(first):
             yield SensitiveKind.CREDENTIALS
+        if self._plugins and self._is_plain_load(node):
+            yield SensitiveKind.DYNAMIC_CODE
+        if any(name in _SETS_VARIABLES for name in names):
+            yield from self._steering(first, node.keywords)
         if self._is_joined(names):
             kind = self._told("/".join(t for a in node.args for t in self._evaluator.texts(a)[:1]))
             if kind is not None:
                 yield kind
         if self._destroys(node, names):
             yield SensitiveKind.DELETION
+
+    def _is_plain_load(self, node: ast.Call) -> bool:
+        """``entry.load()`` in a text that asks for the entry points of what is installed."""
+        bare = isinstance(node.func, ast.Attribute) and node.func.attr == "load"
+        return bare and self._shipped and not node.args and not node.keywords
 
     def _asks_environment(self, node: ast.Call, names: set[Meaning]) -> bool:
         written = self._name(node.func)
@@ -253,8 +293,11 @@ class Finder:
             return self._is_abroad(receiver)
         if "open" in last and receiver is not None:
             return any(set("wa") & set(text) for text in texts) and self._is_abroad(receiver)
-        moves = {("os", "replace"), ("os", "rename"), ("shutil", "move"), ("os", "renames")}
-        return bool(names & moves) and any(self._is_abroad(argument) for argument in node.args[:2])
+        if names & _MOVES and any(self._is_abroad(argument) for argument in node.args[:2]):
+            return True
+        if names & {("shutil", "make_archive")}:
+            return any(self._is_abroad(argument) for argument in node.args[:1])
+        return bool(names & _COPIES) and any(self._is_abroad(argument) for argument in node.args[1:2])
 
     def _is_abroad(self, node: ast.expr) -> bool:
         if any(_ABROAD.match(text) for text in self._evaluator.texts(node)):
@@ -351,6 +394,23 @@ class Finder:
         if isinstance(target, ast.Name):
             return not (target.id.startswith("__") and target.id.endswith("__")) and not scope.is_class
         return isinstance(target, (ast.Tuple, ast.List))
+
+    def _set(self, node: ast.Subscript) -> Iterator[Place]:
+        """``os.environ["HTTPS_PROXY"] = ...``: what this process and its children do, goes another way."""
+        if isinstance(node.ctx, ast.Store) and self._evaluator.of(node.value) & set(_ENVIRONMENTS):
+            for kind in self._steering(node.slice):
+                yield Place(node=node, kind=kind, call=self._name(node), way="read")
+
+    def _steering(self, name: ast.expr | None, words: Sequence[ast.keyword] = ()) -> Iterator[SensitiveKind]:
+        """What a variable steers that is set: its name, a table of several, or keywords."""
+        if not self._shipped:
+            return  # tests set variables all the time, for themselves
+        names = [word.arg or "" for word in words]
+        if isinstance(name, ast.Dict):
+            names += [text for key in name.keys if key is not None for text in self._evaluator.texts(key)]
+        elif name is not None:
+            names += self._evaluator.texts(name)
+        yield from dict.fromkeys(kind for each in names if (kind := steered(each)) is not None)
 
     def _subscript(self, node: ast.Subscript) -> Iterator[Place]:
         base = self._evaluator.of(node.value)

@@ -9,6 +9,7 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.languages.path_roles import is_unshipped
 from gate.languages.python_syntax.newer_python import parse
 from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.python.calls import Finder
@@ -66,7 +67,7 @@ def _hits(
 
     scopes = Scopes(tree, PurePosixPath(path).parent.parts)
     evaluator = Evaluator(scopes)
-    finder = Finder(language, tree, scopes, evaluator, segment, told)
+    finder = Finder(language, tree, scopes, evaluator, segment, told, shipped=not is_unshipped(path))
     feeds = Feeds(scopes, evaluator)
     functions = Functions(language, scopes, evaluator, feeds)
     found = []
