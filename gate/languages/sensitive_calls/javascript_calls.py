@@ -21,10 +21,12 @@ from gate.languages.sensitive_calls.javascript_values import (
     JavaScriptValues,
     arguments,
 )
+from gate.languages.sensitive_calls.markup_sources import goes_elsewhere, is_abroad, loads_from_abroad
 from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.names import module_parts
+from gate.languages.sensitive_calls.steering import steered
 from gate.languages.sensitive_calls.table import CallEntry, Language
-from gate.model.sensitive import SensitiveKind
+from gate.model.sensitive import SensitiveKind, Way
 
 LANGUAGES: Final = frozenset({"javascript", "typescript"})
 _NAMES: Final = frozenset(
@@ -72,9 +74,13 @@ _ASKING: Final = frozenset(
 _MOST_WRITTEN: Final = 80
 
 
-def javascript_hits(parsed: Parsed, language: Language, written: list[Hit]) -> Iterator[Hit]:
-    """``written``, the hits by the words alone, without those that the tree refutes, and what it adds."""
-    reader = _Reader(parsed, language)
+def javascript_hits(
+    parsed: Parsed, language: Language, written: list[Hit], *, shipped: bool = True
+) -> Iterator[Hit]:
+    """``written``, the hits by the words alone, without those that the tree refutes, and what it adds.
+    ``shipped``: no test, no sample.
+    """
+    reader = _Reader(parsed, language, shipped=shipped)
     kept = [hit for hit in written if not reader.refutes(hit)]
     yield from kept
     told = {(hit.start, hit.kind) for hit in kept}
@@ -85,8 +91,9 @@ def javascript_hits(parsed: Parsed, language: Language, written: list[Hit]) -> I
 
 
 class _Reader:
-    def __init__(self, parsed: Parsed, language: Language) -> None:
+    def __init__(self, parsed: Parsed, language: Language, *, shipped: bool) -> None:
         self._parsed = parsed
+        self._shipped = shipped
         self._language = language
         self._values = JavaScriptValues(parsed.root, parsed.text)
         self._sure = not parsed.root.has_error
@@ -133,6 +140,8 @@ class _Reader:
                 yield from self._sets_attribute(node)
             elif kind == "assignment_expression":
                 yield from self._assigns(node)
+            elif kind == "jsx_attribute" and self._shipped and loads_from_abroad(node, self._values):
+                yield self._hit(node, SensitiveKind.NETWORK, "read")
             elif kind == "export_statement":
                 yield from self._exports(node)
 
@@ -246,6 +255,12 @@ class _Reader:
             entry = self._sets.get(".".join(path[-2:]))
             if entry is not None and not self._is_inside(right):
                 yield self._hit(node, entry.kind)
+            kind = steered(path[-1]) if path[:-1] == ("process", "env") and self._shipped else None
+            if kind is not None:
+                yield self._hit(node, kind, "read")
+        said = self._said(left).rpartition("(")[2].split(".")
+        if self._shipped and goes_elsewhere(said) and is_abroad(right, self._values):
+            yield self._hit(node, SensitiveKind.NETWORK, "read")
 
     def _sets_attribute(self, node: Node) -> Iterator[Hit]:
         function, given = node.child_by_field_name("function"), arguments(node)
@@ -285,9 +300,9 @@ class _Reader:
     def _said(self, node: Node) -> str:
         return self._values.scopes.said(node)
 
-    def _hit(self, node: Node, kind: SensitiveKind) -> Hit:
+    def _hit(self, node: Node, kind: SensitiveKind, way: Way = "call") -> Hit:
         said = " ".join(self._said(node).split())[:_MOST_WRITTEN]
-        return Hit(start=node.start_byte, end=node.end_byte, kind=kind, call=said)
+        return Hit(start=node.start_byte, end=node.end_byte, kind=kind, call=said, way=way)
 
 
 def path_ends(said: str) -> bool:

@@ -59,6 +59,7 @@ class _Pattern:
     unless: re.Pattern[bytes] | None
     given: re.Pattern[bytes] | None
     imported: bool
+    lazy: bool = False
 
 
 @cache
@@ -72,7 +73,13 @@ def _patterns(language: Language) -> tuple[dict[str, tuple[_Pattern, ...]], froz
             unless = re.compile(entry.unless.encode()) if entry.unless else None
             given = re.compile(entry.given.encode()) if entry.given else None
             pattern = _Pattern(
-                parts=parts, kind=entry.kind, use=use, unless=unless, given=given, imported=entry.imported
+                parts=parts,
+                kind=entry.kind,
+                use=use,
+                unless=unless,
+                given=given,
+                imported=entry.imported,
+                lazy=entry.lazy,
             )
             by_last.setdefault(parts[-1], []).append(pattern)
             words.add(next(part for part in reversed(parts) if part != "*").removesuffix("()").encode())
@@ -140,7 +147,9 @@ def _hit(
                 if _fits(pattern, head) and (
                     (made and pattern.use == "calls") or _used(language, pattern, texts, chain, ends=ends)
                 ):
-                    return Hit(start=chain.start, end=_end(code, chain.end), kind=pattern.kind, call=written)
+                    way: Way = "make" if pattern.lazy else "call"
+                    end = _end(code, chain.end)
+                    return Hit(start=chain.start, end=end, kind=pattern.kind, call=written, way=way)
     secret = next((part for part in chain.parts if part.lstrip("$") in shared()[0]), None)
     if secret is not None and not language.syntax.fold:
         return Hit(start=chain.start, end=chain.end, kind=SensitiveKind.CREDENTIALS, call=written)

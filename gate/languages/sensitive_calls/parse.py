@@ -15,9 +15,11 @@ from gate.languages.path_roles import is_unshipped
 from gate.languages.sensitive_calls import (
     embedded,
     executed_files,
+    go_calls,
     javascript_calls,
     matching,
     shell,
+    telling_texts,
     templates,
 )
 from gate.languages.sensitive_calls.grammar import Parsed
@@ -136,7 +138,11 @@ class _Found:
             self.functions = followed[1]
             hits = [*followed[0], *_paths(parsed, parsed.strings, _told)]
         else:
-            hits = list(_all_hits(part.language, parsed))
+            hits = list(_all_hits(part.language, parsed, shipped=not is_unshipped(path)))
+        if part.language.id in telling_texts.LANGUAGES and not is_unshipped(path):
+            told = {(hit.start, hit.end) for hit in hits}
+            more = telling_texts.telling_texts(parsed.text, parsed.strings)
+            hits += [hit for hit in more if (hit.start, hit.end) not in told]
         for hit in hits:
             call = _call(hit, parsed, starts, part)
             if hit.names:
@@ -164,18 +170,18 @@ def _reason(language: Language, parsed: Parsed | LexicalText) -> str:
     return f"does not parse: {broken:.0%} of it is no {language.name}" if broken > _BROKEN else ""
 
 
-def _all_hits(language: Language, parsed: Parsed | LexicalText) -> Iterator[Hit]:
+def _all_hits(language: Language, parsed: Parsed | LexicalText, *, shipped: bool) -> Iterator[Hit]:
     """What the tree shows, and what the words alone show where the grammar lost its way."""
-    yield from _hits(language, parsed)
+    yield from _hits(language, parsed, shipped=shipped)
     if not isinstance(parsed, Parsed) or parsed.broken() <= _BROKEN:
         return
     if language.id == "shell":
         yield from shell.by_line(parsed.text, language)
     elif language.syntax.quotes:
-        yield from _hits(language, LexicalText(language, parsed.text))
+        yield from _hits(language, LexicalText(language, parsed.text), shipped=shipped)
 
 
-def _hits(language: Language, parsed: Parsed | LexicalText) -> Iterator[Hit]:
+def _hits(language: Language, parsed: Parsed | LexicalText, *, shipped: bool) -> Iterator[Hit]:
     with_members(parsed.text, parsed.code)
     code = bytes(parsed.code)
     if language.id == "shell" and isinstance(parsed, Parsed):
@@ -185,7 +191,9 @@ def _hits(language: Language, parsed: Parsed | LexicalText) -> Iterator[Hit]:
         return
     named = matching.named(language, parsed.text, code, parsed.bindings(), parsed.declares)
     if language.id in javascript_calls.LANGUAGES and isinstance(parsed, Parsed):
-        named = javascript_calls.javascript_hits(parsed, language, list(named))
+        named = javascript_calls.javascript_hits(parsed, language, list(named), shipped=shipped)
+    elif language.id == "go" and isinstance(parsed, Parsed):
+        named = go_calls.go_hits(parsed, language, list(named), shipped=shipped)
     yield from named
     yield from matching.phrased(language, code)
     yield from matching.patterned(language, bytes(parsed.lines))

@@ -125,7 +125,7 @@ def languages() -> Mapping[str, Language]:
 
 @cache
 def unshipped(language: Language) -> Language:
-    """The language as it is read in tests, samples and documentation: without what counts in products only."""
+    """The language as tests, samples and documentation are read: without what counts in products only."""
     kept = tuple(entry for entry in language.entries if not entry.product)
     return language if len(kept) == len(language.entries) else replace(language, entries=kept)
 
