@@ -59,6 +59,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "script-elsewhere": Kind("A page runs a script of another origin.", Severity.LOW),
     "form-elsewhere": Kind("A form is sent to another origin.", _H),
     "typed-sent": Kind("A page sends what its visitors type or are known by to another origin.", _C),
+    "stand-in": Kind("A module's name stands for a test double or another package than its own file.", _M),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
 }
 GUARDS: Final[Mapping[str, Kind]] = {
@@ -76,7 +77,12 @@ GUARDS: Final[Mapping[str, Kind]] = {
     "public-block": Kind("The block on public access to stored data is gone.", _H),
     "encryption": Kind("Stored data is no longer encrypted.", _M),
     "deletion-protection": Kind("Data is no longer protected from deletion.", _M),
+    "own-module": Kind("A module's name no longer stands for a file of the project.", _M),
     "transport": Kind("A connection is no longer encrypted or checked.", _H),
 }
-SUPERSEDED: Final[Mapping[str, str]] = {"unescaped": "escaped", "runs-as-root": "own-user"}
+SUPERSEDED: Final[Mapping[str, str]] = {
+    "unescaped": "escaped",
+    "runs-as-root": "own-user",
+    "stand-in": "own-module",
+}
 """Grants that are told only where base had the guard for the same subject (and then instead of it)."""

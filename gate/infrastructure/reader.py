@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.service_facts import account_facts, image_facts, unit_facts
 from gate.infrastructure.terraform_facts import policy_facts, terraform_facts
 from gate.infrastructure.web_facts import page_facts, server_facts, sql_facts
@@ -106,4 +107,5 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
     facts = [fact for fact in switched if fact.what == SWITCHED_ON]
     if kind == "json":
         facts += policy_facts(text, path)
+        facts += module_facts(found, path, line_of)
     return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in switched)])

@@ -32,7 +32,7 @@ from gate.languages.sensitive_calls.table import Language, languages, shared, ta
 from gate.languages.sensitive_calls.unreadable import minified, utf8
 from gate.model.sensitive import FunctionReading, Reference, SensitiveCall, SensitiveKind, SourceReading
 
-_SCRIPTED: Final = frozenset({"html", "notebook", "template"})
+_SCRIPTED: Final = frozenset({"html", "notebook", "template", "names"})
 """Files whose own lines are no code: only their parts are."""
 _LOOSE: Final = frozenset({"javascript", "typescript"})
 """Formatters add and remove semicolons, and braces around what an arrow function gives back."""
@@ -115,10 +115,10 @@ class _Found:
 
     def read(self, part: embedded.EmbeddedPart, path: str, starts: list[int]) -> str:
         """Add what one part says. The reason why the file counts as not readable, else an empty text."""
-        if is_unshipped(path):
-            part = replace(part, language=unshipped(part.language))
         if not part.language.entries:
             return "no grammar and no word list"
+        if is_unshipped(path):
+            part = replace(part, language=unshipped(part.language))
         parsed = (
             Parsed(part.language, part.grammar, part.text)
             if part.grammar

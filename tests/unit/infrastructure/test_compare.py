@@ -91,7 +91,36 @@ def sql(text: str, path: str = "migrations/0002_x.sql") -> Files:
 CSP: Final = "add_header Content-Security-Policy \"default-src 'self'\""
 SRI: Final = "<script src='https://cdn.example/jq@{}/jq.js' integrity='sha384-x'></script>"
 
+
+def modules(table: str, target: str) -> Files:
+    shown = target if target.startswith("{") else f'"{target}"'
+    return {"package.json": f'{{"name": "shop", "{table}": {{"#auth": {shown}}}}}'}
+
+
+def paths(target: str) -> str:
+    return f'{{"compilerOptions": {{"paths": {{"@/auth": ["./{target}"]}}}}}}'
+
+
 HOSTILE: Final = (
+    Pair(
+        "module-double",
+        "stand-in",
+        modules("imports", "./src/auth.js"),
+        modules("imports", "./test/doubles/auth.js"),
+    ),
+    Pair("module-package", "stand-in", modules("imports", "./src/auth.js"), modules("imports", "auth-kit")),
+    Pair(
+        "module-condition",
+        "stand-in",
+        modules("exports", '{"node": "./src/auth.js", "default": "./src/auth.js"}'),
+        modules("exports", '{"node": "./src/__mocks__/auth.js", "default": "./src/auth.js"}'),
+    ),
+    Pair(
+        "paths-double",
+        "stand-in",
+        {"tsconfig.json": paths("src/auth.ts")},
+        {"tsconfig.json": paths("fakes/auth.ts")},
+    ),
     Pair(
         "pod-root-files",
         "host-files",
@@ -204,6 +233,21 @@ HOSTILE: Final = (
     ),
 )
 HARMLESS: Final = (
+    Pair("module-moved", "", modules("imports", "./src/auth.js"), modules("imports", "./lib/auth.js")),
+    Pair("module-new-double", "", {"package.json": "{}"}, modules("imports", "./test/doubles/auth.js")),
+    Pair("module-gone", "", modules("imports", "./src/auth.js"), {"package.json": "{}"}),
+    Pair(
+        "module-for-tests",
+        "",
+        modules("imports", '{"default": "./src/auth.js"}'),
+        modules("imports", '{"test": "./test/doubles/auth.js", "default": "./src/auth.js"}'),
+    ),
+    Pair(
+        "paths-of-tests",
+        "",
+        {"test/tsconfig.json": paths("src/auth.ts")},
+        {"test/tsconfig.json": paths("mocks/auth.ts")},
+    ),
     Pair("pod-tag", "", pod(context=SAFE), pod(tag="2", context=SAFE)),
     Pair("pod-moved", "", pod(context=SAFE), {"k8s/web.yaml": pod(context=SAFE)["deploy/web.yaml"]}),
     Pair("pod-deleted", "", pod(context=SAFE) | {"o.yaml": "a: 1\n"}, {"o.yaml": "a: 2\n"}),
