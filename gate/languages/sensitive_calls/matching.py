@@ -48,6 +48,8 @@ class Hit:
     fed: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     """Of a reference (Reference.names): no sensitive call by itself."""
+    beside: bool = False
+    """It counts where the text has another one of its kind."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +62,7 @@ class _Pattern:
     given: re.Pattern[bytes] | None
     imported: bool
     lazy: bool = False
+    beside: bool = False
 
 
 @cache
@@ -79,7 +82,8 @@ def _patterns(language: Language) -> tuple[dict[str, tuple[_Pattern, ...]], froz
                 unless=unless,
                 given=given,
                 imported=entry.imported,
-                lazy=entry.lazy,
+                lazy=entry.lazy or entry.beside,
+                beside=entry.beside,
             )
             by_last.setdefault(parts[-1], []).append(pattern)
             words.add(next(part for part in reversed(parts) if part != "*").removesuffix("()").encode())
@@ -149,7 +153,14 @@ def _hit(
                 ):
                     way: Way = "make" if pattern.lazy else "call"
                     end = _end(code, chain.end)
-                    return Hit(start=chain.start, end=end, kind=pattern.kind, call=written, way=way)
+                    return Hit(
+                        start=chain.start,
+                        end=end,
+                        kind=pattern.kind,
+                        call=written,
+                        way=way,
+                        beside=pattern.beside,
+                    )
     secret = next((part for part in chain.parts if part.lstrip("$") in shared()[0]), None)
     if secret is not None and not language.syntax.fold:
         return Hit(start=chain.start, end=chain.end, kind=SensitiveKind.CREDENTIALS, call=written)
@@ -207,7 +218,7 @@ def of_path(
     """
     by_last, _ = _patterns(language)
     for pattern in (*by_last.get(path[-1], ()), *by_last.get("*", ())):
-        if pattern.use not in ("calls", "words") or (pattern.imported and not everyday):
+        if pattern.use not in ("calls", "words") or pattern.beside or (pattern.imported and not everyday):
             continue
         if not _fits(pattern, path) or not (called or (len(pattern.parts) > 1 and pattern.parts[0] != "*")):
             continue

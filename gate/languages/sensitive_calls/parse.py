@@ -143,7 +143,10 @@ class _Found:
             told = {(hit.start, hit.end) for hit in hits}
             more = telling_texts.telling_texts(parsed.text, parsed.strings)
             hits += [hit for hit in more if (hit.start, hit.end) not in told]
+        surely = {hit.kind for hit in hits if not hit.beside}
         for hit in hits:
+            if hit.beside and hit.kind not in surely:
+                continue
             call = _call(hit, parsed, starts, part)
             if hit.names:
                 named = self.strings if hit.names[0].startswith("=") else self.references

@@ -58,6 +58,8 @@ class CallEntry:
     """Everyday names: they count for what was imported or is global, not for a parameter."""
     product: bool = False
     """Not in tests, samples and documentation, where such calls are everyday."""
+    beside: bool = False
+    """Only in a text that has a call of the same kind, too: a header that is set, where something is sent."""
     lazy: bool = False
     """It makes ready what reaches out later: nothing outside of the process shows the call itself."""
 
