@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
 from gate.infrastructure.facts import SUPERSEDED, Fact, FileFacts
+from gate.infrastructure.widths import ANYBODY, Grown, grown
 
 _ITSELF: Final = frozenset(("switched-on", "csrf-token", "integrity"))
 """Guards of something that may be gone itself: a setting (its default may be as good), a form, a script."""
@@ -15,7 +16,7 @@ _ITSELF: Final = frozenset(("switched-on", "csrf-token", "integrity"))
 class FactDifference(NamedTuple):
     """``at`` is the file and line of head; ``before`` and ``after`` are what both say (empty: nothing)."""
 
-    sort: Literal["granted", "lost"]
+    sort: Literal["granted", "lost", "wider"]
     fact: Fact
     path: str
     line: int
@@ -34,9 +35,9 @@ def differences(
     had = Counter(fact.what for facts in base.values() for fact in facts.facts if fact.sort == "grant")
     have = Counter(fact.what for facts in head.values() for fact in facts.facts if fact.sort == "grant")
     known = {_key(fact, now_at) for facts in base.values() for fact in facts.facts}
-    kept = {_key(fact, {}) for facts in head.values() for fact in facts.facts}
     guarded = {(fact.what, _subject(fact, now_at)) for facts in base.values() for fact in facts.facts}
     superseded: set[tuple[str, str]] = set()
+    everything: set[str] = set()
     for path, facts in head.items():
         for fact in facts.facts:
             if fact.sort != "grant" or _key(fact, {}) in known:
@@ -48,7 +49,18 @@ def differences(
                 superseded.add((instead, fact.subject))
             elif have[fact.what] <= had[fact.what]:
                 continue
+            everything |= {path} if fact.what == "every-right" else set()
             yield FactDifference("granted", fact, path, fact.line, "", fact.text)
+    yield from _lost(base, head, now_at)
+    for one in grown(base, head, lambda subject: _moved(subject, now_at)):
+        if one.width.what != "more-rights" or one.path not in everything:
+            yield _wider(one)
+
+
+def _lost(
+    base: Mapping[str, FileFacts], head: Mapping[str, FileFacts], now_at: Mapping[str, str]
+) -> Iterator[FactDifference]:
+    kept = {_key(fact, {}) for facts in head.values() for fact in facts.facts}
     there = {subject: path for path, facts in head.items() for subject in facts.subjects}
     for facts in base.values():
         for fact in facts.facts:
@@ -61,9 +73,22 @@ def differences(
                 yield FactDifference("lost", fact, found, line, fact.text, "")
 
 
+def _wider(one: Grown) -> FactDifference:
+    """As a difference like the others: a grant, with the members that came as its evidence."""
+    width = one.width
+    what = "anybody" if width.what == "trusted" and ANYBODY.intersection(one.new) else width.what
+    after = f"{width.text} (new: {', '.join(one.new)})"[:300] if one.new else width.text
+    fact = Fact("grant", what, width.subject, width.line, width.text)
+    return FactDifference("wider", fact, one.path, width.line, one.before, after)
+
+
 def _subject(fact: Fact, now_at: Mapping[str, str]) -> str:
+    return _moved(fact.subject, now_at)
+
+
+def _moved(subject: str, now_at: Mapping[str, str]) -> str:
     """A subject that begins with a file's path follows the file."""
-    first, mark, rest = fact.subject.partition(" ")
+    first, mark, rest = subject.partition(" ")
     return f"{now_at.get(first, first)}{mark}{rest}"
 
 

@@ -24,11 +24,25 @@ class Fact(msgspec.Struct, frozen=True):
     text: str = ""
 
 
+class Width(msgspec.Struct, frozen=True):
+    """How much one setting lets through. ``what`` is a key of WIDTHS; it is compared with base's of the same
+    ``subject``. ``members`` are those it trusts or allows; of ``measure``, more is weaker.
+    """
+
+    what: str
+    subject: str
+    line: int = 1
+    text: str = ""
+    members: list[str] = []
+    measure: float = 0.0
+
+
 class FileFacts(msgspec.Struct, frozen=True):
-    """Of one file: its facts, and every subject that it has at all, guarded or not."""
+    """Of one file: its facts, every subject that it has, guarded or not, and what its values are worth."""
 
     facts: list[Fact] = []
     subjects: list[str] = []
+    widths: list[Width] = []
 
 
 class Kind(NamedTuple):
@@ -55,11 +69,18 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "password-free-root": Kind("Root's rights are given without a password.", _H),
     "login-key": Kind("Somebody's key may log in.", _H),
     "rows-open": Kind("The database no longer hides rows from those who may not see them.", _H),
+    "rows-to-all": Kind("A right on tables is given to everybody who reaches the database.", _H),
+    "runs-as-owner": Kind("A function of the database runs with its owner's rights, whoever calls it.", _M),
+    "admin-given": Kind("A migration makes somebody an administrator, or everybody by default.", _H),
     "unreadable": Kind("A manifest is written so that not every parser reads it alike.", _H),
     "script-elsewhere": Kind("A page runs a script of another origin.", Severity.LOW),
     "form-elsewhere": Kind("A form is sent to another origin.", _H),
     "typed-sent": Kind("A page sends what its visitors type or are known by to another origin.", _C),
     "stand-in": Kind("A module's name stands for a test double or another package than its own file.", _M),
+    "log-in-optional": Kind("One of several conditions is enough to come in, where base asked for all.", _H),
+    "secret-logged": Kind("A log writes down what proves who a visitor is.", _H),
+    "copied-elsewhere": Kind("Requests or logs are also sent to another place.", _M),
+    "secret-shown": Kind("A value that base kept secret is shown.", _H),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
 }
 GUARDS: Final[Mapping[str, Kind]] = {
@@ -78,8 +99,18 @@ GUARDS: Final[Mapping[str, Kind]] = {
     "encryption": Kind("Stored data is no longer encrypted.", _M),
     "deletion-protection": Kind("Data is no longer protected from deletion.", _M),
     "own-module": Kind("A module's name no longer stands for a file of the project.", _M),
+    "condition": Kind("A right that base gave on a condition is given without it.", _H),
+    "secret": Kind("A value that base kept secret is shown.", _H),
+    "kept-out": Kind("Secrets or version control are no longer kept out of what is shipped.", _M),
     "transport": Kind("A connection is no longer encrypted or checked.", _H),
 }
+WIDTHS: Final[Mapping[str, Kind]] = {
+    "trusted": Kind("A list of who or what is trusted has a new member.", _M),
+    "more-rights": Kind("A role or policy allows more than at base.", _M),
+    "weaker": Kind("A protection is set to a weaker value than at base.", _M),
+    "anybody": Kind("A list of who is trusted now has everybody on it.", _H),
+}
+"""Told where a setting's value lets more through than base's. ``anybody`` is what ``trusted`` becomes."""
 SUPERSEDED: Final[Mapping[str, str]] = {
     "unescaped": "escaped",
     "runs-as-root": "own-user",

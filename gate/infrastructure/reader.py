@@ -8,19 +8,22 @@ import tomllib
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.service_facts import account_facts, image_facts, unit_facts
+from gate.infrastructure.settings import setting_widths
+from gate.infrastructure.sql_facts import sql_facts
 from gate.infrastructure.terraform_facts import policy_facts, terraform_facts
-from gate.infrastructure.web_facts import page_facts, server_facts, sql_facts
-from gate.infrastructure.yaml_facts import SWITCHED_ON, switches, yaml_facts
+from gate.infrastructure.trusted import is_key_list, key_list_facts, trusted_keys
+from gate.infrastructure.web_facts import page_facts, server_facts
+from gate.infrastructure.yaml_facts import SWITCHED_ON, blocks_switched, switches, yaml_facts
 from gate.supply.yaml_data import Path, UnreadableYamlError, leaves
 
 _UNIT: Final = re.compile(r"\.(?:service|socket|timer|mount|path)$|\.(?:service|socket)\.d/[^/]+\.conf$")
 _SERVER: Final = re.compile(r"nginx|sites-(?:available|enabled)/|angie|openresty", re.IGNORECASE)
 _PAGES: Final = frozenset((".html", ".htm", ".jinja", ".jinja2", ".j2", ".njk", ".twig", ".liquid", ".xhtml"))
 _SQL: Final = frozenset((".sql", ".psql", ".pgsql", ".ddl"))
-_TERRAFORM: Final = frozenset((".tf", ".tofu", ".hcl"))
+_TERRAFORM: Final = frozenset((".tf", ".tofu", ".hcl", ".tfvars"))
 _LOCKS: Final = re.compile(
     r"(?:^|[/.-])(?:lock|package-lock|npm-shrinkwrap)\.(?:json|toml|ya?ml)$|pnpm-lock|poetry\.lock"
 )
@@ -48,6 +51,8 @@ def _format(path: str) -> str:
         return "image"
     if name.startswith("authorized_keys") or "sudoers" in path:
         return "account"
+    if is_key_list(path):
+        return "keys"
     if suffix in _PAGES:
         return "page"
     if suffix in _SQL:
@@ -62,10 +67,10 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
     del options
     kind = _format(path)
     if kind == "terraform":
-        return terraform_facts(data)
+        return terraform_facts(data, path)
     if kind == "yaml":
         try:
-            return yaml_facts(data)
+            return yaml_facts(data, path)
         except UnreadableYamlError as error:
             return _unreadable(path, data, str(error))
     text = data.decode("utf-8", "replace")
@@ -75,6 +80,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "unit": unit_facts,
         "image": image_facts,
         "account": account_facts,
+        "keys": key_list_facts,
         "page": page_facts,
         "sql": sql_facts,
         "server": server_facts,
@@ -103,9 +109,12 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
         last = str(where[-1]) if where else ""
         return next((number for number, line in enumerate(lines, 1) if last in line), 1)
 
-    switched = [*switches(leaves(found), line_of)]
+    switched = [*switches(leaves(found), line_of), *blocks_switched(found, line_of)]
     facts = [fact for fact in switched if fact.what == SWITCHED_ON]
+    widths = [*setting_widths(found, line_of, prefix=f"{path} "), *trusted_keys(found, path, line_of)]
     if kind == "json":
-        facts += policy_facts(text, path)
+        policy = [*policy_facts(text, path)]
+        facts += [one for one in policy if isinstance(one, Fact)]
+        widths += [one for one in policy if isinstance(one, Width)]
         facts += module_facts(found, path, line_of)
-    return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in switched)])
+    return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in switched)], widths=widths)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from gate.infrastructure.facts import Fact, FileFacts
+import msgspec
+
+from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.infrastructure.policy_widths import statement_widths
+from gate.infrastructure.settings import named_width
 from gate.languages import hcl
 
 if TYPE_CHECKING:  # a grammar is needed where files are read, not where results are published
@@ -51,23 +56,52 @@ _GUARDED: Final = {
     "require_ssl": "transport",
     "transit_encryption_enabled": "transport",
 }
+_PROTECTS: Final = (
+    "protect",
+    "encrypt",
+    "auth",
+    "tls",
+    "ssl",
+    "block_public",
+    "mfa",
+    "waf",
+    "audit",
+    "verify",
+)
+_SHOWN: Final = re.compile(r"\bnonsensitive\s*\(")
+_REFERENCE: Final = re.compile(r"^(?:\$\{)?(?:data|var|local|module|each|self|[a-z]+_[a-z0-9_]+)\.")
 _DEEPEST: Final = 40
 
 Value = str | list["Value"] | dict[str, "Value"]
 
 
-def terraform_facts(data: bytes) -> FileFacts:
+def terraform_facts(data: bytes, path: str = "") -> FileFacts:
     """Every block of a file."""
-    facts: list[Fact] = []
+    found: list[Fact | Width] = []
     subjects: list[str] = []
-    for (kind, *labels), block in hcl.blocks(hcl.parse(data)):
+    root = hcl.parse(data)
+    for (kind, *labels), block in hcl.blocks(root):
         subject = " ".join((kind, *labels))
         subjects.append(subject)
-        facts += _block(block, labels[0] if labels else kind, subject)
-    return FileFacts(facts=facts, subjects=subjects)
+        found += _block(block, labels[0] if labels else kind, subject)
+    for name, expression in hcl.attributes(root):
+        subjects.append(f"{path} variable {name}")
+        found += _variable(name, _value(expression), path, expression.start_point[0] + 1)
+    facts = [one for one in found if isinstance(one, Fact)]
+    widths = [one for one in found if isinstance(one, Width)]
+    return FileFacts(facts=facts, subjects=subjects, widths=widths)
 
 
-def policy_facts(text: str, subject: str, line: int = 1) -> Iterator[Fact]:
+def _variable(name: str, value: Value, path: str, line: int) -> Iterator[Fact | Width]:
+    """What a ``.tfvars`` file sets at its top: the values that a module is applied with."""
+    subject = f"{path} variable {name}"
+    yield from named_width(name, value, subject, line)
+    protects = any(word in name.lower() for word in _PROTECTS)
+    if protects and value == ("false" if "skip" in name or "disable" in name else "true"):
+        yield Fact("guard", "switched-on", subject, line, f"{name} = {value}")
+
+
+def policy_facts(text: str, subject: str, line: int = 1) -> Iterator[Fact | Width]:
     """A policy document of a cloud in JSON. Text that is none yields nothing."""
     try:
         found = json.loads(text)
@@ -77,7 +111,7 @@ def policy_facts(text: str, subject: str, line: int = 1) -> Iterator[Fact]:
         yield from _statements(found, subject, line)
 
 
-def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[Fact]:
+def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[Fact | Width]:
     statements = policy.get("Statement", policy.get("statement", []))
     for one in statements if isinstance(statements, list) else [statements]:
         if not isinstance(one, dict):
@@ -91,6 +125,7 @@ def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[F
         )
         if {"*", "*:*"} & actions and "*" in over:
             yield Fact("grant", "every-right", subject, line, "Allow * on *")
+        yield from statement_widths(low, subject, line)
         who = _flat(low.get("principal", low.get("principals")))
         if "*" in who and not low.get("condition"):
             yield Fact("grant", "to-anybody", subject, line, f"Allow {' '.join(sorted(actions))[:80]} to *")
@@ -103,7 +138,7 @@ def _flat(value: Value | None) -> set[str]:
     return {text for one in inner for text in _flat(one)}
 
 
-def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fact]:
+def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fact | Width]:
     """The attributes of a block as plain values, then the blocks in it."""
     values: dict[str, Value] = {}
     lines: dict[str, int] = {}
@@ -115,7 +150,8 @@ def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fac
     yield from _attributes(values, lines, subject)
     yield from _opened(kind, values, subject, line)
     if kind == "statement":
-        named = {"Statement": [values | {"principals": _identifiers(inner)}]}
+        conditions = _conditions(inner)
+        named = {"Statement": [values | {"principals": _identifiers(inner)} | conditions]}
         yield from _statements(named, subject, line)  # type: ignore[arg-type]
     for (name, *_), child in inner:
         # What comes in is a block of the rule's own; everything else keeps its resource's kind.
@@ -132,9 +168,26 @@ def _identifiers(blocks: list[tuple[list[str], Node]]) -> Value:
     ]
 
 
-def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -> Iterator[Fact]:
+def _conditions(blocks: list[tuple[list[str], Node]]) -> dict[str, Value]:
+    """Blocks of conditions as a document in JSON writes them: operator, variable, values."""
+    found: dict[str, Value] = {}
+    for (kind, *_), block in blocks:
+        if kind == "condition":
+            said = {name: _value(expression) for name, expression in hcl.attributes(block)}
+            inner = found.setdefault(str(said.get("test", "")), {})
+            if isinstance(inner, dict):
+                inner[str(said.get("variable", ""))] = said.get("values", [])
+    return {"condition": found} if found else {}
+
+
+def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -> Iterator[Fact | Width]:
     for name, value in values.items():
         at, text = lines[name], f"{name} = {value}"[:120]
+        yield from _worth(name, value, subject, at)
+        if name == "sensitive" and value == "true":
+            yield Fact("guard", "secret", f"{subject} {name}", at, text)
+        if any(_SHOWN.search(one) for one in _flat(value)):
+            yield Fact("grant", "secret-shown", f"{subject} {name}", at, text)
         if name in _GUARDED and value == "true":
             yield Fact("guard", _GUARDED[name], f"{subject} {name}", at, text)
         if (name == "publicly_accessible" and value == "true") or (
@@ -151,6 +204,17 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
             yield from _statements(value, subject, at)
         elif isinstance(value, str) and "Statement" in value:
             yield from policy_facts(value, subject, at)
+
+
+def _worth(name: str, value: Value, subject: str, line: int) -> Iterator[Width]:
+    """A value by the name of its setting; whom references of the same project name is not known here."""
+    if name == "owners" and subject.startswith("data "):
+        name = "trusted_accounts"
+    elif name in ("member", "members", "thumbprint_list", "client_id_list"):
+        name = "trusted_identities"
+    for width in named_width(name, value, f"{subject} {name}", line):
+        members = [one for one in width.members if not _REFERENCE.match(one)]
+        yield msgspec.structs.replace(width, members=members)
 
 
 def _opened(kind: str, values: dict[str, Value], subject: str, line: int) -> Iterator[Fact]:
@@ -188,7 +252,7 @@ def _value(node: Node, depth: int = 0) -> Value:
         return ""
     if (
         node.type in ("expression", "literal_value", "collection_value", "template_expr")
-        and node.named_child_count
+        and node.named_child_count == 1
     ):
         return _value(node.named_children[0], depth + 1)
     if node.type == "tuple":

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Final
 
-from gate.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.infrastructure.server_widths import directive_widths
 
 _HEADERS: Final = frozenset(
     ("strict-transport-security", "x-frame-options", "x-content-type-options", "referrer-policy")
@@ -43,12 +44,15 @@ _RAW: Final = re.compile(r"\|\s*(?:safe|safeseq|raw|unsafe|noescape)\b")
 
 def server_facts(text: str, path: str) -> FileFacts:
     """Nginx and what is written like it (directives, blocks, semicolons)."""
-    facts = [*_directives(text, path)]
-    return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in facts)])
+    found = [*_directives(text, path)]
+    facts = [one for one in found if isinstance(one, Fact)]
+    widths = [one for one in found if isinstance(one, Width)]
+    return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in facts)], widths=widths)
 
 
-def _directives(text: str, path: str) -> Iterator[Fact]:
+def _directives(text: str, path: str) -> Iterator[Fact | Width]:
     line, words, at = 1, list[str](), 1
+    blocks: list[str] = []
     for match in _TOKEN.finditer(text):
         mark = match[0]
         if mark == "\n":
@@ -57,13 +61,18 @@ def _directives(text: str, path: str) -> Iterator[Fact]:
         if mark.startswith("#"):
             continue
         if mark in "{};":
-            if words:
+            if words and mark != "{":
                 yield from _directive(words, path, at)
+                yield from directive_widths(words, path, blocks[-1] if blocks else "", at)
+            if mark == "{":
+                blocks.append(" ".join(words))
+            elif mark == "}" and blocks:
+                blocks.pop()
             words = []
             continue
         if not words:
             at = line
-        words.append(mark.strip("\"'"))
+        words.append(mark[1:-1] if mark[0] in "\"'" and mark[-1] == mark[0] else mark)
         line += mark.count("\n")
 
 
@@ -161,27 +170,3 @@ def _line(text: str, match: re.Match[str]) -> int:
 def _without_version(place: str) -> str:
     """An address without the digits of its version: an update is the same script."""
     return re.sub(r"[@/-]v?\d[\w.+-]*", "", place.partition("?")[0])
-
-
-_ROWS_OPEN: Final = re.compile(
-    r"\b(?:DISABLE\s+ROW\s+LEVEL\s+SECURITY|NO\s+FORCE\s+ROW\s+LEVEL\s+SECURITY|\bBYPASSRLS\b"
-    r"|DROP\s+POLICY\s+(?:IF\s+EXISTS\s+)?[\w\".]{1,80})",
-    re.IGNORECASE,
-)
-_MADE: Final = re.compile(r"\bCREATE\s+POLICY\s+([\w\".]{1,80})", re.IGNORECASE)
-
-
-def sql_facts(text: str, path: str) -> FileFacts:
-    """Row level security that a migration takes away; a policy that is dropped and made anew is not."""
-    made = {name.strip('"').lower() for name in _MADE.findall(text)}
-    facts = []
-    for match in _ROWS_OPEN.finditer(text):
-        words = match[0].split()
-        if words[0].upper() == "DROP" and words[-1].strip('"').lower() in made:
-            continue
-        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        if "--" not in before:
-            facts.append(
-                Fact("grant", "rows-open", f"{path} {' '.join(words)}", _line(text, match), " ".join(words))
-            )
-    return FileFacts(facts=facts, subjects=[path])

@@ -6,7 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from gate.infrastructure.facts import Fact, FileFacts
+from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
+from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.infrastructure.settings import setting_widths
+from gate.infrastructure.trusted import trusted_keys
 from gate.supply.yaml_data import Document, Path, items, leaves, mapping, read_yaml_documents
 
 _TEMPLATE_LINE: Final = re.compile(rb"(?m)^[ \t]*\{\{-?[^}\n]*\}\}[ \t]*$")
@@ -32,34 +35,44 @@ _SAFE: Final = (
 )
 _SWITCH: Final = re.compile(
     r"(?:^|[._-])(?:auth\w*|oauth2?|oidc|saml|mfa|tls|ssl|mtls|https|rbac|csrf\w*|xsrf\w*|verif\w*|signature\w*"
-    r"|encrypt\w*|networkpolic\w*|security\w*|podsecurity\w*|audit\w*|ratelimit\w*|acl)(?:$|[._-])",
+    r"|encrypt\w*|networkpolic\w*|security\w*|podsecurity\w*|audit\w*|ratelimit\w*|acl|pkce|protect(?:ed|ion)|enforce\w*"
+    r"|required?[_-](?:pull|status|code|signed|linear|conversation|approv|review)\w*|force[_-]push\w*"
+    r"|(?:allow[_-])?auto-?merge)(?:$|[._-])",
     re.IGNORECASE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ON: Final = frozenset(("true", "yes", "on", "required", "enabled", "strict", "enforce"))
 _OFF: Final = frozenset(("false", "no", "off", "none", "disabled", "permissive", "optional"))
-_INVERTED: Final = re.compile(r"skip|disable|insecure|allow|without|ignore|anonymous|dry", re.IGNORECASE)
+_NOTHING: Final = frozenset(("null", "~", "", "none", "false"))
+_INVERTED: Final = re.compile(
+    r"skip|disable|insecure|allow|without|ignore|anonymous|dry|auto-?merge|force[_-]?push", re.IGNORECASE
+)
 
 
-def yaml_facts(data: bytes) -> FileFacts:
+def yaml_facts(data: bytes, path: str = "") -> FileFacts:
     """All documents of a text; template marks of Helm are taken out. Raises UnreadableYamlError."""
     plain = _TEMPLATE.sub(b"x", _TEMPLATE_LINE.sub(b"", data))
     facts: list[Fact] = []
     subjects: list[str] = []
+    widths: list[Width] = []
     for number, document in enumerate(read_yaml_documents(plain)):
         root = mapping(document.data)
         named = _name(root)
         subjects.append(named or f"document {number}")
+        widths += setting_widths(document.data, document.line, prefix=f"{named or path} ")
+        widths += trusted_keys(document.data, path, document.line)
         if named:
             facts += _kubernetes(root, named, document)
+            widths += cluster_widths(root, named, document)
         for name, service in mapping(root.get("services")).items():
             subjects.append(f"service {name}")
             facts += _composed(mapping(service), f"service {name}", document, ("services", name))
         if not named:
             found = [*switches(leaves(document.data), document.line)]
+            found += blocks_switched(document.data, document.line)
             facts += [fact for fact in found if fact.what == SWITCHED_ON]
             subjects += [fact.subject for fact in found]
-    return FileFacts(facts=facts, subjects=subjects)
+    return FileFacts(facts=facts, subjects=subjects, widths=widths)
 
 
 SWITCHED_ON: Final = "switched-on"
@@ -77,6 +90,30 @@ def switches(found: list[tuple[Path, str]], line_of: Callable[[Path], int | None
         inverted = bool(_INVERTED.search(words[-1])) if words else False
         what = SWITCHED_ON if (low in _ON) is not inverted else "switched-off"
         yield Fact("guard", what, name, line_of(path) or 1, f"{name}: {value}")
+
+
+def blocks_switched(data: object, line_of: Callable[[Path], int | None], path: Path = ()) -> Iterator[Fact]:
+    """Protections that are on by being described (``required_reviews: {count: 2}``) and off by ``null``."""
+    if len(path) > 60:
+        return
+    for index, value in enumerate(data if isinstance(data, list) else ()):
+        yield from blocks_switched(value, line_of, (*path, index))
+    for key, value in data.items() if isinstance(data, dict) else ():
+        here = (*path, str(key))
+        nothing = value is None or value == [] or value == {} or str(value).lower() in _NOTHING
+        if _SWITCH.search(_CAMEL.sub("-", str(key))) and not _INVERTED.search(str(key)):
+            described = isinstance(value, dict) and bool(value)
+            if described or nothing:
+                what = SWITCHED_ON if described else "switched-off"
+                name = ".".join(part for part in here if isinstance(part, str))
+                yield Fact(
+                    "guard",
+                    what,
+                    f"{name} at all",
+                    line_of(here) or 1,
+                    f"{name}: {'…' if described else value}",
+                )
+        yield from blocks_switched(value, line_of, here)
 
 
 def _name(root: Mapping[str, object]) -> str:
@@ -123,6 +160,10 @@ def _pod(spec: Mapping[str, object], path: Path, named: str, document: Document)
         if trimmed == "/" or trimmed.startswith(_HOST_PATHS):
             at = document.line((*path, "volumes", index, "hostPath", "path")) or 1
             yield Fact("grant", "host-files", f"{named} {trimmed}", at, f"hostPath: {place}")
+    for index, alias in enumerate(items(spec.get("hostAliases"))):
+        names = [str(name) for name in items(mapping(alias).get("hostnames"))]
+        at = document.line((*path, "hostAliases", index)) or 1
+        yield from foreign_names(named, [(name, str(mapping(alias).get("ip", ""))) for name in names], at)
     yield from _confined(mapping(spec.get("securityContext")), (*path, "securityContext"), named, document)
     for key in ("containers", "initContainers"):
         for index, container in enumerate(items(spec.get(key))):
@@ -169,6 +210,14 @@ def _role(root: Mapping[str, object], named: str, document: Document) -> Iterato
 
 def _composed(service: Mapping[str, object], who: str, document: Document, path: Path) -> Iterator[Fact]:
     """What a compose file confines; what it gives away is the rule container.host-access's."""
+    extra = service.get("extra_hosts")
+    pairs = (
+        list(extra.items())
+        if isinstance(extra, dict)
+        else [re.split("[:=]", str(one), maxsplit=1) for one in items(extra)]
+    )
+    named = [(str(pair[0]), str(pair[1]).strip("[]")) for pair in pairs if len(pair) > 1]
+    yield from foreign_names(who, named, document.line((*path, "extra_hosts")) or 1)
     if service.get("read_only") == "true":
         yield Fact(
             "guard",

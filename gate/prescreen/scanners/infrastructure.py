@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.infrastructure.compare import FactDifference, differences
-from gate.infrastructure.facts import GRANTS, GUARDS, FileFacts
+from gate.infrastructure.facts import GRANTS, GUARDS, WIDTHS, FileFacts
 from gate.infrastructure.reader import reads
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test_code
@@ -43,7 +43,19 @@ LOST: Final = rule.meta(
     why="Base asked for a log-in, sent a header, confined a service or escaped a value; head does not.",
     fix="Put it back, or say in the change why it is not needed any more.",
 )
-RULES: Final[tuple[RuleMeta, ...]] = (GRANTED, LOST)
+WIDER: Final = rule.meta(
+    "infrastructure.wider",
+    "A setting trusts more, or protects less, than its value at base",
+    severity="medium",
+    confidence="medium",
+    topic="infrastructure",
+    cwe=(183, 732, 1188),
+    why="The setting is still there, so nothing looks removed; its new value lets in whom base kept out: "
+    "one more key, account or address is trusted, a pattern or a network is wider, a check is optional.",
+    fix="Say in the change who the new member is and why the value had to become wider.",
+)
+RULES: Final[tuple[RuleMeta, ...]] = (GRANTED, LOST, WIDER)
+_RULE_OF: Final[dict[str, RuleMeta]] = {"granted": GRANTED, "lost": LOST, "wider": WIDER}
 _READER: Final = Reader("gate.infrastructure.reader:read", FileFacts, parses=True, pure=True)
 _MOST: Final = 20
 
@@ -92,14 +104,15 @@ def _read(files: list[tuple[str, bytes]], until: float) -> tuple[dict[str, FileF
 def _findings(found: list[FactDifference], heads: dict[str, View]) -> Iterator[Finding]:
     told: set[tuple[str, str, str]] = set()
     for one in found:
-        kind = (GRANTS if one.sort == "granted" else GUARDS)[one.fact.what]
-        key = (one.fact.what, one.path, one.fact.subject)
+        kind = {"granted": GRANTS, "lost": GUARDS, "wider": WIDTHS}[one.sort][one.fact.what]
+        # One line that widens several things (a policy's default) is one finding.
+        key = (one.fact.what, one.path, str(one.line) if one.sort == "wider" else one.fact.subject)
         if key in told or len(told) == _MOST:
             continue
         told.add(key)
         evidence = {"what": one.fact.subject, "before": one.before, "after": one.after}
         yield finding(
-            GRANTED if one.sort == "granted" else LOST,
+            _RULE_OF[one.sort],
             kind.message,
             heads[one.path].location(one.line),
             shape=f"{one.fact.what} {one.fact.subject}",

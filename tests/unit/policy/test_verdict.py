@@ -296,7 +296,9 @@ def test_a_fault_that_the_stage_tells_is_not_told_again() -> None:
     ("severity", "verdict"),
     [("low", Verdict.PASS), ("medium", Verdict.WARN), ("high", Verdict.WARN)],
 )
-@pytest.mark.parametrize("rule", ["protection-removed", "infrastructure.guard-removed"])
+@pytest.mark.parametrize(
+    "rule", ["protection-removed", "infrastructure.guard-removed", "infrastructure.wider"]
+)
 def test_a_check_that_is_gone_warns_by_itself(rule: str, severity: str, verdict: Verdict) -> None:
     found = finding("prescreen", severity, "low", rule=rule)
     told, reasons = judge(5, findings=[found])

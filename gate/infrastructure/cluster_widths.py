@@ -1,0 +1,104 @@
+"""Kubernetes objects by how much they let through: rights, peers of network policies, what Argo CD takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from ipaddress import ip_address
+from typing import Final
+
+from gate.infrastructure.facts import Fact, Width
+from gate.supply.yaml_data import Document, items, leaves, mapping
+
+_GRAVE: Final = re.compile(
+    r"^(?:\*|\*/\*|secrets|pods/(?:exec|attach|ephemeralcontainers)|nodes/proxy|serviceaccounts/token"
+    r"|(?:cluster)?role(?:binding)?s|certificatesigningrequests(?:/\w+)?|\w*webhookconfigurations)$"
+)
+_PINNED: Final = re.compile(r"^v?\d+(?:\.\d+){0,3}(?:[-+][\w.]+)?$|^[0-9a-f]{7,40}$|^refs/tags/|.*@")
+
+
+def cluster_widths(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
+    """Of one object of the cluster, called ``kind/name``."""
+    kind = str(root["kind"])
+    if kind in ("Role", "ClusterRole"):
+        yield from _rights(root, named, document)
+    elif kind == "NetworkPolicy":
+        yield from _peers(mapping(root.get("spec")), named, document)
+    elif kind in ("Application", "ApplicationSet"):
+        yield from _deployed(mapping(root.get("spec")), named, document)
+    elif kind == "Ingress":
+        yield from _log_in(root, named, document)
+
+
+def foreign_names(who: str, pairs: Iterable[tuple[str, str]], line: int) -> Iterator[Fact]:
+    """Names that are given an address of the internet, past every name server."""
+    for name, address in pairs:
+        try:
+            inside = ip_address(address).is_private and not address.startswith(
+                ("203.0.113.", "198.51.100.", "192.0.2.")
+            )
+        except ValueError:
+            continue
+        if not inside:
+            yield Fact("grant", "sent-elsewhere", f"{who} {name} {address}", line, f"{name} is {address}")
+
+
+def _rights(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
+    for index, rule in enumerate(items(root.get("rules"))):
+        verbs, over = (items(mapping(rule).get(key)) for key in ("verbs", "resources"))
+        members = [
+            f"{verb} {resource}"
+            for verb in map(str, verbs)
+            for resource in map(str, over)
+            if verb == "*" or _GRAVE.search(resource)
+        ]
+        at = document.line(("rules", index)) or 1
+        yield Width("more-rights", f"{named} rights", at, ", ".join(members)[:120], members=members)
+
+
+def _peers(spec: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
+    for way, whom in (("ingress", "from"), ("egress", "to")):
+        members: list[str] = []
+        rules = spec.get(way)
+        for rule in rules if isinstance(rules, list) else ():
+            peers = mapping(rule).get(whom)
+            members += [_peer(peer) for peer in items(peers)] if peers else ["*"]
+        at = document.line(("spec", way)) or 1
+        if way in spec or way.capitalize() in items(spec.get("policyTypes")):
+            text = f"{way}: {', '.join(members) or 'nobody'}"[:120]
+            yield Width("trusted", f"{named} {way}", at, text, members=members)
+
+
+def _peer(peer: object) -> str:
+    said = leaves(peer)
+    block = mapping(mapping(peer).get("ipBlock")).get("cidr")
+    if block:
+        return str(block)
+    return " ".join(f"{'.'.join(map(str, path))}={value}" for path, value in said) or "*"
+
+
+def _deployed(spec: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
+    """A pinned version, a branch that moves, a pull request that anybody opens; the project's bounds."""
+    sources = [mapping(spec.get("source")), *(mapping(one) for one in items(spec.get("sources")))]
+    for number, source in enumerate(one for one in sources if one):
+        revision = str(source.get("targetRevision", "HEAD"))
+        loose = 2.0 if "refs/pull" in revision or "merge-requests" in revision else 1.0
+        measure = 0.0 if _PINNED.match(revision) else loose
+        at = document.line(("spec", "source", "targetRevision")) or 1
+        yield Width(
+            "weaker", f"{named} revision {number}", at, f"targetRevision: {revision}", measure=measure
+        )
+    project = str(spec.get("project", ""))
+    at = document.line(("spec", "project")) or 1
+    yield Width(
+        "weaker", f"{named} project", at, f"project: {project}", measure=1.0 if project == "default" else 0.0
+    )
+
+
+def _log_in(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
+    """Which service an Ingress asks whether somebody may in."""
+    for key, value in mapping(mapping(root.get("metadata")).get("annotations")).items():
+        if key.endswith(("/auth-url", "/auth-signin")):
+            at = document.line(("metadata", "annotations", key)) or 1
+            origin = "/".join(str(value).split("/")[:3])
+            yield Width("trusted", f"{named} {key}", at, f"{key}: {value}"[:120], members=[origin])

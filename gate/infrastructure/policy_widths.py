@@ -1,0 +1,58 @@
+"""Statements of cloud policies by what they allow: to whom, on which condition, which grave actions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gate.infrastructure.facts import Fact, Width
+
+_GRAVE: Final = re.compile(
+    r"^\*$|:\*$|^iam:(?!get|list)|^sts:assume|^secretsmanager:get|^ssm:getparam|^ssm:(?:send|start)|^kms:(?:decrypt|creategrant)"
+    r"|^lambda:(?:update|create|add)|^ec2:runinstances|^organizations:|:put\w*policy|:set\w*policy|:delete(?:bucket|db|table)",
+    re.IGNORECASE,
+)
+_READING: Final = re.compile(r":(?:describe|list|get|head|batchget|view|search)", re.IGNORECASE)
+_REFERENCE: Final = re.compile(r"^(?:\$\{)?(?:data|var|local|module|each|self|[a-z]+_[a-z0-9_]+)\.")
+
+
+def statement_widths(statement: Mapping[str, object], subject: str, line: int) -> Iterator[Fact | Width]:
+    """Of one statement that allows; its keys are lower case."""
+    actions = _flat(statement.get("action", statement.get("actions")))
+    over = _flat(statement.get("resource", statement.get("resources")))
+    rights = [
+        f"{action} {resource}"
+        for action in sorted(actions)
+        for resource in sorted(over) or [""]
+        if _GRAVE.search(action) or (resource == "*" and not _READING.search(action))
+    ]
+    yield Width("more-rights", f"{subject} rights", line, ", ".join(rights)[:120], members=rights)
+    whom = sorted(
+        one
+        for one in _flat(statement.get("principal", statement.get("principals")))
+        if not _REFERENCE.match(one)
+    )
+    yield Width("trusted", f"{subject} principals", line, ", ".join(whom)[:120], members=whom)
+    yield from _conditions(statement.get("condition"), subject, line)
+
+
+def _conditions(conditions: object, subject: str, line: int) -> Iterator[Fact | Width]:
+    for operator, tests in conditions.items() if isinstance(conditions, dict) else ():
+        for variable, values in tests.items() if isinstance(tests, dict) else ():
+            about = f"{subject} condition {variable}"
+            text = f"{operator} {variable}: {', '.join(sorted(_flat(values)))}"[:120]
+            yield Fact("guard", "condition", about, line, text)
+            negative = "not" in operator.lower()
+            if not negative:
+                yield Width("trusted", about, line, text, members=sorted(_flat(values)))
+            ignoring = operator.lower().endswith("ifexists")
+            yield Width("weaker", about, line, text, measure=1.0 if ignoring else 0.0)
+
+
+def _flat(value: object) -> set[str]:
+    if isinstance(value, dict):
+        return {text for one in value.values() for text in _flat(one)}
+    if isinstance(value, list):
+        return {text for one in value for text in _flat(one)}
+    return {value} if isinstance(value, str) else set()
