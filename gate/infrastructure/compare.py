@@ -12,6 +12,9 @@ from gate.infrastructure.widths import ANYBODY, Grown, grown
 _ITSELF: Final = frozenset(("switched-on", "csrf-token", "integrity"))
 """Guards of something that may be gone itself: a setting (its default may be as good), a form, a script."""
 
+_BY_NAME: Final = frozenset(("copied-elsewhere", "login-key"))
+"""Grants that another one, which went away, does not make up for: it is somebody else's."""
+
 
 class FactDifference(NamedTuple):
     """``at`` is the file and line of head; ``before`` and ``after`` are what both say (empty: nothing)."""
@@ -47,7 +50,7 @@ def differences(
                 if (instead, fact.subject) not in guarded:
                     continue
                 superseded.add((instead, fact.subject))
-            elif have[fact.what] <= had[fact.what]:
+            elif have[fact.what] <= had[fact.what] and fact.what not in _BY_NAME:
                 continue
             everything |= {path} if fact.what == "every-right" else set()
             yield FactDifference("granted", fact, path, fact.line, "", fact.text)

@@ -80,6 +80,11 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "log-in-optional": Kind("One of several conditions is enough to come in, where base asked for all.", _H),
     "secret-logged": Kind("A log writes down what proves who a visitor is.", _H),
     "copied-elsewhere": Kind("Requests or logs are also sent to another place.", _M),
+    "packed-secret": Kind("A package ships files that hold secrets by their name.", _M),
+    "from-anybody": Kind("A service reads its settings or program from where everybody may write.", _H),
+    "root-by-group": Kind("A service joins a group that is as good as root.", _H),
+    "writes-system": Kind("A service may write to the system's own folders.", _H),
+    "engine-open": Kind("A socket of an engine or database is opened to the network or to everybody.", _H),
     "secret-shown": Kind("A value that base kept secret is shown.", _H),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
 }

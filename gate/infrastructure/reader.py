@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.infrastructure.daemon_facts import daemon_facts, daemon_kind, docker_widths
 from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.infrastructure.kept_out import is_list, list_facts
 from gate.infrastructure.module_facts import module_facts
+from gate.infrastructure.policy_languages import policy_language, policy_language_facts
 from gate.infrastructure.service_facts import account_facts, image_facts, unit_facts
 from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.sql_facts import sql_facts
@@ -30,6 +34,13 @@ _LOCKS: Final = re.compile(
 _MANIFEST: Final = re.compile(rb"(?m)^apiVersion\s*:")
 _KIND: Final = re.compile(rb"(?m)^kind\s*:")
 
+_BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
+    (lambda path: is_list(path) and not path.endswith("package.json"), "list"),
+    (daemon_kind, "daemon"),
+    (policy_language, "policy"),
+    (is_key_list, "keys"),
+)
+
 
 def reads(path: str) -> bool:
     """Is this a file that says something here?"""
@@ -41,6 +52,9 @@ def _format(path: str) -> str:
     name, suffix = pure.name.lower(), pure.suffix.lower()
     if _LOCKS.search(path):
         return ""
+    for asks, kind in _BY_NAME:
+        if asks(path):
+            return kind
     if suffix in _TERRAFORM:
         return "terraform"
     if suffix in (".yaml", ".yml"):
@@ -51,8 +65,6 @@ def _format(path: str) -> str:
         return "image"
     if name.startswith("authorized_keys") or "sudoers" in path:
         return "account"
-    if is_key_list(path):
-        return "keys"
     if suffix in _PAGES:
         return "page"
     if suffix in _SQL:
@@ -81,6 +93,9 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "image": image_facts,
         "account": account_facts,
         "keys": key_list_facts,
+        "list": list_facts,
+        "daemon": daemon_facts,
+        "policy": policy_language_facts,
         "page": page_facts,
         "sql": sql_facts,
         "server": server_facts,
@@ -117,4 +132,7 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
         facts += [one for one in policy if isinstance(one, Fact)]
         widths += [one for one in policy if isinstance(one, Width)]
         facts += module_facts(found, path, line_of)
+        widths += docker_widths(found, path)
+        if is_list(path):
+            facts += list_facts(text, path).facts
     return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in switched)], widths=widths)

@@ -34,6 +34,13 @@ _CONFINES: Final = frozenset(
         "inaccessiblepaths",
     ]
 )
+_ROOT_GROUPS: Final = frozenset(
+    ("docker", "root", "wheel", "sudo", "shadow", "disk", "lxd", "libvirt", "kvm", "podman")
+)
+_EVERYBODYS: Final = ("/tmp/", "/var/tmp/", "/dev/shm/")  # noqa: S108 - looked for, not used
+_SYSTEM: Final = frozenset(
+    ("/", "/etc", "/root", "/usr", "/boot", "/home", "/proc", "/sys", "/var", "/bin", "/lib")
+)
 _OFF: Final = frozenset(("no", "false", "off", "0", ""))
 _STRONG: Final = re.compile(
     r"\b(?:CAP_)?(?:SYS_ADMIN|SYS_MODULE|SYS_PTRACE|DAC_READ_SEARCH|DAC_OVERRIDE|SYS_RAWIO)\b"
@@ -57,12 +64,32 @@ def unit_facts(text: str, path: str) -> FileFacts:
             user, at = value, number
         elif low in _CONFINES and value.lower() not in _OFF:
             facts.append(Fact("guard", "confinement", f"{unit} {key}", number, line.strip()[:120]))
+        elif found := _loosened(low, value, unit):
+            facts += [Fact("grant", what, f"{unit} {who}", number, line.strip()[:120]) for what, who in found]
         elif low in ("ambientcapabilities", "capabilityboundingset") and _STRONG.search(value):
             facts.append(
                 Fact("grant", "strong-capability", f"{unit} {value[:80]}", number, line.strip()[:120])
             )
     facts.append(_runs_as(unit, user, at))
     return FileFacts(facts=facts, subjects=[unit, *(fact.subject for fact in facts)])
+
+
+def _loosened(key: str, value: str, unit: str) -> list[tuple[str, str]]:
+    """What one setting of a unit gives away: kind of grant, and of what."""
+    words = value.split()
+    if key in ("supplementarygroups", "group"):
+        return [("root-by-group", word) for word in words if word in _ROOT_GROUPS]
+    if key in ("readwritepaths", "bindpaths"):
+        bare = [word.lstrip("-+").partition(":")[0].rstrip("/") or "/" for word in words]
+        return [("writes-system", word) for word in bare if word in _SYSTEM]
+    if key in ("environmentfile", "execstart", "execstartpre", "execstartpost", "loadcredential"):
+        place = value.lstrip("-+!@:").split(" ")[0]
+        return [("from-anybody", place)] if place.startswith(_EVERYBODYS) else []
+    if key == "listenstream" and re.search(r"(?:^|:)(?:2375|2376|5432|6379|3306|9200|27017|2379)$", value):
+        return [] if value.startswith(("127.", "[::1]")) else [("engine-open", value)]
+    if key == "socketmode" and value[-1:] in ("2", "3", "6", "7") and "docker" in unit + value:
+        return [("engine-open", f"mode {value}")]
+    return []
 
 
 def image_facts(text: str, path: str) -> FileFacts:

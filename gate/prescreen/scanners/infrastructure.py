@@ -58,6 +58,7 @@ RULES: Final[tuple[RuleMeta, ...]] = (GRANTED, LOST, WIDER)
 _RULE_OF: Final[dict[str, RuleMeta]] = {"granted": GRANTED, "lost": LOST, "wider": WIDER}
 _READER: Final = Reader("gate.infrastructure.reader:read", FileFacts, parses=True, pure=True)
 _MOST: Final = 20
+_ONCE_A_FILE: Final = frozenset(("kept-out", "packed-secret"))
 
 
 class Infrastructure:
@@ -106,7 +107,8 @@ def _findings(found: list[FactDifference], heads: dict[str, View]) -> Iterator[F
     for one in found:
         kind = {"granted": GRANTS, "lost": GUARDS, "wider": WIDTHS}[one.sort][one.fact.what]
         # One line that widens several things (a policy's default) is one finding.
-        key = (one.fact.what, one.path, str(one.line) if one.sort == "wider" else one.fact.subject)
+        about = "" if one.fact.what in _ONCE_A_FILE else one.fact.subject
+        key = (one.fact.what, one.path, str(one.line) if one.sort == "wider" else about)
         if key in told or len(told) == _MOST:
             continue
         told.add(key)
