@@ -8,6 +8,7 @@ nothing.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -21,14 +22,15 @@ _NAME: Final = re.compile(
     rb"|(?:API|SECRET|AUTH|ACCESS|DEPLOY|WEBHOOK|MASTER|SIGNING|ENCRYPTION)_KEY)\b"
 )
 _PERHAPS: Final = re.compile(
-    rb"\b(?:[A-Z][A-Z0-9]*_)+(?:KEY|SEED|SALT|PEPPER|DSN|PASS|PWD|CREDS?|AUTH|BEARER|JWT|COOKIE|HMAC|TOTP|OTP"
-    rb"|MNEMONIC|PRIVATE|CERT|LICEN[CS]E|SIGNATURE|WEBHOOK|CONNECTION_STRING|CONN_STR)\b"
+    rb"\b(?:[A-Z][A-Z0-9]*_)+(?:KEY|SEED|SALT|PEPPER|DSN|PASS|PWD|CREDS?|AUTH|BEARER|JWT|HMAC|TOTP|OTP"
+    rb"|MNEMONIC|PRIVATE|LICEN[CS]E|SIGNATURE|WEBHOOK|CONNECTION_STRING|CONN_STR)\b"
 )
 _NO_SECRET: Final = re.compile(
     r"(?:^|_)(?:(?:HASH|RANDOM|RNG|NUMPY|TORCH|TEST|PYTEST|FUZZ|GLOBAL)_?SEED|(?:PUBLIC|PUBLISHABLE|SITE|CACHE|PRIMARY"
-    r"|SORT|PARTITION|FOREIGN|UNIQUE|IDEMPOTENCY|ROUTING|LOCK|GROUP|OBJECT|FEATURE)_KEY)$"
+    r"|SORT|PARTITION|FOREIGN|UNIQUE|IDEMPOTENCY|ROUTING|LOCK|GROUP|OBJECT|FEATURE)_KEY"
+    r"|(?:ENABLED?|DISABLED?|USE|REQUIRED?|SKIP|ALLOW)_\w+)$"
 )
-"""Seeds of what is random in tests, and keys that everybody may know."""
+"""Seeds of what is random in tests, keys that everybody may know, and switches."""
 _ASKED: Final = re.compile(
     rb"environ|getenv|process\.env|\$\{?[A-Z]|ENV\[|Deno\.env|import\.meta\.env|env::var"
 )
@@ -124,5 +126,8 @@ def _matches(names: re.Pattern[bytes], text: bytes) -> Iterator[str]:
 
 def _asked(names: re.Pattern[bytes], text: bytes) -> Iterator[str]:
     """Those beside a word that asks for a variable."""
-    for place in _HERE.finditer(text):
-        yield from _matches(names, text[max(0, place.start() - _NEAR) : place.end() + _NEAR])
+    places = [place.start() for place in _HERE.finditer(text)]
+    for match in names.finditer(text):
+        at = bisect_left(places, match.start() - _NEAR)
+        if at < len(places) and places[at] <= match.end() + _NEAR:
+            yield match[0].decode()

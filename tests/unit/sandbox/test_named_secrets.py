@@ -73,6 +73,13 @@ def test_a_text_names_what_it_does_not_ask_for() -> None:
     assert named_secrets([changed("shop/cart.py")], files).sure == ()  # type: ignore[arg-type]
 
 
+def test_names_are_whole_wherever_the_word_beside_them_stands() -> None:
+    text = "os.environ['A']" + " " * 80 + "'SHOP_SIGNING_KEY_SET', 'SHOP_API_TOKEN', 'SHOP_SEEDS'"
+    files = tree(shop__cart="send()", shop__settings=" " * 90 + "A_SHOP_SEED," + text)
+    found = named_secrets([changed("shop/cart.py")], files)  # type: ignore[arg-type]
+    assert (found.sure, found.perhaps) == ((), ("A_SHOP_SEED",))
+
+
 def test_a_change_without_code_asks_nothing_around() -> None:
     files = tree(shop__settings="os.environ['SHOP_API_TOKEN']")
     files.texts["README.md"] = b"words"
@@ -102,6 +109,7 @@ def test_the_nearest_are_asked_first() -> None:
         ("CACHE_KEY", False),
         ("LEDGER_REGION", False),
         ("PORT", False),
+        ("LD_ENABLE_AUTH", False),
     ],
 )
 def test_names_that_may_be_secrets(name: str, secret: bool) -> None:
