@@ -85,7 +85,7 @@ class VariedSecrets:
     """Path, target, reason."""
 
     def joined(self, other: VariedSecrets, left: tuple[tuple[str, str, str], ...]) -> VariedSecrets:
-        """Both looks as one; ``left`` is what neither could look at."""
+        """Both looks as one; ``left`` is what one of them could not look at."""
         return VariedSecrets(
             dependences=self.dependences + tuple(d for d in other.dependences if d not in self.dependences),
             undecided=tuple(dict.fromkeys(self.undecided + other.undecided)),

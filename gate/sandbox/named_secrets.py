@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
 from gate.languages.path_roles import is_aside, is_javascript_test, is_test_code
 from gate.model.change import ChangedFile, Tree
+from gate.model.run import RunRecord
 
 _NAME: Final = re.compile(
     rb"\b(?:[A-Z][A-Z0-9]*_)*(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|APIKEY"
@@ -42,6 +43,7 @@ _HERE: Final = re.compile(
 _NEAR: Final = 100
 """Bytes around such a word in which a name is one that is asked for."""
 _MOST: Final = 24
+_LONGEST: Final = 80
 _MOST_AROUND: Final = 16
 _FILES: Final = 300
 _BYTES: Final = 128 << 10
@@ -83,6 +85,22 @@ def looks_secret(name: str) -> bool:
     word = name.encode("utf-8", "replace")
     known = _NAME.fullmatch(word) or _PERHAPS.fullmatch(word)
     return known is not None and _NO_SECRET.search(name) is None
+
+
+def asked_in_vain(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+    """Names of what may be a secret that Python asked for at head and that nobody had planted, however the
+    code came by them: the driver tells them, a hint that the code can forge.
+    """
+    found: dict[str, None] = {}
+    for run in runs:
+        items = run.driver_report.get("items") if run.side == "head" else None
+        for item in items if isinstance(items, list) else ():
+            told = item.get("environment") if isinstance(item, Mapping) else None
+            names = told.get("absent") if isinstance(told, Mapping) else None
+            for name in names if isinstance(names, list) else ():
+                if isinstance(name, str) and len(name) < _LONGEST and looks_secret(name):
+                    found.setdefault(name)
+    return tuple(found)[:_MOST_AROUND]
 
 
 def _around(paths: Sequence[str], head: Tree) -> tuple[str, ...]:

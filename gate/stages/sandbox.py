@@ -29,7 +29,7 @@ from gate.sandbox.backends.registry import choose
 from gate.sandbox.contract import Backend, Session
 from gate.sandbox.decoy_files import decoy_home_files
 from gate.sandbox.kept_runs import with_kept_runs
-from gate.sandbox.named_secrets import named_secrets
+from gate.sandbox.named_secrets import asked_in_vain, named_secrets
 from gate.settings import SandboxSettings, Settings
 from gate.stages.behaviour import BehaviourComparison, LookRequest, compare_behaviour
 from gate.stages.clock_comparisons import compares_clock
@@ -202,13 +202,16 @@ class _Execution:
         settled = self.plan.texts_only or _is_settled(looked.findings, context.settings)
         if wanted.fast or not wanted.vary_secrets or settled:
             return VariedSecrets()
+        planted = {canary.env for canary in self.planted}
+        asked = (name for name in asked_in_vain(looked.runs) if name not in planted)
+        more = tuple(dict.fromkeys((*self.perhaps, *asked)))
         varying = Varying(
             session=session,
             runs=looked.runs,
             planted=self.planted,
             others=canaries.plant(LONGER, (c.env for c in self.planted if c.named and c.env)),
-            more=canaries.perhaps(self.perhaps),
-            more_others=canaries.perhaps(self.perhaps, LONGER),
+            more=canaries.perhaps(more),
+            more_others=canaries.perhaps(more, LONGER),
             seen=looked.diff.new,
             head=context.opened.head,
             changed=tuple(file for file in context.opened.change.files if file.new_blob),

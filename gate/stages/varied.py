@@ -40,6 +40,7 @@ _NOTED: Final = frozenset(("away", "tree", "command"))
 """Places of which noise that nothing decides is told: others are noisy by themselves."""
 _OTHERWISE: Final = "it did not do the same in a world where chance and clocks are pinned"
 _CUT: Final = "there was no time for all of its tests, so two runs of it are not alike"
+_WITH_MORE: Final = ", with variables planted that may hold a secret or configure it"
 _UNDECIDED: Final = "it varies by itself: whether a secret is in it is undecided"
 
 
@@ -140,8 +141,12 @@ class Varying:
             return found
         kept = [one for one in again if one.comparable]
         plain = self._look(kept, until)
-        cut = tuple(_left(one.probe, _CUT) for one in again if not one.comparable)
-        return found.joined(plain, left=(*cut, *plain.left))
+        neither = {(path, target) for path, target, _ in plain.left}
+        left = [
+            (*one[:2], one[2] if one[2] == _CUT or one[:2] in neither else f"{one[2]}{_WITH_MORE}")
+            for one in found.left
+        ]
+        return found.joined(plain, left=tuple(left))
 
     def _look(self, candidates: Sequence[Candidate], until: float) -> VariedSecrets:
         left = [_left(one.probe, _CUT) for one in candidates if not one.comparable]

@@ -14,6 +14,8 @@ from typing import Any
 
 ASKED: dict[str, None] = {}
 """Names whose values were asked for, in order."""
+ABSENT: dict[str, None] = {}
+"""Names that the project's own code asked for and that there were none of, in order."""
 FORKED: list[bool] = []
 """Not empty where the process was forked: what the other one asks is told by nobody."""
 _MOST = 400
@@ -31,6 +33,10 @@ class _Asked(MutableMapping[bytes, bytes]):
         library = os.path.dirname(os.__file__)
 
         def value(name: bytes) -> bytes:
+            if name not in values:
+                if len(ABSENT) < _MOST and _is_the_projects(here, library):
+                    ABSENT.setdefault(os.fsdecode(name))
+                raise KeyError(name)
             found = values[name]
             if len(ASKED) < _MOST and not _is_known(here, library):
                 ASKED.setdefault(os.fsdecode(name))
@@ -80,6 +86,18 @@ def _is_known(here: str, library: str) -> bool:
     return False
 
 
+def _is_the_projects(here: str, library: str) -> bool:
+    """Is it code of the tree that asks, and no library?"""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        passed = name.startswith(library) and name[len(library) :] in _THROUGH
+        if name != __file__ and not passed and not name.startswith("<frozen "):
+            return not (name.startswith((here, library)) or "/site-packages/" in name)
+        frame = frame.f_back
+    return False
+
+
 def record() -> None:
     """From now on in this process."""
     environ: Any = os.environ
@@ -95,4 +113,8 @@ def record() -> None:
 
 def told() -> dict[str, Any]:
     """For the report."""
-    return {"asked": sorted(ASKED)[:_MOST], "more": len(ASKED) >= _MOST or bool(FORKED)}
+    return {
+        "asked": sorted(ASKED)[:_MOST],
+        "absent": sorted(ABSENT)[:_MOST],
+        "more": len(ASKED) >= _MOST or bool(FORKED),
+    }

@@ -309,7 +309,12 @@ def _variables(into: Result, part: Result) -> None:
     """Add the variables that a further child asked for. Without its last word, it may have asked for more."""
     both = [one for one in (into.get("environment"), part.get("environment") or {"more": True}) if one]
     asked = {str(name) for one in both for name in one.get("asked", ())}
-    into["environment"] = {"asked": sorted(asked), "more": any(one.get("more") is not False for one in both)}
+    absent = {name for one in both for name in one.get("absent") or ()}
+    into["environment"] = {
+        "asked": sorted(asked),
+        "absent": sorted(absent),
+        "more": any(one.get("more") is not False for one in both),
+    }
 
 
 def _merge(into: Result, part: Result) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gate.model.change import TreeEntry
 from gate.sandbox.canaries import perhaps, plant
-from gate.sandbox.named_secrets import looks_secret, named_secrets
-from tests.unit.signals.context import changed
+from gate.sandbox.named_secrets import asked_in_vain, looks_secret, named_secrets
+from tests.unit.signals.context import changed, run
 
 
 class Files:
@@ -120,3 +122,12 @@ def test_what_may_be_a_secret_is_planted_beside_a_set() -> None:
     first, other = perhaps(["LEDGER_SEED"]), perhaps(["LEDGER_SEED"], 7)
     assert [c.env for c in first] == [c.env for c in other] == ["LEDGER_SEED"]
     assert len(first[0].secrets[0]) != len(other[0].secrets[0])
+
+
+def test_what_was_asked_for_in_vain_may_be_a_secret() -> None:
+    told = {
+        "items": [{"environment": {"absent": ["SHOP_SEED", "SHOP_REGION", 3, "X" * 99 + "_TOKEN"]}}, "x", {}]
+    }
+    head = replace(run("call"), driver_report=told)
+    assert asked_in_vain([head, replace(head, side="base")]) == ("SHOP_SEED",)
+    assert asked_in_vain([replace(head, side="base"), run("call")]) == ()

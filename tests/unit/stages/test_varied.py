@@ -266,4 +266,6 @@ def test_code_that_such_a_value_breaks_is_looked_at_without_it(tmp_path: object)
     session.run = breaks  # type: ignore[method-assign]
     found = with_more(look).look(look.candidates())
     assert [one.how for one in found.dependences] == ["content"]
-    assert not found.left
+    assert [why for *_, why in found.left] == [
+        "it did not come to its end again, with variables planted that may hold a secret or configure it"
+    ]

@@ -23,7 +23,12 @@ def test_variables_that_are_asked_for_are_told(tmp_path: Path) -> None:
         atexit.register(os.getenv, "HOME")
         """
     told = asked_of(tmp_path / "t", source)
-    assert told == {"asked": ["HOME", "SHOP"], "more": False}
+    assert told == {"asked": ["HOME", "SHOP"], "absent": ["NO_SUCH"], "more": False}
+
+
+def test_what_a_library_looks_for_in_vain_is_not_told(tmp_path: Path) -> None:
+    told = asked_of(tmp_path / "t", "import tempfile, os\ntempfile.gettempdir()\nos.environ.get('A' + 'B')\n")
+    assert told["absent"] == ["AB"]
 
 
 def test_all_of_them_are_each_of_them(tmp_path: Path) -> None:
