@@ -12,7 +12,7 @@ from gate.infrastructure.widths import ANYBODY, Grown, grown
 _ITSELF: Final = frozenset(("switched-on", "csrf-token", "integrity"))
 """Guards of something that may be gone itself: a setting (its default may be as good), a form, a script."""
 
-_BY_NAME: Final = frozenset(("copied-elsewhere", "login-key"))
+_BY_NAME: Final = frozenset(("copied-elsewhere", "login-key", "tool-code"))
 """Grants that another one, which went away, does not make up for: it is somebody else's."""
 
 

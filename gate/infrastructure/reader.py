@@ -18,6 +18,7 @@ from gate.infrastructure.service_facts import account_facts, image_facts, unit_f
 from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.sql_facts import sql_facts
 from gate.infrastructure.terraform_facts import policy_facts, terraform_facts
+from gate.infrastructure.tool_code import data_code, ini_code, is_tool_file
 from gate.infrastructure.trusted import is_key_list, key_list_facts, trusted_keys
 from gate.infrastructure.web_facts import page_facts, server_facts
 from gate.infrastructure.yaml_facts import SWITCHED_ON, blocks_switched, switches, yaml_facts
@@ -39,6 +40,7 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (daemon_kind, "daemon"),
     (policy_language, "policy"),
     (is_key_list, "keys"),
+    (is_tool_file, "tool"),
 )
 
 
@@ -71,7 +73,8 @@ def _format(path: str) -> str:
         return "sql" if "down" not in pure.stem.lower() else ""
     if suffix in (".conf", ".nginx", ".vhost", "") and _SERVER.search(path):
         return "server"
-    return {".json": "json", ".toml": "toml"}.get(suffix, "")
+    known = {".json": "json", ".toml": "toml", ".eslintrc": "json", ".babelrc": "json", ".mocharc": "json"}
+    return known.get(suffix or name, "")
 
 
 def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
@@ -95,6 +98,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "keys": key_list_facts,
         "list": list_facts,
         "daemon": daemon_facts,
+        "tool": ini_code,
         "policy": policy_language_facts,
         "page": page_facts,
         "sql": sql_facts,
@@ -133,6 +137,7 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
         widths += [one for one in policy if isinstance(one, Width)]
         facts += module_facts(found, path, line_of)
         widths += docker_widths(found, path)
-        if is_list(path):
-            facts += list_facts(text, path).facts
+    facts += data_code(found, text, path)
+    if kind == "json" and is_list(path):
+        facts += list_facts(text, path).facts
     return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in switched)], widths=widths)

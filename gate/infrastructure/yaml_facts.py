@@ -9,6 +9,7 @@ from typing import Final
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.settings import setting_widths
+from gate.infrastructure.tool_code import data_code
 from gate.infrastructure.trusted import trusted_keys
 from gate.supply.yaml_data import Document, Path, items, leaves, mapping, read_yaml_documents
 
@@ -71,6 +72,7 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
             found = [*switches(leaves(document.data), document.line)]
             found += blocks_switched(document.data, document.line)
             facts += [fact for fact in found if fact.what == SWITCHED_ON]
+            facts += data_code(document.data, data.decode("utf-8", "replace"), path)
             subjects += [fact.subject for fact in found]
     return FileFacts(facts=facts, subjects=subjects, widths=widths)
 

@@ -21,6 +21,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
+from gate.supply.lookalike import is_known
 
 GRANTED: Final = rule.meta(
     "infrastructure.granted",
@@ -86,6 +87,13 @@ class Infrastructure:
         return ended(self.name, [*_findings(found, heads)], unlooked)
 
 
+def _is_ordinary(one: FactDifference) -> bool:
+    """A plugin of a linter that everybody uses."""
+    name = one.fact.subject.rpartition(" ")[2]
+    top = name.split(".")[0].replace("_", "-")
+    return one.fact.what == "tool-code" and (is_known(name, "npm") or is_known(top, "pypi"))
+
+
 def _bytes(view: View) -> bytes:
     return view.text.encode("utf-8", "replace")
 
@@ -119,6 +127,6 @@ def _findings(found: list[FactDifference], heads: dict[str, View]) -> Iterator[F
             heads[one.path].location(one.line),
             shape=f"{one.fact.what} {one.fact.subject}",
             evidence={name: text for name, text in evidence.items() if text},
-            severity=Severity.LOW if is_test_code(one.path) else kind.severity,
+            severity=Severity.LOW if is_test_code(one.path) or _is_ordinary(one) else kind.severity,
             confidence=Confidence.HIGH if kind.severity is Severity.CRITICAL else Confidence.MEDIUM,
         )
