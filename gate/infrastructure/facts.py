@@ -85,6 +85,8 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "root-by-group": Kind("A service joins a group that is as good as root.", _H),
     "writes-system": Kind("A service may write to the system's own folders.", _H),
     "engine-open": Kind("A socket of an engine or database is opened to the network or to everybody.", _H),
+    "artifact-secret": Kind("What a pipeline keeps for others to download holds secrets of the run.", _H),
+    "artifact-whole": Kind("What a pipeline keeps for others to download is its whole folder.", _M),
     "tool-code": Kind("A linter or test tool loads code that it did not load at base.", _M),
     "tool-text": Kind("A linter runs a text of its settings as code.", _H),
     "secret-shown": Kind("A value that base kept secret is shown.", _H),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from gate.infrastructure.artifact_facts import artifact_facts
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.settings import setting_widths
@@ -14,7 +15,7 @@ from gate.infrastructure.trusted import trusted_keys
 from gate.supply.yaml_data import Document, Path, items, leaves, mapping, read_yaml_documents
 
 _TEMPLATE_LINE: Final = re.compile(rb"(?m)^[ \t]*\{\{-?[^}\n]*\}\}[ \t]*$")
-_TEMPLATE: Final = re.compile(rb"\{\{[^}\n]{0,400}\}\}")
+_TEMPLATE: Final = re.compile(rb"(?<!\$)\{\{[^}\n]{0,400}\}\}")
 _HOST_PATHS: Final = (
     "/etc",
     "/root",
@@ -72,6 +73,7 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
             found = [*switches(leaves(document.data), document.line)]
             found += blocks_switched(document.data, document.line)
             facts += [fact for fact in found if fact.what == SWITCHED_ON]
+            facts += artifact_facts(root, path, document)
             facts += data_code(document.data, data.decode("utf-8", "replace"), path)
             subjects += [fact.subject for fact in found]
     return FileFacts(facts=facts, subjects=subjects, widths=widths)
