@@ -141,9 +141,9 @@ def role_of(source: Source) -> Role:
         return "none"
     if _ABOUT.match(pure.name) or path.startswith((".github/", ".gitlab/issue")):
         return "none"
-    if _is_judged(path) and (
-        kind_of(path) == "lock" or not (path.endswith(_MIXED) or _IMAGE.search(pure.name))
-    ):
+    if _is_judged(path) and (kind_of(path) == "lock" or path.endswith((".txt", ".in"))):
+        return "none"
+    if reader_of(path) is not None and not (path.endswith(_MIXED) or _IMAGE.search(pure.name)):
         return "none"
     letter = bool(_LETTER.search(path))
     if path.endswith(_MARKUP):
