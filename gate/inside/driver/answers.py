@@ -12,6 +12,7 @@ from typing import Any
 MOST = 12
 """Answers kept of one name."""
 _NAMES = 5
+_EMPTY = ("", b"", "none", "null", "None")
 
 
 def answer(value: Any) -> str:
@@ -41,9 +42,14 @@ def _status(value: Any) -> int:
 
 
 def asked(number: int, args: tuple[Any, ...], named: dict[str, Any]) -> str:
-    """Names the question: by its values where they are plain (``v`` and a sum), else by its number."""
-    if all(_is_plain(value, 3) for value in (*args, *named.values())):
-        return f"v{zlib.crc32(repr((args, sorted(named.items()))).encode('utf-8', 'replace')):08x}"
+    """Names the question: by its values where they are plain (``v`` and a sum), else by its number.
+
+    ``-`` at the end: a text among the values is empty or says that there is none, so it proves nothing.
+    """
+    values = (*args, *named.values())
+    if all(_is_plain(value, 3) for value in values):
+        empty = "-" if any(isinstance(one, str | bytes) and one in _EMPTY for one in values) else ""
+        return f"v{zlib.crc32(repr((args, sorted(named.items()))).encode('utf-8', 'replace')):08x}{empty}"
     return f"n{number}"
 
 

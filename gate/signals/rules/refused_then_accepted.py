@@ -3,8 +3,9 @@
 Base and head are called alike. Where base raised an exception that refuses (`PermissionError`, an invalid
 signature, HTTP 401 or 403), answered with such a status, or said `False` in a function that checks, and head
 answers otherwise, a check is gone or lets more through. High where most is accepted that base refused by an
-exception or a status, or where a function named for permission or proof now says `True` to everything; a
-check that says `True` more often may simply be better.
+exception or a status, where a function named for permission or proof now says `True` to everything, or where
+one named for proof says `True` to no proof at all (an empty text, `none`); another check that says `True`
+more often may simply be better.
 
 Compare both versions of the check. If more is meant to be allowed, say who may and test that others may not.
 """
@@ -31,6 +32,12 @@ _GUARDS: Final = re.compile(
     r"verif|authenti|authori|permi|allow|password|signature|token|login|admin|owner|access|credential|role",
     re.IGNORECASE,
 )
+_PROVES: Final = re.compile(
+    r"genuine|authentic|signature|signed|verif(?:y|ied)_?(?!email)|hmac|proof|webhook|(?:check|valid)\w*"
+    r"(?:token|password|otp|pin)|(?:token|password)_?(?:ok|valid|match)",
+    re.IGNORECASE,
+)
+"""Names of functions that are given a proof."""
 _SEVERAL: Final = 3
 """Different values that base refuses and head accepts, before `False` counts as a refusal."""
 _WORD: Final = re.compile(r"(?:true|value|none|ran|status 2\d\d)")
@@ -90,6 +97,11 @@ def _opened(name: str, base: list[_Said], head: _Said) -> bool | None:
     if opened:
         return opened > sum(1 for _, h in pairs if _REFUSES.search(h))
     said_no = [h for b, h in pairs if b == "false"]
+    if _PROVES.search(name) and any(
+        asked.endswith("-") and word == "false" and head.get(asked) == "true"
+        for asked, word in base[0].items()
+    ):
+        return True
     every = len(said_no) >= _SEVERAL and all(h == "true" for h in said_no) and "false" not in head.values()
     return True if every and _GUARDS.search(name) else None
 

@@ -105,3 +105,21 @@ def test_functions_told_are_bounded() -> None:
 def test_a_function_of_no_item_has_no_place() -> None:
     assert _path(run("call"), "delete") == ""
     assert _path(called("head", "other", ["value"]), "delete") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "opened"),
+    [
+        ("is_genuine", "v0a1b2c3d-", True),
+        ("Hooks.verify_signature", "v0a1b2c3d-", True),
+        ("is_genuine", "v0a1b2c3d", False),  # a proof that may be a better one
+        ("is_number", "v0a1b2c3d-", False),
+    ],
+)
+def test_an_empty_proof_that_is_accepted(name: str, asked: str, opened: bool) -> None:
+    said = {"base": [[asked, "false"], ["v1", "true"]], "head": [[asked, "true"], ["v1", "true"]]}
+    runs = [
+        replace(called(side, name, []), driver_report={"items": [{"answers": {name: ["(x)", said[side]]}}]})
+        for side in ("base", "head")
+    ]
+    assert told(*runs) == ([f"high {name}(x)"] if opened else [])

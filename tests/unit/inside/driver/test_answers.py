@@ -66,3 +66,13 @@ def test_the_driver_tells_them(tmp_path: Path) -> None:
     words = {word for _, word in answers}
     assert words == {"true", "raised PermissionError OSError Exception"}
     assert len({question for question, _ in answers}) == len(answers)
+
+
+@pytest.mark.parametrize("values", [("body", ""), (b"",), ("none",)])
+def test_a_question_says_that_it_proves_nothing(values: tuple[object, ...]) -> None:
+    assert asked(1, values, {}).endswith("-")
+
+
+@pytest.mark.parametrize("values", [(0, []), ("body",), (None,)])
+def test_other_questions_do_not(values: tuple[object, ...]) -> None:
+    assert not asked(1, values, {}).endswith("-")
