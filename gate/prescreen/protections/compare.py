@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gate.prescreen.protections.effective import effective_guards
+from gate.prescreen.protections.extents import covers
 from gate.prescreen.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.prescreen.protections.matching import Placed, Side, make_side, pairs
 from gate.prescreen.protections.python.settings import ORDER
+from gate.prescreen.protections.traits import QUIET
 from gate.prescreen.protections.unit_losses import (
     How,
     Loss,
@@ -23,7 +25,7 @@ from gate.prescreen.protections.unit_losses import (
     opened,
     weaker,
 )
-from gate.prescreen.protections.vocabulary import family_of, is_check, is_constant_time, is_switch
+from gate.prescreen.protections.vocabulary import family_of, is_check, is_constant_time, is_switch, snake
 
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
@@ -31,8 +33,11 @@ _QUERIES: Final = frozenset({
     "fetch_one", "fetch_all", "aget", "first_or_404", "one_or_none", "select_related", "order_by",
     "prefetch_related",
 })  # fmt: skip
+_ASKING: Final = ("query", "find", "exec", "fetch", "select", "create_query", "delete_", "update_", "raw")
 _BY_NAME: Final = ("decorator", "parameter", "call")
 """Forms of guards that another function makes."""
+_NO_GUARD: Final = ("branch", "entry")
+"""Forms that keep nobody out by themselves."""
 _ANEW: Final = 0.25
 _SEAM: Final = 4
 """Pairs of words that are new where one piece is cut out; a share of more than ``_ANEW`` is a new text."""
@@ -144,7 +149,7 @@ def _lost(both: _Compared, wide: Sequence[Guard], head: Side) -> Iterator[Loss]:
 
 def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) -> Loss:
     first, looser = next(((g, x) for g, x in those if g.family in WHO), those[0])
-    asks = any(g.family in WHO for g in both.has if g.form != "branch")
+    asks = any(g.family in WHO for g in both.has if g.form not in _NO_GUARD)
     asked = any(g.family in WHO for g, _ in those)
     shown = (*(g.text for g, _ in those), *(x.text for _, x in those if x is not None))
     alone = is_as_before(both.old.unit, both.new.unit, *shown, spare=0) and bool(both.new.unit.mentions)
@@ -202,7 +207,7 @@ def _is_uncertain(those: list[tuple[Guard, Guard | None]], both: _Compared) -> b
 def _is_mild(g: Guard, looser: Guard | None, both: _Compared) -> bool:
     """Is this loss one that ordinary changes bring: a condition of the program's own around the check?"""
     if looser is None:
-        return g.vague and any(h.family in WHO and h.form != "branch" for h in both.has)
+        return g.vague and any(h.family in WHO and h.form not in _NO_GUARD for h in both.has)
     if looser.vague and not g.vague:
         return True
     new = {*looser.must, *looser.context} - {*g.must, *g.context}
@@ -222,9 +227,14 @@ def _is_kept(g: Guard, both: _Compared) -> bool:
             return True
     for h in both.gained:
         around = {SWALLOWED} if g.form == "handler" else set(h.context)
-        if set(h.must) <= wanted and not any(_narrows(a, tested) for a in around & {*h.context} - wanted):
+        narrowed = any(_narrows(a, tested) for a in around & {*h.context} - wanted)
+        if not narrowed and (set(h.must) <= wanted or (_refuses(h) and covers(wanted, h.must))):
             return True
     return False
+
+
+def _refuses(h: Guard) -> bool:
+    return h.form in ("refusal", "branch")
 
 
 def _narrows(atom: str, tested: set[str]) -> bool:
@@ -239,7 +249,10 @@ def _looser(g: Guard, both: _Compared) -> Guard | None:
             continue
         if set(h.must) >= set(g.must) and set(h.must) | set(h.context) > set(g.must):
             return h
-    return None
+    if not _refuses(g):
+        return None
+    within = [h for h in both.gained if _refuses(h) and covers(h.must, g.must)]
+    return within[0] if len(within) == 1 else None  # several may refuse together what one did
 
 
 def _opposes(h: Guard, g: Guard) -> bool:
@@ -272,7 +285,12 @@ def _first_number(text: str) -> int:
 
 
 def _is_replaced(g: Guard, gained: Sequence[Guard], both: _Compared, head: Side) -> bool:
+    if g.form == "entry":
+        units = (unit for facts in head.files.values() for unit in facts.units)
+        return any(h.must == g.must for unit in units for h in unit.guards)
     for h in gained:
+        if h.form == "entry":
+            continue
         if h.form == "branch" and g.form != "branch":
             continue
         if h.vague and not g.vague and h.form == "refusal":
@@ -344,7 +362,11 @@ def _still_matters(g: Guard, both: _Compared, head: Side) -> bool:
     if g.form == "branch":
         return any(one in unit.plain and one not in both.old.unit.plain for one in g.holds)
     if g.of == QUERY:
-        return not _QUERIES.isdisjoint(unit.calls)
+        return any(snake(call) in _QUERIES or snake(call).startswith(_ASKING) for call in unit.calls)
+    if g.form == "entry" and g.must[0].startswith(QUIET):
+        return False  # told by what opens it
+    if g.form == "entry":
+        return not g.of or g.of in unit.mentions or g.of in unit.calls
     return not g.of or unit.kind != "function" or g.of in unit.calls or g.of in unit.mentions
 
 

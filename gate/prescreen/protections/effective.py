@@ -9,7 +9,7 @@ from gate.prescreen.protections.matching import Placed, Side
 
 _STEPS: Final = 3
 _NAMESAKES: Final = 3
-_PASSED_ON: Final = ("refusal", "call", "handler", "parameter", "cleaner", "argument")
+_PASSED_ON: Final = ("refusal", "call", "handler", "parameter", "cleaner", "argument", "entry")
 _CALLEES: Final = 40
 """Functions below one that are looked into; a change that hides its guard deeper is asked about it."""
 _FIRST: Final = frozenset(

@@ -18,9 +18,11 @@ SWALLOWED: Final = "+swallowed"
 QUERY: Final = "a query"
 """As ``Guard.of``: any call that asks a database."""
 Form = Literal[
-    "decorator", "parameter", "refusal", "branch", "handler", "call", "cleaner", "argument", "class", "wide"
-]
-"""How it is written. ``wide`` guards more than the function it stands in: a middleware, a router."""
+    "decorator", "parameter", "refusal", "branch", "handler", "call", "cleaner", "argument", "class", "wide",
+    "entry",
+]  # fmt: skip
+"""How it is written. ``wide`` guards more than the function it stands in: a middleware, a router. ``entry``
+is one entry of a list, a key or an object: only the same entry stands in its place."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +49,11 @@ class Guard:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weakness:
-    """Something that takes a protection away by being there (``csrf_exempt``, ``DEBUG = True``)."""
+    """Something that takes a protection away by being there (``csrf_exempt``, ``DEBUG = True``).
+
+    ``needs``: it counts only where base's unit mentions one of these words, or has a guard that asks one of
+    these atoms: what was safe before. ``modest``: medium at most, whatever its family.
+    """
 
     key: str
     family: Family
@@ -55,6 +61,8 @@ class Weakness:
     line: int
     mild: bool = False
     """Ordinary by itself, as one more allowed host."""
+    modest: bool = False
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

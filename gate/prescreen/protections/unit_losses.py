@@ -28,6 +28,7 @@ class Loss:
     ``open``: it answers requests, and nothing that the change shows asks any more who sends them.
     ``mild``: it is often in order, as a check that now stands under a condition of the program's own.
     ``bare``: the unit is as it was but for this loss, and it decides who may do what it does.
+    ``modest``: medium at most. ``key``: of what opens, its name.
     """
 
     how: How
@@ -41,6 +42,8 @@ class Loss:
     open: bool = False
     mild: bool = False
     bare: bool = False
+    modest: bool = False
+    key: str = ""
 
 
 def is_as_before(old: Unit, new: Unit, *told: str, spare: int = 1) -> bool:
@@ -126,7 +129,10 @@ def late(old: Placed, new: Placed) -> Iterator[Loss]:
 def opened(old: Placed, new: Placed) -> Iterator[Loss]:
     """What takes a protection away by being there, and was not there at base."""
     had = Counter(w.key for w in old.unit.weaknesses)
+    known = {*old.unit.mentions, *(atom for g in old.unit.guards for atom in g.must)}
     for w in new.unit.weaknesses:
+        if w.needs and known.isdisjoint(w.needs):
+            continue
         had[w.key] -= 1
         if had[w.key] < 0:
             yield Loss(
@@ -139,5 +145,7 @@ def opened(old: Placed, new: Placed) -> Iterator[Loss]:
                 before_at=f"{old.path}:{old.unit.line}",
                 after=w.text,
                 mild=w.mild,
-                bare=w.family in WHO and is_as_before(old.unit, new.unit, w.text),
+                bare=w.family in WHO and not w.modest and is_as_before(old.unit, new.unit, w.text),
+                modest=w.modest,
+                key=w.key,
             )

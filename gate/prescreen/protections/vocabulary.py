@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
@@ -43,7 +44,7 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
             r"permission|(?:^|_)perms?(?:$|_)|authori[sz]|(?:^|_)admins?(?:$|_)|is_staff|is_superuser|super_?user"
             r"|staff_(?:member|required|only)|(?:^|_)owners?(?:$|_)|owned_by|owns(?:$|_)|(?:^|_)roles?(?:$|_)|(?:^|_)scopes?(?:$|_)"
             r"|privilege|^_*can_(?:view|read|see|edit|write|delete|remove|access|manage|create|update|change|modify|admin"
-            r"|download|upload|approve|publish|invite|use|do|act|set|get|list|run|execute|transfer|grant|assign|join)(?:_|$)|(?:^|_)may_(?:read|write|edit|view|delete)|has_access|access_(?:control|allowed|denied|level)"
+            r"|download|upload|approve|publish|invite|use|do|act|set|get|list|run|execute|transfer|grant|assign|join)(?:_|$)|(?:^|_)may_(?:read|write|edit|view|delete|see|change|update|manage|access)|has_access|access_(?:control|allowed|denied|level)"
             r"|check_access|no_access|(?:^|_)acls?(?:$|_)|forbid|user_passes_test|is_member|membership|is_moderator"
             r"|(?:get|check)\w*_for_user|visible_to|accessible_(?:by|to)|get_rw_|is_allowed|require_(?:role|owner|staff)"
             r"|is_readonly|^is_manager|permitted"
@@ -75,8 +76,13 @@ _VERBS: Final = re.compile(
 _SUBJECTS: Final = re.compile(
     r"auth|perm|access|admin|owner|role|token|signature|password|credential|session|login|csrf|hmac|origin|host"
     r"|(?:^|_)(?:url|path|safe|trusted|allowed|webhook|cert|secret|api_?key|scope|upload|redirect|member|staff|mfa|otp)(?:$|_|s)"
-    r"|^_*can_(?!\w*(?:parse|convert|encode|handle|fetch|load|import|send))"
+    r"|^_*can_(?!\w*(?:parse|convert|encode|handle|fetch|load|import|send))|^_*may_"
 )
+_DECIDING: Final = frozenset({
+    "origin", "host", "hostname", "referer", "referrer", "signature", "token", "credential", "credentials",
+    "role", "roles", "redirect", "redirect_uri", "return_to", "next_url",
+})  # fmt: skip
+"""Parameters that a question about them decides who may."""
 _CHECKS: Final = frozenset({"test_func", "permitted", "allowed", "authenticate", "authorize"})
 _RAISING: Final = re.compile(
     r"^_*(?:require|requires|ensure|enforce|authenticate|authori[sz]e|assert|guard|protect|deny|must)(?:_|$)|_or_(?:40\d|abort|raise)$"
@@ -96,6 +102,34 @@ _OPENING: Final = re.compile(
     r"csrf_exempt|(?:bypass|skip|disable|without|no)_(?:csrf|auth|login|permission|check|rate|security)\w*"
     r"|(?:auth|login|csrf|ratelimit|limiter)_(?:exempt|not_required|optional)|login_not_required|allow_any(?:$|_)"
     r"|(?:^|_)(?:optional|maybe)(?:$|_)|_or_(?:none|anonymous)$|allow_(?:anonymous|unauthenticated)|(?:^|_)exempt$|^anonymous_allowed$|^is_public$|^public_(?:route|endpoint|access)$"
+)
+_OWNER: Final = re.compile(
+    r"(?:^|_)(?:tenant|account|owner|user|org|organi[sz]ation|workspace|customer|team|company|member|author|creator"
+    r"|merchant|household|created_by|owned_by|subscriber|employee|patient)(?:_*(?:id|uuid|pk|key|ref))?$"
+)
+_GRANTING: Final = re.compile(
+    r"(?:^|_)(?:roles?|is_?admin|admin|is_?staff|is_?superuser|superuser|permissions?|scopes?|privileges?|verified"
+    r"|is_?verified|email_verified|approved|is_?active|balance|credits?|quota|owner|tenant|password|password_hash"
+    r"|account_id|owner_id|tenant_id|user_id|org(?:anization)?_id|groups?|mfa_enabled|is_?owner)$"
+)
+_EDITABLE: Final = re.compile(
+    r"editable|updat(?:e)?able|writ(?:e)?able|mutable|assignable|fillable|patchable|settable|changeable|modifiable"
+    r"|(?:allowed|permitted|accepted|update|edit|patch|user|profile|safe|public)_(?:fields|keys|attributes|columns)"
+)
+_HIDING: Final = re.compile(
+    r"hidden|scrub|redact|(?:^|_)mask|sensitive|censor|saniti[sz]|secret_(?:keys|names|headers|fields)|never_log"
+    r"|private_(?:keys|headers|fields)|confidential|obfuscat|do_not_(?:log|send)"
+)
+_SECRET: Final = re.compile(
+    r"authori[sz]ation|cookie|passw|passphrase|secret|token|api_?key|credential|session|private_key|ssn|card|cvv|iban"
+)
+_IDENTITY: Final = re.compile(
+    r"^_*(?:get_|load_|find_|resolve_|fetch_)?(?:(?:current|request|session|logged_in|acting|authenticated)_(?:user|account"
+    r"|member|principal|actor|identity|subject)|user|actor|principal|viewer|who_?ami|who|identity|requester|caller)"
+    r"(?:_id|_name|name)?$"
+)
+_PROOF_HEADER: Final = re.compile(
+    r"auth|token|key|sign|csrf|xsrf|secret|agent|request_id|trace|bearer|jwt|cookie"
 )
 CLEANERS: Final = {
     "escape": "html", "conditional_escape": "html", "format_html": "html", "clean": "html",
@@ -142,6 +176,13 @@ def is_check(name: str) -> bool:
     )
 
 
+def is_check_of(name: str, parameters: Collection[str]) -> bool:
+    """``isOurs(origin)``: a question whose name says little, asked about what decides who may."""
+    plain = snake(name)
+    asks = re.match(r"_*(?:is|are|has|may|can|same|valid|accepts|trusts)(?:_|$)", plain) is not None
+    return is_check(name) or (asks and any(snake(one) in _DECIDING for one in parameters))
+
+
 def is_raising(name: str) -> bool:
     """Does a function of this name refuse by itself, whatever is done with what it returns?"""
     return _RAISING.search(snake(name)) is not None
@@ -160,3 +201,38 @@ def is_switch(atom: str) -> bool:
 def is_opening(name: str) -> bool:
     """Does a decorator or class of this name take a protection away?"""
     return _OPENING.search(snake(name)) is not None
+
+
+def is_owner(name: str) -> bool:
+    """Does a column or a keyword of this name say whose something is?"""
+    return _OWNER.search(snake(name)) is not None
+
+
+def is_granting(name: str) -> bool:
+    """Does a field of this name say what its owner may, or whose it is?"""
+    return _GRANTING.search(snake(name)) is not None
+
+
+def is_editable(name: str) -> bool:
+    """Does a list of this name hold the fields that somebody from outside may set?"""
+    return _EDITABLE.search(snake(name)) is not None
+
+
+def is_hiding(name: str) -> bool:
+    """Does a list of this name hold what must not be shown, logged or sent?"""
+    return _HIDING.search(snake(name)) is not None
+
+
+def is_secret(name: str) -> bool:
+    """Is something of this name worth hiding?"""
+    return _SECRET.search(snake(name)) is not None
+
+
+def is_identity(name: str) -> bool:
+    """Does a name of a function or a variable stand for who asks?"""
+    return _IDENTITY.search(snake(name)) is not None
+
+
+def is_proof(header: str) -> bool:
+    """Does a header of this name carry a proof that is checked, rather than a claim?"""
+    return _PROOF_HEADER.search(snake(header)) is not None

@@ -14,6 +14,7 @@ from typing import Final
 from gate.languages.content import reader_of
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_example, is_test_code
+from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
@@ -21,8 +22,12 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended, unread_files_text
 from gate.prescreen.protections.compare import losses
 from gate.prescreen.protections.facts import WHO, FileFacts
+from gate.prescreen.protections.manifests.reader import NAMES
+from gate.prescreen.protections.templates.reader import ENDINGS
 from gate.prescreen.protections.tests_compare import Missing, changed_names, missing_tests
+from gate.prescreen.protections.traits import BY_ENDING
 from gate.prescreen.protections.unit_losses import Loss
+from gate.prescreen.scanners.deselected_tests import deselected_tests
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 
@@ -101,6 +106,29 @@ the order of a check and what it guards.
 | size of what may be sent | a hundred times or more, and above 64 MiB |
 | a secret from the environment | it gets a default that is written in the source |
 
+What is refused is compared, not only how it is written: `path == "/admin"` for `path.startswith("/admin")`,
+`endsWith("a.example")` for `endsWith(".a.example")` in what lets through, a longer prefix, a smaller set
+refuse less. Besides conditions, these are compared:
+
+- *queries*: a column or keyword that says whose something is (tenant, owner, account, user ...) and that a
+  query of base binds in all ways of its `WHERE` (`OR` for `AND` binds nothing), in SQL in any language, in
+  Django, SQLAlchemy, Prisma and Mongoose;
+- *who asks*, taken from a header, a cookie or a query where base asked the session; Django's `RemoteUser`
+  in its settings;
+- *entries*: what somebody may set (`EDITABLE`, `fillable` ... with `role`, `is_admin`, `owner_id` ...), what
+  is hidden (`REDACTED`, `SENSITIVE` ... without `authorization`, `cookie` ...), what makes an administrator
+  (`ROLES`), what is sent and set behind the owner (`{"owner": me, **sent}`), a maker of signatures that
+  leaves its key unused;
+- *keys*: a parameter that is gone from the key of a check's cache, a header in the key of a limit;
+- *escaping*: a value of a template that base escaped and head writes as it is (`|safe`, `{{{ }}}`, `<%-`,
+  `v-html`, `{% autoescape false %}`), `autoescape=True` that became a choice by endings which a template of
+  the project has not;
+- *order*: a decoder behind the check of what it decodes, a router before the guard of an application, a
+  guard for `/admin/*` that was for `/admin/**`;
+- *what is left undone*: sessions and tokens that a new password or a log-out no longer ends, a reset link
+  to the host that was asked for, a signature that is compared as far as what is given;
+- *names* of package.json and tsconfig.json that stood for the program's own file and stand for a double.
+
 Go, Java, Kotlin, C#, Ruby, PHP and Rust are read by one reader for all: annotations and attributes
 (`@PreAuthorize`, `[Authorize]`), `before_action`, middleware, calls and conditions in the vocabulary of
 security, comparisons in constant time, Rocket's and Axum's extractors; `permitAll`, `csrf().disable()`,
@@ -122,13 +150,24 @@ gives way to the clock, a counter or a digest is *far less*, too.
 
 ## What it does not see
 
-Guards in files that the change does not touch; values of conditions other than the quantities above;
-templates; guards of frameworks whose names say nothing; the order of middleware in Flask and Starlette;
-quantities whose constant stands in another file under a name that says nothing.
+Guards in files that the change does not touch; values of conditions other than the quantities and texts
+above; queries that are put together from pieces or come from a builder of another library; entries of lists
+whose names say nothing; keys of caches in other languages than Python, and decoders there; policies in
+languages of their own (Rego, Firestore, Casbin); new values of a template that never were escaped; guards
+of frameworks whose names say nothing; the order of middleware in Flask and Starlette; quantities whose
+constant stands in another file under a name that says nothing.
 """,
     TESTS.id: """
 A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
 found again by their name or body.
+
+Settings of the runner are compared, too: `addopts`, `--ignore`, `--deselect`, `-k 'not ...'` and
+`norecursedirs` of pytest, `testPathIgnorePatterns` of Jest, `collect_ignore` of a conftest.py. One that
+leaves out tests which are there is low; medium where they speak of who may do what. High is a conftest.py
+that sets `session.exitstatus` or a report's `outcome`, ends the process as if all were well, or a script
+`test` that ends in `|| true`: the tests pass whatever they find.
+
+Not seen: marks (`-m`), hooks that take items out, other runners, `omit` of coverage.
 """,
 }
 _CWE: Final[dict[str, tuple[int, ...]]] = {
@@ -163,6 +202,8 @@ _DOORS: Final[dict[str, str]] = {
 """Languages that have a reader of their own; the others are told by their ending."""
 _GENERIC: Final = "gate.prescreen.protections.generic.reader:read"
 _ENDINGS: Final = (".go", ".java", ".kt", ".kts", ".cs", ".rb", ".php", ".rs")
+_TEMPLATE: Final = "gate.prescreen.protections.templates.reader:read"
+_MANIFEST: Final = "gate.prescreen.protections.manifests.reader:read"
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",
@@ -193,17 +234,18 @@ class Protections:
         views = make_views(request)
         heads = [v for v in views.of(side="head") if _door(v.path, v.language) and not v.unreadable]
         bases = [v for v in views.of(side="base") if _door(v.path, v.language) and not v.unreadable]
+        left_out = [*deselected_tests(request, views, TESTS, request.deadline)]
         if not bases and not any(f.status == "deleted" for f in request.change.files):
-            return ended(self.name, ())
+            return ended(self.name, left_out)
         now_at = {v.path: v.source.path for v in bases}
         base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
         head, unlooked = _read([*map(_packed, heads)], until)
         by_path = {v.path: v for v in heads}
         try:
-            found = [*_findings(base, head, now_at, by_path, until)]
+            found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head)]
         except TimeoutError:
             late = "the scanner's deadline had passed"
-            return ended(self.name, (), [*unlooked, *((path, late) for path in head)])
+            return ended(self.name, left_out, [*unlooked, *((path, late) for path in head)])
         programs = [(path, why) for path, why in unlooked if by_path[path].language == "python"]
         result = ended(self.name, found, programs)
         others = [item for item in unlooked if item not in programs]
@@ -222,6 +264,10 @@ def _packed(view: View) -> _File:
 
 def _door(path: str, language: str | None) -> str:
     """Who reads a file; empty for what is not compared."""
+    if path.endswith(ENDINGS):
+        return _TEMPLATE
+    if path.rpartition("/")[2] in NAMES:
+        return _MANIFEST
     own = _DOORS.get(language or "", "")
     return own or (_GENERIC if path.endswith(_ENDINGS) else "")
 
@@ -252,11 +298,16 @@ def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str,
 
 
 def _findings(
-    base: _Facts, head: _Facts, now_at: Mapping[str, str], views: Mapping[str, View], until: float
+    base: _Facts,
+    head: _Facts,
+    now_at: Mapping[str, str],
+    views: Mapping[str, View],
+    until: float,
+    tree: Tree,
 ) -> Iterator[Finding]:
     product = [{p: f for p, f in side.items() if not is_test_code(p)} for side in (base, head)]
     tests = [{p: f for p, f in side.items() if is_test_code(p)} for side in (base, head)]
-    lost = losses(product[0], product[1], now_at, until)
+    lost = [one for one in losses(product[0], product[1], now_at, until) if not _is_moot(one, tree)]
     for loss in lost[:_MOST]:
         yield _loss(loss, views[loss.path])
     edited = changed_names(product[0], product[1], now_at)
@@ -265,6 +316,22 @@ def _findings(
     missing.sort(key=lambda m: (weaker.isdisjoint(m.about), m.path, m.line))
     for one in missing[:_MOST]:
         yield _missing(one, weaker, views.get(one.path))
+
+
+def _is_moot(loss: Loss, tree: Tree) -> bool:
+    """Do all templates of head have an ending for which there is escaping?"""
+    if not loss.key.startswith(BY_ENDING):
+        return False
+    endings = tuple(f".{one}" for one in loss.key.removeprefix(BY_ENDING).split())
+    templates = [e.path for e in tree.entries() if _is_template(e.path)]
+    return all(path.lower().endswith(endings) for path in templates)
+
+
+def _is_template(path: str) -> bool:
+    folders = path.lower().split("/")[:-1]
+    return not is_test_code(path) and (
+        path.endswith((".j2", ".jinja", ".jinja2", ".tmpl")) or bool({"templates", "views"} & {*folders})
+    )
 
 
 def _loss(loss: Loss, view: View) -> Finding:
@@ -276,7 +343,7 @@ def _loss(loss: Loss, view: View) -> Finding:
         "base": loss.before_at,
         "after": loss.after or "nothing",
     }
-    way_round = loss.how == "opened" and loss.family in WHO
+    way_round = loss.how == "opened" and loss.family in WHO and not loss.modest
     severity = Severity.HIGH if loss.open or way_round or loss.how == "inverted" else Severity.MEDIUM
     severity = Severity.CRITICAL if loss.bare else severity
     severity = Severity.LOW if loss.mild or is_example(loss.path) else severity

@@ -23,6 +23,7 @@ from gate.prescreen.protections.facts import Family, FileFacts, Guard, Unit, Wea
 from gate.prescreen.protections.generic.conditions import short_name_of
 from gate.prescreen.protections.generic.refusals import Refusals, statements
 from gate.prescreen.protections.generic.weaknesses import excepted, is_before, named_weaknesses
+from gate.prescreen.protections.traits import with_traits
 from gate.prescreen.protections.tree_sitter.shapes import (
     arguments,
     assigned,
@@ -32,6 +33,7 @@ from gate.prescreen.protections.tree_sitter.shapes import (
     text_of,
 )
 from gate.prescreen.protections.tree_sitter.strengths import Constants, constants_in, strengths_in
+from gate.prescreen.protections.tree_sitter.traits import tree_sitter_traits
 from gate.prescreen.protections.vocabulary import family_of, is_check, is_opening, snake
 
 LANGUAGES: Final = {
@@ -88,7 +90,7 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     units = [*_units(root)]
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
-    return FileFacts(units=tuple(units))
+    return FileFacts(units=tuple(with_traits(units, tree_sitter_traits(root, _FUNCTIONS))))
 
 
 def _units(root: Node) -> Iterator[Unit]:

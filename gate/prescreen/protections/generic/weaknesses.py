@@ -6,13 +6,22 @@ Runs in the limited child.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node
 
 from gate.prescreen.protections.facts import Family, Guard, Weakness
 from gate.prescreen.protections.generic.conditions import short_name_of
-from gate.prescreen.protections.tree_sitter.shapes import arguments, callee, line_of, short_name, text_of
+from gate.prescreen.protections.tree_sitter.shapes import (
+    arguments,
+    callee,
+    is_call,
+    line_of,
+    short_name,
+    text_of,
+)
+from gate.prescreen.protections.tree_sitter.traits import given_paths
 from gate.prescreen.protections.vocabulary import family_of, is_opening, snake
 
 _CUT: Final = 160
@@ -44,6 +53,10 @@ _OFF: Final[dict[str, Family]] = {
     "require_authentication": "authentication", "auth_required": "authentication",
 }  # fmt: skip
 """Dangerous when they are false."""
+_ALIVE: Final = frozenset({
+    "health", "healthz", "healthcheck", "ready", "readyz", "readiness", "live", "livez", "liveness", "alive",
+    "ping", "up", "heartbeat", "version", "favicon.ico", "robots.txt",
+})  # fmt: skip
 _ANY: Final = ("=> true", "return true; }", "DangerousAcceptAnyServerCertificateValidator")
 _CALLBACKS: Final = ("certificate_validation_callback", "custom_validation_callback")
 _NEEDED: Final = ("http_only", "secure", "force_ssl", "require_https")
@@ -99,7 +112,7 @@ def call_weaknesses(node: Node) -> Iterator[Weakness]:
     elif name in _DISABLED and _is_disabling(node):
         yield weakness(f"{name} disabled", _DISABLED[name], node)
     elif name == "permit_all":
-        yield _permitted(node, called)
+        yield from _permitted(node, called)
     elif name in _OFF and given[:1] and given[0] in _NO:
         yield weakness(f"{name} off", _OFF[name], node)
     elif name in _ON:
@@ -118,16 +131,25 @@ def _is_disabling(node: Node) -> bool:
     return any(word.replace("::", ".").rpartition(".")[2] == "disable" for word in words.split()[:8])
 
 
-def _permitted(node: Node, called: str) -> Weakness:
-    """``requestMatchers("/api/**").permitAll()``: of one page it is ordinary, of a whole tree it is not."""
+def _permitted(node: Node, called: str) -> Iterator[Weakness]:
+    """``requestMatchers("/api/**").permitAll()``: of one page it is ordinary, of a whole tree it is not.
+
+    One for each path, so that another page that is opened is no new permission for those beside it; pages
+    that say whether the program lives are ordinary.
+    """
+    holder = node.child_by_field_name("object")
+    paths = given_paths(holder)
+    if paths:
+        for path in paths:
+            found = weakness(f"permit_all {path}"[:200], "authorisation", node)
+            alive = not _ALIVE.isdisjoint(path.lower().split("/"))
+            yield replace(found, mild=alive or "*" not in path)
+        return
+    whole = short_name_of(callee(holder)) if holder is not None and is_call(holder) else ""
     of = called.rpartition(".")[0].rpartition("atchers(")[2] or called.rpartition(".")[0]
     broad = "*" in of or "anyRequest" in called or '"' not in of
-    found = weakness(f"permit_all {of}"[:200], "authorisation", node)
-    return (
-        found
-        if broad
-        else Weakness(key=found.key, family=found.family, text=found.text, line=found.line, mild=True)
-    )
+    found = weakness(f"permit_all {whole or of}"[:200], "authorisation", node)
+    yield replace(found, mild=not broad)
 
 
 def set_facts(left: Node, right: Node, node: Node) -> Iterator[Guard | Weakness]:

@@ -18,12 +18,14 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import parse, walk
-from gate.prescreen.protections.facts import Family, FileFacts, Form, Guard, Unit, Weakness
+from gate.prescreen.protections.facts import WHO, Family, FileFacts, Form, Guard, Unit, Weakness
 from gate.prescreen.protections.javascript.conditions import Conditions, first_in, last_name, plain
 from gate.prescreen.protections.javascript.refusals import FUNCTIONS, Refusals, constants
+from gate.prescreen.protections.traits import with_traits
 from gate.prescreen.protections.tree_sitter.shapes import text_of
 from gate.prescreen.protections.tree_sitter.strengths import constants_in, strengths_in
-from gate.prescreen.protections.vocabulary import family_of, is_check, is_constant_time, is_opening, snake
+from gate.prescreen.protections.tree_sitter.traits import tree_sitter_traits
+from gate.prescreen.protections.vocabulary import family_of, is_check_of, is_constant_time, is_opening, snake
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
@@ -62,7 +64,8 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     units = [*_test_units(root)] if is_test else [*_units(root)]
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
-    return FileFacts(units=tuple(units))
+    traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
+    return FileFacts(units=tuple(with_traits(units, traits)))
 
 
 def _units(root: Node) -> Iterator[Unit]:
@@ -71,8 +74,9 @@ def _units(root: Node) -> Iterator[Unit]:
     skip = frozenset(n.id for n in routes) | frozenset(function.id for _, function, _ in named)
     known = constants_in(root)
     uses = [
-        node for node in walk(root, FUNCTIONS) if node.type == "call_expression" and last_name(node) == "use"
-    ]
+        node for node in walk(root, frozenset())
+        if node.type == "call_expression" and last_name(node) == "use"
+    ]  # fmt: skip
     seen: dict[str, int] = {}
     for node in routes:
         name = _route(node)
@@ -88,7 +92,7 @@ def _units(root: Node) -> Iterator[Unit]:
         if node.type == "class_declaration":
             yield _class_unit(node)
     measured = tuple(strengths_in(root, "", known, skip))[:_GUARDS]
-    yield replace(_module_unit(root, skip), strengths=measured)
+    yield replace(_module_unit(root, skip), strengths=measured, weaknesses=tuple(_mounted_late(uses)))
 
 
 def _route(node: Node) -> str:
@@ -118,19 +122,42 @@ def _route(node: Node) -> str:
 def _late(node: Node, name: str, uses: list[Node]) -> Iterator[Weakness]:
     """Guards that are registered behind a route, for a path that holds it: they never see its requests."""
     path = name.partition(" ")[2]
+    for use, found in _behind(node, path, uses):
+        text = f"{name} stands before {text_of(use)}"[:160]
+        key = f"before its guard {found.text}"
+        yield Weakness(key=key, family=found.family, text=text, line=node.start_point[0] + 1)
+
+
+def _mounted_late(uses: list[Node]) -> Iterator[Weakness]:
+    """``app.use("/orders", orders)`` before ``app.use(requireUser)``, of what base mounted, too."""
     for use in uses:
-        given = use.child_by_field_name("arguments")
-        items = [one for one in given.named_children if one.type != "comment"] if given is not None else []
-        at = text_of(items[0])[1:-1] if items and items[0].type == "string" else ""
-        same = (
-            _owner_of(use) == _owner_of(node) and bool(at) and (path + "/").startswith(at.rstrip("/") + "/")
-        )
-        if use.start_byte < node.end_byte or not same:
+        items = _given(use)
+        if len(items) < 2 or items[0].type != "string" or any([*_middleware(items[-1], "wide")]):
             continue
-        for found in (g for item in items[1:] for g in _middleware(item, "wide")):
-            text = f"{name} stands before {text_of(use)}"[:160]
-            key = f"before its guard {found.text}"
-            yield Weakness(key=key, family=found.family, text=text, line=node.start_point[0] + 1)
+        path, router = text_of(items[0])[1:-1], last_name(items[-1])
+        for guarding, found in _behind(use, path, uses):
+            text = f"{text_of(use)} stands before {text_of(guarding)}"[:160]
+            key = f"{path} before its guard {found.text}"
+            line = use.start_point[0] + 1
+            yield Weakness(key=key, family=found.family, text=text, line=line, needs=(router,))
+
+
+def _behind(node: Node, path: str, uses: list[Node]) -> Iterator[tuple[Node, Guard]]:
+    """Guards behind a route or a router that would see its requests if they stood before it."""
+    for use in uses:
+        items = _given(use)
+        at = text_of(items[0])[1:-1] if items and items[0].type == "string" else ""
+        holds = (path + "/").startswith(at.rstrip("/") + "/")
+        if use.start_byte < node.end_byte or _owner_of(use) != _owner_of(node) or not holds:
+            continue
+        for found in (g for item in (items[1:] if at else items) for g in _middleware(item, "wide")):
+            if at or found.family in (*WHO, "csrf"):
+                yield use, found
+
+
+def _given(call: Node) -> list[Node]:
+    given = call.child_by_field_name("arguments")
+    return [one for one in given.named_children if one.type != "comment"] if given is not None else []
 
 
 def _owner_of(call: Node) -> str:
@@ -355,7 +382,9 @@ def _unit(
     weak: list[Weakness] | None = None, *, route: bool, skip: frozenset[int],
 ) -> Unit:  # fmt: skip
     short = name.rpartition(".")[2]
-    fallback: Family | None = (family_of(short) or "validation") if is_check(short) and not route else None
+    asked = [text_of(n) for one in bodies for n in _parameters(one)]
+    decides = is_check_of(short, asked) and not route
+    fallback: Family | None = (family_of(short) or "validation") if decides else None
     if fallback is None and not route and any(_is_compared(one) for one in bodies):
         fallback = "integrity"
     tested: set[str] = set()
@@ -393,6 +422,11 @@ def _unit(
         acts=tuple(acts)[:_WORDS],
         mentions=tuple(sorted(set(words)))[:_WORDS],
     )
+
+
+def _parameters(function: Node) -> list[Node]:
+    given = function.child_by_field_name("parameters")
+    return [n for n in walk(given, frozenset()) if n.type == "identifier"] if given is not None else []
 
 
 def _is_compared(function: Node) -> bool:

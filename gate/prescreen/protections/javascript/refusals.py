@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.protections.conditions import Term
-from gate.prescreen.protections.facts import SWALLOWED, Family, Guard, Weakness
+from gate.prescreen.protections.facts import QUERY, SWALLOWED, Family, Guard, Weakness
 from gate.prescreen.protections.javascript.conditions import (
     Conditions,
     first_in,
@@ -31,6 +31,7 @@ from gate.prescreen.protections.vocabulary import (
     CLEANERS,
     family_of,
     is_checking,
+    is_owner,
     is_raising,
     is_refusing,
     is_switch,
@@ -43,7 +44,7 @@ FUNCTIONS: Final = frozenset({
 })  # fmt: skip
 _ENDS: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 _SAID: Final = ("error", "redirect", "denied", "status(4")
-_SAYS: Final = frozenset({"includes", "startsWith", "some", "every", "has", "test"})
+_SAYS: Final = frozenset({"includes", "startsWith", "endsWith", "some", "every", "has", "test"})
 _OWN: Final = frozenset(
     {"userId", "user_id", "ownerId", "owner_id", "owner", "user", "authorId", "createdBy"}
 )
@@ -387,9 +388,11 @@ def _owned(given: Node, call: Node) -> Iterator[Guard]:
     """``{ where: { id, userId: req.user.id } }``: only what belongs to who asks."""
     if not last_name(call).startswith(("find", "get", "update", "delete")):
         return
-    for value in (one for one in given.named_children if one.type == "object"):
-        for pair in (n for n in walk(value, FUNCTIONS) if n.type == "pair"):
-            own = text_of(pair.child_by_field_name("key")) in _OWN
-            if own and is_user(pair.child_by_field_name("value")):
+    for one_object in (one for one in given.named_children if one.type == "object"):
+        for pair in (n for n in walk(one_object, FUNCTIONS) if n.type == "pair"):
+            value = pair.child_by_field_name("value")
+            key = text_of(pair.child_by_field_name("key"))
+            bound = value is not None and value.type in ("identifier", "member_expression")
+            if (is_owner(key) and bound) or (key in _OWN and is_user(value)):
                 made = made_guard("authorisation", "argument", ("-what is the user's",), pair)
-                yield replace(made, of=last_name(call))
+                yield replace(made, of=QUERY)

@@ -12,7 +12,8 @@ from typing import Final
 
 from gate.prescreen.protections.conditions import is_user, last_name
 from gate.prescreen.protections.facts import QUERY, Family, Form, Guard, Weakness
-from gate.prescreen.protections.vocabulary import family_of, is_opening, snake
+from gate.prescreen.protections.traits import BY_ENDING, EVERYWHERE, lapse, trait
+from gate.prescreen.protections.vocabulary import family_of, is_opening, is_owner, snake
 
 ROUTES: Final = frozenset({
     "route", "get", "post", "put", "delete", "patch", "api_route", "websocket", "view_config", "api_view",
@@ -30,7 +31,6 @@ LISTS: Final = frozenset({
     "method_decorators", "required_scopes", "permissions", "auth", "middleware", "permission",
 })  # fmt: skip
 """Arguments and class attributes that name protections."""
-_TENANTS: Final = frozenset({"tenant", "tenant_id", "organization_id", "organisation_id", "workspace_id"})
 _OFF: Final = (
     ("optional", True), ("required", False), ("auto_error", False), ("enabled", False), ("exempt", True),
 )  # fmt: skip
@@ -183,17 +183,51 @@ def _arguments(call: ast.Call) -> Iterator[Guard | Weakness]:
             yield guard("setting", "argument", f"{name}({word})", keyword, f"{name}({source(keyword)})")
         elif word == "autoescape" and not (isinstance(value, ast.Constant) and not value.value):
             yield guard("escaping", "argument", "autoescape", keyword, f"{name}({source(keyword)})")
+            yield from _escaped(value)
         elif word == "algorithms":
             yield from _algorithms(name, keyword)
         elif word == "options" and isinstance(value, ast.Dict):
             yield from _options(name, value)
-        elif name in _QUERIES and (is_user(value) or word in _TENANTS):
+        elif name in _QUERIES and (
+            _is_users(value) or (_is_owner(word) and not isinstance(value, ast.Constant))
+        ):
             yield _of_user(keyword, call)
     if name in _QUERIES:
         for value in call.args:
             sides = [value.left, *value.comparators] if isinstance(value, ast.Compare) else []
-            if any(is_user(side) or last_name(side) in _TENANTS for side in sides):
+            if any(_is_users(side) or _is_owner(last_name(side)) for side in sides):
                 yield _of_user(value, call)
+
+
+def _escaped(value: ast.expr) -> Iterator[Guard | Weakness]:
+    """``autoescape=True`` is for every template; ``select_autoescape()`` asks their endings."""
+    if isinstance(value, ast.Constant):
+        yield trait("escaping", EVERYWHERE, source(value), value.lineno)
+    elif isinstance(value, ast.Call) and last_name(value) == "select_autoescape":
+        named = {keyword.arg: keyword.value for keyword in value.keywords}
+        default = named.get("default")
+        given = value.args[0] if value.args else named.get("enabled_extensions")
+        items = given.elts if isinstance(given, ast.List | ast.Tuple | ast.Set) else []
+        endings = [str(one.value).lstrip(".") for one in items if isinstance(one, ast.Constant)]
+        if not (isinstance(default, ast.Constant) and default.value):
+            key = f"{BY_ENDING}{' '.join(endings or ('html', 'htm', 'xml'))}"
+            yield lapse("escaping", key, source(value), value.lineno, needs=(EVERYWHERE,))
+
+
+def _is_users(value: ast.expr) -> bool:
+    """``request.user``, and what is kept of it: ``request.user.account``."""
+    while isinstance(value, ast.Attribute) and not is_user(value):
+        value = value.value
+    return is_user(value)
+
+
+def _is_bound(word: str | None, value: ast.expr) -> bool:
+    return _is_users(value) or (_is_owner(word) and not isinstance(value, ast.Constant))
+
+
+def _is_owner(word: str | None) -> bool:
+    """``tenant_id=``, ``owner__in=``, ``account__pk=``."""
+    return word is not None and is_owner(word.removesuffix("__in").replace("__", "_"))
 
 
 def _of_user(node: ast.AST, call: ast.Call) -> Guard:

@@ -23,7 +23,9 @@ from gate.prescreen.protections.python.guards import (
 )  # fmt: skip
 from gate.prescreen.protections.python.refusals import Refusals, digest
 from gate.prescreen.protections.python.strengths import Constants, constants_of, strengths_in
-from gate.prescreen.protections.vocabulary import family_of, is_check, is_constant_time
+from gate.prescreen.protections.python.traits import python_traits
+from gate.prescreen.protections.traits import with_traits
+from gate.prescreen.protections.vocabulary import family_of, is_check_of, is_constant_time
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
@@ -52,7 +54,8 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     units = [*_units(tree, django, known)]
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
-    return FileFacts(units=tuple(units))
+    traits = {} if known is None else python_traits(tree, path)
+    return FileFacts(units=tuple(with_traits(units, traits)))
 
 
 def _imports(node: ast.stmt, package: str) -> bool:
@@ -110,7 +113,8 @@ def _before_requests(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[G
 
 
 def _refusals(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Refusals:
-    fallback = (family_of(node.name) or "validation") if is_check(node.name) else None
+    asked = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    fallback = (family_of(node.name) or "validation") if is_check_of(node.name, asked) else None
     answers = [n for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
     if fallback is None and any(_is_compared(n.value) for n in answers):
         fallback = "integrity"

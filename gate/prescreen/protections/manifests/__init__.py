@@ -1,0 +1,1 @@
+"""Protections that a manifest gives or takes: which file a name stands for."""

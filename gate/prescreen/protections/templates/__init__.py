@@ -1,0 +1,1 @@
+"""Protections in templates of pages."""

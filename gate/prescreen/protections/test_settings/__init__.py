@@ -1,0 +1,1 @@
+"""Which tests the settings of a test runner leave out."""
