@@ -239,13 +239,17 @@ class Protections:
             return ended(self.name, left_out)
         now_at = {v.path: v.source.path for v in bases}
         base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
-        head, unlooked = _read([*map(_packed, heads)], until)
+        head, unread = _read([*map(_packed, heads)], until)
+        unlooked = [(path, why) for path, why in unread if _is_program(path)]
         by_path = {v.path: v for v in heads}
         try:
             found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head)]
         except TimeoutError:
             late = "the scanner's deadline had passed"
-            return ended(self.name, left_out, [*unlooked, *((path, late) for path in head)])
+            missed = [(path, late) for path in head if _is_program(path)]
+            if missed:
+                return ended(self.name, left_out, [*unlooked, *missed])
+            found = left_out
         programs = [(path, why) for path, why in unlooked if by_path[path].language == "python"]
         result = ended(self.name, found, programs)
         others = [item for item in unlooked if item not in programs]
@@ -256,6 +260,11 @@ def _noted(result: Prescreened, others: Sequence[tuple[str, str]]) -> Prescreene
     """The same; JavaScript that was not compared is named in the stage, since Semgrep reads it, too."""
     why = f"{unread_files_text(others)} (read elsewhere)"
     return replace(result, stages=tuple(replace(stage, reason=why) for stage in result.stages))
+
+
+def _is_program(path: str) -> bool:
+    """A template or a manifest that was not compared is no program that nobody looked at."""
+    return not path.endswith(ENDINGS) and path.rpartition("/")[2] not in NAMES
 
 
 def _packed(view: View) -> _File:

@@ -45,6 +45,12 @@ FUNCTIONS: Final = frozenset({
 _ENDS: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 _SAID: Final = ("error", "redirect", "denied", "status(4")
 _SAYS: Final = frozenset({"includes", "startsWith", "endsWith", "some", "every", "has", "test"})
+_ASKING: Final = frozenset({
+    "find", "findOne", "findMany", "findFirst", "findUnique", "findAll", "findOneAndUpdate",
+    "findOneAndDelete", "findFirstOrThrow", "findUniqueOrThrow", "updateOne", "updateMany", "deleteOne",
+    "deleteMany",
+})  # fmt: skip
+"""Calls that ask a database, whatever stands in what they are given."""
 _OWN: Final = frozenset(
     {"userId", "user_id", "ownerId", "owner_id", "owner", "user", "authorId", "createdBy"}
 )
@@ -392,7 +398,8 @@ def _owned(given: Node, call: Node) -> Iterator[Guard]:
         for pair in (n for n in walk(one_object, FUNCTIONS) if n.type == "pair"):
             value = pair.child_by_field_name("value")
             key = text_of(pair.child_by_field_name("key"))
-            bound = value is not None and value.type in ("identifier", "member_expression")
+            plainly = value is not None and value.type in ("identifier", "member_expression")
+            bound = plainly and (last_name(call) in _ASKING or "where" in text_of(one_object))
             if (is_owner(key) and bound) or (key in _OWN and is_user(value)):
                 made = made_guard("authorisation", "argument", ("-what is the user's",), pair)
                 yield replace(made, of=QUERY)
