@@ -36,6 +36,8 @@ _QUERIES: Final = frozenset({
 _ASKING: Final = ("query", "find", "exec", "fetch", "select", "create_query", "delete_", "update_", "raw")
 _BY_NAME: Final = ("decorator", "parameter", "call")
 """Forms of guards that another function makes."""
+_ASKERS: Final = ("request", "req.", "current_user", "currentuser", "session", "g.user", "principal", "auth")
+"""What the one who asks is called, where a query is kept to what is theirs."""
 _NO_GUARD: Final = ("branch", "entry")
 """Forms that keep nobody out by themselves."""
 _ANEW: Final = 0.25
@@ -164,7 +166,7 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         before=tuple(dict.fromkeys(g.text for g, _ in those)),
         before_at=f"{both.old.path}:{first.line}",
         after=looser.text if looser else "",
-        open=both.new.unit.route and asked and not asks and how == "removed",
+        open=both.new.unit.route and not asks and how == "removed" and any(_keeps_out(g) for g, _ in those),
         mild=mild,
         bare=checks
         and not mild
@@ -172,6 +174,12 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         and (decides(both.new.unit) or decides(both.old.unit))
         and is_as_before(both.old.unit, both.new.unit, *shown),
     )
+
+
+def _keeps_out(guard: Guard) -> bool:
+    """Does it say who may come in? A filter by an owner's name alone (``team=team``) may be a search."""
+    by_name = guard.form in _NO_GUARD and not any(word in guard.text.lower() for word in _ASKERS)
+    return guard.family in WHO and not by_name
 
 
 def _is_timing(those: list[tuple[Guard, Guard | None]]) -> bool:
