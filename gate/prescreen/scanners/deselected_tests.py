@@ -14,12 +14,12 @@ from gate.languages.path_roles import is_test_code
 from gate.model.finding import Finding
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import PrescreenRequest, View, Views
-from gate.prescreen.protections.test_settings.compare import Deselected, deselected
-from gate.prescreen.protections.test_settings.facts import TestSettings
-from gate.prescreen.protections.test_settings.reader import NAMES
 from gate.prescreen.text_rule import finding
+from gate.protections.test_settings.compare import Deselected, deselected
+from gate.protections.test_settings.facts import TestSettings
+from gate.protections.test_settings.reader import NAMES
 
-_READER: Final = "gate.prescreen.protections.test_settings.reader:read"
+_READER: Final = "gate.protections.test_settings.reader:read"
 _CODE: Final = (".py", ".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs")
 _MOST: Final = 20
 _TESTS: Final = 400

@@ -20,16 +20,16 @@ from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended, unread_files_text
-from gate.prescreen.protections.compare import losses
-from gate.prescreen.protections.facts import WHO, FileFacts
-from gate.prescreen.protections.manifests.reader import NAMES
-from gate.prescreen.protections.templates.reader import ENDINGS
-from gate.prescreen.protections.tests_compare import Missing, changed_names, missing_tests
-from gate.prescreen.protections.traits import BY_ENDING
-from gate.prescreen.protections.unit_losses import Loss
 from gate.prescreen.scanners.deselected_tests import deselected_tests
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
+from gate.protections.compare import losses
+from gate.protections.facts import WHO, FileFacts
+from gate.protections.manifests.reader import NAMES
+from gate.protections.templates.reader import ENDINGS
+from gate.protections.tests_compare import Missing, changed_names, missing_tests
+from gate.protections.traits import BY_ENDING
+from gate.protections.unit_losses import Loss
 
 REMOVED: Final = rule.meta(
     "protection-removed",
@@ -194,16 +194,16 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
 }
 _MOST: Final = 20
 _DOORS: Final[dict[str, str]] = {
-    "python": "gate.prescreen.protections.python.reader:read",
-    "javascript": "gate.prescreen.protections.javascript.reader:read",
-    "typescript": "gate.prescreen.protections.javascript.reader:read",
-    "shell": "gate.prescreen.protections.shell.reader:read",
+    "python": "gate.protections.python.reader:read",
+    "javascript": "gate.protections.javascript.reader:read",
+    "typescript": "gate.protections.javascript.reader:read",
+    "shell": "gate.protections.shell.reader:read",
 }
 """Languages that have a reader of their own; the others are told by their ending."""
-_GENERIC: Final = "gate.prescreen.protections.generic.reader:read"
+_GENERIC: Final = "gate.protections.generic.reader:read"
 _ENDINGS: Final = (".go", ".java", ".kt", ".kts", ".cs", ".rb", ".php", ".rs")
-_TEMPLATE: Final = "gate.prescreen.protections.templates.reader:read"
-_MANIFEST: Final = "gate.prescreen.protections.manifests.reader:read"
+_TEMPLATE: Final = "gate.protections.templates.reader:read"
+_MANIFEST: Final = "gate.protections.manifests.reader:read"
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",

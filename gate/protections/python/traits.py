@@ -1,0 +1,49 @@
+"""What protects in Python beside guards and conditions, by the function it stands in. Runs in the child."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from gate.protections.python.entries import constant_facts, object_facts
+from gate.protections.python.identity import identity_facts, remote_facts
+from gate.protections.python.keys import key_facts
+from gate.protections.python.lapses import lapse_facts
+from gate.protections.python.proofs import proof_facts, table_facts
+from gate.protections.python.queries import query_facts
+from gate.protections.traits import Fact
+
+_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def python_traits(tree: ast.Module, path: str) -> dict[int, list[Fact]]:
+    """By the line of the function; 0 for the module and the bodies of its classes."""
+    found: dict[int, list[Fact]] = {}
+    about = f"{PurePosixPath(path).parent.name} {PurePosixPath(path).stem}"
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTION):
+            found.setdefault(node.lineno, []).extend(_of_function(node, about))
+    outside = [*_outside(tree.body)]
+    made = [fact for one in outside for fact in (*constant_facts(one), *table_facts(one), *remote_facts(one))]
+    if made:
+        found[0] = made
+    return found
+
+
+def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, about: str) -> Iterator[Fact]:
+    yield from query_facts(node)
+    yield from key_facts(node)
+    yield from object_facts(node)
+    yield from identity_facts(node)
+    yield from proof_facts(node)
+    yield from lapse_facts(node, about)
+
+
+def _outside(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements of the module and of its classes that stand in no function."""
+    for one in body:
+        if isinstance(one, ast.ClassDef | ast.If | ast.Try | ast.With):
+            yield from _outside(one.body)
+        elif not isinstance(one, _FUNCTION):
+            yield one

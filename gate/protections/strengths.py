@@ -1,0 +1,265 @@
+"""Quantities that protect: the length of a token, the cost of a hash, how long a session lives.
+
+Which name speaks of which quantity, in which direction it protects, and how much less is too little. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gate.protections.facts import Strength
+from gate.protections.vocabulary import snake
+
+Scale = Literal["number", "seconds", "bytes", "characters", "log2"]
+"""What a plain number of it counts. Random bytes and characters are made bits, exponents are raised."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measure:
+    """One quantity. ``names`` says its slot; where that says too little, ``about`` must speak of it, too.
+
+    It is loosened by ``factor`` or more, and only past ``bound``: 600,000 rounds for 2,400,000 is tuning.
+    """
+
+    what: str
+    names: re.Pattern[str]
+    about: re.Pattern[str] | None = None
+    more: bool = True
+    factor: float
+    bound: float
+    scale: Scale = "number"
+
+
+_LOGIN: Final = (
+    r"session|token|jwt|auth|login|sign_?in|reset|otp|credential|passw|csrf|remember|presigned|refresh|magic"
+)
+_MEASURES: Final = (
+    Measure(
+        what="cost of bcrypt",
+        names=re.compile(r"salt_rounds|log_rounds|bcrypt\w*(?:rounds|cost|factor)|work_factor$"),
+        factor=4, bound=2**10, scale="log2",
+    ),
+    Measure(
+        what="cost of bcrypt",
+        names=re.compile(r"^(?:rounds|cost)$"), about=re.compile(r"bcrypt|gen_?salt"),
+        factor=4, bound=2**10, scale="log2",
+    ),
+    Measure(
+        what="memory of argon2",
+        names=re.compile(r"memory_cost|argon2?_?memory|^mem_?limit$"), factor=4, bound=7_168,
+    ),
+    Measure(what="passes of argon2", names=re.compile(r"time_cost"), factor=2, bound=2),
+    Measure(
+        what="cost of scrypt",
+        names=re.compile(r"^(?:n|cost)$|scrypt_(?:n|cost)$"), about=re.compile(r"scrypt"),
+        factor=4, bound=2**14,
+    ),
+    Measure(
+        what="rounds of a password hash",
+        names=re.compile(r"(?:^|_)(?:iterations?|rounds|iteration_count|iter_count|n_iter)$"),
+        about=re.compile(r"pbkdf|kdf|hash|passw|derive|crypt|digest"), factor=4, bound=210_000,
+    ),
+    Measure(
+        what="key size",
+        names=re.compile(r"^(?:key_size|key_?bits?|modulus_length|rsa_\w*(?:bits|size)|bits)$"),
+        about=re.compile(r"rsa|private_key|key_?pair|modulus|dsa|dh_"), factor=1.01, bound=2_048,
+    ),
+    Measure(
+        what="length of random values",
+        names=re.compile(
+            r"(?:token|nonce|salt|secret|session_id|api_key|csrf|state|reset_code|otp)"
+            r"_?(?:n?bytes|byte_length)$"
+        ),
+        factor=2, bound=128, scale="bytes",
+    ),
+    Measure(
+        what="length of random values",
+        names=re.compile(
+            r"(?:token|nonce|salt|secret|session_(?:id|key)|api_?key|csrf|reset_code)\w*_(?:length|len|size)$"
+        ),
+        factor=2, bound=96, scale="characters",
+    ),
+    Measure(
+        what="length of a password",
+        names=re.compile(r"(?:min\w*_passw\w*|passw\w*_min\w*|minimum_password)(?:_?len(?:gth)?|_?size)?$"),
+        factor=1.5, bound=8,
+    ),
+    Measure(
+        what="length of a password",
+        names=re.compile(r"^(?:min_?(?:imum)?_?length|min_len|min|min_size)$"), about=re.compile(r"passw"),
+        factor=1.5, bound=8,
+    ),
+    Measure(
+        what="time that is locked",
+        names=re.compile(
+            r"(?:lock_?out|cool_?off|lock_?duration|ban)_?(?:time|duration|period|seconds|minutes|hours|for)?$"
+        ),
+        factor=10, bound=300, scale="seconds",
+    ),
+    Measure(
+        what="log-in attempts",
+        names=re.compile(
+            r"max_\w*(?:login|password|otp|pin|auth)\w*(?:attempts|tries|failures)|failure_limit"
+            r"|failed_(?:login|attempt)"
+            r"|(?:login|password|otp|pin|auth)\w*_(?:attempts?|tries|failures)(?:_limit|_max|_allowed)?$"
+        ),
+        more=False, factor=10, bound=20,
+    ),
+    Measure(
+        what="log-in attempts",
+        names=re.compile(r"^(?:max_)?(?:attempts|failures|tries)(?:_limit|_allowed)?$"),
+        about=re.compile(r"login|passw|otp|auth|lock|pin_|sign_in"), more=False, factor=10, bound=20,
+    ),
+    Measure(
+        what="lifetime",
+        names=re.compile(
+            r"(?:session|token|jwt|remember|reset|otp|auth|login|passw|csrf|magic|refresh|verif|invit)\w*_?"
+            r"(?:lifetime|max_?age|age|expir\w*|ttl|timeout|duration|valid\w*)"
+            r"(?:_(?:delta|in|time|seconds|minutes|hours|days|secs|mins|ms|sec|min))?$"
+        ),
+        more=False, factor=10, bound=86_400, scale="seconds",
+    ),
+    Measure(
+        what="lifetime",
+        names=re.compile(
+            r"^(?:exp|expir\w*|max_?age|lifetime|ttl|life_?span|valid_(?:for|seconds)|timeout|time_to_live)"
+            r"(?:_(?:delta|in|at|on|time|seconds|minutes|hours|days|after))?$"
+        ),
+        about=re.compile(_LOGIN), more=False, factor=10, bound=86_400, scale="seconds",
+    ),
+    Measure(
+        what="tolerance for clocks",
+        names=re.compile(r"^(?:leeway|clock_?(?:skew|tolerance))(?:_seconds)?$"), more=False,
+        factor=10, bound=300, scale="seconds",
+    ),
+    Measure(
+        what="size of what is sent",
+        names=re.compile(
+            r"max_content_length|max_upload|upload_max|max_(?:file|body|request)_?(?:size|length|bytes)"
+            r"|upload\w*_(?:limit|size)|memory_size|^file_size$|^body_limit$"
+        ),
+        more=False, factor=100, bound=64 << 20,
+    ),
+)  # fmt: skip
+_SECRET: Final = re.compile(
+    r"secret|passw(?:or)?d|(?:jwt|signing|sign|private|encrypt\w*|session|hmac|cookie|token)_?key|(?:jwt|hmac)_"
+)
+_RANDOM_VALUE: Final = "length of random values"
+FORESEEABLE: Final = "values that can be foreseen"
+_KNOWN: Final = "how hard it is to guess "
+_GUESSED: Final = Measure(what=_KNOWN, names=_SECRET, factor=2, bound=2)
+_BY_NAME: Final = {measure.what: measure for measure in reversed(_MEASURES)}
+_UNITS: Final = (
+    (re.compile(r"_(?:ms|millis|milliseconds|msec)$"), 0.001),
+    (re.compile(r"_(?:minutes|mins?)$"), 60.0),
+    (re.compile(r"_(?:hours|hrs?)$"), 3600.0),
+    (re.compile(r"_days$"), 86400.0),
+)
+_RANDOM: Final[dict[str, tuple[float, float]]] = {
+    "token_bytes": (8, 32), "token_hex": (8, 32), "token_urlsafe": (8, 32), "urandom": (8, 0),
+    "randbits": (1, 0),
+    "random_bytes": (8, 0), "get_random_bytes": (8, 0), "random_bytes_sync": (8, 0), "uint8_array": (8, 0),
+    "get_random_string": (5.95, 12), "nanoid": (6, 21), "openssl_random_pseudo_bytes": (8, 0),
+    "urlsafe_base64": (8, 16), "random_string_secure": (5.95, 0),
+}  # fmt: skip
+"""Calls whose first argument is a length, with the bits of one and the length where none is given."""
+_PLACES: Final[dict[str, tuple[int, str]]] = {
+    "pbkdf2_hmac": (3, "iterations"), "pbkdf2_sync": (2, "iterations"), "pbkdf2": (2, "iterations"),
+    "gensalt": (0, "bcrypt_rounds"), "gen_salt": (0, "bcrypt_rounds"), "gen_salt_sync": (0, "bcrypt_rounds"),
+    "generate_from_password": (1, "bcrypt_cost"), "hash_sync": (1, "rounds"), "hash": (1, "rounds"),
+    "b_crypt_password_encoder": (0, "bcrypt_rounds"), "hash_password": (1, "rounds"),
+    "generate_key": (1, "bits"), "generate": (0, "bits"), "generate_private_key": (1, "key_size"),
+}  # fmt: skip
+"""Arguments by position: which one, and the name that it would have."""
+
+
+def place_of(callee: str) -> tuple[int, str] | None:
+    """Which argument of a call is a quantity that protects, with a name for it."""
+    return _PLACES.get(snake(callee))
+
+
+def random_bits(callee: str) -> tuple[float, float] | None:
+    """Bits of one unit, and units where none are given, of a call that makes something random."""
+    return _RANDOM.get(snake(callee))
+
+
+def random_strength(bits: float, text: str, line: int) -> Strength:
+    """So many bits from a generator of random values."""
+    return Strength(what=_RANDOM_VALUE, amount=bits, text=text, line=line)
+
+
+def secret_strength(name: str, default: str | None, text: str, line: int) -> Strength | None:
+    """A secret from the environment: unknown, unless the source has a value for where it is unset."""
+    if not _SECRET.search(snake(name)):
+        return None
+    return Strength(what=_KNOWN + name, amount=1 if default else 256, text=text, line=line)
+
+
+def strength(
+    name: str, about: str, amount: float, text: str, line: int, *, timed: bool = False
+) -> Strength | None:
+    """The quantity that a slot of this name holds; None for one that protects nothing.
+
+    ``timed``: the amount is in seconds already, whatever the name says.
+    """
+    plain = snake(name)
+    around = f"{plain} {snake(about)}"
+    for measure in _MEASURES:
+        if not measure.names.search(plain) or (measure.about and not measure.about.search(around)):
+            continue
+        value = _scaled(measure.scale, plain, amount, timed)
+        if value is not None and value > 0:
+            return Strength(what=measure.what, amount=value, text=text, line=line)
+    return None
+
+
+def _scaled(scale: Scale, name: str, amount: float, timed: bool) -> float | None:
+    if scale == "log2":
+        return 2.0**amount if 0 < amount <= 31 else None
+    if scale == "bytes":
+        return amount * 8
+    if scale == "characters":
+        return amount * 6
+    if scale == "seconds" and not timed:
+        return amount * next((by for unit, by in _UNITS if unit.search(name)), 1.0)
+    return amount
+
+
+def weakened(old: Sequence[Strength], new: Sequence[Strength]) -> Iterator[tuple[Strength, Strength]]:
+    """Quantities of base that protect far less at head. One of the same kind may stand in for another."""
+    if gone := _foreseeable(old, new):
+        yield gone
+    for what in sorted({one.what for one in new}):
+        measure = _BY_NAME.get(what, _GUESSED)
+        had = [one for one in old if one.what == what]
+        has = [one for one in new if one.what == what]
+        for one in [*had]:
+            same = next((other for other in has if math.isclose(other.amount, one.amount)), None)
+            if same is not None:
+                had.remove(one)
+                has.remove(same)
+        had.sort(key=lambda one: one.amount)
+        has.sort(key=lambda one: one.amount)
+        for before, after in zip(had, has, strict=False):
+            if _is_loose(measure, before.amount, after.amount):
+                yield before, after
+
+
+def _foreseeable(old: Sequence[Strength], new: Sequence[Strength]) -> tuple[Strength, Strength] | None:
+    """A random value of base that gave way to the clock, a counter or a hash of what everybody knows."""
+    had = [one for one in old if one.what == _RANDOM_VALUE]
+    has = [one for one in new if one.what == _RANDOM_VALUE]
+    made = next((one for one in new if one.what == FORESEEABLE), None)
+    return (
+        (had[0], made) if had and not has and made and all(one.what != FORESEEABLE for one in old) else None
+    )
+
+
+def _is_loose(measure: Measure, before: float, after: float) -> bool:
+    if measure.more:
+        return after < measure.bound and after * measure.factor <= before
+    return after > measure.bound and after >= before * measure.factor

@@ -1,0 +1,151 @@
+"""What one unit loses against its partner of base, other than guards that are gone (compare.py)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gate.protections.facts import WHO, Unit
+from gate.protections.matching import Placed, Side
+from gate.protections.strengths import weakened
+from gate.protections.vocabulary import family_of
+
+How = Literal["removed", "loosened", "inverted", "opened", "weakened"]
+_OVERRIDDEN: Final = frozenset({
+    "has_permission", "has_object_permission", "test_func", "check_permissions", "check_object_permissions",
+    "process_request", "process_view", "get_permissions", "get_queryset", "initial", "dispatch", "prepare",
+    "has_add_permission", "has_change_permission", "has_delete_permission", "has_view_permission",
+    "authenticate", "canActivate",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loss:
+    """What one unit of head no longer refuses. ``line`` is head's; ``before`` and ``after`` are source lines.
+
+    ``open``: it answers requests, and nothing that the change shows asks any more who sends them.
+    ``mild``: it is often in order, as a check that now stands under a condition of the program's own.
+    ``bare``: the unit is as it was but for this loss, and it decides who may do what it does.
+    ``modest``: medium at most. ``key``: of what opens, its name.
+    """
+
+    how: How
+    family: str
+    path: str
+    line: int
+    unit: str
+    before: tuple[str, ...]
+    before_at: str
+    after: str
+    open: bool = False
+    mild: bool = False
+    bare: bool = False
+    modest: bool = False
+    key: str = ""
+
+
+def is_as_before(old: Unit, new: Unit, *told: str, spare: int = 1) -> bool:
+    """Is nothing in the unit new but what ``told`` (source lines of the loss) holds and ``spare`` words?
+
+    Whoever takes a check out for a reason changes what it guarded, too; whoever takes it out alone does not.
+    """
+    lines = " ".join(told)
+    words = [w for w in {*new.mentions} - {*old.mentions} if w not in lines]
+    calls = [c for c in {*new.calls} - {*old.calls} if c not in lines]
+    return len(words) <= spare and len(calls) <= spare and old.kind == new.kind
+
+
+def decides(unit: Unit) -> bool:
+    """Does it answer requests, decide about others, or guard all that stands below it?"""
+    named = family_of(unit.name.rpartition(".")[2]) in (*WHO, "integrity")
+    wide = unit.kind == "class" or any(g.form == "wide" for g in unit.guards)
+    return unit.route or unit.check or named or wide
+
+
+def weaker(old: Placed, new: Placed) -> Iterator[Loss]:
+    """Quantities that protect, far less of them: shorter tokens, cheaper hashes, sessions without an end."""
+    for before, after in weakened(old.unit.strengths, new.unit.strengths):
+        yield Loss(
+            how="weakened",
+            family=before.what,
+            path=new.path,
+            line=after.line,
+            unit=new.unit.name,
+            before=(before.text,),
+            before_at=f"{old.path}:{before.line}",
+            after=after.text,
+        )
+
+
+def dropped(old: Placed, base: Side, head: Side, now_at: Mapping[str, str]) -> Iterator[Loss]:
+    """A method that decides who may, deleted from a class that is still there: the base class's says yes."""
+    owner, _, method = old.unit.name.rpartition(".")
+    telling = [g for g in old.unit.guards if g.family != "other" and g.form != "branch"]
+    if not owner or method not in _OVERRIDDEN or not telling:
+        return
+    path = now_at.get(old.path, old.path)
+    left = [one for one in head.classes.get(owner.rpartition(".")[2], ()) if one.path == path]
+    had = {g.must for one in base.classes.get(owner.rpartition(".")[2], ()) for g in one.unit.guards}
+    for one in left[:1]:
+        if all(g.must in had for g in one.unit.guards) and one.unit.bases:
+            yield Loss(
+                how="removed",
+                family=telling[0].family,
+                path=one.path,
+                line=one.unit.line,
+                unit=one.unit.name,
+                before=(f"def {method}: {telling[0].text}",),
+                before_at=f"{old.path}:{old.unit.line}",
+                after="",
+            )
+
+
+def late(old: Placed, new: Placed) -> Iterator[Loss]:
+    """A check that stood before an act, and stands behind it at head: too late."""
+    if not set(old.unit.acts) & set(new.unit.acts):
+        return
+    for g in old.unit.guards:
+        if g.family not in WHO or g.form not in ("refusal", "call"):
+            continue
+        same = [h for h in new.unit.guards if (h.must, h.form) == (g.must, g.form)]
+        acts = set(old.unit.acts[g.behind :]) - set(old.unit.acts[: g.behind])
+        if same and all(acts & set(new.unit.acts[: h.behind]) for h in same):
+            yield Loss(
+                how="loosened",
+                family=g.family,
+                path=new.path,
+                line=same[0].line,
+                unit=new.unit.name,
+                before=(g.text,),
+                before_at=f"{old.path}:{g.line}",
+                after=f"behind what it guards: {same[0].text}",
+                bare=decides(new.unit) and is_as_before(old.unit, new.unit),
+            )
+            return
+
+
+def opened(old: Placed, new: Placed) -> Iterator[Loss]:
+    """What takes a protection away by being there, and was not there at base."""
+    had = Counter(w.key for w in old.unit.weaknesses)
+    known = {*old.unit.mentions, *(atom for g in old.unit.guards for atom in g.must)}
+    for w in new.unit.weaknesses:
+        if w.needs and known.isdisjoint(w.needs):
+            continue
+        had[w.key] -= 1
+        if had[w.key] < 0:
+            yield Loss(
+                how="opened",
+                family=w.family,
+                path=new.path,
+                line=w.line,
+                unit=new.unit.name,
+                before=(),
+                before_at=f"{old.path}:{old.unit.line}",
+                after=w.text,
+                mild=w.mild,
+                bare=w.family in WHO and not w.modest and is_as_before(old.unit, new.unit, w.text),
+                modest=w.modest,
+                key=w.key,
+            )
