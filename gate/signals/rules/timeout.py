@@ -1,8 +1,7 @@
 """The change did not end in its time, main does.
 
 An endless loop, or a wait that is to outlast the look. What would have come after was not seen. An import or
-an installation that never ends weighs most; a slow test least, and a new script: servers and entry points
-of containers are meant to go on.
+an installation that never ends weighs most; a slow test least.
 
 Bound loops and waits.
 """
@@ -12,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.model.behaviour import Behaviour, BehaviourKind
+from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import HIGH, LOW, MEDIUM, behaviour_finding, new, phase_of, rule
 
-_SEVERITY: Final = {"test": LOW, "call": MEDIUM, "script": MEDIUM}
+_SEVERITY: Final = {"test": LOW, "call": MEDIUM}
 
 
 @rule(
@@ -35,13 +34,7 @@ def check(context: SignalContext) -> Iterator[Finding]:
     """One finding; what nobody can wait for says more than what is only slow."""
     for behaviour in new(context, BehaviourKind.LIMIT):
         if behaviour.subject == "wall-time":
-            phase = phase_of(context, behaviour)
-            severity, message = _SEVERITY.get(phase, HIGH), "Did not end in its time, which main does."
-            if phase == "script" and not _is_known(context, behaviour):
-                severity, message = LOW, "A new script did not end in its time."
-            yield behaviour_finding(check.meta, context, behaviour, message, severity=severity)
-
-
-def _is_known(context: SignalContext, behaviour: Behaviour) -> bool:
-    """Was it run at base, too?"""
-    return any(run.side == "base" and run.probe.id in behaviour.probes for run in context.runs)
+            severity = _SEVERITY.get(phase_of(context, behaviour), HIGH)
+            yield behaviour_finding(
+                check.meta, context, behaviour, "Did not end in its time, which main does.", severity=severity
+            )

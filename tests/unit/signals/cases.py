@@ -448,7 +448,7 @@ HITS: Final[tuple[Hit, ...]] = (
     ("resource-exhaustion", (b("limit", "disk"),), "import", "critical/medium"),
     ("resource-exhaustion", (b("limit", "process-storm"),), "call", "critical/medium"),
     ("timeout", (b("limit", "wall-time"),), "import", "high/medium"),
-    ("timeout", (b("limit", "wall-time"),), "script", "low/medium"),
+    ("timeout", (b("limit", "wall-time"),), "script", "high/medium"),
     ("timeout", (b("limit", "wall-time"),), "call", "medium/medium"),
     ("timeout", (b("limit", "wall-time"),), "test", "low/medium"),
     ("listening-socket", (b("listen", "any:4444", reach="none"),), "import", "high/high"),

@@ -207,9 +207,3 @@ def test_a_name_that_is_drawn_anew_is_no_other_act() -> None:
     drawn = behaviour("write", again, place="tree", probes=("p1~ci",))
     assert findings("acts-only-when", behaviour("write", first, place="tree"), drawn) == []
     assert findings("acts-only-when", behaviour("write", "tree:out/all.txt", place="tree"), drawn)
-
-
-def test_a_script_that_ended_at_base_and_does_not_any_more_weighs_more_than_a_new_one() -> None:
-    both = (run("script"), replace(run("script"), side="base"))
-    (found,) = BY_ID["timeout"].check(context(behaviour("limit", "wall-time"), phase="script", runs=both))
-    assert (found.severity.value, found.message) == ("medium", "Did not end in its time, which main does.")
