@@ -68,7 +68,7 @@ _SECRETS: Final[dict[str, tuple[str, ...]]] = {
 _SPELT: Final = {"without-password": "prohibit-password", "1": "on", "0": "off", "true": "on", "false": "off"}
 _HBA: Final = ("trust", "password", "ident", "md5", "peer", "scram-sha-256", "gss", "ldap", "cert", "reject")
 _REFUSES: Final = re.compile(r"\b(?:deny|reject|auth|tarpit|silent-drop)\b")
-_DOCKER_LISTS: Final = ("hosts", "insecure-registries", "registry-mirrors", "authorization-plugins")
+_DOCKER_LISTS: Final = ("hosts", "insecure-registries", "registry-mirrors")
 
 
 def daemon_kind(path: str) -> str:
@@ -93,16 +93,14 @@ def daemon_facts(text: str, path: str) -> FileFacts:
     """Facts and widths of such a file."""
     kind = daemon_kind(path)
     readers = {"pg_hba": _host_based, "haproxy": _proxy, "forwarder": _forwarded}
-    found = [*(readers[kind](text, path) if kind in readers else _by_table(text, path, kind))]
-    facts = [one for one in found if isinstance(one, Fact)]
-    return FileFacts(facts=facts, subjects=[path], widths=[one for one in found if isinstance(one, Width)])
+    return FileFacts.of(readers[kind](text, path) if kind in readers else _by_table(text, path, kind), [path])
 
 
 def docker_widths(data: object, path: str) -> Iterator[Width]:
     """``daemon.json``: where the engine listens and what it trusts; without a key, nobody."""
     if PurePosixPath(path).name.lower() != "daemon.json" or not isinstance(data, dict):
         return
-    for key in _DOCKER_LISTS[:3]:
+    for key in _DOCKER_LISTS:
         value = data.get(key, [])
         members = [str(one) for one in value] if isinstance(value, list) else []
         yield Width("trusted", f"{path} {key}", 1, f"{key}: {json.dumps(members)}"[:120], members=members)

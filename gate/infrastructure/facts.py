@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -43,6 +43,16 @@ class FileFacts(msgspec.Struct, frozen=True):
     facts: list[Fact] = []
     subjects: list[str] = []
     widths: list[Width] = []
+
+    @classmethod
+    def of(cls, found: Iterable[Fact | Width], subjects: Sequence[str]) -> FileFacts:
+        """What a reader found, in the order that it came."""
+        said = list(found)
+        return cls(
+            facts=[one for one in said if isinstance(one, Fact)],
+            subjects=list(subjects),
+            widths=[one for one in said if isinstance(one, Width)],
+        )
 
 
 class Kind(NamedTuple):

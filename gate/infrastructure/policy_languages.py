@@ -41,9 +41,7 @@ def policy_language_facts(text: str, path: str) -> FileFacts:
     """Facts of such a file."""
     reader = {"firestore": _firestore, "rego": _rego, "casbin": _casbin}[policy_language(path)]
     found = [*reader(text, path)]
-    facts = [one for one in found if isinstance(one, Fact)]
-    subjects = [path, *(one.subject for one in found)]
-    return FileFacts(facts=facts, subjects=subjects, widths=[one for one in found if isinstance(one, Width)])
+    return FileFacts.of(found, [path, *(one.subject for one in found)])
 
 
 def _firestore(text: str, path: str) -> Iterator[Fact | Width]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from gate.infrastructure.facts import Fact, FileFacts, Width
-from gate.infrastructure.policy_widths import statement_widths
+from gate.infrastructure.policy_widths import REFERENCE, flat, statement_widths
 from gate.infrastructure.settings import named_width
 from gate.languages import hcl
 
@@ -69,7 +69,6 @@ _PROTECTS: Final = (
     "verify",
 )
 _SHOWN: Final = re.compile(r"\bnonsensitive\s*\(")
-_REFERENCE: Final = re.compile(r"^(?:\$\{)?(?:data|var|local|module|each|self|[a-z]+_[a-z0-9_]+)\.")
 _DEEPEST: Final = 40
 
 Value = str | list["Value"] | dict[str, "Value"]
@@ -87,9 +86,7 @@ def terraform_facts(data: bytes, path: str = "") -> FileFacts:
     for name, expression in hcl.attributes(root):
         subjects.append(f"{path} variable {name}")
         found += _variable(name, _value(expression), path, expression.start_point[0] + 1)
-    facts = [one for one in found if isinstance(one, Fact)]
-    widths = [one for one in found if isinstance(one, Width)]
-    return FileFacts(facts=facts, subjects=subjects, widths=widths)
+    return FileFacts.of(found, subjects)
 
 
 def _variable(name: str, value: Value, path: str, line: int) -> Iterator[Fact | Width]:
@@ -120,22 +117,15 @@ def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[F
         if str(low.get("effect", "Allow")).lower() != "allow":
             continue
         actions, over = (
-            _flat(low.get("action", low.get("actions"))),
-            _flat(low.get("resource", low.get("resources"))),
+            flat(low.get("action", low.get("actions"))),
+            flat(low.get("resource", low.get("resources"))),
         )
         if {"*", "*:*"} & actions and "*" in over:
             yield Fact("grant", "every-right", subject, line, "Allow * on *")
         yield from statement_widths(low, subject, line)
-        who = _flat(low.get("principal", low.get("principals")))
+        who = flat(low.get("principal", low.get("principals")))
         if "*" in who and not low.get("condition"):
             yield Fact("grant", "to-anybody", subject, line, f"Allow {' '.join(sorted(actions))[:80]} to *")
-
-
-def _flat(value: Value | None) -> set[str]:
-    if isinstance(value, str):
-        return {value}
-    inner = value.values() if isinstance(value, dict) else value or []
-    return {text for one in inner for text in _flat(one)}
 
 
 def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fact | Width]:
@@ -186,7 +176,7 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
         yield from _worth(name, value, subject, at)
         if name == "sensitive" and value == "true":
             yield Fact("guard", "secret", f"{subject} {name}", at, text)
-        if any(_SHOWN.search(one) for one in _flat(value)):
+        if any(_SHOWN.search(one) for one in flat(value)):
             yield Fact("grant", "secret-shown", f"{subject} {name}", at, text)
         if name in _GUARDED and value == "true":
             yield Fact("guard", _GUARDED[name], f"{subject} {name}", at, text)
@@ -194,7 +184,7 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
             name == "acl" and str(value).startswith("public-")
         ):
             yield Fact("grant", "public-data", f"{subject} {name}", at, text)
-        elif name in ("member", "members") and _PRINCIPALS & _flat(value):
+        elif name in ("member", "members") and _PRINCIPALS & flat(value):
             yield Fact("grant", "to-anybody", subject, at, text)
         elif name == "policy_arn" and str(value).endswith(_OWNERS):
             yield Fact("grant", "every-right", f"{subject} {str(value).rpartition('/')[2]}", at, text)
@@ -213,16 +203,16 @@ def _worth(name: str, value: Value, subject: str, line: int) -> Iterator[Width]:
     elif name in ("member", "members", "thumbprint_list", "client_id_list"):
         name = "trusted_identities"
     for width in named_width(name, value, f"{subject} {name}", line):
-        members = [one for one in width.members if not _REFERENCE.match(one)]
+        members = [one for one in width.members if not REFERENCE.match(one)]
         yield msgspec.structs.replace(width, members=members)
 
 
 def _opened(kind: str, values: dict[str, Value], subject: str, line: int) -> Iterator[Fact]:
-    sources = _flat(values.get("cidr_blocks")) | _flat(values.get("ipv6_cidr_blocks"))
+    sources = flat(values.get("cidr_blocks")) | flat(values.get("ipv6_cidr_blocks"))
     sources |= (
-        _flat(values.get("source_ranges")) | _flat(values.get("cidr_ipv4")) | _flat(values.get("cidr_ipv6"))
+        flat(values.get("source_ranges")) | flat(values.get("cidr_ipv4")) | flat(values.get("cidr_ipv6"))
     )
-    sources |= _flat(values.get("source_address_prefix")) | _flat(values.get("cidr_block"))
+    sources |= flat(values.get("source_address_prefix")) | flat(values.get("cidr_block"))
     if not sources & _WORLD or kind == "egress" or "route" in kind:
         return
     direction = str(values.get("type", values.get("direction", "ingress"))).lower()

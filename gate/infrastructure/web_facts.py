@@ -45,9 +45,7 @@ _RAW: Final = re.compile(r"\|\s*(?:safe|safeseq|raw|unsafe|noescape)\b")
 def server_facts(text: str, path: str) -> FileFacts:
     """Nginx and what is written like it (directives, blocks, semicolons)."""
     found = [*_directives(text, path)]
-    facts = [one for one in found if isinstance(one, Fact)]
-    widths = [one for one in found if isinstance(one, Width)]
-    return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in facts)], widths=widths)
+    return FileFacts.of(found, [path, *(one.subject for one in found if isinstance(one, Fact))])
 
 
 def _directives(text: str, path: str) -> Iterator[Fact | Width]:

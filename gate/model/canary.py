@@ -24,6 +24,8 @@ class Canary:
 
 DATABASE_FILE: Final = "/tmp/app-{}.db"  # noqa: S108 - inside the sandbox
 """What the planted ``DATABASE_URL`` names, with its secret: applications open it."""
+DATABASE_SCHEME: Final = "sqlite:///"
+"""What stands before it in the variable."""
 DECOY_FILES: Final = {
     "aws-credentials": ".aws/credentials",
     "ssh-key": ".ssh/id_rsa",

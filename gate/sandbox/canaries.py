@@ -7,7 +7,7 @@ import secrets
 import string
 from collections.abc import Iterable, Iterator
 
-from gate.model.canary import DATABASE_FILE, DECOY_FILES, Canary
+from gate.model.canary import DATABASE_FILE, DATABASE_SCHEME, DECOY_FILES, Canary
 from gate.model.run import SandboxSpec
 
 HOME = "/work/home"
@@ -89,7 +89,7 @@ def _variables(longer: int) -> tuple[Canary, ...]:
         "AWS_SECRET_ACCESS_KEY": _random(_WORD, 40 + longer),
         "OPENAI_API_KEY": "sk-" + _random(_WORD, 48 + longer),
         # Applications configure themselves by it: what it names must open without a driver and a server.
-        "DATABASE_URL": "sqlite:///" + DATABASE_FILE.format(_random(_WORD, 20 + longer)),
+        "DATABASE_URL": DATABASE_SCHEME + DATABASE_FILE.format(_random(_WORD, 20 + longer)),
     }
     return tuple(
         Canary(name=f"env:{name}", env=name, secrets=(value,)) for name, value in sorted(made.items())

@@ -112,6 +112,8 @@ class Varying:
                 before.update(known)
                 given = {c: v for c, v in given.items() if known.get(c) != v}
             fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
+            if not fresh:
+                continue
             asked = asked_for(run, self.planted, self.head, self.changed)
             known_asked = [asked_for(other, self.planted, self.head, ()) for other in at_base]
             one = Candidate(
@@ -122,7 +124,7 @@ class Varying:
                 asked=asked,
                 anew=asked.difference(*known_asked),
             )
-            if fresh and (not one.quiet or may_read(run, at_base, self.planted, self.head, self.changed)):
+            if not one.quiet or may_read(run, at_base, self.planted, self.head, self.changed):
                 found.append(one)
         return sorted(found, key=lambda one: one.quiet)[:MOST]
 

@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from gate.inside.observer.text import text_of
-from gate.model.canary import DATABASE_FILE, Canary
+from gate.model.canary import DATABASE_FILE, DATABASE_SCHEME, Canary
 from gate.model.run import RunRecord
 from gate.model.varied import Channel
 from gate.tracing.behaviour.paths import HOME, TREE, classify_path
@@ -243,7 +243,7 @@ def _attributes(event: File) -> Iterator[tuple[str, bytes]]:
 
 def _database(planted: Sequence[Canary]) -> str:
     """The file that the planted ``DATABASE_URL`` names: its name is a secret that the code only uses."""
-    return next((c.secrets[0].removeprefix("sqlite:///") for c in planted if c.env == "DATABASE_URL"), "")
+    return next((c.secrets[0].removeprefix(DATABASE_SCHEME) for c in planted if c.env == "DATABASE_URL"), "")
 
 
 def _same_name(path: str, database: str) -> str:

@@ -339,8 +339,8 @@ UNRUN_HARMLESS: Final = (
         name="go-init-where-base-lets-it-pass",
         base={"cmd/label.go": _GO, "gate.toml": _GATE.format("pass")},
         head={"cmd/label.go": _GO_HOSTILE},
-        verdicts=("pass", "warn"),
-        rules=("unrun-sensitive",),
+        verdicts=("warn",),
+        rules=("unrun-sensitive", "destination.new"),
     ),
     Pull(
         name="conftest-that-cannot-be-imported",

@@ -4,18 +4,16 @@ network, whom they trust, what they load and from where. Their names are data: `
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
 
+from gate.languages.sensitive_calls.table import shared_tables
 from gate.model.sensitive import SensitiveKind
-from gate.resources import rules_dir
 
 
 @cache
 def steering() -> dict[str, SensitiveKind]:
     """What setting a variable can do, by its name in upper case."""
-    path = rules_dir() / "sensitive-calls" / "_shared.toml"
-    tables = tomllib.loads(path.read_text("utf-8"))["steering"]
+    tables = shared_tables()["steering"]
     return {name: SensitiveKind(kind) for kind, names in tables.items() for name in names}
 
 

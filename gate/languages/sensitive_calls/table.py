@@ -133,11 +133,17 @@ def unshipped(language: Language) -> Language:
 
 
 @cache
+def shared_tables() -> Mapping[str, Any]:
+    """What is the same for all languages: ``_shared.toml`` as it is written."""
+    path = rules_dir() / "sensitive-calls" / "_shared.toml"
+    return tomllib.loads(path.read_text("utf-8"))
+
+
+@cache
 def shared() -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
     """Variables that hold credentials, and (kind, pattern) of paths that do or that are run later."""
-    folder = rules_dir()
-    names = tomllib.loads((folder / "sensitive-calls" / "_shared.toml").read_text("utf-8"))
-    paths = tomllib.loads((folder / "sensitive-paths.toml").read_text("utf-8"))
+    names = shared_tables()
+    paths = tomllib.loads((rules_dir() / "sensitive-paths.toml").read_text("utf-8"))
     left_out = frozenset(names["paths"]["except"])
     return frozenset(names["variables"]["credentials"]), tuple(
         (kind, entry["pattern"])

@@ -5,6 +5,7 @@ A setting that cannot be read leaves nothing out here: the runner cannot read it
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -27,14 +28,16 @@ _SHOWN: Final = 3
 
 
 def deselected_tests(
-    request: PrescreenRequest, views: Views, rule: RuleMeta, seconds: float
+    request: PrescreenRequest, views: Views, rule: RuleMeta, until: float
 ) -> Iterator[Finding]:
-    """One finding for each setting that leaves out tests which base ran, and for an answer that is set."""
+    """One finding for each setting that leaves out tests which base ran, and for an answer that is set.
+    ``until``: time.monotonic().
+    """
     heads = {v.path: v for v in views.of(side="head") if _is_settings(v)}
     if not heads:
         return
     bases = [v for v in views.of(side="base") if _is_settings(v)]
-    base, head = (_read(list(side), seconds) for side in (bases, heads.values()))
+    base, head = (_read(list(side), until) for side in (bases, heads.values()))
     entries = [e.path for e in request.head.entries() if is_test_code(e.path) and e.path.endswith(_CODE)]
     tests = tuple(path for path in entries if not path.endswith("conftest.py"))[:_TESTS]
 
@@ -50,10 +53,12 @@ def _is_settings(view: View) -> bool:
     return view.path.rpartition("/")[2] in NAMES and not view.unreadable and not view.part
 
 
-def _read(views: list[View], seconds: float) -> dict[str, TestSettings]:
+def _read(views: list[View], until: float) -> dict[str, TestSettings]:
     files = [(v.path, v.text.encode("utf-8", "replace")) for v in views]
     reader = Reader(_READER, TestSettings, parses=True, pure=True)
-    results = scan_isolated(reader, files, options={}, deadline=seconds) if files else []
+    results = (
+        scan_isolated(reader, files, options={}, deadline=max(1.0, until - time.monotonic())) if files else []
+    )
     return {result.path: result.value for result in results if result.value is not None}
 
 

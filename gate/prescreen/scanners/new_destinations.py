@@ -146,7 +146,7 @@ def _in_base(tree: Tree, keys: Iterable[str]) -> set[str]:
 
 def _severity(one: _Named) -> Severity:
     """Low in code: its run is compared, and lines that did not run are weighed where that is known
-    (gate/policy/unrun.py).
+    (gate/policy/unrun_destinations.py).
     """
     return Severity.LOW if one.role == "code" and not loads(one.text, one.address) else Severity.MEDIUM
 

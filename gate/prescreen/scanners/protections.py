@@ -234,21 +234,20 @@ class Protections:
         views = make_views(request)
         heads = [v for v in views.of(side="head") if _door(v.path, v.language) and not v.unreadable]
         bases = [v for v in views.of(side="base") if _door(v.path, v.language) and not v.unreadable]
-        left_out = [*deselected_tests(request, views, TESTS, request.deadline)]
+        left_out = [*deselected_tests(request, views, TESTS, until)]
         if not bases and not any(f.status == "deleted" for f in request.change.files):
             return ended(self.name, left_out)
         now_at = {v.path: v.source.path for v in bases}
         base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
-        head, unread = _read([*map(_packed, heads)], until)
-        unlooked = [(path, why) for path, why in unread if _is_program(path)]
+        head, unlooked = _read([*map(_packed, heads)], until)
         by_path = {v.path: v for v in heads}
         try:
             found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head)]
         except TimeoutError:
             late = "the scanner's deadline had passed"
-            missed = [(path, late) for path in head if _is_program(path)]
-            if missed:
-                return ended(self.name, left_out, [*unlooked, *missed])
+            unlooked = [*unlooked, *((path, late) for path in head)]
+            if any(map(_is_program, head)):
+                return ended(self.name, left_out, [item for item in unlooked if _is_program(item[0])])
             found = left_out
         programs = [(path, why) for path, why in unlooked if by_path[path].language == "python"]
         result = ended(self.name, found, programs)
@@ -257,7 +256,7 @@ class Protections:
 
 
 def _noted(result: Prescreened, others: Sequence[tuple[str, str]]) -> Prescreened:
-    """The same; JavaScript that was not compared is named in the stage, since Semgrep reads it, too."""
+    """The same; what is no Python and was not compared is named in the stage: others read it, too."""
     why = f"{unread_files_text(others)} (read elsewhere)"
     return replace(result, stages=tuple(replace(stage, reason=why) for stage in result.stages))
 

@@ -188,9 +188,7 @@ def _arguments(call: ast.Call) -> Iterator[Guard | Weakness]:
             yield from _algorithms(name, keyword)
         elif word == "options" and isinstance(value, ast.Dict):
             yield from _options(name, value)
-        elif name in _QUERIES and (
-            _is_users(value) or (_is_owner(word) and not isinstance(value, ast.Constant))
-        ):
+        elif name in _QUERIES and _is_bound(word, value):
             yield _of_user(keyword, call)
     if name in _QUERIES:
         for value in call.args:

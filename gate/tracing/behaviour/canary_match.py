@@ -20,7 +20,7 @@ from itertools import islice
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from gate.model.canary import Canary
+from gate.model.canary import DATABASE_FILE, DATABASE_SCHEME, Canary
 from gate.tracing.behaviour.canary_encodings import (
     EIGHTYFIVE,
     ROT13,
@@ -47,7 +47,8 @@ _BASE32 = re.compile(rb"[A-Za-z2-7]{20,}")
 _HEX = re.compile(rb"(?:[0-9a-fA-F]{2}){12,}")
 _SPACED_HEX = re.compile(rb"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[ :,.-]?){12,}")
 _BREAKS = re.compile(rb"[\s.\"'\\,;:]+")
-_PASSWORD = re.compile(rb"://[^:/@]*:([^@]+)@|\Asqlite:////tmp/app-(\w+)\.db\Z")
+_BEFORE, _BEHIND = (re.escape(part.encode()) for part in (DATABASE_SCHEME + DATABASE_FILE).split("{}"))
+_PASSWORD = re.compile(rb"://[^:/@]*:([^@]+)@|\A%s(\w+)%s\Z" % (_BEFORE, _BEHIND))
 _URL = re.compile(rb"%[0-9a-fA-F]{2}")
 _PACKED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
 

@@ -149,12 +149,11 @@ class Finder:
         self._segment = segment
         self._told = told
         self._methods = {name.rpartition(".")[2] for name in evaluator.functions}
-        self._plugins = any(
-            "entry_points" in (getattr(node, "attr", ""), getattr(node, "name", ""))
-            for node in ast.walk(tree)
-        )
+        self._plugins = False
         self._parents: dict[ast.AST, ast.AST] = {}
         for node in ast.walk(tree):
+            if "entry_points" in (getattr(node, "attr", ""), getattr(node, "name", "")):
+                self._plugins = True
             for child in ast.iter_child_nodes(node):
                 self._parents[child] = node
 
