@@ -64,6 +64,14 @@ def test_no_package_holds_more_than_a_fifth() -> None:
     assert max(lines.values()) <= sum(lines.values()) / 5, lines
 
 
+def test_every_package_has_a_floor_of_coverage() -> None:
+    """Told within a second here, and not at the end of the suite."""
+    floors = tomllib.loads((ROOT / "tests/coverage_floor.toml").read_text(encoding="utf-8"))
+    there = {p.relative_to(ROOT).as_posix() for p in PACKAGE.glob("*.py")}
+    there |= {p.parent.relative_to(ROOT).as_posix() for p in PACKAGE.glob("*/__init__.py")}
+    assert set(floors) == there
+
+
 def test_no_file_is_longer_than_five_hundred_lines() -> None:
     long = [p for folder in (PACKAGE, ROOT / "tests") for p in folder.rglob("*.py") if _lines(p) > 500]
     assert long == []

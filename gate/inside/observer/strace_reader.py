@@ -95,7 +95,9 @@ class Reader:
         self.canaries = frozenset(canaries)
         self.unparsed = 0
         self.calls: Counter[str] = Counter()
-        self.links = Links(lambda inner: getattr(self.known.by_inner(inner), "pid", None))
+        self.links = Links(
+            lambda inner: getattr(self.known.by_inner(inner), "pid", None), remembered=self._remembered
+        )
         self.sockets = strace_calls.Sockets()
         self.unnamed = strace_calls.MemoryFiles()
         self.begun = False
@@ -168,6 +170,12 @@ class Reader:
         elif found is not None:
             self.halves.pop(tid, None)
             self._call(tid, found)
+
+    def _remembered(self, tid: int, what: bytes) -> bytes:
+        """What the process's magic links led to, by the lines so far: it may be gone by now."""
+        me = self.known.by_thread(tid)
+        kept = {b"cwd": self.known.cwd.get(me.pid, b""), b"exe": bytes_of(me.exe)}
+        return kept.get(what, b"")
 
     def _before(self, tid: int, rest: str) -> None:
         """The launcher's own filter marks the beginning: nothing of the code ran before."""

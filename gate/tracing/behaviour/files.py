@@ -37,6 +37,8 @@ _SURVEYED: Final = frozenset((
     "/usr/lib", "/var", "/media", "/run", "/sys", "/boot",
 ))  # fmt: skip
 """Folders that are listed to see what a machine has. Libraries ask for names in them, no more."""
+_OWN_PROGRAM: Final = "/proc/self/exe"
+"""Opened for writing it is the program that runs, whose name could not be told any more: never ignored."""
 _WORLD: Final = frozenset(("home", "system", "proc", "sys", "own", "names", "quiet", "device"))
 
 
@@ -215,7 +217,8 @@ class FileView:
         self._note(path, by=pid)
         if where.kind == "gate":
             return self._cells.get(Kind.EVADE, "writes to the gate's files", chain, {"path": where.shown})
-        if where.kind == "device" or (where.kind == "quiet" and where.shown.startswith("/proc/self/")):
+        own_proc = where.kind == "quiet" and where.shown.startswith("/proc/self/")
+        if where.kind == "device" or (own_proc and where.shown != _OWN_PROGRAM):
             return IGNORED
         if where.noise or "__pycache__" in path:
             return IGNORED

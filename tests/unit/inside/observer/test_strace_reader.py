@@ -288,6 +288,19 @@ def test_a_memory_file_is_known_when_its_program_is_gone(tmp_path: Path) -> None
     assert [e.path for e in only(events, Exec)] == ["/proc/self/fd/3"]
 
 
+def test_the_own_program_and_folder_are_known_when_the_process_is_gone(tmp_path: Path) -> None:
+    """Under load strace's lines are read long after the calls: /proc has nothing of the process any more."""
+    gone = 1 << 23  # no process has such a number
+    events, _ = read(
+        tmp_path / "t",
+        f"{gone} execve({hexed(b'/usr/bin/tool')}, [{hexed(b'tool')}], []) = 0",
+        f"{gone} openat({CWD}, {hexed(b'/proc/self/exe')}, 0x1) = -1 ETXTBSY (Text file busy)",
+        f"{gone} openat({CWD}, {hexed(b'/proc/self/cwd/a')}, 0x1) = 3",
+        f"{gone} +++ exited with 0 +++",
+    )
+    assert [e.path for e in only(events, Open)] == ["/usr/bin/tool", "/work/a"]
+
+
 def test_a_thread_that_dies_within_a_call_is_told(tmp_path: Path) -> None:
     events, completeness = read(
         tmp_path / "t",

@@ -155,6 +155,7 @@ def test_writing_this_is_nobodys_business(path: str, tmp_path: Path) -> None:
         ("/work/tree/shop/cart.py", "O_RDWR", "tree:shop/cart.py", "writes"),
         ("/tmp/tmpabcdefgh", "O_RDWR|O_CREAT|O_EXCL", "/tmp/*", "writes"),
         ("/proc/sys/kernel/core_pattern", "O_WRONLY", "/proc/sys/kernel/core_pattern", "writes"),
+        ("/proc/self/exe", "O_WRONLY", "/proc/self/exe", "writes"),
         (
             "/usr/lib/python3/dist-packages/x.pth",
             "O_WRONLY|O_CREAT",
