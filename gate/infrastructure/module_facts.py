@@ -1,6 +1,6 @@
-"""Settings that say which file a module's name stands for: ``imports`` and ``exports`` of package.json,
-``paths`` of tsconfig.json, import maps. One word there puts a test double, or another package, in the place
-of a log-in.
+"""Settings that say which file a module's name stands for: ``main``, ``imports`` and ``exports`` of
+package.json, ``paths`` of tsconfig.json, import maps. One word there puts a test double, or another package,
+in the place of a log-in.
 """
 
 from __future__ import annotations
@@ -14,29 +14,28 @@ from gate.languages.path_roles import is_aside, is_test_code
 
 OWN: Final = "own-module"
 STAND_IN: Final = "stand-in"
+_PATHS: Final = (("compilerOptions", "paths"),)
 _TABLES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "package.json": (("imports",), ("exports",), ("browser",)),
+    "package.json": (
+        ("main",),
+        ("module",),
+        ("imports",),
+        ("exports",),
+        ("browser",),
+        ("alias",),
+        ("_moduleAliases",),
+    ),
     "deno.json": (("imports",),),
-    "tsconfig.json": (("compilerOptions", "paths"),),
-    "jsconfig.json": (("compilerOptions", "paths"),),
+    "tsconfig.json": _PATHS,
+    "tsconfig.base.json": _PATHS,
+    "jsconfig.json": _PATHS,
     "import_map.json": (("imports",),),
     "importmap.json": (("imports",),),
 }
-_DOUBLES: Final = frozenset(
-    {
-        "doubles",
-        "double",
-        "mocks",
-        "mock",
-        "__mocks__",
-        "fakes",
-        "fake",
-        "stubs",
-        "stub",
-        "fixtures",
-        "dummies",
-    }
-)
+_DOUBLES: Final = frozenset({
+    "doubles", "double", "mocks", "mock", "__mocks__", "fakes", "fake", "stubs", "stub", "fixtures",
+    "dummies",
+})  # fmt: skip
 _TESTING: Final = frozenset({"test", "testing", "development", "types"})
 """Conditions of ``imports`` under which no user gets the file."""
 _DEEPEST: Final = 6
@@ -50,9 +49,8 @@ def module_facts(found: Any, path: str, line_of: Callable[[tuple[str | int, ...]
         where = found
         for key in table:
             where = where.get(key) if isinstance(where, dict) else None
-        if not isinstance(where, dict):
-            continue
-        for name, value in where.items():
+        named = {table[-1]: f"./{where.removeprefix('./')}"} if isinstance(where, str) else where
+        for name, value in named.items() if isinstance(named, dict) else ():
             for condition, target in _targets(value, "", 0):
                 subject = f"{path} {table[-1]} {name}{condition}"
                 line = line_of((name,))

@@ -25,7 +25,6 @@ from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 from gate.protections.compare import losses
 from gate.protections.facts import WHO, FileFacts
-from gate.protections.manifests.reader import NAMES
 from gate.protections.templates.reader import ENDINGS
 from gate.protections.tests_compare import Missing, changed_names, missing_tests
 from gate.protections.traits import BY_ENDING
@@ -203,7 +202,6 @@ _DOORS: Final[dict[str, str]] = {
 _GENERIC: Final = "gate.protections.generic.reader:read"
 _ENDINGS: Final = (".go", ".java", ".kt", ".kts", ".cs", ".rb", ".php", ".rs")
 _TEMPLATE: Final = "gate.protections.templates.reader:read"
-_MANIFEST: Final = "gate.protections.manifests.reader:read"
 _HOW: Final = {
     "removed": "A check of {} that base had is gone.",
     "loosened": "A check of {} refuses less than at base.",
@@ -262,8 +260,8 @@ def _noted(result: Prescreened, others: Sequence[tuple[str, str]]) -> Prescreene
 
 
 def _is_program(path: str) -> bool:
-    """A template or a manifest that was not compared is no program that nobody looked at."""
-    return not path.endswith(ENDINGS) and path.rpartition("/")[2] not in NAMES
+    """A template that was not compared is no program that nobody looked at."""
+    return not path.endswith(ENDINGS)
 
 
 def _packed(view: View) -> _File:
@@ -274,8 +272,6 @@ def _door(path: str, language: str | None) -> str:
     """Who reads a file; empty for what is not compared."""
     if path.endswith(ENDINGS):
         return _TEMPLATE
-    if path.rpartition("/")[2] in NAMES:
-        return _MANIFEST
     own = _DOORS.get(language or "", "")
     return own or (_GENERIC if path.endswith(_ENDINGS) else "")
 

@@ -110,6 +110,12 @@ HOSTILE: Final = (
     ),
     Pair("module-package", "stand-in", modules("imports", "./src/auth.js"), modules("imports", "auth-kit")),
     Pair(
+        "module-main",
+        "stand-in",
+        {"package.json": '{"name": "shop", "main": "src/auth.js"}'},
+        {"package.json": '{"name": "shop", "main": "src/__mocks__/auth.js"}'},
+    ),
+    Pair(
         "module-condition",
         "stand-in",
         modules("exports", '{"node": "./src/auth.js", "default": "./src/auth.js"}'),
@@ -240,6 +246,12 @@ IN_FILES_OF_THEIR_OWN: Final = {
     "rows-to-all", "runs-as-owner", "admin-given", "kept-out",
 }  # fmt: skip
 HARMLESS: Final = (
+    Pair(
+        "module-main-moved",
+        "",
+        {"package.json": '{"name": "shop", "main": "./src/auth.js"}'},
+        {"package.json": '{"name": "shop", "main": "dist/auth.js"}'},
+    ),
     Pair("module-moved", "", modules("imports", "./src/auth.js"), modules("imports", "./lib/auth.js")),
     Pair("module-new-double", "", {"package.json": "{}"}, modules("imports", "./test/doubles/auth.js")),
     Pair("module-gone", "", modules("imports", "./src/auth.js"), {"package.json": "{}"}),

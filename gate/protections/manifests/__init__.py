@@ -1,1 +1,0 @@
-"""Protections that a manifest gives or takes: which file a name stands for."""
