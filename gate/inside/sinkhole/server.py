@@ -17,7 +17,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from . import names, netlink, tls, web
+from . import client_hello, names, netlink, tls, web
 from .log import Log
 from .streams import Plain, Secured, Stream
 
@@ -244,7 +244,7 @@ class Sinkhole:
             return
         if isinstance(stream, Plain) and port == 53:
             await self._resolver(stream, number, first)
-        elif tls.looks_like_tls(first) and depth < _DEEP:
+        elif client_hello.looks_like_tls(first) and depth < _DEEP:
             inside, name = await self._secure(stream, number, host, first)
             if inside is not None:
                 await self._talk(inside, number, name, port, scheme="https", depth=depth + 1)
@@ -261,13 +261,13 @@ class Sinkhole:
         self, stream: Stream, number: int, host: str, hello: bytes
     ) -> tuple[Secured | None, str]:
         """The stream inside, and the name that was wanted; None when the client does not go on."""
-        wanted = tls.server_name(hello)
+        wanted = client_hello.server_name(hello)
         while wanted is None and len(hello) < 1 << 16:
             more = await stream.recv(_IDLE)
             if not more:
                 break
             hello += more
-            wanted = tls.server_name(hello)
+            wanted = client_hello.server_name(hello)
         stream.push_back(hello)
         name = wanted or host
         try:

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Final, Self
 
-from gate.inside.sinkhole import tls
+from gate.inside.sinkhole import client_hello
 from gate.model.run import Refused
 from gate.sandbox.egress import upstream as egress_upstream
 from gate.sandbox.egress.rules import (
@@ -212,9 +212,11 @@ class Proxy:
             hello += more
             if not more and not hello:
                 raise EOFError  # a client that changed its mind asks for nothing
-            if not more or not tls.looks_like_tls(hello[:3].ljust(3, b"\x03") if len(hello) < 3 else hello):
+            if not more or not client_hello.looks_like_tls(
+                hello[:3].ljust(3, b"\x03") if len(hello) < 3 else hello
+            ):
                 raise RefusedError("what follows is not TLS")
-            wanted = tls.server_name(hello)
+            wanted = client_hello.server_name(hello)
         named = "" if ":" in request.host or request.host.replace(".", "").isdecimal() else request.host
         if wanted is None or wanted.removesuffix(".") != named:
             raise RefusedError("the TLS server name is another one")

@@ -16,13 +16,13 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
-
-from docker import DockerClient
-from docker.errors import APIError, ImageNotFound
+from typing import TYPE_CHECKING, Final, Literal
 
 from gate.errors import InconclusiveError, UsageError
 from gate.sandbox.images import recipe
+
+if TYPE_CHECKING:  # its import takes a tenth of a second, and most sandboxes here are no containers
+    from docker import DockerClient
 
 FILES_LABEL: Final = "gate.files"
 """The label of an image that says which version of the files (recipe.digest) it holds."""
@@ -48,6 +48,8 @@ def find(client: DockerClient, name: str) -> str | None:
         return tagged
     for image in reversed(known):
         if image_id(client, image):
+            from docker.errors import APIError
+
             with contextlib.suppress(APIError):
                 repository, _, tag = name.rpartition(":")
                 client.api.tag(image, repository, tag)
@@ -97,6 +99,8 @@ def pulled(client: DockerClient, reference: str, variable: str) -> str:
 
     Raises UsageError for a name without a digest, InconclusiveError where it cannot be had.
     """
+    from docker.errors import APIError
+
     if not _REFERENCE.fullmatch(reference):
         raise UsageError(
             f"{variable} names no image by its digest: {reference[:200]!r}",
@@ -117,6 +121,8 @@ def pulled(client: DockerClient, reference: str, variable: str) -> str:
 
 def image_id(client: DockerClient, name: str) -> str:
     """The id behind a name, digest or id; empty where the engine has none."""
+    from docker.errors import ImageNotFound
+
     try:
         return str(client.api.inspect_image(name)["Id"])
     except ImageNotFound:

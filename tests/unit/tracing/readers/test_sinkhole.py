@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gate.inside.sinkhole import names, tls
+from gate.inside.sinkhole import client_hello, names
 from gate.inside.sinkhole.log import Log
 from gate.tracing.behaviour.dns_query import query_name
 from gate.tracing.readers.sinkhole import TcpConnection, plain, read_log
@@ -70,14 +70,14 @@ def test_no_packet_breaks_the_reader(packet: bytes) -> None:
 
 @given(st.binary(max_size=400))
 def test_no_hello_breaks_the_reader(data: bytes) -> None:
-    tls.server_name(b"\x16\x03\x01" + data)
+    client_hello.server_name(b"\x16\x03\x01" + data)
 
 
 @given(st.integers(0, 600), st.integers(0, 255), st.integers(0, 600))
 def test_a_damaged_hello_gives_a_name_or_none(at: int, value: int, cut: int) -> None:
     hello = bytearray(_hello("some.example"))
     hello[at % len(hello)] = value
-    tls.server_name(bytes(hello[: max(1, cut)]))
+    client_hello.server_name(bytes(hello[: max(1, cut)]))
 
 
 @functools.cache
@@ -91,8 +91,8 @@ def _hello(name: str) -> bytes:
 
 def test_the_wanted_name_is_read() -> None:
     hello = _hello("some.example")
-    assert tls.server_name(hello) == "some.example"
-    assert tls.server_name(hello[:40]) is None
+    assert client_hello.server_name(hello) == "some.example"
+    assert client_hello.server_name(hello[:40]) is None
 
 
 def _written(path: Path, budget: int = 1 << 20) -> None:
