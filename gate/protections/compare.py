@@ -13,8 +13,9 @@ from gate.protections.effective import effective_guards
 from gate.protections.extents import covers
 from gate.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.protections.matching import Placed, Side, make_side, pairs
+from gate.protections.neighbours import deviants
 from gate.protections.python.settings import ORDER
-from gate.protections.traits import QUIET
+from gate.protections.traits import QUIET, SIGNED
 from gate.protections.unit_losses import (
     How,
     Loss,
@@ -87,12 +88,14 @@ def losses(
     found: list[Loss] = []
     wide = _gained_wide(base_files, head_files)
     hollow = _hollow_names(base, head)
+    known: set[tuple[str, str]] = set()
     for old, new in pairs(base, head, now_at):
         if time.monotonic() > until:
             raise TimeoutError
         if new is None:
             found += dropped(old, base, head, now_at)
             continue
+        known.add((new.path, new.unit.name))
         found += weaker(old, new)
         if not (old.unit.guards or new.unit.weaknesses):
             continue
@@ -102,6 +105,7 @@ def losses(
         found += _lost(both, wide, head)
         found += opened(old, new)
         found += late(old, new)
+    found += deviants(base, head, frozenset(known), now_at)
     return [*{(loss.how, loss.path, loss.line, loss.family): loss for loss in reversed(found)}.values()][::-1]
 
 
@@ -170,6 +174,7 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         mild=mild,
         bare=checks
         and not mild
+        and first.must[0] != SIGNED  # read by the names of what is signed
         and not (_is_timing(those) and _is_check_by_answer(both.old.unit))
         and (decides(both.new.unit) or decides(both.old.unit))
         and is_as_before(both.old.unit, both.new.unit, *shown),

@@ -12,7 +12,7 @@ from gate.protections.matching import Placed, Side
 from gate.protections.strengths import weakened
 from gate.protections.vocabulary import family_of
 
-How = Literal["removed", "loosened", "inverted", "opened", "weakened"]
+How = Literal["removed", "loosened", "inverted", "opened", "weakened", "missing"]
 _OVERRIDDEN: Final = frozenset({
     "has_permission", "has_object_permission", "test_func", "check_permissions", "check_object_permissions",
     "process_request", "process_view", "get_permissions", "get_queryset", "initial", "dispatch", "prepare",

@@ -203,6 +203,10 @@ def is_opening(name: str) -> bool:
     return _OPENING.search(snake(name)) is not None
 
 
+_BODY: Final = frozenset({"body", "payload", "data", "content", "message", "msg", "raw", "canonical"})
+_ABOUT: Final = ("id", "type", "length", "size", "name", "hash", "digest", "encoding")
+
+
 def is_owner(name: str) -> bool:
     """Does a column or a keyword of this name say whose something is?"""
     return _OWNER.search(snake(name)) is not None
@@ -236,3 +240,9 @@ def is_identity(name: str) -> bool:
 def is_proof(header: str) -> bool:
     """Does a header of this name carry a proof that is checked, rather than a claim?"""
     return _PROOF_HEADER.search(snake(header)) is not None
+
+
+def is_body(name: str) -> bool:
+    """Does a value of this name hold what was sent, as bytes or as text?"""
+    words = snake(name).split("_")
+    return not _BODY.isdisjoint(words) and words[-1] not in _ABOUT

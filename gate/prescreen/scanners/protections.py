@@ -105,6 +105,10 @@ the order of a check and what it guards.
 | size of what may be sent | a hundred times or more, and above 64 MiB |
 | a secret from the environment | it gets a default that is written in the source |
 
+- *asked of nobody*: a route that base had not, where all routes beside it at base (three or more in the
+  file) share a check of who asks, or keep their queries to what is the user's, and it does neither. What is
+  meant to be open by its name (log-in, health, webhook ...) is left out.
+
 What is refused is compared, not only how it is written: `path == "/admin"` for `path.startswith("/admin")`,
 `endsWith("a.example")` for `endsWith(".a.example")` in what lets through, a longer prefix, a smaller set
 refuse less. Besides conditions, these are compared:
@@ -118,6 +122,8 @@ refuse less. Besides conditions, these are compared:
   is hidden (`REDACTED`, `SENSITIVE` ... without `authorization`, `cookie` ...), what makes an administrator
   (`ROLES`), what is sent and set behind the owner (`{"owner": me, **sent}`), a maker of signatures that
   leaves its key unused;
+- *what is signed*: a message authentication code that no longer covers what was sent (Python);
+- *answers*: `Cache-Control: private` or `no-store` that is gone, or became `public` (Python);
 - *keys*: a parameter that is gone from the key of a check's cache, a header in the key of a limit;
 - *escaping*: a value of a template that base escaped and head writes as it is (`|safe`, `{{{ }}}`, `<%-`,
   `v-html`, `{% autoescape false %}`), `autoescape=True` that became a choice by endings which a template of
@@ -125,8 +131,7 @@ refuse less. Besides conditions, these are compared:
 - *order*: a decoder behind the check of what it decodes, a router before the guard of an application, a
   guard for `/admin/*` that was for `/admin/**`;
 - *what is left undone*: sessions and tokens that a new password or a log-out no longer ends, a reset link
-  to the host that was asked for, a signature that is compared as far as what is given;
-- *names* of package.json and tsconfig.json that stood for the program's own file and stand for a double.
+  to the host that was asked for, a signature that is compared as far as what is given.
 
 Go, Java, Kotlin, C#, Ruby, PHP and Rust are read by one reader for all: annotations and attributes
 (`@PreAuthorize`, `[Authorize]`), `before_action`, middleware, calls and conditions in the vocabulary of
@@ -149,12 +154,12 @@ gives way to the clock, a counter or a digest is *far less*, too.
 
 ## What it does not see
 
-Guards in files that the change does not touch; values of conditions other than the quantities and texts
-above; queries that are put together from pieces or come from a builder of another library; entries of lists
-whose names say nothing; keys of caches in other languages than Python, and decoders there; policies in
-languages of their own (Rego, Firestore, Casbin); new values of a template that never were escaped; guards
-of frameworks whose names say nothing; the order of middleware in Flask and Starlette; quantities whose
-constant stands in another file under a name that says nothing.
+Guards in files that the change does not touch; new routes in new files; values of conditions other than the
+quantities and texts above; queries that are put together from pieces or come from a builder of another
+library; entries of lists whose names say nothing; keys of caches in other languages than Python, and
+decoders there; policies in languages of their own (Rego, Firestore, Casbin); new values of a template that
+never were escaped; guards of frameworks whose names say nothing; the order of middleware in Flask and
+Starlette; quantities whose constant stands in another file under a name that says nothing.
 """,
     TESTS.id: """
 A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
@@ -207,6 +212,7 @@ _HOW: Final = {
     "loosened": "A check of {} refuses less than at base.",
     "inverted": "A check of {} is turned round: it lets through whom base refused.",
     "weakened": "Far less than at base: {}.",
+    "missing": "A new entry point asks nobody for {}; those beside it do.",
     "opened": "Something that base did not have switches a protection off ({}).",
 }
 _TOLD: Final = {

@@ -1,17 +1,20 @@
-"""Proofs that prove less: signatures compared in part, makers that leave their key unused, in Python.
+"""Proofs that prove less: signatures of less or compared in part, makers that leave their key unused.
 
-Runs in the limited child.
+Python; runs in the limited child.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import source
-from gate.protections.traits import Fact, lapse
-from gate.protections.vocabulary import is_constant_time, is_secret, snake
+from gate.protections.traits import SIGNED, Fact, lapse, trait
+from gate.protections.vocabulary import is_body, is_constant_time, is_secret, snake
+
+_MACS: Final = frozenset({"new", "digest", "update", "hmac_digest", "HMAC"})
 
 
 def proof_facts(node: ast.AST) -> Iterator[Fact]:
@@ -26,6 +29,38 @@ def proof_facts(node: ast.AST) -> Iterator[Fact]:
             key = "compared as far as what is given"
             line = getattr(one, "lineno", 1)
             yield lapse("authentication", key, source(one), line, modest=False)
+
+
+def signed_facts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact]:
+    """``hmac.new(key, stamp + b"." + body)``: what was sent is signed, and nothing can take its place."""
+    made = {
+        one.targets[0].id: one.value
+        for one in ast.walk(node)
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
+    }
+    for one in ast.walk(node):
+        if not (isinstance(one, ast.Call) and last_name(one) in _MACS and _is_mac(one, made)):
+            continue
+        words = {word for arg in (*one.args, *(k.value for k in one.keywords)) for word in _words(arg, made)}
+        if any(is_body(word) for word in words):
+            yield trait("integrity", SIGNED, source(one), one.lineno, of="hmac", form="argument")
+
+
+def _is_mac(call: ast.Call, made: dict[str, ast.expr]) -> bool:
+    of = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    of = made.get(of.id, of) if isinstance(of, ast.Name) else of
+    return any(isinstance(one, ast.Name) and one.id.lower() == "hmac" for one in ast.walk(of))
+
+
+def _words(value: ast.expr, made: dict[str, ast.expr], deep: int = 3) -> Iterator[str]:
+    """Names used in it, and in what its names were set to."""
+    for one in ast.walk(value):
+        if isinstance(one, ast.Name):
+            yield one.id
+            if deep and one.id in made:
+                yield from _words(made[one.id], made, deep - 1)
+        elif isinstance(one, ast.Attribute):
+            yield one.attr
 
 
 def _is_cut(side: ast.expr, other: ast.expr) -> bool:

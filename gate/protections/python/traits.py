@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from gate.protections.python.answers import cache_facts
 from gate.protections.python.entries import constant_facts, object_facts
 from gate.protections.python.identity import identity_facts, remote_facts
 from gate.protections.python.keys import key_facts
 from gate.protections.python.lapses import lapse_facts
-from gate.protections.python.proofs import proof_facts, table_facts
+from gate.protections.python.proofs import proof_facts, signed_facts, table_facts
 from gate.protections.python.queries import query_facts
 from gate.protections.traits import Fact
 
@@ -37,6 +38,8 @@ def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, about: str) -> It
     yield from object_facts(node)
     yield from identity_facts(node)
     yield from proof_facts(node)
+    yield from signed_facts(node)
+    yield from cache_facts(node)
     yield from lapse_facts(node, about)
 
 

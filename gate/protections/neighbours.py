@@ -1,0 +1,124 @@
+"""New entry points that ask for less than those beside them: the deviant one among neighbours. Pure.
+
+After Engler et al., "Bugs as Deviant Behavior" (SOSP 2001): what every entry point of a file asked at base is
+the file's own rule, and nobody has to write it down. Only rules of who may are compared, and only where
+enough neighbours keep them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from gate.protections.effective import effective_guards
+from gate.protections.facts import QUERY, WHO, Guard, Unit
+from gate.protections.matching import Placed, Side
+from gate.protections.unit_losses import Loss
+from gate.protections.vocabulary import family_of, snake
+
+_LEAST: Final = 3
+"""Neighbours that make a rule; all of them keep it."""
+_FORMS: Final = ("decorator", "parameter", "class", "wide", "refusal", "call", "argument")
+_ASKING: Final = frozenset({
+    "execute", "executemany", "fetchone", "fetchall", "fetch_one", "fetch_all", "filter_by", "scalars",
+    "scalar", "get_or_404", "first_or_404", "get_object_or_404", "get_list_or_404", "where", "find_one",
+    "find_many", "find_first", "find_unique", "find_by_id", "find_by_pk", "find_all", "one_or_none",
+    "get_by_id",
+})  # fmt: skip
+"""Calls that ask a database, and nothing else of these names."""
+_OPEN: Final = frozenset({
+    "login", "log_in", "signin", "sign_in", "signup", "sign_up", "register", "logout", "health", "healthz",
+    "ping", "ready", "readyz", "livez", "status", "version", "callback", "forgot", "reset", "public",
+    "robots", "favicon", "metrics", "home", "docs", "webhook", "hook", "options", "csrf",
+})  # fmt: skip
+"""Words in the name of what is meant to be open to everybody."""
+
+
+def deviants(
+    base: Side, head: Side, known: frozenset[tuple[str, str]], now_at: Mapping[str, str]
+) -> Iterator[Loss]:
+    """Routes of head that base had not (``known``: path and name of those it had), where all those beside
+    them at base ask who somebody is, or ask their queries for what is the user's, and they do not.
+    """
+    before = {at: path for path, at in now_at.items()}
+    for path, facts in head.files.items():
+        fresh = [u for u in facts.units if _is_entry(u) and (path, u.name) not in known]
+        old_path = before.get(path, path)
+        old = base.files.get(old_path)
+        if not fresh or old is None:
+            continue
+        beside = [Placed(path=old_path, unit=u) for u in old.units if _is_entry(u) and not _is_open(u)]
+        had = [(one, effective_guards(base, one)) for one in beside]
+        for unit in fresh:
+            if not _is_open(unit):
+                has = effective_guards(head, Placed(path=path, unit=unit))
+                yield from _missing(path, unit, has, had)
+
+
+def _missing(
+    path: str, unit: Unit, has: tuple[Guard, ...], had: list[tuple[Placed, tuple[Guard, ...]]]
+) -> Iterator[Loss]:
+    asked = [(one, [g for g in guards if _asks_who(g)]) for one, guards in had]
+    rule = _rule(asked)
+    if rule is not None and not any(g.family in WHO for g in has) and not _names(unit, rule[1]):
+        yield _loss(path, unit, *rule)
+        return
+    bound = [(one, [g for g in guards if g.of == QUERY]) for one, guards in had if _queries(one.unit, guards)]
+    rule = _rule(bound, any_of=True)
+    if rule is not None and _queries(unit, has) and not _owns(has):
+        yield _loss(path, unit, *rule)
+
+
+def _rule(asked: list[tuple[Placed, list[Guard]]], *, any_of: bool = False) -> tuple[Placed, Guard] | None:
+    """The guard that all share, with one that has it; ``any_of``: any guard will do. None: no rule."""
+    if len(asked) < _LEAST or not all(guards for _, guards in asked):
+        return None
+    shared = Counter(key for _, guards in asked for key in {g.must[0] for g in guards})
+    key, count = shared.most_common(1)[0]
+    if count < len(asked) and not any_of:
+        return None
+    return next((one, g) for one, guards in asked for g in guards if g.must[0] == key)
+
+
+def _asks_who(g: Guard) -> bool:
+    return g.family in WHO and g.form in _FORMS and not g.vague and g.of != QUERY
+
+
+def _queries(unit: Unit, guards: tuple[Guard, ...]) -> bool:
+    return any(g.of == QUERY for g in guards) or any(snake(call) in _ASKING for call in unit.calls)
+
+
+def _owns(guards: tuple[Guard, ...]) -> bool:
+    """Is its query kept to what is the user's, or does it ask what they may?"""
+    return any(g.of == QUERY or (g.family == "authorisation" and g.form != "entry") for g in guards)
+
+
+def _names(unit: Unit, guard: Guard) -> bool:
+    """Does it use what the guard is called, in a way that nobody understood?"""
+    words = {word for word in guard.must[0].strip("+-").replace("(", " ").replace(".", " ").split() if word}
+    named = {word for word in words if family_of(word) is not None}
+    return not named.isdisjoint(unit.mentions) or not named.isdisjoint(unit.calls)
+
+
+def _is_entry(unit: Unit) -> bool:
+    return unit.kind == "function" and unit.route
+
+
+def _is_open(unit: Unit) -> bool:
+    name = snake(unit.name.rpartition(".")[2].replace("/", "_").replace(" ", "_").replace("-", "_"))
+    return name in _OPEN or not _OPEN.isdisjoint(name.strip("_").split("_"))
+
+
+def _loss(path: str, unit: Unit, beside: Placed, guard: Guard) -> Loss:
+    return Loss(
+        how="missing",
+        family=guard.family,
+        path=path,
+        line=unit.line,
+        unit=unit.name,
+        before=(guard.text,),
+        before_at=f"{beside.path}:{guard.line}",
+        after=f"{unit.name}: nothing",
+        modest=True,
+    )
