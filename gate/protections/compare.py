@@ -24,6 +24,7 @@ from gate.protections.unit_losses import (
     is_as_before,
     late,
     opened,
+    opened_anew,
     weaker,
 )
 from gate.protections.vocabulary import family_of, is_check, is_constant_time, is_switch, snake
@@ -106,6 +107,9 @@ def losses(
         found += opened(old, new)
         found += late(old, new)
     found += deviants(base, head, frozenset(known), now_at)
+    for path, facts in head_files.items():
+        fresh = (u for u in facts.units if u.kind == "function" and (path, u.name) not in known)
+        found += (loss for unit in fresh for loss in opened_anew(Placed(path=path, unit=unit)))
     return [*{(loss.how, loss.path, loss.line, loss.family): loss for loss in reversed(found)}.values()][::-1]
 
 

@@ -52,7 +52,8 @@ class Weakness:
     """Something that takes a protection away by being there (``csrf_exempt``, ``DEBUG = True``).
 
     ``needs``: it counts only where base's unit mentions one of these words, or has a guard that asks one of
-    these atoms: what was safe before. ``modest``: medium at most, whatever its family.
+    these atoms: what was safe before. ``modest``: medium at most, whatever its family. ``anew``: it counts
+    in functions that base had not, too.
     """
 
     key: str
@@ -62,6 +63,7 @@ class Weakness:
     mild: bool = False
     """Ordinary by itself, as one more allowed host."""
     modest: bool = False
+    anew: bool = False
     needs: tuple[str, ...] = ()
 
 

@@ -59,8 +59,15 @@ def trait(family: Family, atom: str, text: str, line: int, *, of: str = "", form
 
 
 def lapse(
-    family: Family, key: str, text: str, line: int, *, needs: tuple[str, ...] = (), modest: bool = True
+    family: Family,
+    key: str,
+    text: str,
+    line: int,
+    *,
+    needs: tuple[str, ...] = (),
+    modest: bool = True,
+    anew: bool = False,
 ) -> Weakness:
     """Something that opens, medium unless told otherwise."""
     text = " ".join(text.split())[:_CUT]
-    return Weakness(key=key, family=family, text=text, line=line, needs=needs, modest=modest)
+    return Weakness(key=key, family=family, text=text, line=line, needs=needs, modest=modest, anew=anew)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from gate.protections.facts import WHO, Unit
+from gate.protections.facts import WHO, Unit, Weakness
 from gate.protections.matching import Placed, Side
 from gate.protections.strengths import weakened
 from gate.protections.vocabulary import family_of
@@ -135,17 +135,26 @@ def opened(old: Placed, new: Placed) -> Iterator[Loss]:
             continue
         had[w.key] -= 1
         if had[w.key] < 0:
-            yield Loss(
-                how="opened",
-                family=w.family,
-                path=new.path,
-                line=w.line,
-                unit=new.unit.name,
-                before=(),
-                before_at=f"{old.path}:{old.unit.line}",
-                after=w.text,
-                mild=w.mild,
-                bare=w.family in WHO and not w.modest and is_as_before(old.unit, new.unit, w.text),
-                modest=w.modest,
-                key=w.key,
-            )
+            alone = w.family in WHO and not w.modest and is_as_before(old.unit, new.unit, w.text)
+            yield replace(_opening(w, new), before_at=f"{old.path}:{old.unit.line}", bare=alone)
+
+
+def opened_anew(new: Placed) -> Iterator[Loss]:
+    """The same of a function that base had not, where it counts whatever stood there before."""
+    return (_opening(w, new) for w in new.unit.weaknesses if w.anew)
+
+
+def _opening(w: Weakness, new: Placed) -> Loss:
+    return Loss(
+        how="opened",
+        family=w.family,
+        path=new.path,
+        line=w.line,
+        unit=new.unit.name,
+        before=(),
+        before_at="",
+        after=w.text,
+        mild=w.mild,
+        modest=w.modest,
+        key=w.key,
+    )

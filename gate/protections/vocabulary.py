@@ -246,3 +246,13 @@ def is_body(name: str) -> bool:
     """Does a value of this name hold what was sent, as bytes or as text?"""
     words = snake(name).split("_")
     return not _BODY.isdisjoint(words) and words[-1] not in _ABOUT
+
+
+def is_verifier(name: str) -> bool:
+    """Does a call of this name prove that what it is given was made by who holds a key?"""
+    plain = snake(name)
+    return (
+        is_constant_time(plain)
+        or family_of(plain) == "integrity"
+        or any(word in plain for word in ("verif", "decrypt", "unsign", "signature", "hmac"))
+    )

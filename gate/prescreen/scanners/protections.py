@@ -239,7 +239,7 @@ class Protections:
         heads = [v for v in views.of(side="head") if _door(v.path, v.language) and not v.unreadable]
         bases = [v for v in views.of(side="base") if _door(v.path, v.language) and not v.unreadable]
         left_out = [*deselected_tests(request, views, TESTS, until)]
-        if not bases and not any(f.status == "deleted" for f in request.change.files):
+        if not heads and not any(f.status == "deleted" for f in request.change.files):
             return ended(self.name, left_out)
         now_at = {v.path: v.source.path for v in bases}
         base, _ = _read([*map(_packed, bases), *_deleted(request)], until)

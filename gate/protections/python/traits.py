@@ -13,6 +13,7 @@ from gate.protections.python.keys import key_facts
 from gate.protections.python.lapses import lapse_facts
 from gate.protections.python.proofs import proof_facts, signed_facts, table_facts
 from gate.protections.python.queries import query_facts
+from gate.protections.python.tokens import token_facts
 from gate.protections.traits import Fact
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
@@ -40,6 +41,7 @@ def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, about: str) -> It
     yield from proof_facts(node)
     yield from signed_facts(node)
     yield from cache_facts(node)
+    yield from token_facts(node)
     yield from lapse_facts(node, about)
 
 
