@@ -62,11 +62,14 @@ VERDICT_WORDS: Final = {
 
 def verdict_words(report: Report) -> tuple[str, str]:
     """The verdict as people read it, and what it means. Where somebody answers for all that weighs, it is
-    theirs.
+    theirs; a pass of what did not run says so.
     """
     covered, left = _answered(report)
     if report.verdict is Verdict.WARN and covered and (not left or left[0].severity.rank < _WEIGHS):
         return "Let through by an override", "somebody answers for what was seen"
+    ran = report.exercised
+    if report.verdict is Verdict.PASS and ran is not None and ran.executable and not ran.ran:
+        return VERDICT_WORDS[Verdict.PASS][0], "judged by its text alone: none of its lines ran"
     return VERDICT_WORDS[report.verdict]
 
 

@@ -17,7 +17,7 @@ from gate.model.report import Report
 from gate.model.run import Completeness
 from gate.report.html import REPORTER as HTML
 from gate.report.registry import REPORTERS
-from gate.report.summary import next_step
+from gate.report.summary import next_step, verdict_words
 from gate.report.terminal import REPORTER, TerminalReporter
 from tests.golden import sample
 from tests.golden.nasty import NASTY, nasty
@@ -83,8 +83,10 @@ def test_a_pass_of_which_nothing_ran_says_what_to_set() -> None:
     report = replace(sample.harmless(), findings=(), exercised=Exercised(files=(file,)))
     assert next_step(report).startswith("Nothing of the change ran, so nothing can be said of what it does.")
     assert "`sandbox.setup_files`" in next_step(report)
+    assert verdict_words(report) == ("Passed", "judged by its text alone: none of its lines ran")
     ran = replace(report, exercised=Exercised(files=(replace(file, ran=1),)))
     assert next_step(ran) == "Nothing has to be done."
+    assert verdict_words(ran) == ("Passed", "no risk worth stopping for was seen")
 
 
 def test_nothing_run_is_unknown_and_not_nothing() -> None:
