@@ -33,7 +33,7 @@ _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
     "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
     "fetch_one", "fetch_all", "aget", "first_or_404", "one_or_none", "select_related", "order_by",
-    "prefetch_related",
+    "prefetch_related", "get_or_create", "update_or_create",
 })  # fmt: skip
 _ASKING: Final = ("query", "find", "exec", "fetch", "select", "create_query", "delete_", "update_", "raw")
 _BY_NAME: Final = ("decorator", "parameter", "call")

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 Family = Literal[
     "authentication", "authorisation", "csrf", "rate limit", "integrity", "place", "validation", "escaping",
-    "setting", "other",
+    "setting", "isolation", "other",
 ]  # fmt: skip
 """What a protection protects from; one of the same family may stand in place of another. ``other``: an early
 end whose condition names none. It can keep what a guard of base refused, and is never missed itself."""

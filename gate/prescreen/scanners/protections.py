@@ -123,6 +123,13 @@ refuse less. Besides conditions, these are compared:
   (`ROLES`), what is sent and set behind the owner (`{"owner": me, **sent}`), a maker of signatures that
   leaves its key unused;
 - *what is signed*: a message authentication code that no longer covers what was sent (Python);
+- *proofs that prove nothing* (Python, in new functions, too): a token that is decoded and read for who
+  somebody is while nothing verifies it, a key out of the token's own header (`jwk`, `jku`, `x5u`, `x5c`), a
+  digest in the source that is compared with what was given, a check whose answer is kept under a part of
+  the proof;
+- *what keeps requests apart* (Python): rows that are locked before they are changed, `ContextVar` and
+  `threading.local`, a table of roles that a function changes in place, answers that a wrapper keeps by
+  their address and not by whose they are;
 - *answers*: `Cache-Control: private` or `no-store` that is gone, or became `public` (Python);
 - *keys*: a parameter that is gone from the key of a check's cache, a header in the key of a limit;
 - *escaping*: a value of a template that base escaped and head writes as it is (`|safe`, `{{{ }}}`, `<%-`,
@@ -182,6 +189,7 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "integrity": (347, 208),
     "escaping": (79, 116),
     "place": (22, 601, 918),
+    "isolation": (362, 488),
     "length of random values": (331, 334),
     "key size": (326,),
     "length of a password": (521,),

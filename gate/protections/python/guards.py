@@ -36,7 +36,8 @@ _OFF: Final = (
 )  # fmt: skip
 _QUERIES: Final = frozenset({
     "get", "filter", "exclude", "filter_by", "get_object_or_404", "aget_object_or_404", "get_or_404", "where",
-    "find_one", "find", "first_or_404", "get_list_or_404", "exists", "aget",
+    "find_one", "find", "first_or_404", "get_list_or_404", "exists", "aget", "get_or_create",
+    "update_or_create",
 })  # fmt: skip
 _ON: Final = frozenset({
     "secure", "httponly", "raise_exception", "check_hostname", "no_network", "requires_auth",

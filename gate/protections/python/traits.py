@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from gate.protections.python.answers import cache_facts
 from gate.protections.python.entries import constant_facts, object_facts
 from gate.protections.python.identity import identity_facts, remote_facts
+from gate.protections.python.isolation import isolation_facts, own_value_facts
 from gate.protections.python.keys import key_facts
 from gate.protections.python.lapses import lapse_facts
 from gate.protections.python.proofs import proof_facts, signed_facts, table_facts
@@ -27,7 +28,8 @@ def python_traits(tree: ast.Module, path: str) -> dict[int, list[Fact]]:
         if isinstance(node, _FUNCTION):
             found.setdefault(node.lineno, []).extend(_of_function(node, about))
     outside = [*_outside(tree.body)]
-    made = [fact for one in outside for fact in (*constant_facts(one), *table_facts(one), *remote_facts(one))]
+    readers = (constant_facts, table_facts, remote_facts, own_value_facts)
+    made = [fact for one in outside for reader in readers for fact in reader(one)]
     if made:
         found[0] = made
     return found
@@ -42,6 +44,7 @@ def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, about: str) -> It
     yield from signed_facts(node)
     yield from cache_facts(node)
     yield from token_facts(node)
+    yield from isolation_facts(node, about)
     yield from lapse_facts(node, about)
 
 
