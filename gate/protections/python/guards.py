@@ -58,8 +58,12 @@ _CUT: Final = 160
 
 
 def source(node: ast.AST) -> str:
-    """The node on one line, cut."""
-    return " ".join(ast.unparse(node).split())[:_CUT]
+    """The node on one line, cut; its dump where this Python cannot write it (f-strings of a newer one)."""
+    try:
+        text = ast.unparse(node)
+    except ValueError:
+        text = ast.dump(node)
+    return " ".join(text.split())[:_CUT]
 
 
 def guard(family: Family, form: Form, key: str, node: ast.AST, text: str = "") -> Guard:

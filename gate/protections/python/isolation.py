@@ -20,6 +20,7 @@ _OWN_VALUES: Final = frozenset({"ContextVar", "local", "Local", "LocalStack"})
 _CHANGING: Final = frozenset({"update", "extend", "append", "add", "insert", "setdefault"})
 _ASKED: Final = frozenset({"path", "url", "full_path", "headers", "query_string", "args", "query_params"})
 _PERSON: Final = ("session", "user", "authoriz", "cookie", "principal", "account", "identity", "vary")
+_VIEWS: Final = frozenset({"view", "view_func", "handler", "endpoint"})
 LOCKED: Final = "-locks the rows that it changes"
 OWN_VALUE: Final = "-one value for each request"
 
@@ -99,10 +100,11 @@ def _kept_for_all(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact
     }
     if not any(isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) for one in node.body):
         return  # what is no wrapper keeps its own answers
+    wraps = not _VIEWS.isdisjoint(arg.arg for arg in node.args.args)
     for one in ast.walk(node):
         if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store):
             key = made.get(one.slice.id, one.slice) if isinstance(one.slice, ast.Name) else one.slice
-            if _is_asked(key):
+            if _is_asked(key) or (wraps and not isinstance(key, ast.Constant)):
                 yield lapse("isolation", "kept for whoever asks", source(one), one.lineno, anew=True)
                 return
 

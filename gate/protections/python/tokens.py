@@ -8,7 +8,7 @@ stood there before.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gate.protections.conditions import last_name
@@ -27,12 +27,12 @@ _SHORTEST: Final = 32
 _KEEPING: Final = frozenset({"get", "setdefault", "pop", "set", "get_or_set", "setex"})
 
 
-def token_facts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact]:
-    """What a function takes for a proof that is none."""
+def token_facts(node: ast.FunctionDef | ast.AsyncFunctionDef, digests: frozenset[str]) -> Iterator[Fact]:
+    """What a function takes for a proof that is none. ``digests``: constants of the module (digests_in)."""
     yield from _unverified(node)
     given = {arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     for one in ast.walk(node):
-        yield from _own_password(one)
+        yield from _own_password(one, digests)
         yield from _brought_key(one)
         yield from _part_as_key(one, given)
 
@@ -87,7 +87,16 @@ def _brought_key(node: ast.AST) -> Iterator[Fact]:
         yield lapse("authentication", "the token brings its own key", source(node), line, anew=True)
 
 
-def _own_password(node: ast.AST) -> Iterator[Fact]:
+def digests_in(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """Names of a module's constants that are digests written in the source."""
+    return frozenset(
+        one.targets[0].id
+        for one in body
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and _is_digest(one.value)
+    )
+
+
+def _own_password(node: ast.AST, digests: frozenset[str]) -> Iterator[Fact]:
     """``compare_digest(sha256(given).hexdigest(), "5e88…")``: who knows that one word is let in."""
     sides: list[ast.expr] = []
     if isinstance(node, ast.Call) and is_constant_time(last_name(node)):
@@ -96,12 +105,14 @@ def _own_password(node: ast.AST) -> Iterator[Fact]:
         sides = [node.left, node.comparators[0]]
         if not any(isinstance(s, ast.Call) and last_name(s) in ("hexdigest", "digest") for s in sides):
             return
-    if any(_is_digest(side) for side in sides):
+    if any(_is_digest(side) or (isinstance(side, ast.Name) and side.id in digests) for side in sides):
         line = getattr(node, "lineno", 1)
         yield lapse("authentication", "a secret that stands in the source", source(node), line, anew=True)
 
 
 def _is_digest(side: ast.expr) -> bool:
+    if isinstance(side, ast.Call) and last_name(side) in ("fromhex", "unhexlify") and len(side.args) == 1:
+        side = side.args[0]
     text = side.value if isinstance(side, ast.Constant) else None
     text = text.decode("ascii", "replace") if isinstance(text, bytes) else text
     return isinstance(text, str) and len(text) >= _SHORTEST and _HEX.issuperset(text.lower())

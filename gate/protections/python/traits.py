@@ -14,7 +14,7 @@ from gate.protections.python.keys import key_facts
 from gate.protections.python.lapses import lapse_facts
 from gate.protections.python.proofs import proof_facts, signed_facts, table_facts
 from gate.protections.python.queries import query_facts
-from gate.protections.python.tokens import token_facts
+from gate.protections.python.tokens import digests_in, token_facts
 from gate.protections.traits import Fact
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
@@ -24,9 +24,10 @@ def python_traits(tree: ast.Module, path: str) -> dict[int, list[Fact]]:
     """By the line of the function; 0 for the module and the bodies of its classes."""
     found: dict[int, list[Fact]] = {}
     about = f"{PurePosixPath(path).parent.name} {PurePosixPath(path).stem}"
+    digests = digests_in(tree.body)
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTION):
-            found.setdefault(node.lineno, []).extend(_of_function(node, about))
+            found.setdefault(node.lineno, []).extend(_of_function(node, about, digests))
     outside = [*_outside(tree.body)]
     readers = (constant_facts, table_facts, remote_facts, own_value_facts)
     made = [fact for one in outside for reader in readers for fact in reader(one)]
@@ -35,7 +36,9 @@ def python_traits(tree: ast.Module, path: str) -> dict[int, list[Fact]]:
     return found
 
 
-def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, about: str) -> Iterator[Fact]:
+def _of_function(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, about: str, digests: frozenset[str]
+) -> Iterator[Fact]:
     yield from query_facts(node)
     yield from key_facts(node)
     yield from object_facts(node)
@@ -43,7 +46,7 @@ def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, about: str) -> It
     yield from proof_facts(node)
     yield from signed_facts(node)
     yield from cache_facts(node)
-    yield from token_facts(node)
+    yield from token_facts(node, digests)
     yield from isolation_facts(node, about)
     yield from lapse_facts(node, about)
 
