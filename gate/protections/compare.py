@@ -104,7 +104,7 @@ def losses(
         both = _Compared(old, new, effective_guards(base, old), has)
         both.split()
         found += _lost(both, wide, head)
-        found += opened(old, new)
+        found += opened(old, new, both.had)
         found += late(old, new)
     found += deviants(base, head, frozenset(known), now_at)
     for path, facts in head_files.items():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from gate.protections.facts import WHO, Unit, Weakness
+from gate.protections.facts import WHO, Guard, Unit, Weakness
 from gate.protections.matching import Placed, Side
 from gate.protections.strengths import weakened
-from gate.protections.vocabulary import family_of
+from gate.protections.vocabulary import family_of, is_opening
 
 How = Literal["removed", "loosened", "inverted", "opened", "weakened", "missing"]
 _OVERRIDDEN: Final = frozenset({
@@ -126,8 +126,11 @@ def late(old: Placed, new: Placed) -> Iterator[Loss]:
             return
 
 
-def opened(old: Placed, new: Placed) -> Iterator[Loss]:
-    """What takes a protection away by being there, and was not there at base."""
+def opened(old: Placed, new: Placed, guards: Iterable[Guard]) -> Iterator[Loss]:
+    """What takes a protection away by being there, and was not there at base. ``guards``: base's, effective.
+    A word such as ``login_not_required`` takes nothing away that is seen, where base asked nobody here.
+    """
+    asked = any(g.family in WHO for g in guards)
     had = Counter(w.key for w in old.unit.weaknesses)
     known = {*old.unit.mentions, *(atom for g in old.unit.guards for atom in g.must)}
     for w in new.unit.weaknesses:
@@ -136,6 +139,7 @@ def opened(old: Placed, new: Placed) -> Iterator[Loss]:
         had[w.key] -= 1
         if had[w.key] < 0:
             alone = w.family in WHO and not w.modest and is_as_before(old.unit, new.unit, w.text)
+            alone = alone and (asked or not is_opening(w.key))
             yield replace(_opening(w, new), before_at=f"{old.path}:{old.unit.line}", bare=alone)
 
 
