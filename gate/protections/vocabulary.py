@@ -42,7 +42,7 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
         "authorisation",
         re.compile(
             r"permission|(?:^|_)perms?(?:$|_)|authori[sz]|(?:^|_)admins?(?:$|_)|is_staff|is_superuser|super_?user"
-            r"|staff_(?:member|required|only)|(?:^|_)owners?(?:$|_)|owned_by|owns(?:$|_)|(?:^|_)roles?(?:$|_)|(?:^|_)scopes?(?:$|_)"
+            r"|staff_(?:member|required|only)|(?:^|_)owners?(?:$|_)|owned_by|owns(?:$|_)|(?:^|_)roles?(?:$|_)|(?:^|_)scopes(?:$|_)|_scope(?:$|_)"
             r"|privilege|^_*can_(?:view|read|see|edit|write|delete|remove|access|manage|create|update|change|modify|admin"
             r"|download|upload|approve|publish|invite|use|do|act|set|get|list|run|execute|transfer|grant|assign|join)(?:_|$)|(?:^|_)may_(?:read|write|edit|view|delete|see|change|update|manage|access)|has_access|access_(?:control|allowed|denied|level)"
             r"|check_access|no_access|(?:^|_)acls?(?:$|_)|forbid|user_passes_test|is_member|membership|is_moderator"
