@@ -18,9 +18,10 @@ Traits = Mapping[int, list[Fact]]
 OWNED: Final = "-what is the user's"
 """The atom of a query for what belongs to who asks."""
 LAST: Final = "-set behind what is sent: "
+KNOWN: Final = "-set to what is known: "
 GUARDED: Final = "-guards all below "
 EVERYWHERE: Final = "-escapes in every template"
-QUIET: Final = (LAST, GUARDED, EVERYWHERE)
+QUIET: Final = (LAST, KNOWN, GUARDED, EVERYWHERE)
 """Atoms whose loss says nothing by itself: what opens names them as what it needs."""
 BY_ENDING: Final = "escapes only in "
 """How the key of what escapes by a template's ending begins."""

@@ -130,6 +130,8 @@ refuse less. Besides conditions, these are compared:
 - *what keeps requests apart* (Python): rows that are locked before they are changed, `ContextVar` and
   `threading.local`, a table of roles that a function changes in place, answers that a wrapper keeps by
   their address and not by whose they are;
+- *who decides a value* (JavaScript): an object that set the owner and now spreads what was sent behind it,
+  a listener for messages of other windows that answers without asking for their origin;
 - *answers*: `Cache-Control: private` or `no-store` that is gone, or became `public` (Python);
 - *keys*: a parameter that is gone from the key of a check's cache, a header in the key of a limit;
 - *escaping*: a value of a template that base escaped and head writes as it is (`|safe`, `{{{ }}}`, `<%-`,

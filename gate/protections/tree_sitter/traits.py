@@ -13,7 +13,7 @@ from tree_sitter import Node
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import QUERY
 from gate.protections.queries import bound_columns
-from gate.protections.traits import GUARDED, HIDDEN, LAST, OWNED, Fact, lapse, trait
+from gate.protections.traits import GUARDED, HIDDEN, KNOWN, LAST, OWNED, Fact, lapse, trait
 from gate.protections.tree_sitter.shapes import (
     arguments,
     assigned,
@@ -74,6 +74,8 @@ def _of_node(node: Node) -> Iterator[Fact]:
         yield from _pattern(node)
     elif node.type == "object":
         yield from _order(node)
+    elif node.type == "call_expression":
+        yield from _listener(node)
     elif (pair := assigned(node)) is not None:
         name = short_name(pair[0])
         if is_editable(name) or is_hiding(name):
@@ -128,7 +130,7 @@ def _order(node: Node) -> Iterator[Fact]:
     """``{...sent, ownerId: user.id}`` sets the owner whatever was sent; the other order lets it be sent."""
     parts = [one for one in node.named_children if one.type != "comment"]
     spread = [at for at, one in enumerate(parts) if one.type == "spread_element"]
-    if not spread or all(_is_ours(parts[at]) for at in spread):
+    if spread and all(_is_ours(parts[at]) for at in spread):
         return
     for at, one in enumerate(parts):
         pair = assigned(one)
@@ -136,11 +138,24 @@ def _order(node: Node) -> Iterator[Fact]:
         constant = pair is not None and (pair[1].type in ("string", "number", "true", "false", "null"))
         if not name or constant or not (is_owner(name) or is_granting(name)):
             continue
-        if at > spread[-1]:
-            yield trait("authorisation", f"{LAST}{name}", text_of(node), line_of(node))
+        if not spread or at > spread[-1]:
+            kind = LAST if spread else KNOWN
+            yield trait("authorisation", f"{kind}{name}", text_of(node), line_of(node))
         else:
-            key, needs = f"what is sent sets {name}", (f"{LAST}{name}",)
+            key, needs = f"what is sent sets {name}", (f"{LAST}{name}", f"{KNOWN}{name}")
             yield lapse("authorisation", key, text_of(node), line_of(node), needs=needs)
+
+
+def _listener(node: Node) -> Iterator[Fact]:
+    """``window.addEventListener("message", ...)`` that never asks where the message is from (CWE-346)."""
+    if callee(node) not in ("window.addEventListener", "addEventListener", "globalThis.addEventListener"):
+        return
+    given = arguments(node)
+    if len(given) < 2 or text_of(given[0]).strip("'\"`") != "message" or "=>" not in text_of(given[1])[:80]:
+        return
+    text = text_of(given[1])
+    if "origin" not in text and ".source" in text:
+        yield lapse("authentication", "answers messages of anybody", text, line_of(node), anew=True)
 
 
 def _is_ours(spread: Node) -> bool:
