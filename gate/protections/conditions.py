@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Final
 
+from gate.languages.unparse import unparsed
 from gate.protections.facts import Family
 from gate.protections.vocabulary import family_of
 
@@ -160,7 +161,7 @@ def shown(expr: ast.expr) -> str:
             return _call(expr)
         case ast.Tuple() | ast.List() | ast.Set():
             return "{" + ", ".join(sorted(shown(item) for item in expr.elts[:_MOST])) + "}"
-    return " ".join(ast.unparse(expr).split())[:_KEPT]
+    return " ".join(unparsed(expr).split())[:_KEPT]
 
 
 def _call(call: ast.Call) -> str:
@@ -168,7 +169,7 @@ def _call(call: ast.Call) -> str:
     if name.endswith(".get") and call.args and isinstance(call.args[0], ast.Constant):
         return f"{name.removesuffix('.get')}[{shown(call.args[0])}]"
     if family_of(name) is None:
-        return " ".join(ast.unparse(call).split())[:_KEPT]
+        return " ".join(unparsed(call).split())[:_KEPT]
     given = [shown(value) for value in call.args if isinstance(value, ast.Constant)]
     return f"{name}({', '.join(given)})" if given else name
 

@@ -315,6 +315,8 @@ class Flow:
                 return
             asked = isinstance(owner, ast.Name) and owner.id in ("request", "req")
             yield node.func if asked and last in REQUEST_PARTS else owner
+            if last == "get" and len(node.args) == 1 and not node.keywords:
+                return  # what stands under a key is not the key's text
         elif isinstance(node.func, ast.Name):
             self._origins.known(node.func, kinds)
             yield from self._returned(node.func)

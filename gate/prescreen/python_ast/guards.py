@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gate.languages.unparse import unparsed
 from gate.model.forced import GuardKind
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
@@ -185,7 +186,7 @@ def told(module: Module, guard: Guard) -> str:
     if not value and isinstance(test, ast.Compare) and len(test.ops) == 1:
         turned = _OPPOSITE[type(test.ops[0])]()
         test, value = ast.Compare(left=test.left, ops=[turned], comparators=test.comparators), True
-    text = " ".join(ast.unparse(test).split())
+    text = " ".join(unparsed(test).split())
     text = text if value else f"not ({text})"
     for node in module.within(guard.test):
         if isinstance(node, ast.Name) and (made := _made_from(module, node)):
@@ -198,5 +199,5 @@ def _made_from(module: Module, name: ast.Name) -> str:
     bindings = module.bindings_of(name)
     if len(bindings) != 1 or bindings[0].kind != "assign" or bindings[0].value is None:
         return ""
-    text = " ".join(ast.unparse(bindings[0].value).split())
+    text = " ".join(unparsed(bindings[0].value).split())
     return text if len(text) <= _NAMED else ""

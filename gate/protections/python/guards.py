@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from gate.languages.unparse import unparsed
 from gate.protections.conditions import is_user, last_name
 from gate.protections.facts import QUERY, Family, Form, Guard, Weakness
 from gate.protections.traits import BY_ENDING, EVERYWHERE, lapse, trait
@@ -58,12 +59,8 @@ _CUT: Final = 160
 
 
 def source(node: ast.AST) -> str:
-    """The node on one line, cut; its dump where this Python cannot write it (f-strings of a newer one)."""
-    try:
-        text = ast.unparse(node)
-    except ValueError:
-        text = ast.dump(node)
-    return " ".join(text.split())[:_CUT]
+    """The node on one line, cut."""
+    return " ".join(unparsed(node).split())[:_CUT]
 
 
 def guard(family: Family, form: Form, key: str, node: ast.AST, text: str = "") -> Guard:

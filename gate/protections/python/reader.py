@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from gate.languages.python_syntax import newer_python
+from gate.languages.unparse import unparsed
 from gate.protections.conditions import Conditions, last_name
 from gate.protections.facts import FileFacts, Guard, Strength, Unit, Weakness
 from gate.protections.python.guards import (
@@ -292,7 +293,7 @@ def _attribute(one: ast.stmt) -> Iterator[Guard | Weakness]:
         yield from named_guards(value, "class")
         empty = isinstance(value, ast.List | ast.Tuple) and not value.elts
         if empty and target.id in ("permission_classes", "authentication_classes", "throttle_classes"):
-            text = ast.unparse(one)[:160]
+            text = unparsed(one)[:160]
             yield Weakness(key=f"no {target.id}", family="authorisation", text=text, line=one.lineno)
     elif target.id in ("permission_required", "login_required", "raise_exception", "requires_auth") and not (
         isinstance(value, ast.Constant) and not value.value

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.languages.unparse import unparsed
 from gate.protections.conditions import Conditions, Term, last_name
 from gate.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
 from gate.protections.python.guards import argument_guards, source, wide_guards
@@ -205,7 +206,7 @@ class Refusals(Gathered):
             return not self.silent
         if isinstance(value, ast.Constant):
             return value.value is None or value.value is False or value.value == ""
-        if isinstance(value, ast.List | ast.Dict | ast.Tuple) and not ast.unparse(value).strip("[](){}"):
+        if isinstance(value, ast.List | ast.Dict | ast.Tuple) and not unparsed(value).strip("[](){}"):
             return True
         for node in ast.walk(value):
             if isinstance(node, ast.Name | ast.Attribute) and last_name(node) in _ANSWERS:
@@ -332,7 +333,7 @@ def _is_no_value(value: object) -> bool:
 
 def digest(node: ast.AST) -> int:
     """32 bits of a statement as it stands, layout and comments aside."""
-    return zlib.crc32(ast.unparse(node).encode("utf-8", "replace"))
+    return zlib.crc32(unparsed(node).encode("utf-8", "replace"))
 
 
 def _made(family: Family, form: Form, must: tuple[str, ...], node: ast.AST, text: str = "") -> Guard:

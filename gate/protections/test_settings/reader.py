@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.languages.unparse import unparsed
 from gate.protections.conditions import last_name
 from gate.protections.test_settings.facts import Kind, LeftOut, TestSettings
 
@@ -144,5 +145,5 @@ def _is_failure(value: ast.expr) -> bool:
 
 
 def _node(kind: Kind, what: str, node: ast.AST) -> LeftOut:
-    text = " ".join(ast.unparse(node).split())[:_CUT]
+    text = " ".join(unparsed(node).split())[:_CUT]
     return LeftOut(kind=kind, what=what, text=text, line=getattr(node, "lineno", 1))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from gate.languages.unparse import unparsed
 from gate.prescreen.python_ast.constants import NOT_CONST
 from gate.prescreen.python_ast.values.domain import (
     CLEAN,
@@ -93,7 +94,7 @@ class Calls(Expressions):
             receiver = CLEAN
         given = self._given(node, state, frame)
         if kinds:
-            return Value(kinds, ident=known_text(ast.unparse(node)))
+            return Value(kinds, ident=known_text(unparsed(node)))
         text = receiver.taint and UNSURE not in receiver.taint and all(is_standard(name) for name in names)
         held = receiver.ref is not None or receiver.is_const or text
         if isinstance(node.func, ast.Attribute) and held and not isinstance(receiver.code, ClassOf):
@@ -279,7 +280,9 @@ class Calls(Expressions):
             return mixed([state.total(v) for v in _formatted(owner.const, given)])
         if name == "resolve" and owner.taint:
             return replace(mixed([owner]), safe=owner.safe | {RESOLVED})
-        whole = mixed([state.total(owner), *(state.total(v) for v in given.every)])
+        # What stands under a key is not the key's text: of get(key) only the holder counts.
+        told = () if name == "get" and len(given.every) == 1 else given.every
+        whole = mixed([state.total(owner), *(state.total(v) for v in told)])
         if name == "get" and owner.ident and isinstance(constants[:1], list) and whole.taint == owner.taint:
             whole = replace(whole, ident=known_text(f"get {constants!r}", owner.ident))
         if name in ("quote_name", "escape_string") and whole.taint:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from gate.languages.unparse import unparsed
 from gate.prescreen.python_ast.constants import NOT_CONST
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.origins import Origins, origins_of
@@ -209,7 +210,7 @@ class Expressions:
         owner = self.evaluate(node.value, state, frame)
         kinds = self.origins(frame.module).source(node)
         if kinds and owner.ref is None:
-            return Value(kinds, ident=known_text(ast.unparse(node)))
+            return Value(kinds, ident=known_text(unparsed(node)))
         thing = state.heap.get(owner.ref) if owner.ref is not None else None
         if thing is not None:
             if thing.kind == "object":
@@ -238,7 +239,7 @@ class Expressions:
         owner = self.evaluate(node.value, state, frame)
         if kinds and owner.ref is None:
             self._index(node.slice, state, frame)
-            return Value(kinds, ident=known_text(ast.unparse(node)))
+            return Value(kinds, ident=known_text(unparsed(node)))
         key = self._index(node.slice, state, frame)
         thing = state.heap.get(owner.ref) if owner.ref is not None else None
         if thing is not None:
