@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
+from urllib.parse import parse_qsl, urlsplit
 
 from gate.infrastructure.facts import Width
 from gate.infrastructure.widths import ladder
@@ -30,6 +31,8 @@ _GRAVE: Final = re.compile(r"\*|admin|root|owner|impersonat|implicit|password", 
 _LADDERED: Final = re.compile(
     r"tls|ssl|verif|samesite|pod-security|selinux|auth-?(?:mode|type|method)|(?:^|-)mode$|min(?:imum)?-(?:protocol-)?version"
 )
+_CONNECTED: Final = re.compile(r"tls|ssl|verif")
+"""Parameters of an address that are no matter of a page: ``?mode=none`` may be any."""
 _LESS_IS_WEAK: Final = re.compile(
     r"(?:approving|required)-(?:review|approval)\w*(?:-count)?$|approvals-required$|min(?:imum)?-(?:password-)?length$"
     r"|minimum-release-age$|(?:hash|kdf|pbkdf2?)-(?:rounds|iterations)$|password-(?:history|reuse)\w*$"
@@ -43,6 +46,8 @@ _MORE_IS_WEAK: Final = re.compile(
 _NAMES: Final = ("name", "id", "username", "user", "kid", "login", "client_id", "clientId", "key")
 _NOBODY: Final = frozenset(("null", "true", "false", "none", "yes", "no", "~"))
 _DEEPEST: Final = 60
+_LONGEST: Final = 2_000
+_FIELDS: Final = 50
 
 
 def setting_widths(data: object, line_of: Line, *, prefix: str = "") -> Iterator[Width]:
@@ -74,6 +79,11 @@ def _measured(key: str, value: str, subject: str, line: int, text: str) -> Itera
     if _LADDERED.search(key):
         for number, far in sorted(ladder(value)):
             yield Width("weaker", f"{subject} ladder {number}", line, text, measure=far)
+    for parameter, what in _parameters(value):
+        if _CONNECTED.search(words_of(parameter)):
+            for number, far in sorted(ladder(what)):
+                told = f"{parameter}={what}"[:120]
+                yield Width("weaker", f"{subject} ?{parameter} ladder {number}", line, told, measure=far)
     low = value.strip().lower()
     if low in ("null", "none", "~", "false", ""):
         low = "0"
@@ -88,6 +98,21 @@ def _measured(key: str, value: str, subject: str, line: int, text: str) -> Itera
     elif _MORE_IS_WEAK.search(key):
         # Ten times as much, or no end at all: whoever turns a limit up a little only tunes it.
         yield Width("weaker", subject, line, text, measure=len(str(int(amount))) if amount else 99)
+
+
+def _parameters(value: str) -> list[tuple[str, str]]:
+    """``?sslmode=verify-full`` of an address; PostgreSQL's clients prefer TLS where nobody asks for more."""
+    if "://" not in value or len(value) > _LONGEST:
+        return []
+    try:
+        parts = urlsplit(value.strip())
+        found = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=_FIELDS)
+    except ValueError:
+        return []
+    postgres = parts.scheme.partition("+")[0] in ("postgres", "postgresql")
+    if postgres and all(name != "sslmode" for name, _ in found):
+        found.append(("sslmode", "prefer"))
+    return found
 
 
 def _members(value: object) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gate.protections.facts import Strength
+from gate.protections.options import OPTION, unset_step
 from gate.protections.vocabulary import snake
 
 Scale = Literal["number", "seconds", "bytes", "characters", "log2"]
@@ -148,10 +149,13 @@ _MEASURES: Final = (
 _SECRET: Final = re.compile(
     r"secret|passw(?:or)?d|(?:jwt|signing|sign|private|encrypt\w*|session|hmac|cookie|token)_?key|(?:jwt|hmac)_"
 )
+_SIGNING: Final = re.compile(r"secret|key|hmac|jwt")
+"""What signs or encrypts with an empty text, too; an empty password opens nothing."""
 _RANDOM_VALUE: Final = "length of random values"
 FORESEEABLE: Final = "values that can be foreseen"
 _KNOWN: Final = "how hard it is to guess "
 _GUESSED: Final = Measure(what=_KNOWN, names=_SECRET, factor=2, bound=2)
+_OPTION: Final = Measure(what=OPTION, names=_SECRET, factor=1.01, bound=math.inf)
 _BY_NAME: Final = {measure.what: measure for measure in reversed(_MEASURES)}
 _UNITS: Final = (
     (re.compile(r"_(?:ms|millis|milliseconds|msec)$"), 0.001),
@@ -196,7 +200,8 @@ def secret_strength(name: str, default: str | None, text: str, line: int) -> Str
     """A secret from the environment: unknown, unless the source has a value for where it is unset."""
     if not _SECRET.search(snake(name)):
         return None
-    return Strength(what=_KNOWN + name, amount=1 if default else 256, text=text, line=line)
+    known = default or (default is not None and _SIGNING.search(snake(name)))
+    return Strength(what=_KNOWN + name, amount=1 if known else 256, text=text, line=line)
 
 
 def strength(
@@ -234,7 +239,7 @@ def weakened(old: Sequence[Strength], new: Sequence[Strength]) -> Iterator[tuple
     if gone := _foreseeable(old, new):
         yield gone
     for what in sorted({one.what for one in new}):
-        measure = _BY_NAME.get(what, _GUESSED)
+        measure = _BY_NAME.get(what, _OPTION if what.startswith(OPTION) else _GUESSED)
         had = [one for one in old if one.what == what]
         has = [one for one in new if one.what == what]
         for one in [*had]:
@@ -242,6 +247,9 @@ def weakened(old: Sequence[Strength], new: Sequence[Strength]) -> Iterator[tuple
             if same is not None:
                 had.remove(one)
                 has.remove(same)
+        unset = unset_step(what)
+        while unset and len(had) < len(has):
+            had.append(Strength(what=what, amount=unset, text="not set", line=1))
         had.sort(key=lambda one: one.amount)
         has.sort(key=lambda one: one.amount)
         for before, after in zip(had, has, strict=False):

@@ -20,8 +20,9 @@ OWNED: Final = "-what is the user's"
 LAST: Final = "-set behind what is sent: "
 KNOWN: Final = "-set to what is known: "
 GUARDED: Final = "-guards all below "
+MAKER: Final = "-made safely: "
 EVERYWHERE: Final = "-escapes in every template"
-QUIET: Final = (LAST, KNOWN, GUARDED, EVERYWHERE)
+QUIET: Final = (LAST, KNOWN, GUARDED, EVERYWHERE, MAKER)
 """Atoms whose loss says nothing by itself: what opens names them as what it needs."""
 BY_ENDING: Final = "escapes only in "
 """How the key of what escapes by a template's ending begins."""

@@ -103,7 +103,7 @@ the order of a check and what it guards.
 | log-in attempts | ten times or more, and above 20 |
 | time that an account stays locked | a tenth or less, and below five minutes |
 | size of what may be sent | a hundred times or more, and above 64 MiB |
-| a secret from the environment | it gets a default that is written in the source |
+| a secret from the environment | it gets a default that is written in the source; for a key also "" |
 
 - *asked of nobody*: a route that base had not, where all routes beside it at base (three or more in the
   file) share a check of who asks, or keep their queries to what is the user's, and it does neither. What is
@@ -133,6 +133,21 @@ refuse less. Besides conditions, these are compared:
 - *who decides a value* (JavaScript): an object that set the owner and now spreads what was sent behind it,
   a listener for messages of other windows that answers without asking for their origin;
 - *answers*: `Cache-Control: private` or `no-store` that is gone, or became `public` (Python);
+- *options whose value decides*, in one table (`gate/protections/options.py`) for arguments, keys of
+  dictionaries and objects, fields, assignments, setters, `name, value` of a call and parameters of an address
+  (`?sslmode=`), in code of all languages and outside of functions, too: redirects that are followed,
+  `dotfiles`, `trust proxy`, `Referrer-Policy`, origins; `httpOnly`, `secure`, `sameSite` (also left out);
+  `audience`, `issuer`, `algorithms` with `none` or `HS256` beside public keys; pickles that are accepted,
+  `trust_remote_code`, `weights_only`, loaders of YAML, external entities, the third argument of `in_array`;
+  `ClientAuth`, `verify_mode`, `check_hostname`, versions of TLS; windows of Electron; the associated data of
+  an AEAD. A list is worth its weakest entry;
+- *patterns* in a condition that looked at a whole text and look at a part or a line (`fullmatch` and
+  `search`, `MULTILINE`, `/m`, Ruby's `^$` for `\\A\\z`);
+- *what makes values*, by what a file imports and calls: `crypto/rand` or `secrets` that gave way to
+  `math/rand` or `random`, an AEAD to a mode without authentication (and no HMAC), `html/template` to
+  `text/template`, `defusedxml` to `xml`; Go's `net/http/pprof` and `expvar`, which answer everybody;
+- *tables of keys* (`KEYS`, `SECRET_KEY_FALLBACKS` ... in Python) with an entry that everybody knows: a text
+  of the source, or what the environment has, with a text in place of nothing;
 - *keys*: a parameter that is gone from the key of a check's cache, a header in the key of a limit;
 - *escaping*: a value of a template that base escaped and head writes as it is (`|safe`, `{{{ }}}`, `<%-`,
   `v-html`, `{% autoescape false %}`), `autoescape=True` that became a choice by endings which a template of
@@ -167,8 +182,9 @@ Guards in files that the change does not touch; new routes in new files; values 
 quantities and texts above; queries that are put together from pieces or come from a builder of another
 library; entries of lists whose names say nothing; keys of caches in other languages than Python, and
 decoders there; policies in languages of their own (Rego, Firestore, Casbin); new values of a template that
-never were escaped; guards of frameworks whose names say nothing; the order of middleware in Flask and
-Starlette; quantities whose constant stands in another file under a name that says nothing.
+never were escaped; guards of frameworks whose names say nothing; options that are in no table, whose value
+is computed, or that go with the call that set them; the order of middleware in Flask and Starlette;
+quantities whose constant stands in another file under a name that says nothing.
 """,
     TESTS.id: """
 A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are

@@ -22,6 +22,7 @@ from gate.protections.python.guards import (
     parameter_guards,
     route_decorators,
 )  # fmt: skip
+from gate.protections.python.options import options_in
 from gate.protections.python.refusals import Refusals, digest
 from gate.protections.python.strengths import Constants, constants_of, strengths_in
 from gate.protections.python.traits import python_traits
@@ -329,7 +330,9 @@ def _unit(
 
 
 def _strengths(nodes: Sequence[ast.AST], about: str, known: Constants | None) -> tuple[Strength, ...]:
-    return () if known is None else tuple(strengths_in(nodes, about, known))[:_GUARDS]
+    if known is None:
+        return ()
+    return (*strengths_in(nodes, about, known), *options_in(nodes, known))[:_GUARDS]
 
 
 def _words(node: ast.AST) -> Iterator[str]:

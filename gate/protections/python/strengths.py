@@ -73,6 +73,7 @@ def strengths_in(nodes: Iterable[ast.AST], about: str, known: Constants) -> Iter
             yield from _secret(node)
         if isinstance(node, ast.BoolOp):
             told.update(node.values)
+            told.update(one for value in node.values[:-1] for one in ast.walk(value))
         match node:
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=value):
                 name = _target(target)

@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from gate.protections.makers import LONGEST, maker_facts
 from gate.protections.python.answers import cache_facts
 from gate.protections.python.entries import constant_facts, object_facts
 from gate.protections.python.identity import identity_facts, remote_facts
 from gate.protections.python.isolation import isolation_facts, own_value_facts
+from gate.protections.python.keyrings import keyring_facts
 from gate.protections.python.keys import key_facts
 from gate.protections.python.lapses import lapse_facts
 from gate.protections.python.proofs import proof_facts, signed_facts, table_facts
@@ -29,8 +31,9 @@ def python_traits(tree: ast.Module, path: str) -> dict[int, list[Fact]]:
         if isinstance(node, _FUNCTION):
             found.setdefault(node.lineno, []).extend(_of_function(node, about, digests))
     outside = [*_outside(tree.body)]
-    readers = (constant_facts, table_facts, remote_facts, own_value_facts)
+    readers = (constant_facts, table_facts, remote_facts, own_value_facts, keyring_facts)
     made = [fact for one in outside for reader in readers for fact in reader(one)]
+    made += maker_facts(_words(tree))
     if made:
         found[0] = made
     return found
@@ -49,6 +52,27 @@ def _of_function(
     yield from token_facts(node, digests)
     yield from isolation_facts(node, about)
     yield from lapse_facts(node, about)
+
+
+def _words(tree: ast.Module) -> dict[str, int]:
+    """Names, short texts and imports, each where it stands first."""
+    found: dict[str, int] = {}
+    for node in ast.walk(tree):
+        words: list[str] = []
+        match node:
+            case ast.Import():
+                words = [f"import {alias.name}" for alias in node.names]
+            case ast.ImportFrom(module=str() as module):
+                words = [f"import {module}", *(alias.name for alias in node.names)]
+            case ast.Attribute(value=ast.Name(id=of), attr=attr):
+                words = [attr, f"{of}.{attr}"]
+            case ast.Name(id=name):
+                words = [name]
+            case ast.Constant(value=str() as text) if len(text) <= LONGEST:
+                words = [text]
+        for word in words:
+            found.setdefault(word, getattr(node, "lineno", 1))
+    return found
 
 
 def _outside(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -15,6 +15,7 @@ from gate.protections.strengths import (
     secret_strength,
     strength,
 )
+from gate.protections.tree_sitter.options import options_of
 from gate.protections.tree_sitter.shapes import (
     Value,
     arguments,
@@ -59,6 +60,7 @@ def strengths_in(root: Node, about: str, known: Constants, skip: frozenset[int])
             continue
         words = around
         yield from _secret(node)
+        yield from options_of(node, known)
         pair = assigned(node)
         if pair is not None:
             name = short_name(pair[0])

@@ -12,8 +12,10 @@ from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import QUERY
+from gate.protections.makers import maker_facts
 from gate.protections.queries import bound_columns
 from gate.protections.traits import GUARDED, HIDDEN, KNOWN, LAST, OWNED, Fact, lapse, trait
+from gate.protections.tree_sitter.makers import file_words
 from gate.protections.tree_sitter.shapes import (
     arguments,
     assigned,
@@ -65,6 +67,8 @@ def tree_sitter_traits(root: Node, functions: frozenset[str]) -> dict[int, list[
         for fact in _of_node(node):
             found.setdefault(inner, []).append(fact)
         todo += [(child, inner) for child in node.named_children]
+    if made := [*maker_facts(file_words(root))]:
+        found.setdefault(0, []).extend(made)
     return found
 
 
