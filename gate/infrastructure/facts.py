@@ -100,6 +100,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "tool-code": Kind("A linter or test tool loads code that it did not load at base.", _M),
     "tool-text": Kind("A linter runs a text of its settings as code.", _H),
     "secret-shown": Kind("A value that base kept secret is shown.", _H),
+    "review-hidden": Kind("Changes to code are no longer shown to who reviews them.", _M),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
 }
 GUARDS: Final[Mapping[str, Kind]] = {
@@ -117,6 +118,8 @@ GUARDS: Final[Mapping[str, Kind]] = {
     "public-block": Kind("The block on public access to stored data is gone.", _H),
     "encryption": Kind("Stored data is no longer encrypted.", _M),
     "deletion-protection": Kind("Data is no longer protected from deletion.", _M),
+    "unpublished": Kind("A package that was private may be published.", _M),
+    "audit": Kind("What is done is no longer written down whole.", _M),
     "own-module": Kind("A module's name no longer stands for a file of the project.", _M),
     "condition": Kind("A right that base gave on a condition is given without it.", _H),
     "secret": Kind("A value that base kept secret is shown.", _H),

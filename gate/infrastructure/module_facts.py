@@ -45,6 +45,12 @@ def module_facts(found: Any, path: str, line_of: Callable[[tuple[str | int, ...]
     """For each name its file: a part of the product, or what stands in for one."""
     if is_test_code(path) or is_aside(path):
         return
+    if (
+        PurePosixPath(path).name == "package.json"
+        and isinstance(found, dict)
+        and found.get("private") is True
+    ):
+        yield Fact("guard", "unpublished", path, line_of(("private",)), '"private": true')
     for table in _TABLES.get(PurePosixPath(path).name, ()):
         where = found
         for key in table:

@@ -14,6 +14,7 @@ from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.kept_out import is_list, list_facts
 from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.policy_languages import policy_language, policy_language_facts
+from gate.infrastructure.reviewed import attribute_facts, is_attributes
 from gate.infrastructure.service_facts import account_facts, image_facts, unit_facts
 from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.sql_facts import sql_facts
@@ -38,6 +39,7 @@ _KIND: Final = re.compile(rb"(?m)^kind\s*:")
 _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (lambda path: is_list(path) and not path.endswith("package.json"), "list"),
     (daemon_kind, "daemon"),
+    (is_attributes, "attributes"),
     (policy_language, "policy"),
     (is_key_list, "keys"),
     (is_tool_file, "tool"),
@@ -97,6 +99,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "account": account_facts,
         "keys": key_list_facts,
         "list": list_facts,
+        "attributes": attribute_facts,
         "daemon": daemon_facts,
         "tool": ini_code,
         "policy": policy_language_facts,

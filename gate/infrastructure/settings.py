@@ -26,7 +26,9 @@ _TRUST: Final = re.compile(
     r"|approvers?|collaborators|bypass-(?:actors|pull-request-allowances)"
     r"|insecure-registries|registry-mirrors|substituters|trusted-public-keys)$"
 )
-_GRAVE_ONLY: Final = re.compile(r"(?:^|-)(?:scopes?|grants?|grant-types?)$")
+_GRAVE_ONLY: Final = re.compile(
+    r"(?:^|-)(?:scopes?|grants?|grant-types?)$|^(?:allow|commands|allowed-(?:tools|commands)|auto-?approve(?:d|s)?(?:-\w+)*)$"
+)
 _GRAVE: Final = re.compile(r"\*|admin|root|owner|impersonat|implicit|password", re.IGNORECASE)
 _LADDERED: Final = re.compile(
     r"tls|ssl|verif|samesite|pod-security|selinux|auth-?(?:mode|type|method)|(?:^|-)mode$|min(?:imum)?-(?:protocol-)?version"
@@ -34,15 +36,23 @@ _LADDERED: Final = re.compile(
 _CONNECTED: Final = re.compile(r"tls|ssl|verif")
 """Parameters of an address that are no matter of a page: ``?mode=none`` may be any."""
 _LESS_IS_WEAK: Final = re.compile(
-    r"(?:approving|required)-(?:review|approval)\w*(?:-count)?$|approvals-required$|min(?:imum)?-(?:password-)?length$"
+    r"(?:approving|required)-(?:review|approval)\w*(?:-count)?$|approvals-required$|(?:approvals|approvers|reviewers)$|min(?:imum)?-(?:password-)?length$"
     r"|minimum-release-age$|(?:hash|kdf|pbkdf2?)-(?:rounds|iterations)$|password-(?:history|reuse)\w*$"
 )
 _NOTHING_IS_WEAK: Final = re.compile(
-    r"backup-retention\w*(?:-\w+)?$|retention-(?:period|in-days|days)$|hsts-(?:max-age|seconds)$"
+    r"lock(?:out)?-(?:minutes|seconds|time|duration)$|backup-retention\w*(?:-\w+)?$|retention-(?:period|in-days|days)$|hsts-(?:max-age|seconds)$"
 )
 _MORE_IS_WEAK: Final = re.compile(
     r"rate-?limit\w*$|(?:limit|max)-(?:rps|rpm|requests|attempts|logins)$|max-(?:login|auth)-?\w*(?:attempts|tries|failures)$"
 )
+_OBLIGED: Final = re.compile(
+    r"(?:^|-)(?:required|enforced|mandatory|obligatory)-(?:for|on|roles|groups|users)$"
+)
+"""Lists of who must do something: whoever is taken off it need not any more."""
+_OPENS: Final = re.compile(
+    r"(?:^|-)(?:own|self)-approv\w*$|^dangerously-|allow-(?:unsigned|insecure|anonymous|untrusted|force-push\w*|unverified)\b"
+)
+"""Switches that let through by being on."""
 _NAMES: Final = ("name", "id", "username", "user", "kid", "login", "client_id", "clientId", "key")
 _NOBODY: Final = frozenset(("null", "true", "false", "none", "yes", "no", "~"))
 _DEEPEST: Final = 60
@@ -61,10 +71,16 @@ def named_width(name: str, value: object, subject: str, line: int) -> Iterator[W
     """What the setting of this name is worth."""
     key = words_of(name)
     text = f"{name}: {_shown(value)}"[:120]
-    trusted = bool(_TRUST.search(key))
+    trusted = bool(_TRUST.search(key)) and not (isinstance(value, str) and value.strip().isdecimal())
     if trusted or _GRAVE_ONLY.search(key):
         members = [one for one in _members(value) if trusted or _GRAVE.search(one)]
         yield Width("trusted", subject, line, text, members=members)
+    elif _OBLIGED.search(key) and isinstance(value, list):
+        yield Width("weaker", subject, line, text, measure=-len(value))
+    elif _OPENS.search(key) and isinstance(value, str):
+        yield Width(
+            "weaker", subject, line, text, measure=1.0 if value.lower() in ("true", "yes", "on") else 0.0
+        )
     elif isinstance(value, str):
         yield from _measured(key, value, subject, line, text)
 

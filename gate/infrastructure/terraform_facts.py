@@ -55,7 +55,13 @@ _GUARDED: Final = {
     "https_traffic_only_enabled": "transport",
     "require_ssl": "transport",
     "transit_encryption_enabled": "transport",
+    "enable_logging": "audit",
+    "enable_log_file_validation": "audit",
+    "is_multi_region_trail": "audit",
+    "include_global_service_events": "audit",
 }
+_LOST_WITH_IT: Final = frozenset({"force_destroy", "skip_final_snapshot"})
+"""Data that goes with the resource that holds it."""
 _PROTECTS: Final = (
     "protect",
     "encrypt",
@@ -178,6 +184,8 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
             yield Fact("guard", "secret", f"{subject} {name}", at, text)
         if any(_SHOWN.search(one) for one in flat(value)):
             yield Fact("grant", "secret-shown", f"{subject} {name}", at, text)
+        if name in _LOST_WITH_IT:
+            yield Width("weaker", f"{subject} {name}", at, text, measure=1.0 if value == "true" else 0.0)
         if name in _GUARDED and value == "true":
             yield Fact("guard", _GUARDED[name], f"{subject} {name}", at, text)
         if (name == "publicly_accessible" and value == "true") or (

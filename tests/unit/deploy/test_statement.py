@@ -150,6 +150,7 @@ def test_even_signed_only_the_one_form_is_read(payload: bytes) -> None:
         resigned(PAYLOAD, payload=base64.urlsafe_b64encode(PAYLOAD + b"\xff\xfe\xfb").decode()),
         b" " * (MAX_BYTES + 1),
     ],
+    ids=("type", "more", "unsigned", "no-letters", "many", "other-letters", "long"),
 )
 def test_other_envelopes_are_refused(data: bytes) -> None:
     with pytest.raises(BadStatementError):

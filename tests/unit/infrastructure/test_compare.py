@@ -161,6 +161,15 @@ HOSTILE: Final = (
         {},
         {"p.json": '{"Statement": {"Effect": "Allow", "Action": "s3:GetObject", "Principal": "*"}}'},
     ),
+    Pair("trail-partial", "audit", bucket("enable_log_file_validation = true"), bucket("")),
+    Pair(
+        "package-public",
+        "unpublished",
+        {"package.json": '{"name": "shop", "private": true}'},
+        {"package.json": '{"name": "shop"}'},
+    ),
+    Pair("workflow-hidden", "review-hidden", {}, {".gitattributes": ".github/** -diff\n"}),
+    Pair("code-generated", "review-hidden", {}, {".gitattributes": "*.py linguist-generated=true\n"}),
     Pair("bucket-public", "public-data", bucket('acl = "private"'), bucket('acl = "public-read"')),
     Pair(
         "bucket-unblocked",
@@ -287,6 +296,12 @@ HARMLESS: Final = (
     Pair("firewall-web", "", {}, firewall(443, 443)),
     Pair("firewall-inside", "", {}, firewall(0, 65535, "10.0.0.0/8")),
     Pair("policy-one-bucket", "", {}, policy("s3:*", "arn:aws:s3:::shop/*")),
+    Pair(
+        "generated-hidden",
+        "",
+        {},
+        {".gitattributes": "*.lock -diff\ndist/** linguist-generated\n*_pb2.py binary\n* text=auto\n"},
+    ),
     Pair("bucket-private", "", {}, bucket('acl = "private"')),
     Pair("unit-new", "", {}, unit()),
     Pair("unit-renamed-user", "", unit("User=shop"), unit("User=store")),

@@ -13,9 +13,17 @@ from gate.infrastructure.reader import read
 from gate.infrastructure.settings import words_of
 from gate.infrastructure.widths import covers
 
+WEBHOOK: Final = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {{ name: images }}
+webhooks:
+- {{ name: images.shop.example, failurePolicy: {}{} }}
+"""
 STATEMENT: Final = (
     'resource "aws_iam_role_policy" "p" {{\n  policy = jsonencode({{ Statement = [{}] }})\n}}\n'
 )
+BUCKET: Final = 'resource "aws_s3_bucket" "b" {{\n  {}\n}}\n'
 DOCUMENT: Final = """
 data "aws_iam_policy_document" "ci" {{
   statement {{
@@ -61,6 +69,19 @@ def nginx(*lines: str) -> str:
 
 
 WIDER: Final = (
+    ("w.yaml", "weaker", WEBHOOK.format("Fail", ""), WEBHOOK.format("Ignore", "")),
+    (
+        "w.yaml",
+        "trusted",
+        WEBHOOK.format("Fail", ""),
+        WEBHOOK.format("Fail", ", objectSelector: {matchExpressions: [{key: skip, operator: DoesNotExist}]}"),
+    ),
+    ("p.json", "weaker", '{"approvers": 2}', '{"approvers": 1}'),
+    ("p.json", "weaker", '{"mfa_required_for": ["admin", "clerk"]}', '{"mfa_required_for": ["admin"]}'),
+    ("p.json", "weaker", '{"own_approval": false}', '{"own_approval": true}'),
+    ("p.json", "weaker", '{"lock_minutes": 15}', '{"lock_minutes": 0}'),
+    ("a.yaml", "anybody", "allow: ['git status']\n", "allow: ['git *']\n"),
+    ("s.tf", "weaker", BUCKET.format("force_destroy = false"), BUCKET.format("force_destroy = true")),
     (
         "ami.tf",
         "trusted",
@@ -226,6 +247,10 @@ WIDER: Final = (
     ),
 )
 ALIKE: Final = (
+    ("p.json", '{"approvers": 1}', '{"approvers": 2}'),
+    ("p.json", '{"mfa_required_for": ["admin"]}', '{"mfa_required_for": ["admin", "clerk"]}'),
+    ("a.yaml", "allow: ['git status']\n", "allow: ['git status', 'git log']\n"),
+    ("w.yaml", WEBHOOK.format("Ignore", ""), WEBHOOK.format("Fail", "")),
     ("a.tf", allow('"s3:GetObject"', "arn:b/*"), allow('["s3:GetObject", "s3:PutObject"]', "arn:b/*")),
     ("a.tf", allow('"s3:*"', "arn:b/*"), allow('"s3:*"', "arn:b/c/*")),
     ("a.tf", conditioned("StringLike", "repo:a*"), conditioned("StringEquals", "repo:a/b:main")),

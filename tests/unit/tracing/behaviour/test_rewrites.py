@@ -246,6 +246,7 @@ _PROSE = b"A generator writes words,\nand lines of them.\n" * 9
         (b"pwned", False),
         (b"", False),
     ],
+    ids=("prose", "umlauts", "random", "random-in-letters", "prose-and-nul", "short", "nothing"),
 )
 def test_what_reads_as_text(head: bytes, text: bool) -> None:
     assert rewrites.words(head) is text
