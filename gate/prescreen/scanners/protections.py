@@ -165,7 +165,7 @@ rewritten rather than cut, calls a check that it did not call, or its class has 
 *low*; so is one of another kind than who may, in a function that answers no request and calls something new.
 
 Of shell scripts only checks of sums and signatures are compared (`sha256sum -c`, `gpg --verify`, `cosign
-verify` ...): one that is gone, or whose failure nobody hears (`|| true`).
+verify` ...): one that is gone, or whose failure nobody hears (`|| true`, a `set -e` that is gone).
 
 High is a function that answers requests and that nothing in the change guards any more. *Critical* (it
 blocks by itself) is a log-in, a permission, a signature or a CSRF check that is taken out of what decides

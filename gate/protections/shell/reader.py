@@ -39,18 +39,34 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> FileFacts:
     root = parse(data, "bash")
     functions = [node for node in walk(root, frozenset()) if node.type == "function_definition"][:_MOST]
     own = frozenset({"function_definition"})
-    units = [_unit("", "module", root, own)]
+    strict = _ends_on_failure(root)
+    units = [_unit("", "module", root, own, strict=strict)]
     for node in functions:
         body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
         if body is not None and name is not None:
-            units.append(_unit(text_of(name), "function", body, own))
+            units.append(_unit(text_of(name), "function", body, own, strict=strict))
     return FileFacts(units=tuple(units))
 
 
-def _unit(name: str, kind: Literal["function", "module"], node: Node, whole: frozenset[str]) -> Unit:
+def _ends_on_failure(root: Node) -> bool:
+    """``set -e``, ``set -o errexit`` or ``#!/bin/sh -e``: a check that fails ends the script."""
+    first = (root.text or b"").split(b"\n", 1)[0].decode("utf-8", "replace")
+    if first.startswith("#!") and any(w[:1] == "-" and "e" in w for w in first.split()[1:]):
+        return True
+    for node in walk(root, frozenset()):
+        if node.type == "command" and text_of(node.child_by_field_name("name")) == "set":
+            words = [text_of(one) for one in node.named_children[1:]]
+            if "errexit" in words or any(w[:1] == "-" and w[:2] != "--" and "e" in w for w in words):
+                return True
+    return False
+
+
+def _unit(
+    name: str, kind: Literal["function", "module"], node: Node, whole: frozenset[str], *, strict: bool
+) -> Unit:
     nodes = [*walk(node, whole)]
     words = [text_of(n) for n in nodes if n.type in ("word", "variable_name", "command_name")]
-    guards = tuple(_guards(nodes))
+    guards = tuple(_guards(nodes, strict=strict))
     pairs = {zlib.crc32(f"{a}\0{b}".encode("utf-8", "replace")) for a, b in pairwise(words)}
     return Unit(
         name=name,
@@ -65,12 +81,13 @@ def _unit(name: str, kind: Literal["function", "module"], node: Node, whole: fro
     )
 
 
-def _guards(nodes: list[Node]) -> Iterator[Guard]:
+def _guards(nodes: list[Node], *, strict: bool) -> Iterator[Guard]:
     for node in nodes:
         if node.type == "command" and (name := _verifier(node)):
             around = _statement(node)
             made = made_guard("integrity", "call", (f"-{name}",), around)
-            yield replace(made, context=(SWALLOWED,) if _is_swallowed(around) else ())
+            unheard = _is_swallowed(around) or not (strict or _is_asked(around))
+            yield replace(made, context=(SWALLOWED,) if unheard else ())
 
 
 def _verifier(node: Node) -> str:
@@ -107,3 +124,10 @@ def _is_swallowed(statement: Node) -> bool:
     last = statement.named_children[-1]
     named = last.child_by_field_name("name") if last.type == "command" else None
     return text_of(named) in _NOTHING
+
+
+def _is_asked(statement: Node) -> bool:
+    """``... || exit 1``, ``if ! ...``: the script looks at how it ended by itself."""
+    above = statement.parent
+    plain = above is None or above.type in ("program", "compound_statement", "do_group", "subshell")
+    return statement.type == "list" or not plain

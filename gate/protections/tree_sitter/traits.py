@@ -80,6 +80,8 @@ def _of_node(node: Node) -> Iterator[Fact]:
         yield from _order(node)
     elif node.type == "call_expression":
         yield from _listener(node)
+    elif node.type == "member_expression":
+        yield from _brought_key(node)
     elif (pair := assigned(node)) is not None:
         name = short_name(pair[0])
         if is_editable(name) or is_hiding(name):
@@ -160,6 +162,15 @@ def _listener(node: Node) -> Iterator[Fact]:
     text = text_of(given[1])
     if "origin" not in text and ".source" in text:
         yield lapse("authentication", "answers messages of anybody", text, line_of(node), anew=True)
+
+
+def _brought_key(node: Node) -> Iterator[Fact]:
+    """``header.jwk``: the key of whoever wrote the token (RFC 7515, 4.1)."""
+    of, name = node.child_by_field_name("object"), node.child_by_field_name("property")
+    if of is None or name is None or text_of(name) not in ("jwk", "jku", "x5u", "x5c"):
+        return
+    if text_of(of).lower().endswith("header"):
+        yield lapse("authentication", "the token brings its own key", text_of(node), line_of(node), anew=True)
 
 
 def _is_ours(spread: Node) -> bool:
