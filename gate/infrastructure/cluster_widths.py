@@ -16,8 +16,6 @@ _GRAVE: Final = re.compile(
 )
 _PINNED: Final = re.compile(r"^v?\d+(?:\.\d+){0,3}(?:[-+][\w.]+)?$|^[0-9a-f]{7,40}$|^refs/tags/|.*@")
 
-_ADMISSION: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
-
 
 def cluster_widths(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
     """Of one object of the cluster, called ``kind/name``."""
@@ -28,10 +26,35 @@ def cluster_widths(root: Mapping[str, object], named: str, document: Document) -
         yield from _peers(mapping(root.get("spec")), named, document)
     elif kind in ("Application", "ApplicationSet"):
         yield from _deployed(mapping(root.get("spec")), named, document)
+    elif kind in ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
+        yield from _admission(root, named, document)
     elif kind == "Ingress":
         yield from _log_in(root, named, document)
-    elif kind in _ADMISSION:
-        yield from _admission(root, named, document)
+
+
+def _admission(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
+    """Webhooks that may refuse an object: whether one that does not answer lets it in, and what they see."""
+    for index, one in enumerate(items(root.get("webhooks"))):
+        hook = mapping(one)
+        who = f"{named} {hook.get('name', index)}"
+        failure = str(hook.get("failurePolicy", "Fail"))
+        at = document.line(("webhooks", index, "failurePolicy")) or document.line(("webhooks", index)) or 1
+        measure = float(failure.lower() == "ignore")
+        yield Width("weaker", f"{who} failure", at, f"failurePolicy: {failure}", measure=measure)
+        for key in ("matchConditions", "namespaceSelector", "objectSelector"):
+            said = [value for path, value in leaves(hook.get(key)) if path[-1:] != ("name",)]
+            terms = sum(value.count("&&") + 1 for value in said)
+            line = document.line(("webhooks", index, key)) or at
+            text = f"{key}: {'; '.join(said) or 'everything'}"[:120]
+            yield Width("weaker", f"{who} {key}", line, text, measure=float(terms))
+        seen = [
+            f"{operation} {resource}"
+            for rule in items(hook.get("rules"))
+            for operation in items(mapping(rule).get("operations"))
+            for resource in items(mapping(rule).get("resources"))
+        ]
+        line = document.line(("webhooks", index, "rules")) or at
+        yield Width("covered", f"{who} rules", line, ", ".join(seen)[:120], members=seen)
 
 
 def foreign_names(who: str, pairs: Iterable[tuple[str, str]], line: int) -> Iterator[Fact]:
@@ -106,20 +129,3 @@ def _log_in(root: Mapping[str, object], named: str, document: Document) -> Itera
             at = document.line(("metadata", "annotations", key)) or 1
             origin = "/".join(str(value).split("/")[:3])
             yield Width("trusted", f"{named} {key}", at, f"{key}: {value}"[:120], members=[origin])
-
-
-def _admission(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
-    """Whether objects come in where nobody could be asked, and which of them nobody is asked about."""
-    for index, hook in enumerate(mapping(one) for one in items(root.get("webhooks"))):
-        who = f"{named} {hook.get('name', index)}"
-        at = document.line(("webhooks", index)) or 1
-        policy = str(hook.get("failurePolicy", "Fail"))
-        text = f"failurePolicy: {policy}"
-        yield Width("weaker", f"{who} policy", at, text, measure=1.0 if policy == "Ignore" else 0.0)
-        spared = [
-            f"{key} {_peer(one)}"
-            for key in ("objectSelector", "namespaceSelector")
-            for one in items(mapping(hook.get(key)).get("matchExpressions"))
-        ]
-        spared += [str(mapping(one).get("expression", "")) for one in items(hook.get("matchConditions"))]
-        yield Width("trusted", f"{who} spared", at, ", ".join(spared)[:120], members=spared)

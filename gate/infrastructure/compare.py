@@ -80,7 +80,8 @@ def _wider(one: Grown) -> FactDifference:
     """As a difference like the others: a grant, with the members that came as its evidence."""
     width = one.width
     what = "anybody" if width.what == "trusted" and ANYBODY.intersection(one.new) else width.what
-    after = f"{width.text} (new: {', '.join(one.new)})"[:300] if one.new else width.text
+    came = "gone" if what == "covered" else "new"
+    after = f"{width.text} ({came}: {', '.join(one.new)})"[:300] if one.new else width.text
     fact = Fact("grant", what, width.subject, width.line, width.text)
     return FactDifference("wider", fact, one.path, width.line, one.before, after)
 
@@ -111,4 +112,8 @@ def _owner(subject: str, fact: Fact, there: Mapping[str, str]) -> str | None:
 
 
 def _line_at(facts: FileFacts, subject: str) -> int:
-    return next((fact.line for fact in facts.facts if fact.subject == subject), 1)
+    """Of what was guarded: where it says something else now, or else where what it belongs to begins."""
+    said = {**facts.places, **{fact.subject: fact.line for fact in reversed(facts.facts)}}
+    words = subject.split(" ")
+    owners = (" ".join(words[:end]) for end in range(len(words), 0, -1))
+    return next((said[owner] for owner in owners if owner in said), 1)

@@ -26,7 +26,9 @@ class Fact(msgspec.Struct, frozen=True):
 
 class Width(msgspec.Struct, frozen=True):
     """How much one setting lets through. ``what`` is a key of WIDTHS; it is compared with base's of the same
-    ``subject``. ``members`` are those it trusts or allows; of ``measure``, more is weaker.
+    ``subject``. ``members`` are those it trusts or allows; of ``measure``, more is weaker;
+    up to ``slack`` more is not told. Of ``covered``, a member that is gone is told; of ``allowed``, a pattern
+    that takes in what base named.
     """
 
     what: str
@@ -35,6 +37,7 @@ class Width(msgspec.Struct, frozen=True):
     text: str = ""
     members: list[str] = []
     measure: float = 0.0
+    slack: float = 0.0
 
 
 class FileFacts(msgspec.Struct, frozen=True):
@@ -43,6 +46,8 @@ class FileFacts(msgspec.Struct, frozen=True):
     facts: list[Fact] = []
     subjects: list[str] = []
     widths: list[Width] = []
+    places: dict[str, int] = {}
+    """Lines of subjects that no fact of head names."""
 
     @classmethod
     def of(cls, found: Iterable[Fact | Width], subjects: Sequence[str]) -> FileFacts:
@@ -118,8 +123,8 @@ GUARDS: Final[Mapping[str, Kind]] = {
     "public-block": Kind("The block on public access to stored data is gone.", _H),
     "encryption": Kind("Stored data is no longer encrypted.", _M),
     "deletion-protection": Kind("Data is no longer protected from deletion.", _M),
+    "recorded": Kind("What happens is recorded less than at base.", _M),
     "unpublished": Kind("A package that was private may be published.", _M),
-    "audit": Kind("What is done is no longer written down whole.", _M),
     "own-module": Kind("A module's name no longer stands for a file of the project.", _M),
     "condition": Kind("A right that base gave on a condition is given without it.", _H),
     "secret": Kind("A value that base kept secret is shown.", _H),
@@ -130,6 +135,8 @@ WIDTHS: Final[Mapping[str, Kind]] = {
     "trusted": Kind("A list of who or what is trusted has a new member.", _M),
     "more-rights": Kind("A role or policy allows more than at base.", _M),
     "weaker": Kind("A protection is set to a weaker value than at base.", _M),
+    "covered": Kind("A protection no longer covers what it covered at base.", _M),
+    "allowed": Kind("A pattern allows more than what base allowed by name.", _M),
     "anybody": Kind("A list of who is trusted now has everybody on it.", _H),
 }
 """Told where a setting's value lets more through than base's. ``anybody`` is what ``trusted`` becomes."""

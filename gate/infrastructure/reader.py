@@ -11,6 +11,8 @@ from typing import Final
 
 from gate.infrastructure.daemon_facts import daemon_facts, daemon_kind, docker_widths
 from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.infrastructure.graphql_widths import graphql_facts
+from gate.infrastructure.interface_widths import interface_widths
 from gate.infrastructure.kept_out import is_list, list_facts
 from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.policy_languages import policy_language, policy_language_facts
@@ -45,6 +47,11 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (is_tool_file, "tool"),
 )
 
+_BY_SUFFIX: Final = {
+    ".json": "json", ".toml": "toml", ".eslintrc": "json", ".babelrc": "json", ".mocharc": "json",
+    ".graphql": "graphql", ".graphqls": "graphql", ".gql": "graphql",
+}  # fmt: skip
+
 
 def reads(path: str) -> bool:
     """Is this a file that says something here?"""
@@ -75,8 +82,7 @@ def _format(path: str) -> str:
         return "sql" if "down" not in pure.stem.lower() else ""
     if suffix in (".conf", ".nginx", ".vhost", "") and _SERVER.search(path):
         return "server"
-    known = {".json": "json", ".toml": "toml", ".eslintrc": "json", ".babelrc": "json", ".mocharc": "json"}
-    return known.get(suffix or name, "")
+    return _BY_SUFFIX.get(suffix or name, "")
 
 
 def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
@@ -103,6 +109,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "daemon": daemon_facts,
         "tool": ini_code,
         "policy": policy_language_facts,
+        "graphql": graphql_facts,
         "page": page_facts,
         "sql": sql_facts,
         "server": server_facts,
@@ -134,6 +141,7 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
     switched = [*switches(leaves(found), line_of), *blocks_switched(found, line_of)]
     facts = [fact for fact in switched if fact.what == SWITCHED_ON]
     widths = [*setting_widths(found, line_of, prefix=f"{path} "), *trusted_keys(found, path, line_of)]
+    widths += interface_widths(found, path, line_of)
     if kind == "json":
         policy = [*policy_facts(text, path)]
         facts += [one for one in policy if isinstance(one, Fact)]

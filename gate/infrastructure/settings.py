@@ -7,11 +7,12 @@ numbers, finds it again at the other side.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from gate.infrastructure.facts import Width
+from gate.infrastructure.obligations import is_counted, obligations
 from gate.infrastructure.widths import ladder
 
 Line = Callable[[tuple[str | int, ...]], int | None]
@@ -26,33 +27,23 @@ _TRUST: Final = re.compile(
     r"|approvers?|collaborators|bypass-(?:actors|pull-request-allowances)"
     r"|insecure-registries|registry-mirrors|substituters|trusted-public-keys)$"
 )
-_GRAVE_ONLY: Final = re.compile(
-    r"(?:^|-)(?:scopes?|grants?|grant-types?)$|^(?:allow|commands|allowed-(?:tools|commands)|auto-?approve(?:d|s)?(?:-\w+)*)$"
-)
+_GRAVE_ONLY: Final = re.compile(r"(?:^|-)(?:scopes?|grants?|grant-types?)$")
 _GRAVE: Final = re.compile(r"\*|admin|root|owner|impersonat|implicit|password", re.IGNORECASE)
 _LADDERED: Final = re.compile(
-    r"tls|ssl|verif|samesite|pod-security|selinux|auth-?(?:mode|type|method)|(?:^|-)mode$|min(?:imum)?-(?:protocol-)?version"
+    r"tls|ssl|verif|samesite|pod-security|selinux|auth-?(?:mode|type|method)|(?:^|-)mode$|min(?:imum)?-(?:protocol-)?version|(?:failure|enforcement)-(?:action|policy)$"
 )
 _CONNECTED: Final = re.compile(r"tls|ssl|verif")
 """Parameters of an address that are no matter of a page: ``?mode=none`` may be any."""
 _LESS_IS_WEAK: Final = re.compile(
-    r"(?:approving|required)-(?:review|approval)\w*(?:-count)?$|approvals-required$|(?:approvals|approvers|reviewers)$|min(?:imum)?-(?:password-)?length$"
+    r"(?:approving|required)-(?:review|approval)\w*(?:-count)?$|approvals-required$|min(?:imum)?-(?:password-)?length$"
     r"|minimum-release-age$|(?:hash|kdf|pbkdf2?)-(?:rounds|iterations)$|password-(?:history|reuse)\w*$"
 )
 _NOTHING_IS_WEAK: Final = re.compile(
-    r"lock(?:out)?-(?:minutes|seconds|time|duration)$|backup-retention\w*(?:-\w+)?$|retention-(?:period|in-days|days)$|hsts-(?:max-age|seconds)$"
+    r"backup-retention\w*(?:-\w+)?$|retention-(?:period|in-days|days)$|hsts-(?:max-age|seconds)$"
 )
 _MORE_IS_WEAK: Final = re.compile(
     r"rate-?limit\w*$|(?:limit|max)-(?:rps|rpm|requests|attempts|logins)$|max-(?:login|auth)-?\w*(?:attempts|tries|failures)$"
 )
-_OBLIGED: Final = re.compile(
-    r"(?:^|-)(?:required|enforced|mandatory|obligatory)-(?:for|on|roles|groups|users)$"
-)
-"""Lists of who must do something: whoever is taken off it need not any more."""
-_OPENS: Final = re.compile(
-    r"(?:^|-)(?:own|self)-approv\w*$|^dangerously-|allow-(?:unsigned|insecure|anonymous|untrusted|force-push\w*|unverified)\b"
-)
-"""Switches that let through by being on."""
 _NAMES: Final = ("name", "id", "username", "user", "kid", "login", "client_id", "clientId", "key")
 _NOBODY: Final = frozenset(("null", "true", "false", "none", "yes", "no", "~"))
 _DEEPEST: Final = 60
@@ -64,25 +55,30 @@ def setting_widths(data: object, line_of: Line, *, prefix: str = "") -> Iterator
     """Of every setting below ``data``; ``line_of`` answers with the line of a path."""
     for path, spelt, value in _walk(data, (), ()):
         subject = f"{prefix}{'.'.join(spelt)}"
-        yield from named_width(spelt[-1], value, subject, line_of(path) or 1)
+        yield from named_width(spelt[-1], value, subject, line_of(path) or 1, inside=spelt[:-1])
 
 
-def named_width(name: str, value: object, subject: str, line: int) -> Iterator[Width]:
-    """What the setting of this name is worth."""
+def named_width(
+    name: str, value: object, subject: str, line: int, *, inside: Sequence[str] = ()
+) -> Iterator[Width]:
+    """What the setting of this name is worth; ``inside``: the names of what it stands in."""
     key = words_of(name)
     text = f"{name}: {_shown(value)}"[:120]
-    trusted = bool(_TRUST.search(key)) and not (isinstance(value, str) and value.strip().isdecimal())
+    trusted = is_trust(name) and not is_counted(key, value)
     if trusted or _GRAVE_ONLY.search(key):
         members = [one for one in _members(value) if trusted or _GRAVE.search(one)]
         yield Width("trusted", subject, line, text, members=members)
-    elif _OBLIGED.search(key) and isinstance(value, list):
-        yield Width("weaker", subject, line, text, measure=-len(value))
-    elif _OPENS.search(key) and isinstance(value, str):
-        yield Width(
-            "weaker", subject, line, text, measure=1.0 if value.lower() in ("true", "yes", "on") else 0.0
-        )
-    elif isinstance(value, str):
+        return
+    if isinstance(value, str):
         yield from _measured(key, value, subject, line, text)
+    members = _members(value) if isinstance(value, list) else []
+    keys = [*(words_of(one) for one in inside), key]
+    yield from obligations(keys, value, members, subject, line, text)
+
+
+def is_trust(name: str) -> bool:
+    """Does this name say that whoever stands in the list is trusted?"""
+    return bool(_TRUST.search(words_of(name)))
 
 
 def words_of(name: str) -> str:
@@ -135,12 +131,17 @@ def _members(value: object) -> list[str]:
     if isinstance(value, dict):
         return [f"{key}={one}" if isinstance(one, str) else str(key) for key, one in value.items()]
     if isinstance(value, list):
-        return [name for one in value for name in ([_named(one)] if isinstance(one, dict) else _members(one))]
+        return [name for one in value for name in ([_named(one)] if isinstance(one, dict) else _listed(one))]
     return [
         one.strip()
         for one in re.split(r"[,\s]+", str(value or ""))
         if one.strip() and one.strip().lower() not in _NOBODY
     ]
+
+
+def _listed(one: object) -> list[str]:
+    """A text in a list is one member, spaces and all: a command, an address."""
+    return [one.strip()] if isinstance(one, str) and " " in one and "," not in one else _members(one)
 
 
 def _named(entry: dict[str, object]) -> str:

@@ -46,6 +46,15 @@ _GUARDED: Final = {
     "encrypted": "encryption",
     "enable_key_rotation": "encryption",
     "deletion_protection": "deletion-protection",
+    "enable_deletion_protection": "deletion-protection",
+    "prevent_destroy": "deletion-protection",
+    "is_multi_region_trail": "recorded",
+    "include_global_service_events": "recorded",
+    "enable_log_file_validation": "recorded",
+    "enable_logging": "recorded",
+    "enable_flow_logs": "recorded",
+    "log_connections": "recorded",
+    "point_in_time_recovery_enabled": "deletion-protection",
     "block_public_acls": "public-block",
     "block_public_policy": "public-block",
     "ignore_public_acls": "public-block",
@@ -55,13 +64,15 @@ _GUARDED: Final = {
     "https_traffic_only_enabled": "transport",
     "require_ssl": "transport",
     "transit_encryption_enabled": "transport",
-    "enable_logging": "audit",
-    "enable_log_file_validation": "audit",
-    "is_multi_region_trail": "audit",
-    "include_global_service_events": "audit",
 }
-_LOST_WITH_IT: Final = frozenset({"force_destroy", "skip_final_snapshot"})
-"""Data that goes with the resource that holds it."""
+_UNGUARDS: Final = {
+    "force_destroy": "deletion-protection",
+    "force_delete": "deletion-protection",
+    "skip_final_snapshot": "deletion-protection",
+    "insecure_ssl": "transport",
+    "insecure_skip_verify": "transport",
+}
+"""Attributes that guard by being ``false``; of several, that is also what holds without them."""
 _PROTECTS: Final = (
     "protect",
     "encrypt",
@@ -84,15 +95,26 @@ def terraform_facts(data: bytes, path: str = "") -> FileFacts:
     """Every block of a file."""
     found: list[Fact | Width] = []
     subjects: list[str] = []
+    places: dict[str, int] = {}
     root = hcl.parse(data)
     for (kind, *labels), block in hcl.blocks(root):
         subject = " ".join((kind, *labels))
         subjects.append(subject)
+        places.setdefault(subject, block.start_point[0] + 1)
+        _place(block, subject, places)
         found += _block(block, labels[0] if labels else kind, subject)
     for name, expression in hcl.attributes(root):
         subjects.append(f"{path} variable {name}")
         found += _variable(name, _value(expression), path, expression.start_point[0] + 1)
-    return FileFacts.of(found, subjects)
+    return msgspec.structs.replace(FileFacts.of(found, subjects), places=places)
+
+
+def _place(block: Node, subject: str, places: dict[str, int], depth: int = 0) -> None:
+    """The line of each attribute, so that a guard that is off is told where it is switched off."""
+    for name, expression in hcl.attributes(block):
+        places.setdefault(f"{subject} {name}", expression.start_point[0] + 1)
+    for _, child in hcl.blocks(block) if depth < _DEEPEST else ():
+        _place(child, subject, places, depth + 1)
 
 
 def _variable(name: str, value: Value, path: str, line: int) -> Iterator[Fact | Width]:
@@ -184,10 +206,10 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
             yield Fact("guard", "secret", f"{subject} {name}", at, text)
         if any(_SHOWN.search(one) for one in flat(value)):
             yield Fact("grant", "secret-shown", f"{subject} {name}", at, text)
-        if name in _LOST_WITH_IT:
-            yield Width("weaker", f"{subject} {name}", at, text, measure=1.0 if value == "true" else 0.0)
         if name in _GUARDED and value == "true":
             yield Fact("guard", _GUARDED[name], f"{subject} {name}", at, text)
+        if name in _UNGUARDS and value in ("true", "false"):
+            yield Width("weaker", f"{subject} {name}", at, text, measure=float(value == "true"))
         if (name == "publicly_accessible" and value == "true") or (
             name == "acl" and str(value).startswith("public-")
         ):

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.infrastructure.facts import FileFacts, Width
-from gate.infrastructure.settings import Line
+from gate.infrastructure.settings import Line, is_trust
 
 _LIST: Final = re.compile(
     r"^(?:allowed[_-]signers|known[_-]hosts|trusted[_-]\w+|keyring|\.?age[_-]?recipients|recipients|\.gpg-id"
@@ -22,7 +22,9 @@ _RECIPIENTS: Final = frozenset(
 
 def is_key_list(path: str) -> bool:
     """Is each line of this file somebody who is trusted?"""
-    return bool(_LIST.search(PurePosixPath(path).name))
+    pure = PurePosixPath(path)
+    listed = pure.suffix.lower() in (".txt", ".list", ".lst") and is_trust(pure.stem)
+    return listed or bool(_LIST.search(pure.name))
 
 
 def key_list_facts(text: str, path: str) -> FileFacts:

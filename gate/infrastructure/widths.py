@@ -30,12 +30,17 @@ _LADDERS: Final = (
     ("none", "lax", "strict"),
     ("disabled", "permissive", "strict"),
     ("disabled", "permissive", "enforcing"),
+    ("audit", "enforce"),
+    ("dryrun", "warn", "deny"),
+    ("ignore", "fail"),
 )
 """Values of settings in rising order of what they protect (libpq, nginx, TLS, pod security ...)."""
 
 
 class Grown(NamedTuple):
-    """``width`` is head's; ``path`` is head's; ``before`` is base's text; ``new`` the members that came."""
+    """``width`` is head's; ``path`` is head's; ``before`` is base's text; ``new`` the members that
+    came (of ``covered``: that are gone).
+    """
 
     width: Width
     path: str
@@ -49,6 +54,13 @@ def grown(
     """What lets more through than the same setting of base. ``subject_now``: a subject of base at head."""
     old, new = _by_key(base, subject_now), _by_key(head, lambda subject: subject)
     moved: dict[str, list[str]] = defaultdict(list)
+    elsewhere = [
+        member
+        for (what, subject), places in new.items()
+        if what == "covered" and (what, subject) not in old
+        for _, width in places
+        for member in width.members
+    ]
     for (what, subject), places in old.items():
         if (what, subject) not in new:
             moved[what] += [member for _, width in places for member in width.members]
@@ -59,8 +71,15 @@ def grown(
         known = [*(member for width in before for member in width.members), *moved[key[0]]]
         text = before[0].text
         for path, width in places:
-            came = tuple(one for one in width.members if not any(covers(other, one) for other in known))
-            if came or (width.measure > max(one.measure for one in before)):
+            if key[0] == "covered":
+                still = [*(member for _, one in places for member in one.members), *elsewhere]
+                gone = dict.fromkeys(member for one in before for member in one.members)
+                came = tuple(one for one in gone if not any(covers(other, one) for other in still))
+            else:
+                came = tuple(one for one in width.members if not any(covers(other, one) for other in known))
+            if key[0] == "allowed":
+                came = tuple(one for one in came if _widens(one, known))
+            if came or (width.measure > max(one.measure for one in before) + width.slack):
                 yield Grown(width, path, text, came)
 
 
@@ -73,6 +92,11 @@ def covers(wide: str, narrow: str) -> bool:
     except ValueError:
         return "*" in wide and fnmatchcase(narrow, wide.replace("[", "[[]"))
     return outer.version == inner.version and inner.subnet_of(outer)  # type: ignore[arg-type]
+
+
+def _widens(pattern: str, known: list[str]) -> bool:
+    """Is this a pattern that takes in what stood there by name?"""
+    return "*" in pattern and (pattern in ANYBODY or any(covers(pattern, one) for one in known))
 
 
 def ladder(value: str) -> frozenset[tuple[int, int]]:

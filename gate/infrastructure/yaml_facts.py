@@ -9,6 +9,7 @@ from typing import Final
 from gate.infrastructure.artifact_facts import artifact_facts
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
 from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.infrastructure.interface_widths import interface_widths
 from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.tool_code import data_code
 from gate.infrastructure.trusted import trusted_keys
@@ -63,6 +64,7 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
         subjects.append(named or f"document {number}")
         widths += setting_widths(document.data, document.line, prefix=f"{named or path} ")
         widths += trusted_keys(document.data, path, document.line)
+        widths += interface_widths(document.data, path, document.line)
         if named:
             facts += _kubernetes(root, named, document)
             widths += cluster_widths(root, named, document)

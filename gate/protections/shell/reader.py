@@ -5,6 +5,7 @@ One unit for each function and one for the rest of the script.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -39,34 +40,21 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> FileFacts:
     root = parse(data, "bash")
     functions = [node for node in walk(root, frozenset()) if node.type == "function_definition"][:_MOST]
     own = frozenset({"function_definition"})
-    strict = _ends_on_failure(root)
-    units = [_unit("", "module", root, own, strict=strict)]
+    modes = _modes(root, data)
+    units = [_unit("", "module", root, own, modes)]
     for node in functions:
         body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
         if body is not None and name is not None:
-            units.append(_unit(text_of(name), "function", body, own, strict=strict))
+            units.append(_unit(text_of(name), "function", body, own, modes))
     return FileFacts(units=tuple(units))
 
 
-def _ends_on_failure(root: Node) -> bool:
-    """``set -e``, ``set -o errexit`` or ``#!/bin/sh -e``: a check that fails ends the script."""
-    first = (root.text or b"").split(b"\n", 1)[0].decode("utf-8", "replace")
-    if first.startswith("#!") and any(w[:1] == "-" and "e" in w for w in first.split()[1:]):
-        return True
-    for node in walk(root, frozenset()):
-        if node.type == "command" and text_of(node.child_by_field_name("name")) == "set":
-            words = [text_of(one) for one in node.named_children[1:]]
-            if "errexit" in words or any(w[:1] == "-" and w[:2] != "--" and "e" in w for w in words):
-                return True
-    return False
-
-
 def _unit(
-    name: str, kind: Literal["function", "module"], node: Node, whole: frozenset[str], *, strict: bool
+    name: str, kind: Literal["function", "module"], node: Node, whole: frozenset[str], modes: frozenset[str]
 ) -> Unit:
     nodes = [*walk(node, whole)]
     words = [text_of(n) for n in nodes if n.type in ("word", "variable_name", "command_name")]
-    guards = tuple(_guards(nodes, strict=strict))
+    guards = tuple(_guards(nodes, node, modes))
     pairs = {zlib.crc32(f"{a}\0{b}".encode("utf-8", "replace")) for a, b in pairwise(words)}
     return Unit(
         name=name,
@@ -81,13 +69,34 @@ def _unit(
     )
 
 
-def _guards(nodes: list[Node], *, strict: bool) -> Iterator[Guard]:
+def _modes(root: Node, data: bytes) -> frozenset[str]:
+    """Which of ``errexit`` and ``pipefail`` a script switches on, by its first line or by ``set``."""
+    first = data.split(b"\n", 1)[0].split()
+    named = [one.decode("ascii", "replace") for one in first[1:]] if first[:1] and b"#!" in first[0] else []
+    said = [named]
+    commands = (node for node in walk(root, frozenset()) if node.type == "command")
+    said += [
+        text_of(one).split()[1:] for one in commands if text_of(one.child_by_field_name("name")) == "set"
+    ]
+    on: set[str] = set()
+    for words in said:
+        for index, word in enumerate(words):
+            if re.fullmatch(r"-[a-z]*e[a-z]*", word):
+                on.add("errexit")
+            if re.fullmatch(r"-[a-z]*o", word):
+                on |= {"errexit", "pipefail"}.intersection(words[index + 1 : index + 2])
+    return frozenset(on)
+
+
+def _guards(nodes: list[Node], unit: Node, modes: frozenset[str]) -> Iterator[Guard]:
     for node in nodes:
         if node.type == "command" and (name := _verifier(node)):
             around = _statement(node)
             made = made_guard("integrity", "call", (f"-{name}",), around)
-            unheard = _is_swallowed(around) or not (strict or _is_asked(around))
-            yield replace(made, context=(SWALLOWED,) if unheard else ())
+            yield replace(
+                made,
+                context=(SWALLOWED,) if _is_swallowed(around) or _is_idle(node, around, unit, modes) else (),
+            )
 
 
 def _verifier(node: Node) -> str:
@@ -117,6 +126,26 @@ def _statement(node: Node) -> Node:
     return at
 
 
+def _is_idle(command: Node, statement: Node, unit: Node, modes: frozenset[str]) -> bool:
+    """Does nothing act upon what the check says: no ``set -e``, ``if``, ``&&`` or ``||``, no last word?"""
+    piped = command.parent
+    if piped is not None and piped.type == "redirected_statement":
+        command, piped = piped, piped.parent
+    if piped is not None and piped.type == "pipeline" and piped.named_children[-1] != command:
+        return "pipefail" not in modes
+    if "errexit" in modes or statement.type == "list":
+        return False
+    block = statement.parent
+    if block is None or block.type not in (
+        "program",
+        "compound_statement",
+        "do_group",
+        "function_definition",
+    ):
+        return False
+    return not (block == unit and unit.named_children[-1] == statement)
+
+
 def _is_swallowed(statement: Node) -> bool:
     """``... || true``: what follows is reached whatever the check says."""
     if statement.type != "list" or not any(c.type == "||" for c in statement.children):
@@ -124,10 +153,3 @@ def _is_swallowed(statement: Node) -> bool:
     last = statement.named_children[-1]
     named = last.child_by_field_name("name") if last.type == "command" else None
     return text_of(named) in _NOTHING
-
-
-def _is_asked(statement: Node) -> bool:
-    """``... || exit 1``, ``if ! ...``: the script looks at how it ended by itself."""
-    above = statement.parent
-    plain = above is None or above.type in ("program", "compound_statement", "do_group", "subshell")
-    return statement.type == "list" or not plain

@@ -161,7 +161,7 @@ HOSTILE: Final = (
         {},
         {"p.json": '{"Statement": {"Effect": "Allow", "Action": "s3:GetObject", "Principal": "*"}}'},
     ),
-    Pair("trail-partial", "audit", bucket("enable_log_file_validation = true"), bucket("")),
+    Pair("trail-partial", "recorded", bucket("enable_log_file_validation = true"), bucket("")),
     Pair(
         "package-public",
         "unpublished",
@@ -371,7 +371,7 @@ def test_the_way_back_takes_nothing_away(pair: Pair) -> None:
 def test_each_kind_has_a_pair_and_a_weight() -> None:
     covered = {pair.what for pair in HOSTILE}
     other = {"strong-capability", "response-header", "rate-limit", "network-policy", "encryption"}
-    other |= {"deletion-protection", "transport"} | set(SUPERSEDED.values())
+    other |= {"deletion-protection", "transport", "recorded"} | set(SUPERSEDED.values())
     other |= IN_FILES_OF_THEIR_OWN
     assert GRANTS.keys() | GUARDS.keys() == covered | other
     assert {kind.severity for kind in (*GRANTS.values(), *GUARDS.values())} == {

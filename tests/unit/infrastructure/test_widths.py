@@ -72,15 +72,15 @@ WIDER: Final = (
     ("w.yaml", "weaker", WEBHOOK.format("Fail", ""), WEBHOOK.format("Ignore", "")),
     (
         "w.yaml",
-        "trusted",
+        "weaker",
         WEBHOOK.format("Fail", ""),
         WEBHOOK.format("Fail", ", objectSelector: {matchExpressions: [{key: skip, operator: DoesNotExist}]}"),
     ),
     ("p.json", "weaker", '{"approvers": 2}', '{"approvers": 1}'),
-    ("p.json", "weaker", '{"mfa_required_for": ["admin", "clerk"]}', '{"mfa_required_for": ["admin"]}'),
+    ("p.json", "covered", '{"mfa_required_for": ["admin", "clerk"]}', '{"mfa_required_for": ["admin"]}'),
     ("p.json", "weaker", '{"own_approval": false}', '{"own_approval": true}'),
     ("p.json", "weaker", '{"lock_minutes": 15}', '{"lock_minutes": 0}'),
-    ("a.yaml", "anybody", "allow: ['git status']\n", "allow: ['git *']\n"),
+    ("a.yaml", "allowed", "allow: ['git status']\n", "allow: ['git *']\n"),
     ("s.tf", "weaker", BUCKET.format("force_destroy = false"), BUCKET.format("force_destroy = true")),
     (
         "ami.tf",

@@ -1,0 +1,90 @@
+"""Settings named for an obligation: whom a protection covers, what is refused, what guards by its number.
+
+A list of trust is worse with a new member; a list of an obligation is worse with one that is gone. A list of
+what is allowed is worse where a pattern takes in what stood there by name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gate.infrastructure.facts import Width
+
+_OBLIGED: Final = re.compile(
+    r"(?:^|-)(?:required|enforced|mandatory)-(?:for|on|of|by)$"
+    r"|(?:^|-)required-(?:(?:status-)?checks|contexts|reviewers|approvers|signers|roles|groups|claims|scopes)$"
+    r"|(?:^|-)protected-(?:branches|tags|paths|routes|fields|headers|files|environments)$"
+    r"|^(?:deny|denied|forbidden|blocked|banned|disallowed|rejected|deny-?list|block-?list|black-?list)"
+    r"(?:-(?:list|commands?|tools?|patterns?|paths?|hosts?|ips?|cidrs?|users?|domains?|urls?|countries))?$"
+    r"|^(?:redact|mask|scrub|saniti[sz]e)(?:ed)?-(?:fields|headers|keys|params|paths|names)$"
+)
+_ALLOWED: Final = re.compile(
+    r"^(?:always-|auto-)?(?:allow|allowed|permit|permitted|approve|approved)"
+    r"(?:-(?:list|commands?|tools?|patterns?|paths?|urls?|actions?|programs?|scripts?))?$"
+)
+_LOCKS: Final = re.compile(
+    r"(?:^|-)(?:lock(?:ed)?(?:-?out)?|cool-?down|ban)-(?:minutes|seconds|hours|time|period|duration)$"
+)
+_APPROVES: Final = re.compile(r"(?:^|-)(?:approvals?|approvers?|mfa|2fa|step-up|four-eyes)(?:-|$)")
+_FROM: Final = re.compile(r"(?:^|-)(?:over|above|threshold|from-amount|min(?:imum)?-amount)$")
+_KEPT: Final = re.compile(r"(?:^|-)retention(?:-|$)|(?:^|-)(?:retain|keep)-(?:days|for)$")
+_EVIDENCE: Final = re.compile(r"(?:^|-)(?:audit|backups?|snapshots?|evidence|trail|security)(?:-|$)")
+_COUNTED: Final = re.compile(
+    r"(?:^|-)(?:approvers|approvals|reviewers|signers|signatures)(?:-(?:count|required|needed))?$"
+)
+_LOOSENS: Final = re.compile(
+    r"(?:^|-)(?:own|self)-(?:approval|approve|review|merge)$"
+    r"|(?:^|-)allow-(?:own|self|unsigned|unverified|untrusted|anonymous|guests?|empty-passwords?|any-\w+|all-\w+)(?:-|$)"
+)
+_PREVENTS: Final = re.compile(
+    r"^(?:prevent|forbid|deny|disallow|restrict|dismiss-stale)-(?!.*(?:default|scroll|zoom|focus))"
+)
+_NEARLY_TEN: Final = 0.95
+"""In powers of ten: what is kept for a ninth of the time is not tuned, it is gone when it is asked for."""
+
+
+def is_counted(key: str, value: object) -> bool:
+    """Is this a number of people, where others write a list of them?"""
+    return bool(_COUNTED.search(key)) and isinstance(value, str) and value.strip().isdigit()
+
+
+def obligations(
+    keys: Sequence[str], value: object, members: list[str], subject: str, line: int, text: str
+) -> Iterator[Width]:
+    """What one setting is worth; ``keys`` are the names on the way to it, in one spelling."""
+    key = keys[-1]
+    if isinstance(value, list):
+        if _OBLIGED.search(key):
+            yield Width("covered", subject, line, text, members=members)
+        elif _ALLOWED.search(key):
+            yield Width("allowed", subject, line, text, members=members)
+    elif isinstance(value, str):
+        yield from _switched(key, value.strip().lower(), subject, line, text)
+        yield from _counted(keys, value.strip().lower(), subject, line, text)
+
+
+def _switched(key: str, value: str, subject: str, line: int, text: str) -> Iterator[Width]:
+    if value in ("true", "false"):
+        if _PREVENTS.search(key):
+            yield Width("weaker", subject, line, text, measure=float(value == "false"))
+        elif _LOOSENS.search(key):
+            yield Width("weaker", subject, line, text, measure=float(value == "true"))
+
+
+def _counted(keys: Sequence[str], value: str, subject: str, line: int, text: str) -> Iterator[Width]:
+    key = keys[-1]
+    low = "0" if value in ("null", "none", "false", "off") else value
+    if not re.fullmatch(r"\d{1,12}", low):
+        return
+    amount = float(low)
+    if is_counted(key, low):
+        yield Width("weaker", subject, line, text, measure=-amount)
+    elif _LOCKS.search(key):
+        yield Width("weaker", subject, line, text, measure=-min(amount, 1.0))
+    elif _FROM.search(key) and any(_APPROVES.search(one) for one in keys):
+        yield Width("weaker", subject, line, text, measure=math.log10(amount + 1), slack=_NEARLY_TEN)
+    elif any(_KEPT.search(one) for one in keys) and any(_EVIDENCE.search(one) for one in keys):
+        yield Width("weaker", subject, line, text, measure=-math.log10(amount + 0.1), slack=_NEARLY_TEN)
