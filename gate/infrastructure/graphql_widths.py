@@ -27,11 +27,12 @@ def graphql_facts(text: str, path: str) -> FileFacts:
 
 
 def _fields(text: str, path: str) -> Iterator[Width]:
-    words = [
-        (match["word"], text.count("\n", 0, match.start()) + 1)
-        for match in _WORD.finditer(text[:500_000])
-        if match["word"]
-    ]
+    words: list[tuple[str, int]] = []
+    line = at = 0
+    for match in _WORD.finditer(text):
+        line, at = line + text.count("\n", at, match.start()), match.start()
+        if match["word"]:
+            words.append((match["word"], line + 1))
     holder, depth, at = "", 0, 0
     while at < len(words):
         word, line = words[at]

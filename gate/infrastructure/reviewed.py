@@ -21,6 +21,9 @@ _HIDES: Final = frozenset({
     "linguist-vendored=true", "merge=ours", "-linguist-detectable",
 })  # fmt: skip
 
+_MACRO: Final = "[attr]"
+"""A line that begins so gives a name to attributes (gitattributes(5), defining macro attributes)."""
+
 
 def is_attributes(path: str) -> bool:
     """Is this git's file of attributes?"""
@@ -31,15 +34,28 @@ def attribute_facts(text: str, path: str) -> FileFacts:
     """A grant for each kind of code that nobody sees the changes of."""
     folder = PurePosixPath(path).parent.as_posix()
     facts: dict[str, Fact] = {}
+    hiding = set(_HIDES)
     for number, line in enumerate(text.split("\n"), 1):
-        pattern, *attributes = line.split()[:20] or [""]
-        if pattern.startswith(("#", '"')) or _HIDES.isdisjoint(attributes):
+        pattern, attributes = _row(line.strip())
+        if pattern.startswith("#") or hiding.isdisjoint(attributes):
+            continue
+        if pattern.startswith(_MACRO):
+            hiding.add(pattern.removeprefix(_MACRO))
             continue
         for sample in _SAMPLES:
             if _matches(pattern, sample):
                 subject = f"{folder} {sample}"
                 facts[subject] = Fact("grant", "review-hidden", subject, number, line.strip()[:120])
     return FileFacts(facts=[*facts.values()], subjects=[path])
+
+
+def _row(line: str) -> tuple[str, list[str]]:
+    """The pattern, which may stand in quotes, and its attributes."""
+    if line.startswith('"'):
+        pattern, _, rest = line[1:].partition('"')
+        return pattern, rest.split()
+    pattern, *attributes = line.split() or [""]
+    return pattern, attributes
 
 
 def _matches(pattern: str, sample: str) -> bool:

@@ -242,6 +242,10 @@ def is_proof(header: str) -> bool:
     return _PROOF_HEADER.search(snake(header)) is not None
 
 
+BROUGHT_KEYS: Final = frozenset({"jwk", "jku", "x5u", "x5c"})
+"""Parameters of a token's header that bring a key (RFC 7515, 4.1): whoever writes the token chooses them."""
+
+
 def is_body(name: str) -> bool:
     """Does a value of this name hold what was sent, as bytes or as text?"""
     words = snake(name).split("_")

@@ -63,6 +63,15 @@ def source(node: ast.AST) -> str:
     return " ".join(unparsed(node).split())[:_CUT]
 
 
+def assigned_in(node: ast.AST) -> dict[str, ast.expr]:
+    """What the names of a function are set to, by the last assignment."""
+    return {
+        one.targets[0].id: one.value
+        for one in ast.walk(node)
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
+    }
+
+
 def guard(family: Family, form: Form, key: str, node: ast.AST, text: str = "") -> Guard:
     """A protection that refuses where ``key`` does not hold."""
     line = getattr(node, "lineno", 1)

@@ -11,7 +11,7 @@ from typing import Final
 
 from gate.protections.conditions import last_name
 from gate.protections.facts import QUERY
-from gate.protections.python.guards import source
+from gate.protections.python.guards import assigned_in, source
 from gate.protections.traits import Fact, lapse, trait
 from gate.protections.vocabulary import family_of, is_granting, is_owner, snake
 
@@ -93,11 +93,7 @@ def _kept_for_all(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact
         word in name for name in names | texts for word in _PERSON
     ):
         return
-    made = {
-        one.targets[0].id: one.value
-        for one in ast.walk(node)
-        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
-    }
+    made = assigned_in(node)
     if not any(isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) for one in node.body):
         return  # what is no wrapper keeps its own answers
     wraps = not _VIEWS.isdisjoint(arg.arg for arg in node.args.args)

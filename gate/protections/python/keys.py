@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.protections.conditions import last_name
-from gate.protections.python.guards import source
+from gate.protections.python.guards import assigned_in, source
 from gate.protections.traits import KEPT, Fact, lapse, trait
 from gate.protections.vocabulary import family_of, is_check, is_owner, is_proof, snake
 
@@ -26,7 +26,7 @@ def key_facts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact]:
     if not checks and not counts:
         return
     given = {arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    made = _assigned(node)
+    made = assigned_in(node)
     for holder, key in _kept(node):
         value = made.get(key.id, key) if isinstance(key, ast.Name) else key
         names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} & given
@@ -37,14 +37,6 @@ def key_facts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact]:
         for part in _sent(value) if counts or family_of(node.name) == "rate limit" else ():
             key_text = f"a limit is counted by {source(part)}"
             yield lapse("rate limit", key_text, source(value), value.lineno, needs=(holder,))
-
-
-def _assigned(node: ast.AST) -> dict[str, ast.expr]:
-    return {
-        one.targets[0].id: one.value
-        for one in ast.walk(node)
-        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
-    }
 
 
 def _kept(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:

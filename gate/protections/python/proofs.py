@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.protections.conditions import last_name
-from gate.protections.python.guards import source
+from gate.protections.python.guards import assigned_in, source
 from gate.protections.traits import SIGNED, Fact, lapse, trait
 from gate.protections.vocabulary import is_body, is_constant_time, is_secret, snake
 
@@ -33,11 +33,7 @@ def proof_facts(node: ast.AST) -> Iterator[Fact]:
 
 def signed_facts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact]:
     """``hmac.new(key, stamp + b"." + body)``: what was sent is signed, and nothing can take its place."""
-    made = {
-        one.targets[0].id: one.value
-        for one in ast.walk(node)
-        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
-    }
+    made = assigned_in(node)
     for one in ast.walk(node):
         if not (isinstance(one, ast.Call) and last_name(one) in _MACS and _is_mac(one, made)):
             continue

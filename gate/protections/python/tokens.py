@@ -14,11 +14,17 @@ from typing import Final
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import source
 from gate.protections.traits import Fact, lapse
-from gate.protections.vocabulary import is_constant_time, is_granting, is_owner, is_proof, is_verifier, snake
+from gate.protections.vocabulary import (
+    BROUGHT_KEYS,
+    is_constant_time,
+    is_granting,
+    is_owner,
+    is_proof,
+    is_verifier,
+    snake,
+)
 
 _DECODERS: Final = frozenset({"b64decode", "urlsafe_b64decode", "base64url_decode", "standard_b64decode"})
-_BROUGHT: Final = frozenset({"jwk", "jku", "x5u", "x5c"})
-"""Parameters of a token's header that bring a key (RFC 7515, 4.1): whoever writes the token chooses them."""
 _WHO: Final = frozenset(
     {"sub", "acc", "uid", "email", "username", "login", "scope", "scopes", "groups", "admin"}
 )
@@ -82,7 +88,7 @@ def _read_key(node: ast.AST) -> str | None:
 
 def _brought_key(node: ast.AST) -> Iterator[Fact]:
     """``header["jwk"]``: the key of whoever wrote the token."""
-    if _read_key(node) in _BROUGHT and "header" in source(node).lower():
+    if _read_key(node) in BROUGHT_KEYS and "header" in source(node).lower():
         line = getattr(node, "lineno", 1)
         yield lapse("authentication", "the token brings its own key", source(node), line, anew=True)
 

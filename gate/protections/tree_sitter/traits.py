@@ -26,6 +26,7 @@ from gate.protections.tree_sitter.shapes import (
     text_of,
 )
 from gate.protections.vocabulary import (
+    BROUGHT_KEYS,
     family_of,
     is_editable,
     is_granting,
@@ -167,7 +168,7 @@ def _listener(node: Node) -> Iterator[Fact]:
 def _brought_key(node: Node) -> Iterator[Fact]:
     """``header.jwk``: the key of whoever wrote the token (RFC 7515, 4.1)."""
     of, name = node.child_by_field_name("object"), node.child_by_field_name("property")
-    if of is None or name is None or text_of(name) not in ("jwk", "jku", "x5u", "x5c"):
+    if of is None or name is None or text_of(name) not in BROUGHT_KEYS:
         return
     if text_of(of).lower().endswith("header"):
         yield lapse("authentication", "the token brings its own key", text_of(node), line_of(node), anew=True)

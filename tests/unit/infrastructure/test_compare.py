@@ -169,6 +169,9 @@ HOSTILE: Final = (
         {"package.json": '{"name": "shop"}'},
     ),
     Pair("workflow-hidden", "review-hidden", {}, {".gitattributes": ".github/** -diff\n"}),
+    Pair("workflow-hidden-in-quotes", "review-hidden", {}, {".gitattributes": '".github/**" -diff\n'}),
+    Pair("code-hidden-by-macro", "review-hidden", {}, {".gitattributes": "[attr]plain -diff\n*.py plain\n"}),
+    Pair("code-hidden-late", "review-hidden", {}, {".gitattributes": f"*.py {'a ' * 30}-diff\n"}),
     Pair("code-generated", "review-hidden", {}, {".gitattributes": "*.py linguist-generated=true\n"}),
     Pair("bucket-public", "public-data", bucket('acl = "private"'), bucket('acl = "public-read"')),
     Pair(
