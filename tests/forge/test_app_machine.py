@@ -165,7 +165,7 @@ class AppTrust(People):
         for _ in range(many):
             self._work(data)
 
-    @rule(data=st.data(), requests=st.integers(0, 12))
+    @rule(data=st.data(), requests=st.one_of(st.integers(0, 2), st.integers(0, 12)))  # most jobs ask little
     def die_amid(self, data: st.DataObject, requests: int) -> None:
         self._work(data, requests, "amid")
 
@@ -296,8 +296,7 @@ class TestApp(AppTrust.TestCase):  # type: ignore[misc,valid-type]
     def tearDownClass(cls) -> None:
         print("\napp machine:", ", ".join(f"{many:,} {name}" for name, many in sorted(COUNTS.items())))
         seen = ("green looked at", "killed amid a job", "killed after a job", "presses", "nothing left to do")
-        # The orders are drawn: the rarest came 10 times in one run and 40 in others. Each has to come at all.
-        assert min(COUNTS[name] for name in seen) > 2, COUNTS
+        assert min(COUNTS[name] for name in seen) > 10, COUNTS
 
 
 GOOD, BAD = "1" * 40, "2" * 40
