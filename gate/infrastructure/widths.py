@@ -70,6 +70,7 @@ def grown(
         before = [width for _, width in old[key]]
         known = [*(member for width in before for member in width.members), *moved[key[0]]]
         text = before[0].text
+        told: set[tuple[str, int, tuple[str, ...]]] = set()
         for path, width in places:
             if key[0] == "covered":
                 still = [*(member for _, one in places for member in one.members), *elsewhere]
@@ -79,7 +80,9 @@ def grown(
                 came = tuple(one for one in width.members if not any(covers(other, one) for other in known))
             if key[0] == "allowed":
                 came = tuple(one for one in came if _widens(one, known))
-            if came or (width.measure > max(one.measure for one in before) + width.slack):
+            weaker = width.measure > max(one.measure for one in before) + width.slack
+            if (came or weaker) and (path, width.line, came) not in told:
+                told.add((path, width.line, came))  # two tables may know one setting
                 yield Grown(width, path, text, came)
 
 

@@ -354,3 +354,10 @@ def test_a_member_covers_itself(text: str) -> None:
 def test_names_are_compared_in_one_spelling() -> None:
     spelt = {words_of(name) for name in ("allowedOrigins", "allowed_origins", "x.example/allowed-origins")}
     assert spelt == {"allowed-origins"}
+
+
+@pytest.mark.parametrize("name", ["approvals_required", "required_reviewers_count", "backup_retention_days"])
+def test_one_setting_is_told_once(name: str) -> None:
+    """Whatever tables know its name."""
+    old, new = ({"p.json": read("p.json", f'{{"{name}": {many}}}'.encode(), {})} for many in (30, 0))
+    assert len([*differences(old, new, {})]) == 1
