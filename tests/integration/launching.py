@@ -154,6 +154,7 @@ def launch(
             if stream is not None:
                 stream.close()
         code = _finish(observer)
+    assert heard.started or heard.fault or heard.end, f"ended before anything was heard of it: {noise!r}"
     result = Launched(heard, noise=noise, observer_code=code)
     if observer is not None:
         result.trace = folder / "trace.jsonl"
