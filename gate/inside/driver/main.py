@@ -33,7 +33,16 @@ import time
 from typing import Any
 
 if __package__:
-    from . import clock_preload, fork_server, installed_packages, item_process, orphans, services, verbs
+    from . import (
+        clock_preload,
+        fork_server,
+        installed_packages,
+        item_process,
+        orphans,
+        services,
+        serving,
+        verbs,
+    )
 else:  # started as a script: a package of a name that no code under test has, and nothing new on sys.path
     _package = type(sys)("gate_driver")
     _package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
@@ -45,6 +54,7 @@ else:  # started as a script: a package of a name that no code under test has, a
         item_process,
         orphans,
         services,
+        serving,
         verbs,
     )
 
@@ -196,7 +206,9 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
         os.close(inlet)
         item_process.run(item, job, outlet, word, start, STARTUP, until)  # raises SystemExit at its end
     os.close(outlet)
-    said, status = _watch(pid, inlet, until, item["do"] == "javascript")
+    patience = float(job.get("each_script", 5.0))
+    server = serving.Server(patience) if item["do"] in verbs.REPLACED else None
+    said, status = _watch(pid, inlet, until, item["do"] == "javascript", server)
     os.close(inlet)
     if item["do"] != "javascript" and any("m" in one and one.get("word") != word for one in said):
         # Not ours: what of the rest is, nobody knows. (In JavaScript, nothing of ours could keep the word.)
@@ -204,6 +216,8 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
     result, call, ended = _heard(said)
     if status is None:
         result["outcome"] = "timed-out"
+    elif server is not None and server.ended:
+        result.update(outcome="stopped", exit_code=status)
     elif item["do"] in verbs.REPLACED and result["outcome"] == "ended":
         result.update(outcome="completed" if status >= 0 else "ended", exit_code=status)
     elif not ended or status < 0:
@@ -243,10 +257,13 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
     return result, call, ended
 
 
-def _watch(pid: int, inlet: int, until: float, alone: bool = False) -> tuple[list[Any], int | None]:
+def _watch(
+    pid: int, inlet: int, until: float, alone: bool = False, server: serving.Server | None = None
+) -> tuple[list[Any], int | None]:
     """Read the child's messages until it is gone, or until time is up: status None, and the child is left
     to the launcher, because a kill by us would stand in the trace like one by the code. Only a child that
-    cannot interrupt itself (``alone``) is told by SIGXCPU that a call of its has used up its time.
+    cannot interrupt itself (``alone``) is told by SIGXCPU that a call of its has used up its time, and a
+    ``server`` that has nothing to do is asked to end.
     """
     heard = time.monotonic()
     raw = bytearray()
@@ -274,6 +291,8 @@ def _watch(pid: int, inlet: int, until: float, alone: bool = False) -> tuple[lis
         if alone and time.monotonic() - heard > CALL_SECONDS and _is_in_a_call(raw):
             os.kill(pid, signal.SIGXCPU)
             heard = until
+        if server is not None:
+            server.look(pid, services.RUNNING)
     while is_open and select.select([inlet], [], [], 0)[0]:
         data = os.read(inlet, 65536)
         if not data:

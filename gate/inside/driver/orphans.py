@@ -45,7 +45,7 @@ def left(grace: float, until: float, apart: Sequence[int] = ()) -> bool:
         if apart and set(_children()) <= set(apart):
             return False
         if time.monotonic() >= look:
-            now = _work(apart)
+            now = work(apart)
             if time.monotonic() >= most or (now == before and not any(line.startswith("R") for line in now)):
                 return True
             before, look = now, min(most, time.monotonic() + _LOOK)
@@ -80,7 +80,7 @@ def _processes() -> dict[str, tuple[str, str]]:
     return found
 
 
-def _work(apart: Sequence[int] = ()) -> list[str]:
+def work(apart: Sequence[int] = ()) -> list[str]:
     """Of every process below this one, but for those ``apart``: its state, number, name, processor time."""
     found = _processes()
     below: list[str] = []

@@ -75,6 +75,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
         around=around,
         told_runs=told_runs,
         lost=bool(before.keys() - {one.name for one in new.inputs}),
+        pinned=new.kind == "images" and bool(had) and all(one.archives for one in had),
     )
     for one in dict.fromkeys(new.inputs):
         if one in had:
@@ -102,6 +103,7 @@ class _Look:
     around: InputContext
     told_runs: bool
     lost: bool
+    pinned: bool
 
     def changed(self, one: Input, before: list[Input]) -> Iterator[InputDifference]:
         """An input under a name that was there before."""
@@ -176,7 +178,10 @@ class _Look:
         if foreign:
             where = _where(one, foreign[0])
             told = f"{label} is new and comes from {where}, where nothing came from before"
-            level: Level = "low" if begun or self._is_plain_to_see(foreign) else "medium"
+            loose = self.pinned and not one.archives
+            told += "; the others here are held by their digests, this one by nothing" if loose else ""
+            plain = self._is_plain_to_see(foreign) and not loose
+            level: Level = "low" if begun or plain else "medium"
             yield InputDifference(
                 what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]
             )
