@@ -139,12 +139,32 @@ CLEANERS: Final = {
     "constant_time_compare": "constant time", "timing_safe_equal": "constant time",
 }  # fmt: skip
 """Calls that make a value harmless, with the group in which one may stand for another."""
+_FILE_NAMES: Final = frozenset({"base", "basename", "get_file_name", "base_name", "path_basename"})
+"""Calls that keep the last part of a path: a protection where the path is somebody's."""
+_HTML: Final = frozenset({
+    "escape_string", "htmlspecialchars", "htmlentities", "strip_tags", "html_escape", "escape_html4",
+    "html_escape_string", "encode_for_html", "quote_html",
+})  # fmt: skip
+_ASKED: Final = re.compile(
+    r"\b(?:req|request|ctx|context|params|query|form|upload(?:ed)?|flask\.request|r\.URL|r\.Form|c\.Param|\$_\w+)\b"
+    r"|\.(?:FormValue|PathValue|Query|Param|originalname|filename|get_?Original\w*|getParameter|fileName)\b"
+)
 
 
 @lru_cache(4096)
 def snake(name: str) -> str:
     """``LoginRequiredMixin`` as ``login_required_mixin``; ``CSRFProtect`` as ``csrf_protect``."""
     return _LETTERS.sub("_", name).lower().replace("-", "_")
+
+
+def cleaner_group(name: str, argument: str) -> str:
+    """What a call of this name keeps harmless; empty for other calls. ``argument``: its first, as text: the
+    last part of a path is a protection where the path comes with a request.
+    """
+    plain = snake(name)
+    if plain in _FILE_NAMES:
+        return "file name" if _ASKED.search(argument) else ""
+    return "html" if plain in _HTML else CLEANERS.get(plain, "")
 
 
 def is_constant_time(name: str) -> bool:

@@ -24,6 +24,7 @@ from gate.protections.tree_sitter.shapes import (
     text_of,
 )
 from gate.protections.vocabulary import (
+    cleaner_group,
     family_of,
     is_check,
     is_checking,
@@ -140,6 +141,8 @@ class Refusals(TreeSitterRefusals):
         name = short_name_of(called.partition("(")[0] if called.endswith(")") else called)
         if snake(name) in _CONSTANT and arguments(call):
             self._add(made_guard("integrity", "cleaner", ("-constant time",), call), place)
+        elif given := arguments(call):
+            self._cleaner(name, given[0], call, place)
         for weak in call_weaknesses(call):
             self.weaknesses.append(weak)
         for word, node in registered(call):
@@ -148,6 +151,15 @@ class Refusals(TreeSitterRefusals):
         family = family_of(name)
         if family is not None and is_checking(name) and (not used or (self.raises and is_raising(name))):
             self._add(made_guard(family, "call", ("-" + atom(call, True)[1:],), call), place)
+
+    def _cleaner(self, name: str, first: Node, call: Node, place: Place) -> None:
+        """``filepath.Base(r.URL.Query().Get("name"))``: what is kept is harmless."""
+        group = "" if snake(name) == "clean" else cleaner_group(name, text_of(first))  # Go's, of a path
+        if group and group != "constant time":
+            of = next(
+                (text_of(n) for n in walk(first, frozenset()) if n.is_named and not n.named_child_count), ""
+            )
+            self._add(replace(made_guard("escaping", "cleaner", (f"-{group} {of}",), call), of=of), place)
 
     def _if(self, node: Node, before: Node | None, place: Place) -> None:
         test, body, otherwise = _parts(node)

@@ -29,6 +29,7 @@ from gate.protections.tree_sitter.refusals import (
 from gate.protections.tree_sitter.shapes import text_of
 from gate.protections.vocabulary import (
     CLEANERS,
+    cleaner_group,
     family_of,
     is_checking,
     is_owner,
@@ -138,8 +139,8 @@ class Refusals(TreeSitterRefusals):
         name = last_name(call)
         given = call.child_by_field_name("arguments")
         first = first_in(given)
-        group = CLEANERS.get(snake(name))
-        if group is not None and first is not None:
+        group = cleaner_group(name, text_of(first)) if first is not None else ""
+        if group and first is not None:
             family: Family = "integrity" if group == "constant time" else "escaping"
             made = made_guard(family, "cleaner", (f"-{group} {last_name(first)}",), call)
             self._add(replace(made, of=last_name(first)), place)

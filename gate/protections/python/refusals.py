@@ -16,6 +16,7 @@ from gate.protections.python.settings import setting_facts
 from gate.protections.refusals import CODES, Gathered, Place, family_of_term, one_way
 from gate.protections.vocabulary import (
     CLEANERS,
+    cleaner_group,
     family_of,
     is_check,
     is_checking,
@@ -100,8 +101,8 @@ class Refusals(Gathered):
         for found in (*argument_guards(call), *wide_guards(call)):
             self._add(found, place)
         name = last_name(call)
-        group = CLEANERS.get(snake(name))
-        if group is not None and call.args and not _is_pattern(call):
+        group = cleaner_group(name, source(call.args[0])) if call.args else ""
+        if group and not _is_pattern(call):
             family: Family = "integrity" if group == "constant time" else "escaping"
             key = f"{group} {last_name(call.args[0])}"
             made = _made(family, "cleaner", (f"-{key}",), call)
