@@ -1,4 +1,4 @@
-"""Text that does not say what it seems to say: the rules, and the scanner that runs them."""
+"""Text that does not say, or not only, what it seems to say: the rules, and the scanner that runs them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Final
 
 from gate.prescreen.interface import Prescreened, PrescreenRequest
 from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.active_markup import active_markup
 from gate.prescreen.scanners.hidden_characters import bidi, homoglyph, invisible, smuggled
 from gate.prescreen.scanners.hidden_layout import encoding, far_right, line_ends
 from gate.prescreen.text_rule import run_rules
 
-RULES: Final = (bidi, invisible, smuggled, homoglyph, far_right, encoding, line_ends)
+RULES: Final = (bidi, invisible, smuggled, homoglyph, far_right, encoding, line_ends, active_markup)
 
 
 class HiddenText:
