@@ -78,7 +78,8 @@ def compare_job(old: object, new: object, path: Path, context: Context) -> None:
     rest = {key: value for key, value in new.items() if key != "steps"}
     holds = bool(values.secrets_in(texts_of(rest)) - {values.TOKEN}) or path[-1] in context.writers
     guarded = values.guards(_commands([*items(old.get("steps")), *items(new.get("steps")), new]))
-    job = replace(context, holds=holds, guards=guarded)  # the same list of differences
+    publishes = values.publishes(_commands(items(new.get("steps"))))
+    job = replace(context, holds=holds, guards=guarded, publishes=publishes)  # the same list of differences
     compare_each(old, new, path, job, JOB)
     compare_steps(items(old.get("steps")), items(new.get("steps")), (*path, "steps"), job)
     return None

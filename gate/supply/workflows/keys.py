@@ -74,6 +74,8 @@ class Context:
     """Jobs of head whose token may publish."""
     holds: bool = False
     """The step at hand can reach a secret, or a token that may publish."""
+    publishes: bool = False
+    """The job at hand hands out what others install or run."""
     guards: bool = False
     """The job or step at hand runs a security scanner: left out, it counts as passed."""
     out: list[KeyDifference] = field(default_factory=list)
@@ -220,7 +222,9 @@ def _with(old: object, new: object, path: Path, context: Context) -> None:
     for name, value in after.items():
         if before.get(name) == value:
             continue
-        if name.lower() in SCRIPTS:
+        if name == "path" and context.publishes and not before and "key" in after:
+            _cached(str(value), (*path, name), context)
+        elif name.lower() in SCRIPTS:
             _run(before.get(name), value, (*path, name), context)
         elif name.lower() in ("ref", "repository"):
             level: Level = "high" if context.privileged else "medium"
@@ -233,6 +237,12 @@ def _with(old: object, new: object, path: Path, context: Context) -> None:
     if before.keys() - after.keys():
         context.add("low", "An input is gone.", path)
     return None
+
+
+def _cached(paths: str, path: Path, context: Context) -> None:
+    """A cache's paths in a job that publishes: any job of the branch may write them (cache poisoning)."""
+    level: Level = "high" if values.keeps_build(paths) else "low"
+    context.add(level, "Files of a cache that other jobs write get into what is published.", path, paths)
 
 
 def compare_value(old: object, new: object, path: Path, context: Context) -> None:

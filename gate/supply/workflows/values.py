@@ -299,3 +299,25 @@ def is_hosted(label: str) -> bool:
 def steers(variable: str) -> bool:
     """An environment variable that decides which programs run, or where they come from."""
     return bool(_STEERS.fullmatch(variable.strip()))
+
+
+_PUBLISHES: Final = re.compile(
+    r"gh-action-pypi-publish|action-gh-release|create-release|semantic-release|goreleaser|release-please|npm-publish"
+    r"|changesets/action|build-push-action|\btwine\s+upload|\b(?:uv|poetry|flit|hatch|pdm|npm|pnpm|cargo|gem|dotnet"
+    r"\s+nuget)\s+(?:publish|push)\b|\byarn\s+(?:npm\s+)?publish|\bdocker\s+push|\bgh\s+release\s+(?:create|upload)"
+    r"|\bmvn\b[^\n]{0,200}\bdeploy\b|\bgradlew?\b[^\n]{0,200}\bpublish",
+    re.IGNORECASE,
+)
+_DOWNLOADS: Final = re.compile(
+    r"^(?:~|/|\$\{\{|\$HOME)|(?:^|/)\.(?:npm|yarn|pnpm-store|m2|gradle|cargo|cache)(?:/|$)"
+)
+
+
+def publishes(commands: Iterable[str]) -> bool:
+    """Do these commands and actions hand out what others install or run?"""
+    return any(_PUBLISHES.search(command) for command in commands)
+
+
+def keeps_build(paths: str) -> bool:
+    """Is any of a cache's paths in the checkout, and no store of a package manager's downloads?"""
+    return any(not _DOWNLOADS.search(path.strip()) for path in paths.splitlines() if path.strip())

@@ -53,9 +53,24 @@ jobs:
       - run: python -m build
         env:
           TOKEN: ${{{{ secrets.PYPI_TOKEN }}}}
+      - run: twine upload dist/*
 """
 
+CACHE = """\
+      - uses: actions/cache@v4
+        with:
+          path: {}
+          key: files
+      - run: python -m build
+"""
+BUILD = "      - run: python -m build\n"
+
 HARMLESS = {
+    "a store of downloads in a job that publishes": (BUILD, CACHE.format("~/.cache/pip")),
+    "a cache of files in a job that tests": (
+        "      - run: pytest -q\n",
+        CACHE.format("build").partition("      - run")[0] + "      - run: pytest -q\n",
+    ),
     "another version of a first party's action": ("checkout@v4", "checkout@v5"),
     "another commit of a third party's action": (f"setup@{SHA} # v1.2.0", f"setup@{OTHER} # v1.3.0"),
     "a tag becomes a commit": ("checkout@v4", f"checkout@{OTHER} # v4.2.2"),
@@ -91,6 +106,7 @@ HARMLESS = {
     "another way to run the tests": ("pytest -q", "nox -s unit"),
 }
 HOSTILE = {
+    "a cache of what is published": (BUILD, CACHE.format("build")),
     "a trigger with secrets for everybody": ("  pull_request:\n", "  pull_request_target:\n"),
     "one more such trigger": ("  pull_request:\n", "  pull_request:\n  workflow_run:\n    workflows: [x]\n"),
     "no trigger by changes": ("  pull_request:\n", ""),
