@@ -11,7 +11,7 @@ from typing import Final
 
 from gate.protections.effective import effective_guards
 from gate.protections.extents import covers
-from gate.protections.facts import QUERY, SWALLOWED, WHO, FileFacts, Guard, Unit
+from gate.protections.facts import QUERY, ROUTERS, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.protections.matching import Placed, Side, make_side, pairs
 from gate.protections.neighbours import deviants
 from gate.protections.python.settings import ORDER
@@ -45,7 +45,6 @@ _NO_GUARD: Final = ("branch", "entry")
 _ANEW: Final = 0.25
 _SEAM: Final = 4
 """Pairs of words that are new where one piece is cut out; a share of more than ``_ANEW`` is a new text."""
-_ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
 
 
 @dataclass
@@ -121,7 +120,7 @@ def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -
     has = [g for facts in head.values() for u in facts.units for g in u.guards if g.form == "wide"]
     has += [
         g for facts in head.values() for u in facts.units for g in u.guards
-        if g.form == "argument" and g.of in _ROUTERS
+        if g.form == "argument" and g.of in ROUTERS
     ]  # fmt: skip
     gained = []
     for g in has:

@@ -7,12 +7,13 @@ enough neighbours keep them.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.protections.effective import effective_guards
-from gate.protections.facts import QUERY, WHO, Guard, Unit
+from gate.protections.facts import QUERY, ROUTERS, WHO, Guard, Unit
 from gate.protections.matching import Placed, Side
 from gate.protections.unit_losses import Loss
 from gate.protections.vocabulary import family_of, snake
@@ -44,16 +45,35 @@ def deviants(
     before = {at: path for path, at in now_at.items()}
     for path, facts in head.files.items():
         fresh = [u for u in facts.units if _is_entry(u) and (path, u.name) not in known]
-        old_path = before.get(path, path)
-        old = base.files.get(old_path)
-        if not fresh or old is None:
+        if not fresh:
             continue
-        beside = [Placed(path=old_path, unit=u) for u in old.units if _is_entry(u) and not _is_open(u)]
-        had = [(one, effective_guards(base, one)) for one in beside]
+        beside = [
+            Placed(path=at, unit=u)
+            for at in _beside(before.get(path, path), base)
+            for u in base.files[at].units
+            if _is_entry(u) and not _is_open(u)
+        ]
+        had = [(one, _guards(base, one)) for one in beside]
         for unit in fresh:
             if not _is_open(unit):
-                has = effective_guards(head, Placed(path=path, unit=unit))
+                has = _guards(head, Placed(path=path, unit=unit))
                 yield from _missing(path, unit, has, had)
+
+
+def _beside(path: str, base: Side) -> list[str]:
+    """The file itself at base; for a new one, what was read of base in its folder."""
+    if path in base.files:
+        return [path]
+    folder = posixpath.dirname(path)
+    return [at for at in base.files if posixpath.dirname(at) == folder]
+
+
+def _guards(side: Side, placed: Placed) -> tuple[Guard, ...]:
+    """What protects an entry, that of its file's routers included: which of them is its own nobody asks."""
+    modules = ((at, u) for at, facts in side.files.items() for u in facts.units if u.kind == "module")
+    said = [(at, g) for at, u in modules for g in u.guards if g.form == "argument" and g.of in ROUTERS]
+    routers = [g for at, g in said if at == placed.path or g.of == ROUTERS[0]]
+    return (*effective_guards(side, placed), *routers)
 
 
 def _missing(

@@ -144,11 +144,16 @@ def named_guards(value: ast.expr, form: Form) -> Iterator[Guard | Weakness]:
                 yield guard(family, form, source(value), value)
 
 
+_GUARDING: Final = frozenset({"guard", "guarded", "protect", "protected", "secure", "secured"})
+"""Words in the name of a dependency that says no more of what it asks."""
+
+
 def depends_guards(call: ast.Call, form: Form) -> Iterator[Guard]:
     """``Depends(get_current_user)``, ``Security(get_user, scopes=[...])``."""
     target = call.args[0] if call.args else next((k.value for k in call.keywords), None)
     family = family_of(last_name(target)) if target is not None else None
-    if family is None and last_name(call) == "Security":
+    said = snake(last_name(target)) if target is not None else ""
+    if family is None and (last_name(call) == "Security" or not _GUARDING.isdisjoint(said.split("_"))):
         family = "authentication"
     if family is not None:
         yield guard(family, form, source(target or call), call)
