@@ -142,21 +142,33 @@ def _hello(record: RunRecord) -> None:
     assert any("python3" in path for path in execs)
 
 
+def _of(record: RunRecord) -> tuple[object, ...]:
+    """What a run came to, for a failure: some tests run this in a process that has no pytest."""
+    return (
+        record.outcome,
+        record.exit_code,
+        record.fault,
+        record.seconds,
+        record.peak_memory,
+        record.stderr[-400:],
+    )
+
+
 def _nonzero(record: RunRecord) -> None:
-    assert (record.outcome, record.exit_code, record.fault) == (Outcome.EXITED_NONZERO, 3, None)
+    assert (record.outcome, record.exit_code, record.fault) == (Outcome.EXITED_NONZERO, 3, None), _of(record)
 
 
 def _signalled(record: RunRecord) -> None:
-    assert (record.outcome, record.exit_code, record.fault) == (Outcome.KILLED, -9, None)
+    assert (record.outcome, record.exit_code, record.fault) == (Outcome.KILLED, -9, None), _of(record)
 
 
 def _timed_out(record: RunRecord) -> None:
-    assert (record.outcome, record.completed, record.fault) == (Outcome.TIMED_OUT, False, None)
+    assert (record.outcome, record.completed, record.fault) == (Outcome.TIMED_OUT, False, None), _of(record)
     assert b"begun" in record.stdout
 
 
 def _out_of_memory(record: RunRecord) -> None:
-    assert (record.outcome, record.fault) == (Outcome.OUT_OF_MEMORY, None)
+    assert (record.outcome, record.fault) == (Outcome.OUT_OF_MEMORY, None), _of(record)
 
 
 def _bounded(record: RunRecord) -> None:

@@ -15,7 +15,7 @@ import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -278,7 +278,19 @@ def _lives(pid: int) -> bool:
     return False
 
 
-def test_a_damaged_stored_machine_is_found_out(backend: MicrovmBackend, tmp_path: Path) -> None:
+@pytest.mark.parametrize("late", [False, True], ids=["at-once", "when-it-is-gone-already"])
+def test_a_damaged_stored_machine_is_found_out(
+    backend: MicrovmBackend, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, late: bool
+) -> None:
+    give = Machine.give
+
+    def give_late(machine: Machine, settings: Mapping[str, object]) -> bool:
+        until = time.monotonic() + 20
+        while late and not machine.ended and time.monotonic() < until:
+            time.sleep(0.01)
+        return give(machine, settings)
+
+    monkeypatch.setattr(Machine, "give", give_late)
     shape = Shape(accelerator="tcg", memory=command.memory(512 << 20))
     damaged = tmp_path / "stored.state"
     damaged.write_bytes(b"not a machine" * 1000)

@@ -50,6 +50,9 @@ class _Handler(BaseHTTPRequestHandler):
         split = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
         raw = self.rfile.read(length) if length else b""
+        if len(raw) < length:  # whoever asked was killed amid it
+            self.close_connection = True
+            return
         path = split.path.removeprefix(self.server.prefix)
         token = (self.headers.get("Authorization") or "").rpartition(" ")[2]
         asked = Asked(

@@ -72,8 +72,8 @@ class MicrovmSandbox(PlainSandbox):
                 self._copy("trace", self.trace)
                 if self.network_log is not None:
                     self._copy("network", self.network_log)
-                self._machine.give(_settings(spec, shape, self.tracer, authority))
-                if not self._machine.wait_for("ready", wait):
+                given = self._machine.give(_settings(spec, shape, self.tracer, authority))
+                if not (given and self._machine.wait_for("ready", wait)):
                     why = f"a virtual machine did not start: {self._machine.why()}"
                     kind = MachineEndedError if self._machine.ended else InconclusiveError
                     raise kind(why, advice=INSTALL_HINT)

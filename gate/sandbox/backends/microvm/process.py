@@ -143,15 +143,14 @@ class Machine:
         with contextlib.suppress(OSError):
             self.ends["said"].send(line.encode() + b"\n")
 
-    def give(self, settings: Mapping[str, object]) -> None:
-        """The guest's settings, which it waits for. Raises InconclusiveError."""
+    def give(self, settings: Mapping[str, object]) -> bool:
+        """The guest's settings, which it waits for. False when it is gone already."""
         data = json.dumps(settings).encode()
         try:
             self.ends["control"].sendall(struct.pack(">I", len(data)) + data)
-        except OSError as error:
-            raise InconclusiveError(
-                f"a virtual machine did not start: {self.why()}", advice=INSTALL_HINT
-            ) from error
+        except OSError:
+            return False
+        return True
 
     def wait_for(self, what: str, seconds: float) -> bool:
         """Listen to the guest until it tells ``what``; False when it does not."""
