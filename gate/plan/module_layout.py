@@ -30,19 +30,32 @@ def module_of(path: str, files: Collection[str]) -> Module:
     pure = PurePosixPath(path)
     stem = pure.name.partition(".")[0] if pure.suffix in _NATIVE else pure.stem
     folder = pure.parent
-    package = folder
-    while package.parts and f"{package}/__init__.py" in files:
-        package = package.parent
+    loose = f"{folder}/__init__.py" not in files
+    package = _outermost(folder, files)
     root = _root(folder, package)
     inside = pure.parent.relative_to(root).parts
     parts = inside if stem == "__init__" else (*inside, stem)
     named = bool(parts) and all(part.isidentifier() for part in parts) and pure.suffix != ""
-    extra = (str(folder),) if package == folder else ()
+    extra = (str(folder),) if loose else ()
     return Module(
         path=path,
         name=".".join(parts) if named else None,
         roots=_once(str(root), *_marked(files), ".", *extra),
     )
+
+
+def _outermost(folder: PurePosixPath, files: Collection[str]) -> PurePosixPath:
+    """Where the outermost package lies that a folder belongs to; the folder itself, when to none. A folder
+    without ``__init__.py`` below a package that has one is part of it, whatever it is called.
+    """
+    package = folder
+    while f"{package}/__init__.py" not in files:
+        if not package.parts or package.name in MARKERS[::2] or not package.name.isidentifier():
+            return folder
+        package = package.parent
+    while package.parts and f"{package}/__init__.py" in files:
+        package = package.parent
+    return package
 
 
 def _root(folder: PurePosixPath, package: PurePosixPath) -> PurePosixPath:
