@@ -171,9 +171,10 @@ class NetView:
 
     def whereabouts(self, addr: str, port: int | None) -> Whereabouts:
         """Where an address leads, with the host name that the sinkhole gave it for, if any."""
-        host = self._names.name_of(addr)
-        if not host:
-            return Whereabouts(reach(addr), endpoint_text(addr, port), "", "")
+        near = reach(addr)
+        host = "" if near in ("loopback", "none") else self._names.name_of(addr)
+        if not host:  # `localhost.` is asked of the name server, and is this machine all the same
+            return Whereabouts(near, endpoint_text(addr, port), "", "")
         colon = f":{port}" if port is not None else ""
         return Whereabouts("outside", host + colon, host_shape(host) + colon, host)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,8 @@ from gate.inside.observer.text import text_of
 from gate.model.canary import Canary
 from gate.tracing.behaviour.addresses import endpoint_text, reach
 from gate.tracing.behaviour.dns_query import query_name
+from gate.tracing.behaviour.network import NetView
+from gate.tracing.readers.sinkhole import SinkholeLog
 from tests.unit.tracing.trace_builder import Trace, told
 
 
@@ -301,3 +304,19 @@ def test_port_53_is_no_cover(tmp_path: Path) -> None:
     assert told(chosen.seen(tmp_path)) == ["dns local", "send 203.0.113.7:53"]
     silent = ask(Trace().net("connect", "203.0.113.7", 53, proto="udp"), "x.local")
     assert told(silent.seen(tmp_path)) == ["dns ? of 203.0.113.7:53", "dns x.local"]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown", "where"),
+    [
+        ("127.0.0.1", "loopback:*", "loopback"),
+        ("::1", "loopback:*", "loopback"),
+        ("198.18.0.9", "a.example:41000", "outside"),
+    ],
+)
+def test_localhost_asked_of_the_name_server_is_this_machine(address: str, shown: str, where: str) -> None:
+    """A client's own tests ask for `localhost.`: the answer made each of their servers a stranger's machine."""
+    given = {"127.0.0.1": "localhost", "::1": "localhost", "198.18.0.9": "a.example"}
+    nobody: Any = None
+    view = NetView(nobody, nobody, nobody, nobody, SinkholeLog(names=given))
+    assert view.whereabouts(address, 41_000)[:2] == (where, shown)
