@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from gate.inside.observer.text import bytes_of
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.tracing.behaviour.accumulator import Cells
-from gate.tracing.behaviour.addresses import Reach, endpoint_text, reach
+from gate.tracing.behaviour.addresses import EPHEMERAL, Reach, endpoint_text, reach
 from gate.tracing.behaviour.dns_query import query_name
 from gate.tracing.behaviour.files import FileView
 from gate.tracing.behaviour.normalise import name_shape
@@ -196,19 +196,23 @@ class NetView:
         chain = self._actors.chain(event.pid)
         self._note(event, port, chain)
         own = where in ("loopback", "none") and port in self._own_ports
-        _, subject, shape, _ = self.whereabouts(event.addr, None if own else port)
+        _, subject, shape, _ = self.whereabouts(event.addr, None if self._is_chance(where, port) else port)
         detail = {"reach": where, "proto": event.proto, "port": str(port), "own": "yes" if own else ""}
         detail["host"] = host
         if where not in ("loopback", "none") and event.proto != "udp":
             self._then_network(subject, chain)
         self._cells.add(Kind.CONNECT, subject, chain, detail, denied=event.denied, shape=shape)
 
+    def _is_chance(self, where: Reach, port: int) -> bool:
+        """Is the port one that a socket of this run got by chance? Elsewhere that number means nothing."""
+        near = where in ("loopback", "none")
+        return port in self._own_ports and (near or port >= EPHEMERAL)
+
     def _sends(self, event: Net, port: int) -> None:
         where, _, _, host = self.whereabouts(event.addr, port)
         chain = self._actors.chain(event.pid)
         self._note(event, port, chain)
-        own = where in ("loopback", "none") and port in self._own_ports
-        _, subject, shape, _ = self.whereabouts(event.addr, None if own else port)
+        _, subject, shape, _ = self.whereabouts(event.addr, None if self._is_chance(where, port) else port)
         head = bytes_of(event.head)
         if where not in ("loopback", "none"):
             self._channels.add("net", shape or subject, head, chain)

@@ -84,6 +84,15 @@ def test_a_test_server_is_its_own_peer(tmp_path: Path) -> None:
     assert seen["connect loopback:*"].detail["own"] == "yes"
 
 
+def test_elsewhere_the_port_of_a_test_server_is_chance(tmp_path: Path) -> None:
+    trace = Trace().net("listen", "127.0.0.1", 41837).net("connect", "240.0.0.0", 41837)
+    trace.net("listen", "0.0.0.0", 443).net("connect", "203.0.113.7", 443).net(
+        "connect", "203.0.113.7", 41838
+    )
+    connects = [line for line in told(trace.seen(tmp_path)) if line.startswith("connect")]
+    assert connects == ["connect 203.0.113.7:41838", "connect 203.0.113.7:443", "connect 240.0.0.0"]
+
+
 def test_listening(tmp_path: Path) -> None:
     trace = Trace().net("listen", "0.0.0.0", 4444).net("bind", "0.0.0.0", 5353, proto="udp").net("listen")
     trace.net("bind", "0.0.0.0", 0, proto="udp")
@@ -315,7 +324,7 @@ def test_port_53_is_no_cover(tmp_path: Path) -> None:
     ],
 )
 def test_localhost_asked_of_the_name_server_is_this_machine(address: str, shown: str, where: str) -> None:
-    """A client's own tests ask for `localhost.`: the answer made each of their servers a stranger's machine."""
+    """A client asks for `localhost.` in its tests: the answer made their servers a stranger's machine."""
     given = {"127.0.0.1": "localhost", "::1": "localhost", "198.18.0.9": "a.example"}
     nobody: Any = None
     view = NetView(nobody, nobody, nobody, nobody, SinkholeLog(names=given))
