@@ -7,8 +7,10 @@ depends on the secret, however it was encoded or encrypted (TightLip, NSDI 2007;
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.model.varied import Channel, How
@@ -18,6 +20,9 @@ _LEAST: Final = 4
 """Bytes by which sizes of noise must differ: numbers and times lose a digit by themselves."""
 _LONG: Final = 8
 """Bytes of noise that can hold something worth being told as undecided."""
+_MANY: Final = 4
+"""Files of one kind that make a family."""
+_NUMBER: Final = re.compile(r"\d+")
 _BREAKS: Final = bytes(c for c in range(128) if not chr(c).isalnum() and chr(c) not in "+/_-.")
 _SPACES: Final = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
 Runs = Sequence[Outgoing]
@@ -37,7 +42,10 @@ def differences(same: Runs, others: Runs) -> list[SecretDifference]:
     """What follows the secret. ``same``: two or more runs with one set; ``others``: runs with others."""
     channels = sorted({channel for run in (*same, *others) for channel in run})
     found = []
+    chance = _by_chance(channels, same, others)
     for channel in channels:
+        if _family(channel) in chance:
+            continue
         a, b = _values(same, channel), _values(others, channel)
         how = _decided(a, b)
         if how == "count" and channel.kind == "sleep" and {*a[0]} == {*b[0]}:
@@ -45,6 +53,28 @@ def differences(same: Runs, others: Runs) -> list[SecretDifference]:
         if how is not None:
             found.append(SecretDifference(channel=channel, how=how, first=a[0], other=b[0]))
     return found
+
+
+def _family(channel: Channel) -> Channel | None:
+    """What a file among many of its kind has in common with the others; None for other channels."""
+    if channel.place != "machine":
+        return None
+    to, part = (_NUMBER.sub("#", text) for text in (channel.to, channel.part))
+    return None if (to, part) == (channel.to, channel.part) else replace(channel, to=to, part=part)
+
+
+def _by_chance(channels: Sequence[Channel], same: Runs, others: Runs) -> set[Channel | None]:
+    """Families of files (``certs3/ca.pem``) of which some differ by themselves: threads that draw from one
+    chance get now this, now that, and among many some agree by accident.
+    """
+    sizes: Counter[Channel] = Counter()
+    vary = set()
+    for channel in channels:
+        if (family := _family(channel)) is not None:
+            sizes[family] += 1
+            if not all(_all_same(_values(runs, channel)) for runs in (same, others)):
+                vary.add(family)
+    return {family for family in vary if sizes[family] >= _MANY}
 
 
 def undecided(same: Runs, others: Runs) -> list[Channel]:

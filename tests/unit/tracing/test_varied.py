@@ -71,3 +71,20 @@ def test_the_same_pieces_in_another_order_hold_nothing() -> None:
     first, second = b"q" * 16, b"r" * 16
     assert undecided(runs((first, second), (second, first)), runs((first, second))) == []
     assert undecided(runs((first, second), (second, b"t" * 16)), runs((first, b"s" * 16))) == [BODY]
+
+
+def test_among_many_files_of_one_kind_some_agree_by_accident() -> None:
+    """Certificates that tests make in threads: each run gets some of the same, in another order."""
+
+    def made(*texts: str) -> list[Outgoing]:
+        return [
+            {
+                Channel(kind="file", to="machine", part=f"/tmp/certs{n}/ca.pem"): (c.encode() * 9,)
+                for n, c in enumerate(t)
+            }
+            for t in texts
+        ]
+
+    assert differences(made("abcd", "abdd", "abcd"), made("aecd", "aecd")) == []
+    assert [d.channel.part for d in differences(made("abcd", "abcd"), made("aecd"))] == ["/tmp/certs1/ca.pem"]
+    assert differences(made("ab", "ac"), made("ed", "ee")) != []  # two are no crowd
