@@ -96,7 +96,8 @@ def _pyproject(path: str, text: str) -> Declared:
     _extras(table_of(project.get("optional-dependencies")), name, tests, extras)
     aside = Lines(path)
     _groups(table_of(table.get("dependency-groups")), tests, aside)
-    tests.add_all(table_of(tool.get("uv")).get("dev-dependencies"))
+    for manager in ("uv", "rye"):
+        tests.add_all(table_of(tool.get(manager)).get("dev-dependencies"))
     for lines in table_of(table_of(tool.get("pdm")).get("dev-dependencies")).values():
         tests.add_all(lines)
     for environment, details in table_of(table_of(tool.get("hatch")).get("envs")).items():

@@ -92,6 +92,7 @@ def _is_manifest(entry: TreeEntry) -> bool:
         or name in PINS
         or locks.is_pylock(name)
         or name.endswith((".txt", ".in"))
+        or _is_requirements(name)
     )
 
 
@@ -200,7 +201,8 @@ def _unlocked(
     apart = [line for p, part in every.items() if p not in flat for line in part.lines]
     tests, lines = list(needs.tests), list(needs.lines)
     for path, part in flat.items():
-        (tests if is_for_tests(posixpath.basename(path)) else lines).extend(part.lines)
+        kept = without_tools(part.lines) if path.endswith(".lock") else part.lines
+        (tests if is_for_tests(posixpath.basename(path)) else lines).extend(kept)
         left += part.left
     hashed = all(part.locked for part in flat.values()) and bool(flat)
     unique = tuple(dict.fromkeys(lines))
@@ -242,7 +244,7 @@ def _with_runners(
 
 
 def _is_requirements(name: str) -> bool:
-    return "requirements" in name.lower() and name.endswith((".txt", ".in"))
+    return "requirements" in name.lower() and name.endswith((".txt", ".in", ".lock"))  # .lock: rye's
 
 
 def _words(path: str) -> set[str]:
