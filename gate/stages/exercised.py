@@ -148,11 +148,23 @@ class _File:
 
     def _counts(self, call: SensitiveCall) -> bool:
         """False for test code that only reads its environment, in a file without anything by which that could
-        leave: tests set variables all the time (docs/scoring.md has the figures).
+        leave: tests set variables all the time (docs/scoring.md has the figures). False as well for a helper
+        of tests that looks into objects, on lines that nobody touched.
         """
+        if self._is_helper(call):
+            return False
         if call.kind is not SensitiveKind.ENVIRONMENT or not is_unshipped(self._file.path):
             return True
         return any(other.kind is not SensitiveKind.ENVIRONMENT for other in self._reading.calls)
+
+    def _is_helper(self, call: SensitiveCall) -> bool:
+        """``assert_matches(result)`` in a test: behind it are ``getattr`` and the like, and all that changed
+        is what the result was made from.
+        """
+        if call.kind is not SensitiveKind.DYNAMIC_CODE or call.way != "make":
+            return False
+        touched = any(line in changed_lines(self._file) for line in range(call.first, call.last + 1))
+        return is_unshipped(self._file.path) and not touched
 
     def _made(self, call: SensitiveCall) -> bool:
         """True where the call is known to have been made, by every observer that can tell."""

@@ -242,3 +242,19 @@ def test_a_changed_docstring_of_an_attribute_is_nothing_to_run(tmp_path: Path) -
         tmp_path, {path: text.format("always")}, covered(path), base={path: text.format("or not")}
     )
     assert found.files == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "told"), [("(dict, made)", set()), ("(list, made)", {SensitiveKind.DYNAMIC_CODE})]
+)
+def test_a_helper_of_tests_that_looks_into_objects_is_told_where_its_line_changed(
+    call: str, told: set[SensitiveKind], tmp_path: Path
+) -> None:
+    helper = "def assert_matches(kind, value):\n    eval(f'kind({value})')\n"
+    test = (
+        "from helpers import assert_matches\n\n\ndef test_a(client):\n"
+        "    made = client.create(\n        file={},\n    )\n    assert_matches{}\n"
+    )
+    base = {"tests/helpers.py": helper, "tests/test_a.py": test.format('b"raw contents"', "(dict, made)")}
+    head = {**base, "tests/test_a.py": test.format('b"Example data"', call)}
+    assert kinds(only(counted(tmp_path, head, Coverage(), base=base))) == told
