@@ -225,12 +225,16 @@ def _one(pair: _Pair) -> Iterator[Finding]:
         # What comes from a repository has no hash in any lock; that it does is told below.
         elsewhere = len(set(pair.head.origins) - set(pair.base.origins))
         if pair.head.hashes == 0 or (pair.head.kind == "lock" and lost > fewer + elsewhere):
+            # A file that tools write, without hashes from now on, says so in every line; a lock of which some
+            # are gone was edited.
+            plain = pair.head.hashes == 0 and pair.head.kind != "lock"
             yield finding(
                 HASHES,
                 "There are fewer integrity hashes than before.",
                 Location(path=pair.source.path),
                 shape="hashes",
                 evidence={"before": str(pair.base.hashes), "now": str(pair.head.hashes)},
+                severity=Severity.MEDIUM if plain else None,
             )
 
 

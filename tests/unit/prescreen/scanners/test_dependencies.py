@@ -85,7 +85,6 @@ HITS: dict[str, list[Case]] = {
             {"uv.lock": "[[package]]\nname='flask'\nsource={registry='https://pypi.org/simple'}\n"},
             {"uv.lock": "[[package]]\nname='flask'\nwheels=[{hash='sha256:aa'}]\n"},
         ),
-        ({"requirements.txt": "flask==3.0\n"}, {"requirements.txt": "flask==3.0 --hash=sha256:aa\n"}),
         (
             {"package-lock.json": lock(("chalk", NPM, False), ("debug", NPM, True))},
             {"package-lock.json": lock(("chalk", NPM, True), ("debug", NPM, True))},
@@ -270,3 +269,11 @@ def test_build_code_of_ones_own_is_grave_where_a_known_backend_built_before(
 ) -> None:
     found = Dependencies().scan(make_request({"pyproject.toml": OWN}, dict(base))).findings
     assert [f.severity.value for f in found if f.rule_id == "dependency.install-hook"] == [severity]
+
+
+@pytest.mark.slow
+def test_a_requirements_file_without_any_hash_from_now_on_says_so_once_and_is_medium() -> None:
+    before = "flask==3.0 --hash=sha256:aa\nclick==8.1 --hash=sha256:bb\n"
+    found = scan(({"requirements.txt": "flask==3.0\nclick==8.1\n"}, {"requirements.txt": before})).findings
+    assert {f.severity.value for f in found} == {"medium"}
+    assert {f.rule_id for f in found} <= {"dependency.hash-removed", "supply.integrity-lost"}
