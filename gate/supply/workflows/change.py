@@ -42,7 +42,10 @@ PIPELINE_PATH: Final = re.compile(
     re.IGNORECASE,
 )
 _UNPRIVILEGED: Final = frozenset(
-    {"pull_request", "merge_group", "workflow_dispatch", "schedule", "push", "release"}
+    {
+        *("pull_request", "merge_group", "workflow_dispatch", "schedule", "push", "release"),
+        "branch_protection_rule",
+    }
 )
 """Events that run nobody else's code with the repository's secrets."""
 _GATES: Final = frozenset({"pull_request", "merge_group", "pull_request_target"})

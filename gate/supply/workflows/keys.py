@@ -75,6 +75,8 @@ class Context:
     """Jobs of head whose token may publish."""
     holds: bool = False
     """The step at hand can reach a secret, or a token that may publish."""
+    fresh: bool = False
+    """Base does not have the job at hand."""
     publishes: bool = False
     """The job at hand hands out what others install or run."""
     guards: bool = False
@@ -172,6 +174,8 @@ def _unless_known(lines: list[str], context: Context) -> Level:
 
 def _if(old: object, new: object, path: Path, context: Context) -> None:
     if new is not None and values.is_never(str(new)):
+        if context.fresh:  # a template that others are made from
+            return context.add("low", "It never runs.", path, new)
         return context.add("high", "It is switched off.", path, new)
     before, after = values.condition(old), values.condition(new)
     if before == after:

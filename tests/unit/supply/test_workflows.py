@@ -118,6 +118,11 @@ SERVICE = (
           --health-interval 10s {}
 """,
 )
+HARMLESS["a new job that is a template"] = (
+    "  publish:\n",
+    "  shared:\n    if: ${{ false }}\n    runs-on: macos-latest\n    steps: [{run: x}]\n  publish:\n",
+)
+HARMLESS["what Scorecard listens to"] = ("  pull_request:\n", "  pull_request:\n  branch_protection_rule:\n")
 HARMLESS["a service that is asked for its health"] = (SERVICE[0], SERVICE[1].format("pg_isready", ""))
 HOSTILE = {
     "a service with the host's rights": (SERVICE[0], SERVICE[1].format("pg_isready", "--privileged")),
