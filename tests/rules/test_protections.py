@@ -48,3 +48,9 @@ def test_kept_protection_is_no_finding(case: Path) -> None:
     expected, found = _found(case)
     assert expected == "nothing"
     assert [(f.message, dict(f.evidence)) for f in found] == []
+
+
+def test_a_template_that_begins_as_python_is_no_python_that_cannot_be_read() -> None:
+    mako = '"""${message}"""\nfrom alembic import op\n${imports}\n\ndef upgrade():\n    ${upgrades}\n'
+    found = Protections().scan(make_request({"alembic/script.py.mako": mako, "a.py": "A = 1\n"}))
+    assert found.findings == ()

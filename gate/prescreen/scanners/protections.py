@@ -279,7 +279,8 @@ class Protections:
             if any(map(_is_program, head)):
                 return ended(self.name, left_out, [item for item in unlooked if _is_program(item[0])])
             found = left_out
-        programs = [(path, why) for path, why in unlooked if by_path[path].language == "python"]
+        python = {path for path, view in by_path.items() if view.language == "python" and not view.guessed}
+        programs = [(path, why) for path, why in unlooked if path in python]
         result = ended(self.name, found, programs)
         others = [item for item in unlooked if item not in programs]
         return _noted(result, others) if others and not programs else result
