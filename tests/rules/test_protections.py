@@ -8,6 +8,7 @@ import pytest
 
 from gate.model.finding import Finding
 from gate.prescreen.scanners.protections import REMOVED, Protections
+from gate.prescreen.views import make_views
 from tests.paths import TESTS
 from tests.prescreen_support import make_request
 
@@ -51,6 +52,8 @@ def test_kept_protection_is_no_finding(case: Path) -> None:
 
 
 def test_a_template_that_begins_as_python_is_no_python_that_cannot_be_read() -> None:
-    mako = '"""${message}"""\nfrom alembic import op\n${imports}\n\ndef upgrade():\n    ${upgrades}\n'
-    found = Protections().scan(make_request({"alembic/script.py.mako": mako, "a.py": "A = 1\n"}))
-    assert found.findings == ()
+    """Alembic's ``script.py.mako``."""
+    mako = "from alembic import op\n${imports}\n\n\ndef upgrade():\n    ${upgrades}\n"
+    request = make_request({"alembic/script.py.mako": mako})
+    assert [view.language for view in make_views(request).of(side="head")] == ["python"], "it is guessed"
+    assert Protections().scan(request).findings == ()
