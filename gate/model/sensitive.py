@@ -101,11 +101,13 @@ class FunctionReading:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reference:
     """A call of something that may be a function of the project. ``names`` as FunctionReading.calls; ``call``
-    as a sensitive call would be told, its kind apart.
+    as a sensitive call would be told, its kind apart. ``here``: a test's, with this machine written out as
+    the host: it reaches no network.
     """
 
     names: tuple[str, ...]
     call: SensitiveCall
+    here: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

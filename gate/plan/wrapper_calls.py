@@ -145,6 +145,7 @@ def with_wrapper_calls(path: str, reading: SourceReading, wrappers: Wrappers) ->
         replace(reference.call, kind=kind, way="make" if _is_test(path) else way)
         for reference in reading.references
         for kind, way in sorted(wrappers.ways(path, reference.names).items(), key=lambda one: one[0].value)
+        if not (reference.here and kind is SensitiveKind.NETWORK)
     ]
     if not more:
         return reading

@@ -48,6 +48,8 @@ class Hit:
     fed: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     """Of a reference (Reference.names): no sensitive call by itself."""
+    here: bool = False
+    """Reference.here."""
     beside: bool = False
     """It counts where the text has another one of its kind."""
 

@@ -150,7 +150,7 @@ class _Found:
             call = _call(hit, parsed, starts, part)
             if hit.names:
                 named = self.strings if hit.names[0].startswith("=") else self.references
-                named.append(Reference(names=hit.names, call=call))
+                named.append(Reference(names=hit.names, call=call, here=hit.here))
                 continue
             self.calls.add(call)
             if len(self.calls) > _MOST:

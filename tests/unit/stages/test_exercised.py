@@ -258,3 +258,14 @@ def test_a_helper_of_tests_that_looks_into_objects_is_told_where_its_line_change
     base = {"tests/helpers.py": helper, "tests/test_a.py": test.format('b"raw contents"', "(dict, made)")}
     head = {**base, "tests/test_a.py": test.format('b"Example data"', call)}
     assert kinds(only(counted(tmp_path, head, Coverage(), base=base))) == told
+
+
+@pytest.mark.parametrize(("host", "told"), [("localhost", False), ("c2.example", True)])
+def test_a_client_of_the_projects_own_that_a_test_points_at_this_machine(
+    host: str, told: bool, tmp_path: Path
+) -> None:
+    client = "import socket\n\n\ndef fetch(host, port):\n    return socket.create_connection((host, port))\n"
+    test = f'from shop.client import fetch\n\n\ndef test_a():\n    fetch("{host}", 80)\n'
+    base = {"src/shop/client.py": client, "src/shop/__init__.py": ""}
+    file = only(counted(tmp_path, {**base, "tests/test_a.py": test}, Coverage(), base=base))
+    assert (SensitiveKind.NETWORK in kinds(file)) is told

@@ -16,6 +16,7 @@ from gate.languages.sensitive_calls.python.calls import Finder
 from gate.languages.sensitive_calls.python.evaluate import Evaluator
 from gate.languages.sensitive_calls.python.feeds import Feeds, roots_of
 from gate.languages.sensitive_calls.python.functions import Functions, own_name
+from gate.languages.sensitive_calls.python.loopback import stays_here
 from gate.languages.sensitive_calls.python.scopes import Scopes
 from gate.languages.sensitive_calls.python.strings import striking_strings
 from gate.languages.sensitive_calls.table import Language
@@ -88,7 +89,8 @@ def _hits(
             start, end = span(node)
             words = " ".join(segment(node.func).split())[:80]
             fed = feeds.of(roots_of(node, None)).told
-            found.append(Hit(start=start, end=end, kind=_OPEN, call=words, fed=fed, names=names))
+            here = is_unshipped(path) and stays_here(node, scopes)
+            found.append(Hit(start=start, end=end, kind=_OPEN, call=words, fed=fed, names=names, here=here))
     for each in striking_strings(scopes, evaluator):
         start, end = span(each.node)
         fed = feeds.of([each.node]).told
