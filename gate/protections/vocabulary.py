@@ -204,8 +204,11 @@ def is_check_of(name: str, parameters: Collection[str]) -> bool:
 
 
 def is_raising(name: str) -> bool:
-    """Does a function of this name refuse by itself, whatever is done with what it returns?"""
-    return _RAISING.search(snake(name)) is not None
+    """Does a function of this name refuse by itself, whatever is done with what it returns? A hook of React
+    (``useCurrentUser``) only tells.
+    """
+    plain = snake(name)
+    return _RAISING.search(plain) is not None and not plain.startswith("use_")
 
 
 def is_checking(name: str) -> bool:
