@@ -6,6 +6,7 @@ import ast
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -24,6 +25,7 @@ from gate.protections.python.guards import (
 )  # fmt: skip
 from gate.protections.python.options import options_in
 from gate.protections.python.refusals import Refusals, digest
+from gate.protections.python.shown import shown_secrets
 from gate.protections.python.strengths import Constants, constants_of, strengths_in
 from gate.protections.python.traits import python_traits
 from gate.protections.traits import with_traits
@@ -56,6 +58,13 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     units = [*_units(tree, django, known)]
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
+    if known is not None and (shown := shown_secrets(tree)):
+        units = [
+            replace(unit, weaknesses=(*unit.weaknesses, *shown.get(unit.name, ())))
+            if unit.kind == "class"
+            else unit
+            for unit in units
+        ]
     traits = {} if known is None else python_traits(tree, path)
     return FileFacts(units=tuple(with_traits(units, traits)))
 

@@ -15,6 +15,7 @@ from gate.protections.facts import QUERY
 from gate.protections.makers import maker_facts
 from gate.protections.queries import bound_columns
 from gate.protections.traits import GUARDED, HIDDEN, KNOWN, LAST, OWNED, Fact, lapse, trait
+from gate.protections.tree_sitter.left_out import left_out
 from gate.protections.tree_sitter.makers import file_words
 from gate.protections.tree_sitter.shapes import (
     arguments,
@@ -103,6 +104,9 @@ def _pattern(node: Node) -> Iterator[Fact]:
     path = text_of(node).strip("'\"`")
     if not path.startswith("/") or len(path) < 3 or not _is_matched(node):
         return
+    for one in left_out(path):
+        key = f"{one} is left out of what is guarded"
+        yield lapse("authentication", key, path, line_of(node), needs=("matcher",))
     for end in _DEEP:
         if path.endswith(end):
             atom = f"{GUARDED}{path.removesuffix(end)}"
