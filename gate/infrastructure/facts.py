@@ -106,6 +106,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "tool-text": Kind("A linter runs a text of its settings as code.", _H),
     "secret-shown": Kind("A value that base kept secret is shown.", _H),
     "review-hidden": Kind("Changes to code are no longer shown to who reviews them.", _M),
+    "route-unguarded": Kind("A route leads past what guards the same service elsewhere.", _H),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
 }
 GUARDS: Final[Mapping[str, Kind]] = {

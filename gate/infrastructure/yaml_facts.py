@@ -10,6 +10,7 @@ from gate.infrastructure.artifact_facts import artifact_facts
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.interface_widths import interface_widths
+from gate.infrastructure.route_facts import route_facts
 from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.tool_code import data_code
 from gate.infrastructure.trusted import trusted_keys
@@ -76,6 +77,7 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
             found += blocks_switched(document.data, document.line)
             facts += [fact for fact in found if fact.what == SWITCHED_ON]
             facts += artifact_facts(root, path, document)
+            facts += route_facts(root, document)
             facts += data_code(document.data, data.decode("utf-8", "replace"), path)
             subjects += [fact.subject for fact in found]
     return FileFacts(facts=facts, subjects=subjects, widths=widths)

@@ -76,6 +76,16 @@ def unit(*lines: str) -> Files:
     return {"deploy/shop.service": "\n".join(("[Service]", "ExecStart=/usr/bin/shop", *lines, ""))}
 
 
+def routes(*more: str) -> Files:
+    """Traefik's file of routes: one is behind a log-in."""
+    lines = ["app: {rule: 'Host(`a`)', service: app, middlewares: [login, limit]}", *more]
+    text = "http:\n  routers:\n" + "".join(f"    {line}\n" for line in lines)
+    middlewares = (
+        "    login: {forwardAuth: {address: 'http://sso/auth'}}\n    limit: {rateLimit: {average: 50}}\n"
+    )
+    return {"traefik/routes.yml": f"{text}  middlewares:\n{middlewares}"}
+
+
 def server(*lines: str) -> Files:
     return {"deploy/nginx.conf": "\n".join(("server {", *(f"  {line};" for line in lines), "}", ""))}
 
@@ -179,6 +189,9 @@ HOSTILE: Final = (
         "public-block",
         bucket("block_public_acls = true"),
         bucket("block_public_acls = false"),
+    ),
+    Pair(
+        "route-past", "route-unguarded", routes(), routes("assets: {rule: 'PathRegexp(`js`)', service: app}")
     ),
     Pair("unit-root", "runs-as-root", unit("User=shop"), unit()),
     Pair("unit-unconfined", "confinement", unit("User=shop", "ProtectSystem=strict"), unit("User=shop")),
@@ -308,6 +321,8 @@ HARMLESS: Final = (
     Pair("bucket-private", "", {}, bucket('acl = "private"')),
     Pair("unit-new", "", {}, unit()),
     Pair("unit-renamed-user", "", unit("User=shop"), unit("User=store")),
+    Pair("route-behind", "", routes(), routes("assets: {rule: a, service: app, middlewares: [login]}")),
+    Pair("route-of-another", "", routes(), routes("docs: {rule: a, service: docs, middlewares: [limit]}")),
     Pair("image-new", "", {}, {"Dockerfile": "FROM a\nRUN true\n"}),
     Pair(
         "image-stages",
