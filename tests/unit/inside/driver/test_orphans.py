@@ -68,6 +68,6 @@ def test_what_works_has_more_time_than_what_sleeps(
     monkeypatch.setattr(
         "gate.inside.driver.orphans.time.sleep", lambda most: setattr(clock, "now", clock.now + most)
     )
-    monkeypatch.setattr(orphans, "_work", lambda _=(): next(given))
+    monkeypatch.setattr(orphans, "work", lambda _=(): next(given))
     assert orphans.left(1.0, 200.0)
     assert clock.now - 100 == pytest.approx(seconds, abs=0.1)
