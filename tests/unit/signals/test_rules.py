@@ -207,16 +207,3 @@ def test_a_name_that_is_drawn_anew_is_no_other_act() -> None:
     drawn = behaviour("write", again, place="tree", probes=("p1~ci",))
     assert findings("acts-only-when", behaviour("write", first, place="tree"), drawn) == []
     assert findings("acts-only-when", behaviour("write", "tree:out/all.txt", place="tree"), drawn)
-
-
-@pytest.mark.parametrize(
-    ("status", "phase", "severity"),
-    [("added", "script", "medium"), ("modified", "script", "high"), ("added", "import", "high")],
-)
-def test_a_new_program_that_does_not_end_may_be_one_that_serves(
-    status: str, phase: Phase, severity: str
-) -> None:
-    files = (changed("shop/cart.py", (1, 20), status=status),)
-    [finding] = signals(context(behaviour("limit", "wall-time"), phase=phase, files=files))
-    assert finding.severity.value == severity
-    assert ("which main does" in finding.message) is (severity == "high")
