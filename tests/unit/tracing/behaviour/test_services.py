@@ -82,3 +82,22 @@ def test_its_start_is_not_told_and_anothers_is() -> None:
     ):
         other = Exec(seq=2, t=0.0, pid=8, call="execve", path=path, argv=argv, cwd=cwd)
         assert not Services().own(other, Actors())
+
+
+@pytest.mark.parametrize(
+    ("path", "access", "driver", "own"),
+    [
+        ("/proc/net/tcp", "r", True, True),
+        ("/proc/12/net/unix", "r", True, True),
+        ("/proc/net/tcp", "r", False, False),
+        ("/proc/net/route", "r", True, False),
+        ("/proc/net/tcp", "rw", True, False),
+    ],
+)
+def test_the_driver_asks_what_listens(path: str, access: str, driver: bool, own: bool) -> None:
+    actors = Actors()
+    if driver:
+        actors._drivers.add(7)
+    flags = "O_RDWR" if access == "rw" else ""
+    event = Open(seq=2, t=0.0, pid=7, call="openat", path=path, access=access, flags=flags)
+    assert Services().own(event, actors) is own
