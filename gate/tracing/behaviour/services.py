@@ -16,8 +16,8 @@ from gate.tracing.events import Event, Exec, Exit, File, Fork, Net, Open, PathQu
 _PROGRAMS: Final = re.compile(r"/usr/lib/postgresql/\d{1,2}/bin/postgres|/usr/bin/redis-(?:server|check-rdb)")
 _FOLDER: Final = "/work/services"
 _OWN: Final = re.compile(r"(?:/work/services|/dev/shm/PostgreSQL\.\d+)(?:/|\Z)")
-_LISTENING: Final = re.compile(r"/proc/(?:self/|\d+/)?net/(?:tcp6?|unix)")
-"""The kernel's lists of sockets."""
+_LISTENING: Final = re.compile(r"/proc/?|/proc/\d+/stat|/proc/(?:self/|\d+/)?net/(?:tcp6?|unix)")
+"""What the driver asks about a program that may serve: the kernel's lists of sockets, and of what works."""
 _LAID: Final = re.compile(r"/work/services(?:/|\Z)|/usr/share/gate-postgresql\.tar\Z")
 _READ: Final = re.compile(
     r"/usr/(?:share|lib)/|/sys/devices/system/|/proc/meminfo\Z"

@@ -89,6 +89,9 @@ def test_its_start_is_not_told_and_anothers_is() -> None:
     [
         ("/proc/net/tcp", "r", True, True),
         ("/proc/12/net/unix", "r", True, True),
+        ("/proc", "r", True, True),
+        ("/proc/31/stat", "r", True, True),
+        ("/proc/31/environ", "r", True, False),
         ("/proc/net/tcp", "r", False, False),
         ("/proc/net/route", "r", True, False),
         ("/proc/net/tcp", "rw", True, False),
