@@ -64,6 +64,10 @@ class SensitiveCall:
     way: Way = "call"
     fed: tuple[str, ...] = ()
     """What its arguments are made from, as far as the file shows: digests of texts, dotted names."""
+    looks: bool = False
+    """A test's call of a helper that calls nothing of its kind: it takes a function out of what it is given
+    (``getattr``) and hands that on.
+    """
 
     @property
     def place(self) -> tuple[int, int, int, int]:
@@ -88,7 +92,8 @@ class FunctionReading:
     """A function that hands what it is given on: to sensitive calls (``kinds``), to other functions
     (``calls``: dotted names as imported, ``.name`` for one of the same file, ``/.folder.module.name`` by
     its place in the tree). ``alias``: only another name for these. ``generator``: a call of it
-    runs nothing yet, whoever goes through what it gives does.
+    runs nothing yet, whoever goes through what it gives does. ``handed``: those of ``kinds`` of which it
+    calls nothing and only hands a function on.
     """
 
     name: str
@@ -96,6 +101,7 @@ class FunctionReading:
     calls: tuple[str, ...] = ()
     alias: bool = False
     generator: bool = False
+    handed: tuple[SensitiveKind, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from gate.languages.path_roles import is_aside, is_test
 from gate.languages.sensitive_calls.reading import read_sources
@@ -25,8 +25,17 @@ _BIGGEST: Final = 400_000
 _SECONDS: Final = 20.0
 Target = tuple[str, str]
 """A file of the tree and the name of a function in it."""
-_Reached = tuple[SensitiveKind, bool]
-"""What is behind a function, and whether only going through a generator runs it."""
+_Reached = tuple[SensitiveKind, bool, bool]
+"""What is behind a function, whether only going through a generator runs it, and whether nothing of it is
+called there, only handed on.
+"""
+
+
+class Behind(NamedTuple):
+    """How a call reaches what is behind it. ``handed``: nothing there calls it (FunctionReading.handed)."""
+
+    way: Way
+    handed: bool
 
 
 class Wrappers:
@@ -61,13 +70,19 @@ class Wrappers:
         """What a call by one of these names, in the file ``path``, hands its arguments to."""
         return frozenset(self.ways(path, names))
 
-    def ways(self, path: str, names: Sequence[str]) -> dict[SensitiveKind, Way]:
+    def ways(self, path: str, names: Sequence[str]) -> dict[SensitiveKind, Behind]:
         """The same, each with how: ``make`` where only going through a generator does it."""
         found: set[_Reached] = set()
         for name in names:
             for target in self.targets(path, name):
                 found |= self._behind(target, HOPS, _ALIASES, frozenset())
-        return {kind: "call" if (kind, False) in found else "make" for kind, _ in found}
+        return {
+            kind: Behind(
+                "make" if all(later for one, later, _ in found if one is kind) else "call",
+                all(handed for one, _, handed in found if one is kind),
+            )
+            for kind, _, _ in found
+        }
 
     def _behind(
         self, target: Target, hops: int, aliases: int, seen: frozenset[Target]
@@ -77,14 +92,14 @@ class Wrappers:
         path, name = target
         found: set[_Reached] = set()
         for function in self._found(path, name):
-            found.update((kind, function.generator) for kind in function.kinds)
+            found.update((kind, function.generator, kind in function.handed) for kind in function.kinds)
             left = (hops, aliases - 1) if function.alias else (hops - 1, aliases)
             if min(left) < 0:
                 continue
             for call in function.calls:
                 for further in self.targets(path, call):
                     behind = self._behind(further, *left, seen | {target})
-                    found |= {(kind, later or function.generator) for kind, later in behind}
+                    found |= {(kind, later or function.generator, handed) for kind, later, handed in behind}
         return frozenset(found)
 
     def _found(self, path: str, name: str) -> Iterator[FunctionReading]:
@@ -141,10 +156,11 @@ class Wrappers:
 
 def with_wrapper_calls(path: str, reading: SourceReading, wrappers: Wrappers) -> SourceReading:
     """The reading, its calls of functions that hand on among the sensitive ones."""
+    test = _is_test(path)
     more = [
-        replace(reference.call, kind=kind, way="make" if _is_test(path) else way)
+        replace(reference.call, kind=kind, way="make" if test else behind.way, looks=test and behind.handed)
         for reference in reading.references
-        for kind, way in sorted(wrappers.ways(path, reference.names).items(), key=lambda one: one[0].value)
+        for kind, behind in sorted(wrappers.ways(path, reference.names).items(), key=lambda one: one[0].value)
         if not (reference.here and kind is SensitiveKind.NETWORK)
     ]
     if not more:

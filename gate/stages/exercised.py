@@ -158,13 +158,11 @@ class _File:
         return any(other.kind is not SensitiveKind.ENVIRONMENT for other in self._reading.calls)
 
     def _is_helper(self, call: SensitiveCall) -> bool:
-        """``assert_matches(result)`` in a test: behind it are ``getattr`` and the like, and all that changed
-        is what the result was made from.
+        """``assert_matches(result)`` in a test: behind it is a ``getattr`` and nothing that runs a text, and
+        all that changed is what the result was made from.
         """
-        if call.kind is not SensitiveKind.DYNAMIC_CODE or call.way != "make":
-            return False
-        touched = any(line in changed_lines(self._file) for line in range(call.first, call.last + 1))
-        return is_unshipped(self._file.path) and not touched
+        looks = call.looks and call.kind is SensitiveKind.DYNAMIC_CODE
+        return looks and changed_lines(self._file).isdisjoint(range(call.first, call.last + 1))
 
     def _made(self, call: SensitiveCall) -> bool:
         """True where the call is known to have been made, by every observer that can tell."""

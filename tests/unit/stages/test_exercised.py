@@ -250,7 +250,11 @@ def test_a_changed_docstring_of_an_attribute_is_nothing_to_run(tmp_path: Path) -
 def test_a_helper_of_tests_that_looks_into_objects_is_told_where_its_line_changed(
     call: str, told: set[SensitiveKind], tmp_path: Path
 ) -> None:
-    helper = "def assert_matches(kind, value):\n    eval(f'kind({value})')\n"
+    helper = (
+        "def same(kind, value):\n    assert isinstance(value, kind)\n\n\n"
+        "def assert_matches(kind, value):\n    for name in kind.names():\n"
+        "        found = getattr(value, name)\n        same(kind, found)\n"
+    )
     test = (
         "from helpers import assert_matches\n\n\ndef test_a(client):\n"
         "    made = client.create(\n        file={},\n    )\n    assert_matches{}\n"
@@ -258,6 +262,14 @@ def test_a_helper_of_tests_that_looks_into_objects_is_told_where_its_line_change
     base = {"tests/helpers.py": helper, "tests/test_a.py": test.format('b"raw contents"', "(dict, made)")}
     head = {**base, "tests/test_a.py": test.format('b"Example data"', call)}
     assert kinds(only(counted(tmp_path, head, Coverage(), base=base))) == told
+
+
+def test_a_helper_that_runs_a_text_is_told_wherever_the_text_changed(tmp_path: Path) -> None:
+    """A text of a test that cannot run is no result that a helper looks into."""
+    test = "import missing\nfrom helpers import run\n\nTEXT = {!r}\n\n\ndef test_a():\n    run(TEXT)\n"
+    base = {"tests/helpers.py": "def run(code):\n    exec(code)\n", "tests/test_a.py": test.format("1 + 1")}
+    head = {**base, "tests/test_a.py": test.format("__import__('os').system('id')")}
+    assert kinds(only(counted(tmp_path, head, Coverage(), base=base))) == {SensitiveKind.DYNAMIC_CODE}
 
 
 @pytest.mark.parametrize(("host", "told"), [("localhost", False), ("c2.example", True)])

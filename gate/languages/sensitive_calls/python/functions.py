@@ -46,6 +46,10 @@ def _is_generator(function: ast.AST) -> bool:
     return False
 
 
+def _ordered(kinds: set[SensitiveKind]) -> tuple[SensitiveKind, ...]:
+    return tuple(sorted(kinds, key=lambda kind: kind.value))
+
+
 class Functions:
     """Collects what is known of the functions of one module."""
 
@@ -55,6 +59,7 @@ class Functions:
         self._evaluator = evaluator
         self._feeds = feeds
         self._kinds: dict[ast.AST, set[SensitiveKind]] = defaultdict(set)
+        self._called: dict[ast.AST, set[SensitiveKind]] = defaultdict(set)
         self._calls: dict[ast.AST, set[str]] = defaultdict(set)
 
     def place(self, place: Place, parent: ast.AST | None) -> None:
@@ -62,6 +67,8 @@ class Functions:
         if place.kind in HANDED_THROUGH and place.way in ("call", "make", "hand"):
             for owner in self._feeds.of(roots_of(place.node, parent)).parameters:
                 self._kinds[owner].add(place.kind)
+                if place.way != "hand":
+                    self._called[owner].add(place.kind)
 
     def call(self, node: ast.Call, names: Iterable[str]) -> None:
         """A call of something else: functions of which a parameter reaches it hand that on to there."""
@@ -73,9 +80,10 @@ class Functions:
         found = [
             FunctionReading(
                 name=self._evaluator.called[node],
-                kinds=tuple(sorted(self._kinds.get(node, ()), key=lambda kind: kind.value)),
+                kinds=_ordered(self._kinds.get(node, set())),
                 calls=tuple(sorted(self._calls.get(node, ()))[:100]),
                 generator=_is_generator(node),
+                handed=_ordered(self._kinds.get(node, set()) - self._called.get(node, set())),
             )
             for node in {**self._kinds, **self._calls}
             if node in self._evaluator.called
@@ -96,5 +104,6 @@ class Functions:
                     names.add(other)
             kinds &= HANDED_THROUGH
             if kinds or names:
-                ordered = tuple(sorted(kinds, key=lambda kind: kind.value))
-                yield FunctionReading(name=name, kinds=ordered, calls=tuple(sorted(names)), alias=True)
+                yield FunctionReading(
+                    name=name, kinds=_ordered(kinds), calls=tuple(sorted(names)), alias=True
+                )
