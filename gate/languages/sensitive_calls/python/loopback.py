@@ -24,14 +24,11 @@ def stays_here(call: ast.Call, scopes: Scopes) -> bool:
     """``HTTPConnectionPool("localhost", 80)``, ``get(f"http://127.0.0.1:{port}/")``, and what is called on an
     object of one host that was made so.
     """
-    named = [keyword.value for keyword in call.keywords if keyword.arg in _HOSTS]
-    given = (
-        call.args[1:2] if call.args and _begins(call.args[0]).isupper() else call.args[:1]
-    )  # a method first
-    for value in named or given:
-        text = _begins(value)
-        if text and _HERE.match(text):
-            return True
+    hosts = [keyword.value for keyword in call.keywords if keyword.arg in _HOSTS]
+    method = bool(call.args) and _written(call.args[0]).isupper()
+    hosts += call.args[1:2] if method else call.args[:1]
+    if hosts and all(_HERE.match(_written(host)) for host in hosts):
+        return True
     if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
         return False
     scope = scopes.inside.get(call.func.value, scopes.top)
@@ -43,17 +40,20 @@ def stays_here(call: ast.Call, scopes: Scopes) -> bool:
     )
 
 
-def _begins(value: ast.expr) -> str:
-    """The text that a value begins with, as far as it is written out; of ``(host, port)`` the host."""
-    if isinstance(value, ast.Tuple) and value.elts:
-        value = value.elts[0]
-    if isinstance(value, ast.JoinedStr) and len(value.values) > 1:
-        first, then = value.values[:2]
-        port = isinstance(then, ast.FormattedValue) and "port" in ast.unparse(then.value).lower()
-        if isinstance(first, ast.Constant) and str(first.value).endswith(":") and not port:
-            return ""
-        value = first
-    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+def _written(value: ast.expr) -> str:
+    """The text of a value; of ``(host, port)`` the host. A port that is filled in is ``0``; all else that is
+    not written out is a NUL, which no host has.
+    """
+    match value:
+        case ast.Tuple(elts=[host, *_]):
+            return _written(host)
+        case ast.JoinedStr(values=parts):
+            return "".join(map(_written, parts))
+        case ast.FormattedValue(value=filled) if "port" in ast.unparse(filled).lower():
+            return "0"
+        case ast.Constant(value=str() as text):
+            return text
+    return "\0"
 
 
 def _name(node: ast.expr) -> str:
