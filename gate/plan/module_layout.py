@@ -9,6 +9,8 @@ from typing import Final
 
 MARKERS: Final = ("src", "lib", "python")
 """Folders that hold packages and are no packages themselves."""
+_APART: Final = ("src", "python")
+"""Those of them that no package has as a part of its own."""
 _NATIVE: Final = (".so", ".pyc", ".pyd")
 
 
@@ -50,7 +52,7 @@ def _outermost(folder: PurePosixPath, files: Collection[str]) -> PurePosixPath:
     """
     package = folder
     while f"{package}/__init__.py" not in files:
-        if not package.parts or package.name in MARKERS[::2] or not package.name.isidentifier():
+        if not package.parts or package.name in _APART or not package.name.isidentifier():
             return folder
         package = package.parent
     while package.parts and f"{package}/__init__.py" in files:

@@ -17,7 +17,8 @@ SWALLOWED: Final = "+swallowed"
 """The atom of a place whose exceptions nobody sees."""
 QUERY: Final = "a query"
 """As ``Guard.of``: any call that asks a database."""
-ROUTERS: Final = ("include_router", "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
+INCLUDED: Final = "include_router"
+ROUTERS: Final = (INCLUDED, "APIRouter", "FastAPI", "Blueprint", "NinjaAPI")
 """As ``Guard.of``: what is said of one of these holds for all its routes."""
 Form = Literal[
     "decorator", "parameter", "refusal", "branch", "handler", "call", "cleaner", "argument", "class", "wide",

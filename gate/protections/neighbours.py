@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.protections.effective import effective_guards
-from gate.protections.facts import QUERY, ROUTERS, WHO, Guard, Unit
+from gate.protections.facts import INCLUDED, QUERY, ROUTERS, WHO, Guard, Unit
 from gate.protections.matching import Placed, Side
 from gate.protections.unit_losses import Loss
 from gate.protections.vocabulary import family_of, snake
@@ -43,6 +43,7 @@ def deviants(
     them at base ask who somebody is, or ask their queries for what is the user's, and they do not.
     """
     before = {at: path for path, at in now_at.items()}
+    at_base, at_head = _routers(base), _routers(head)
     for path, facts in head.files.items():
         fresh = [u for u in facts.units if _is_entry(u) and (path, u.name) not in known]
         if not fresh:
@@ -53,11 +54,11 @@ def deviants(
             for u in base.files[at].units
             if _is_entry(u) and not _is_open(u)
         ]
-        had = [(one, _guards(base, one)) for one in beside]
+        had = [(one, (*effective_guards(base, one), *_said(at_base, one.path))) for one in beside]
         for unit in fresh:
             if not _is_open(unit):
-                has = _guards(head, Placed(path=path, unit=unit))
-                yield from _missing(path, unit, has, had)
+                has = effective_guards(head, Placed(path=path, unit=unit))
+                yield from _missing(path, unit, (*has, *_said(at_head, path)), had)
 
 
 def _beside(path: str, base: Side) -> list[str]:
@@ -68,12 +69,17 @@ def _beside(path: str, base: Side) -> list[str]:
     return [at for at in base.files if posixpath.dirname(at) == folder]
 
 
-def _guards(side: Side, placed: Placed) -> tuple[Guard, ...]:
-    """What protects an entry, that of its file's routers included: which of them is its own nobody asks."""
+def _routers(side: Side) -> list[tuple[str, Guard]]:
+    """What modules say of their routers, with the path of each."""
     modules = ((at, u) for at, facts in side.files.items() for u in facts.units if u.kind == "module")
-    said = [(at, g) for at, u in modules for g in u.guards if g.form == "argument" and g.of in ROUTERS]
-    routers = [g for at, g in said if at == placed.path or g.of == ROUTERS[0]]
-    return (*effective_guards(side, placed), *routers)
+    return [(at, g) for at, u in modules for g in u.guards if g.form == "argument" and g.of in ROUTERS]
+
+
+def _said(routers: list[tuple[str, Guard]], path: str) -> list[Guard]:
+    """What the routers of a file protect its entries by, which of them is an entry's own nobody asks; and
+    where other files take routers in, whose nobody asks either.
+    """
+    return [guard for at, guard in routers if at == path or guard.of == INCLUDED]
 
 
 def _missing(

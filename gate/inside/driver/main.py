@@ -206,8 +206,7 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
         os.close(inlet)
         item_process.run(item, job, outlet, word, start, STARTUP, until)  # raises SystemExit at its end
     os.close(outlet)
-    patience = float(job.get("each_script", 5.0))
-    server = serving.Server(patience) if item["do"] in verbs.REPLACED else None
+    server = serving.Server(serving.patience(job)) if item["do"] in verbs.REPLACED else None
     said, status = _watch(pid, inlet, until, item["do"] == "javascript", server)
     os.close(inlet)
     if item["do"] != "javascript" and any("m" in one and one.get("word") != word for one in said):

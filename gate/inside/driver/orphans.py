@@ -46,10 +46,15 @@ def left(grace: float, until: float, apart: Sequence[int] = ()) -> bool:
             return False
         if time.monotonic() >= look:
             now = work(apart)
-            if time.monotonic() >= most or (now == before and not any(line.startswith("R") for line in now)):
+            if time.monotonic() >= most or rests(before, now):
                 return True
             before, look = now, min(most, time.monotonic() + _LOOK)
         time.sleep(_PAUSE)
+
+
+def rests(before: list[str] | None, now: list[str]) -> bool:
+    """Did nothing work between two looks (work)?"""
+    return now == before and not any(line.startswith("R") for line in now)
 
 
 def _children() -> list[int]:

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from . import argument_values, clock_preload, runtimes
+from . import argument_values, clock_preload, runtimes, serving
 from .forced import marks
 
 HOOKS = ("preinstall", "install", "postinstall", "prepare", "prepack", "postpack", "prepublish")
@@ -59,7 +59,7 @@ def turns(context: Any, describe: Describe, steps: list[tuple[str, Callable[[], 
 
 def _turns(context: Any, describe: Describe, steps: list[tuple[str, Callable[[], Any]]]) -> dict[str, Any]:
     outcome: dict[str, Any] = {"outcome": "completed"}
-    each = float(context.job.get("each_script", 5.0))
+    each = serving.patience(context.job)
     index = 0
     while index < len(steps):
         name, step = steps[index]

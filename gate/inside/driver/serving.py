@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import time
+from typing import Any
 
 from . import orphans
 
@@ -24,6 +25,11 @@ _BETWEEN = 1.0
 """Seconds between two looks at whether anything works."""
 _TO_END = 2.0
 """Seconds that it has to end by itself."""
+
+
+def patience(job: dict[str, Any]) -> float:
+    """Seconds that one run of a program gets before it may be a server."""
+    return float(job.get("each_script", 5.0))
 
 
 class Server:
@@ -49,7 +55,7 @@ class Server:
             return
         self._next = now + _BETWEEN
         work = orphans.work(apart) if listening() - self._before else None
-        if work is not None and work == self._work and not any(line.startswith("R") for line in work):
+        if work is not None and orphans.rests(self._work, work):
             self.ended = True
             _signal(pid, signal.SIGTERM)
             self._next = now + _TO_END

@@ -151,9 +151,9 @@ _GUARDING: Final = frozenset({"guard", "guarded", "protect", "protected", "secur
 def depends_guards(call: ast.Call, form: Form) -> Iterator[Guard]:
     """``Depends(get_current_user)``, ``Security(get_user, scopes=[...])``."""
     target = call.args[0] if call.args else next((k.value for k in call.keywords), None)
-    family = family_of(last_name(target)) if target is not None else None
-    said = snake(last_name(target)) if target is not None else ""
-    if family is None and (last_name(call) == "Security" or not _GUARDING.isdisjoint(said.split("_"))):
+    name = last_name(target) if target is not None else ""
+    family = family_of(name)
+    if family is None and (last_name(call) == "Security" or not _GUARDING.isdisjoint(snake(name).split("_"))):
         family = "authentication"
     if family is not None:
         yield guard(family, form, source(target or call), call)

@@ -41,12 +41,10 @@ PIPELINE_PATH: Final = re.compile(
     r"|\.buildkite/.+|\.woodpecker[^/]*)\.ya?ml$",
     re.IGNORECASE,
 )
-_UNPRIVILEGED: Final = frozenset(
-    {
-        *("pull_request", "merge_group", "workflow_dispatch", "schedule", "push", "release"),
-        "branch_protection_rule",
-    }
-)
+_UNPRIVILEGED: Final = frozenset({
+    "pull_request", "merge_group", "workflow_dispatch", "schedule", "push", "release",
+    "branch_protection_rule",
+})  # fmt: skip
 """Events that run nobody else's code with the repository's secrets."""
 _GATES: Final = frozenset({"pull_request", "merge_group", "pull_request_target"})
 """Events by which a workflow judges changes before they are merged."""

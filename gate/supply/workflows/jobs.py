@@ -79,9 +79,8 @@ def compare_job(old: object, new: object, path: Path, context: Context) -> None:
     holds = bool(values.secrets_in(texts_of(rest)) - {values.TOKEN}) or path[-1] in context.writers
     guarded = values.guards(_commands([*items(old.get("steps")), *items(new.get("steps")), new]))
     publishes = values.publishes(_commands(items(new.get("steps"))))
-    job = replace(
-        context, holds=holds, guards=guarded, publishes=publishes, fresh=not old
-    )  # the same list of differences
+    # The same list of differences.
+    job = replace(context, holds=holds, guards=guarded, publishes=publishes, fresh=not old)
     compare_each(old, new, path, job, JOB)
     compare_steps(items(old.get("steps")), items(new.get("steps")), (*path, "steps"), job)
     return None

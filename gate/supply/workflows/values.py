@@ -39,6 +39,16 @@ _LEAVES: Final = re.compile(
     r"|\btwine\s+upload\b|\bdocker\s+(?:push|login)\b|\baws\s+\w|\bgcloud\s+\w|\baz\s+\w|\bkubectl\s+\w",
     re.IGNORECASE,
 )
+_PUBLISHES: Final = re.compile(
+    r"gh-action-pypi-publish|action-gh-release|create-release|semantic-release|goreleaser|release-please|npm-publish"
+    r"|changesets/action|build-push-action|\btwine\s+upload|\b(?:uv|poetry|flit|hatch|pdm|npm|pnpm|cargo|gem|dotnet"
+    r"\s+nuget)\s+(?:publish|push)\b|\byarn\s+(?:npm\s+)?publish|\bdocker\s+push|\bgh\s+release\s+(?:create|upload)"
+    r"|\bmvn\b[^\n]{0,200}\bdeploy\b|\bgradlew?\b[^\n]{0,200}\bpublish",
+    re.IGNORECASE,
+)
+_DOWNLOADS: Final = re.compile(
+    r"^(?:~|/|\$\{\{|\$HOME)|(?:^|/)\.(?:npm|yarn|pnpm-store|m2|gradle|cargo|cache)(?:/|$)"
+)
 _HIDES: Final = re.compile(
     r"\bbase(?:64|32)\s+(?:-\w*d|--decode)|\beval\b|\bxxd\s+-\w*r|\bopenssl\s+(?:enc|base64)\b|\bprintenv\b"
     r"|(?:^|[;&|]\s*)env\s*(?:\||>|$)|/proc/self/environ|\bLD_PRELOAD\b|\bBASH_ENV\b",
@@ -299,18 +309,6 @@ def is_hosted(label: str) -> bool:
 def steers(variable: str) -> bool:
     """An environment variable that decides which programs run, or where they come from."""
     return bool(_STEERS.fullmatch(variable.strip()))
-
-
-_PUBLISHES: Final = re.compile(
-    r"gh-action-pypi-publish|action-gh-release|create-release|semantic-release|goreleaser|release-please|npm-publish"
-    r"|changesets/action|build-push-action|\btwine\s+upload|\b(?:uv|poetry|flit|hatch|pdm|npm|pnpm|cargo|gem|dotnet"
-    r"\s+nuget)\s+(?:publish|push)\b|\byarn\s+(?:npm\s+)?publish|\bdocker\s+push|\bgh\s+release\s+(?:create|upload)"
-    r"|\bmvn\b[^\n]{0,200}\bdeploy\b|\bgradlew?\b[^\n]{0,200}\bpublish",
-    re.IGNORECASE,
-)
-_DOWNLOADS: Final = re.compile(
-    r"^(?:~|/|\$\{\{|\$HOME)|(?:^|/)\.(?:npm|yarn|pnpm-store|m2|gradle|cargo|cache)(?:/|$)"
-)
 
 
 def publishes(commands: Iterable[str]) -> bool:
