@@ -17,6 +17,8 @@ _NAMED: Final = re.compile(
     r"auth|log-?in|sso|oidc|ldap|allow-?list|white-?list|ip-?filter|authelia|keycloak", re.IGNORECASE
 )
 
+_DEEPEST: Final = 5
+
 
 def route_facts(root: Mapping[str, object], document: Document) -> Iterator[Fact]:
     """``http.routers``: a router without any guard, to a service that another router guards."""
@@ -43,9 +45,13 @@ def route_facts(root: Mapping[str, object], document: Document) -> Iterator[Fact
             yield Fact("grant", "route-unguarded", f"router {name}", line, text)
 
 
-def _keeps_out(name: str, made: Mapping[str, object]) -> bool:
-    """By what the middleware is, where the file says so; else by its name."""
+def _keeps_out(name: str, made: Mapping[str, object], depth: int = 0) -> bool:
+    """By what the middleware is, where the file says so, a chain by its links; else by its name."""
     bare = name.partition("@")[0]
-    if bare in made:
-        return any(str(kind).lower() in _KEEPING_OUT for kind in mapping(made[bare]))
-    return _NAMED.search(bare) is not None
+    kinds = {str(kind).lower(): value for kind, value in mapping(made.get(bare)).items()}
+    if "chain" in kinds and depth < _DEEPEST:
+        links = items(mapping(kinds["chain"]).get("middlewares"))
+        return any(_keeps_out(str(link), made, depth + 1) for link in links)
+    if not kinds or "plugin" in kinds:
+        return _NAMED.search(bare) is not None
+    return not _KEEPING_OUT.isdisjoint(kinds)

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from html.parser import HTMLParser
-from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -82,11 +81,17 @@ class _Acts(HTMLParser):
     fix="Keep handlers and scripts in the program; escape texts, or allow a list of tags.",
 )
 def active_markup(view: View) -> Iterator[TextHit]:
-    """An event handler, a `javascript:` link or a script in a data file: high where it reads or sends."""
+    """An event handler, a `javascript:` link or a script in a data file: high where it reads or sends.
+
+    Tags of up to 4,000 characters are read. A file with more than 5,000 that may act says so by itself.
+    """
     if PurePosixPath(view.path).suffix.lower() not in _TEXTS:
         return
     line, until = 1, 0
-    for start, tag in islice(_may_act(view.text), _MOST):
+    for number, (start, tag) in enumerate(_may_act(view.text)):
+        if number == _MOST:
+            yield TextHit(message="This text has more tags than are read.", shape="more tags than are read")
+            return
         line += view.text.count("\n", until, start)
         until = start
         for what, code in _acts(tag):
@@ -106,7 +111,7 @@ def _may_act(text: str) -> Iterator[tuple[int, str]]:
         tag = text[begin.start() : begin.start() + _TAG]
         for escaped, plain in _ESCAPES:
             tag = tag.replace(escaped, plain)
-        if _MAY_ACT.search(tag):
+        if ">" in tag and _MAY_ACT.search(tag):
             yield begin.start(), tag
 
 

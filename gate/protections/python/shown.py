@@ -19,7 +19,9 @@ _SECRET: Final = re.compile(
     r"passw|(?:^|_)pwd|secret|api_?key|private_?key|(?:^|_)salt(?:$|_)|(?:^|_)ssn(?:$|_)"
     r"|cvv|cvc|iban|card_number|recovery_code|(?:reset|refresh|session)_token"
 )
-_HIDDEN: Final = ("exclude", "write_only", "load_only", "PrivateAttr", "SecretStr")
+_KEPT_OUT: Final = frozenset({"exclude", "write_only", "load_only"})
+"""Options of a field by which it is no part of the answer, where they are ``True``."""
+_HIDING: Final = frozenset({"PrivateAttr", "SecretStr", "SecretBytes"})
 _STEPS: Final = 8
 
 
@@ -47,9 +49,19 @@ def _fields(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> list[str]:
     for each in reversed(_line_of(node, classes)):
         for one in each.body:
             if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
-                said = ast.unparse(one)
-                fields[one.target.id] = not any(word in said for word in _HIDDEN)
+                fields[one.target.id] = not _is_kept_out(one)
     return [name for name, shown in fields.items() if shown and not name.startswith("_")]
+
+
+def _is_kept_out(field: ast.AnnAssign) -> bool:
+    """``Field(exclude=True)``, ``SecretStr``: the answer does not have it, or not in clear."""
+    for node in ast.walk(field):
+        if isinstance(node, ast.keyword) and node.arg in _KEPT_OUT:
+            if isinstance(node.value, ast.Constant) and node.value.value is True:
+                return True
+        elif isinstance(node, ast.Name | ast.Attribute) and last_name(node) in _HIDING:
+            return True
+    return False
 
 
 def _line_of(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> list[ast.ClassDef]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Final
 
 _STATIC: Final = re.compile(
-    r"_|static|assets|images?|img|fonts?|css|js|favicon|robots|sitemap|manifest|icons?|apple|android|sw\.|\.well-known"
+    r"(?:_next|_vercel|_nuxt|_static|_astro|static|assets|images?|img|fonts?|css|js|favicon|robots|sitemap|manifest"
+    r"|icons?|apple-touch-icon|apple-icon|android-chrome|sw|\.well-known)(?![A-Za-z0-9_-])"
 )
 """What a browser loads before anybody logs in."""
 _SIGNING_IN: Final = re.compile(r"(?:auth/)?(?:log-?in|sign-?in|sign-?up|register|logout)")

@@ -227,8 +227,8 @@ def _with(old: object, new: object, path: Path, context: Context) -> None:
     for name, value in after.items():
         if before.get(name) == value:
             continue
-        if name == "path" and context.publishes and not before and "key" in after:
-            _cached(str(value), (*path, name), context)
+        if name == "path" and context.publishes and "key" in after:
+            _cached(str(before.get(name, "")), str(value), (*path, name), context)
         elif name.lower() in SCRIPTS:
             _run(before.get(name), value, (*path, name), context)
         elif name.lower() in ("ref", "repository"):
@@ -244,10 +244,10 @@ def _with(old: object, new: object, path: Path, context: Context) -> None:
     return None
 
 
-def _cached(paths: str, path: Path, context: Context) -> None:
+def _cached(old: str, new: str, path: Path, context: Context) -> None:
     """A cache's paths in a job that publishes: any job of the branch may write them (cache poisoning)."""
-    level: Level = "high" if values.keeps_build(paths) else "low"
-    context.add(level, "Files of a cache that other jobs write get into what is published.", path, paths)
+    level: Level = "high" if values.keeps_build(new) and not values.keeps_build(old) else "low"
+    context.add(level, "Files of a cache that other jobs write get into what is published.", path, new)
 
 
 def compare_value(old: object, new: object, path: Path, context: Context) -> None:

@@ -16,7 +16,7 @@ from gate.tracing.events import Event, Exec, Exit, File, Fork, Net, Open, PathQu
 _PROGRAMS: Final = re.compile(r"/usr/lib/postgresql/\d{1,2}/bin/postgres|/usr/bin/redis-(?:server|check-rdb)")
 _FOLDER: Final = "/work/services"
 _OWN: Final = re.compile(r"(?:/work/services|/dev/shm/PostgreSQL\.\d+)(?:/|\Z)")
-_LISTENING: Final = re.compile(r"/proc/?|/proc/\d+/stat|/proc/(?:self/|\d+/)?net/(?:tcp6?|unix)")
+_LOOKED_AT: Final = re.compile(r"/proc/?|/proc/\d+/stat|/proc/(?:self/|\d+/)?net/(?:tcp6?|unix)")
 """What the driver asks about a program that may serve: the kernel's lists of sockets, and of what works."""
 _LAID: Final = re.compile(r"/work/services(?:/|\Z)|/usr/share/gate-postgresql\.tar\Z")
 _READ: Final = re.compile(
@@ -63,8 +63,8 @@ class Services:
         if isinstance(event, PathQuery) and event.path == _FOLDER:
             return True
         if actors.is_driver(event.pid):
-            if isinstance(event, Open) and not event.writes and _LISTENING.fullmatch(event.path):
-                return True  # driver/serving.py asks whether a program serves
+            if isinstance(event, Open) and not event.writes and _LOOKED_AT.fullmatch(event.path):
+                return event.pid == actors.root  # driver/serving.py; a fork server has others' packages in it
             return isinstance(event, (Open, PathQuery, File)) and _is_in(_LAID, event.path)
         if event.pid not in self._pids:
             return False

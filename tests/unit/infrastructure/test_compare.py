@@ -82,6 +82,8 @@ def routes(*more: str) -> Files:
     text = "http:\n  routers:\n" + "".join(f"    {line}\n" for line in lines)
     middlewares = (
         "    login: {forwardAuth: {address: 'http://sso/auth'}}\n    limit: {rateLimit: {average: 50}}\n"
+        "    both: {chain: {middlewares: [limit, login]}}\n    slow: {chain: {middlewares: [limit]}}\n"
+        "    own-auth: {plugin: {ours: {}}}\n"
     )
     return {"traefik/routes.yml": f"{text}  middlewares:\n{middlewares}"}
 
@@ -189,6 +191,12 @@ HOSTILE: Final = (
         "public-block",
         bucket("block_public_acls = true"),
         bucket("block_public_acls = false"),
+    ),
+    Pair(
+        "route-past-by-chain",
+        "route-unguarded",
+        routes(),
+        routes("assets: {rule: a, service: app, middlewares: [slow]}"),
     ),
     Pair(
         "route-past", "route-unguarded", routes(), routes("assets: {rule: 'PathRegexp(`js`)', service: app}")
@@ -322,6 +330,8 @@ HARMLESS: Final = (
     Pair("unit-new", "", {}, unit()),
     Pair("unit-renamed-user", "", unit("User=shop"), unit("User=store")),
     Pair("route-behind", "", routes(), routes("assets: {rule: a, service: app, middlewares: [login]}")),
+    Pair("route-chain", "", routes(), routes("assets: {rule: a, service: app, middlewares: [both]}")),
+    Pair("route-plugin", "", routes(), routes("assets: {rule: a, service: app, middlewares: [own-auth]}")),
     Pair("route-of-another", "", routes(), routes("docs: {rule: a, service: docs, middlewares: [limit]}")),
     Pair("image-new", "", {}, {"Dockerfile": "FROM a\nRUN true\n"}),
     Pair(

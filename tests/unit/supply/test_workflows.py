@@ -402,3 +402,16 @@ def test_a_workflow_that_looked_at_no_code_takes_no_check_with_it() -> None:
     base = PRIVILEGED.replace("IF", MEANS)
     assert _worst(_found(None, base)) == "medium"
     assert _worst(_found(None, base.replace("echo hello", "pytest -q"))) == "high"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "level"),
+    [("~/.cache/pip", "build", "high"), ("dist", "build", "low"), ("build", "~/.cache/pip", "low")],
+)
+def test_a_cache_of_a_job_that_publishes_that_keeps_something_else_now(
+    before: str, now: str, level: str
+) -> None:
+    base = BASE.replace(BUILD, CACHE.format(before))
+    head = BASE.replace(BUILD, CACHE.format(now))
+    told = compare(CI, pack(base.encode(), head.encode()), {})
+    assert [(part.level, part.text) for part in told if part.where.endswith("with.path")] == [(level, now)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gate.model.rule import Severity
 from gate.prescreen.scanners.hidden_text import HiddenText
 from tests.prescreen_support import make_request
 
@@ -42,7 +41,7 @@ def _found(path: str, text: str, base: str | None = None) -> list[str]:
 @pytest.mark.parametrize("case", ACTS)
 def test_what_acts_is_told(case: str) -> None:
     path, text, severity = ACTS[case]
-    assert _found(path, text) == [Severity(severity).value]
+    assert _found(path, text) == [severity]
 
 
 @pytest.mark.parametrize("case", LOOKS)
@@ -53,6 +52,12 @@ def test_what_only_looks_is_not(case: str) -> None:
 def test_what_base_had_is_not() -> None:
     path, text, _ = ACTS["handler"]
     assert _found(path, text.replace('{"a"', '{"b": "", "a"'), text) == []
+
+
+def test_more_than_is_read_says_so() -> None:
+    links = "<a href='/x'>y</a>" * 5_001
+    assert _found("a.json", '{"a": "' + links + '"}') == ["medium"]
+    assert _found("a.json", '{"b": 1, "a": "' + links + '"}', '{"a": "' + links + '"}') == []
 
 
 def test_a_long_line_takes_no_time() -> None:

@@ -101,6 +101,16 @@ def test_the_driver_asks_what_listens(path: str, access: str, driver: bool, own:
     actors = Actors()
     if driver:
         actors._drivers.add(7)
+        actors.root = 7
     flags = "O_RDWR" if access == "rw" else ""
     event = Open(seq=2, t=0.0, pid=7, call="openat", path=path, access=access, flags=flags)
     assert Services().own(event, actors) is own
+
+
+def test_a_fork_server_of_the_driver_asks_nothing_of_the_kind() -> None:
+    """It has loaded the packages that the code asks for."""
+    actors = Actors()
+    actors.root = 6
+    actors._drivers |= {6, 7}
+    event = Open(seq=2, t=0.0, pid=7, call="openat", path="/proc/31/stat", access="r")
+    assert not Services().own(event, actors)
