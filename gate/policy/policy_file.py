@@ -105,10 +105,12 @@ class LeastFrom(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 LeastVerdict = dict[
     Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9.-]*$")],
-    Literal["warn", "fail", "policy.unrun"] | LeastFrom,
+    Literal["warn", "fail", "policy.unrun"]
+    | LeastFrom
+    | Annotated[tuple[LeastFrom, ...], msgspec.Meta(min_length=1)],
 ]
 """Rules whose findings mean at least this verdict, whatever the score; ``policy.unrun``: what that setting
-says.
+says. Of several levels the worst that a finding reaches counts.
 """
 
 
@@ -192,10 +194,21 @@ class Policy(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def least(self, finding: Finding, thresholds: Thresholds) -> Verdict:
         """The verdict that a report with this finding has at least."""
         named = self.least_verdict.get(finding.rule_id, "pass")
-        if isinstance(named, LeastFrom):
-            reached = finding.severity.rank >= Severity(named.severity).rank
-            return Verdict(named.verdict) if reached else Verdict.PASS
-        return Verdict(thresholds.unrun if named == "policy.unrun" else named)
+        if isinstance(named, str):
+            return Verdict(thresholds.unrun if named == "policy.unrun" else named)
+        return _reached(named, finding.severity)
+
+    def blocks_by_severity(self, finding: Finding) -> bool:
+        """True where ``least_verdict`` makes this severity of this rule a fail."""
+        named = self.least_verdict.get(finding.rule_id, "pass")
+        return not isinstance(named, str) and _reached(named, finding.severity) is Verdict.FAIL
+
+
+def _reached(levels: LeastFrom | tuple[LeastFrom, ...], severity: Severity) -> Verdict:
+    """The worst verdict of the levels that this severity comes up to."""
+    each = (levels,) if isinstance(levels, LeastFrom) else levels
+    reached = (Verdict(one.verdict) for one in each if severity.rank >= Severity(one.severity).rank)
+    return max(reached, key=lambda verdict: verdict.rank, default=Verdict.PASS)
 
 
 def _check_table(stage: str, table: BySeverity) -> None:

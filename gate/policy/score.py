@@ -63,11 +63,19 @@ def score(findings: Iterable[Finding], policy: Policy, *, ai_attributed: bool = 
     if total < least and any(policy.blocks(f) for f in every):
         parts[HARD_BLOCK] = _Part(least - total, ["a finding that blocks whatever the score"])
         total = least
-    if total < policy.bands.fail and (held := combined(every, policy)):
-        parts[COMBINED] = _Part(policy.bands.fail - total, [one.why for one in held])
+    if total < policy.bands.fail and (held := _what_blocks(every, policy)):
+        parts[COMBINED] = _Part(policy.bands.fail - total, held)
         total = Fraction(policy.bands.fail)
     value = floor(total + Fraction(1, 2))
     return Score(value=value, contributions=_told(parts, total, value))
+
+
+def _what_blocks(findings: Sequence[Finding], policy: Policy) -> list[str]:
+    """Why these findings block although their points do not: together, or one by its severity."""
+    alone = sorted(
+        {f"{f.rule_id} of {f.severity.value} severity" for f in findings if policy.blocks_by_severity(f)}
+    )
+    return [*(one.why for one in combined(findings, policy)), *alone]
 
 
 def _exact(number: float) -> Fraction:

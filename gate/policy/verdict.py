@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from operator import attrgetter
 
@@ -80,17 +81,14 @@ def _at_least(
     verdict: Verdict, findings: Sequence[Finding], thresholds: Thresholds, policy: Policy
 ) -> tuple[Verdict, list[str]]:
     """The verdict with the policy's ``least_verdict``, and the rules that raised it."""
-    least: dict[str, tuple[Verdict, int]] = {}
-    for finding in findings:
-        _, count = least.get(finding.rule_id, (verdict, 0))
-        least[finding.rule_id] = (policy.least(finding, thresholds), count + 1)
-    worst = max((floor for floor, _ in least.values()), key=attrgetter("rank"), default=verdict)
+    least = [(policy.least(finding, thresholds), finding.rule_id) for finding in findings]
+    worst = max((floor for floor, _ in least), key=attrgetter("rank"), default=verdict)
     if worst.rank <= verdict.rank:
         return verdict, []
+    raised = Counter(rule for floor, rule in least if floor is worst)
     return worst, [
-        f"{rule} ({count} {'finding' if count == 1 else 'findings'}) means at least {floor.value}"
-        for rule, (floor, count) in sorted(least.items())
-        if floor is worst
+        f"{rule} ({count} {'finding' if count == 1 else 'findings'}) means at least {worst.value}"
+        for rule, count in sorted(raised.items())
     ]
 
 

@@ -17,6 +17,7 @@ from gate.model.score import Score, Thresholds, Verdict
 from gate.model.stage import SkipReason, Stage, StageOutcome
 from gate.plan.coverage import unreached
 from gate.policy.policy_file import load_policy, parse_policy
+from gate.policy.score import score
 from gate.policy.verdict import decide
 from gate.resources import rules_dir
 from tests.unit.policy.score_findings import finding
@@ -304,6 +305,29 @@ def test_a_check_that_is_gone_warns_by_itself(rule: str, severity: str, verdict:
     told, reasons = judge(5, findings=[found])
     assert told is verdict
     assert (f"{rule} (1 finding) means at least warn" in reasons) is (verdict is Verdict.WARN)
+
+
+def test_a_milder_finding_of_the_same_rule_takes_no_least_verdict_away() -> None:
+    """Found by reading: the last finding of a rule decided, so a mild one at the end made a report green."""
+    grave = finding("prescreen", "medium", "low", rule="protection-removed", line=1)
+    mild = finding("prescreen", "low", "low", rule="protection-removed", line=2)
+    for order in ([grave, mild], [mild, grave]):
+        told, reasons = judge(5, findings=order)
+        assert told is Verdict.WARN
+        assert "protection-removed (1 finding) means at least warn" in reasons
+
+
+def test_a_rule_may_have_a_level_for_each_severity() -> None:
+    levels = '[{ verdict = "warn", severity = "medium" }, { verdict = "fail", severity = "high" }]'
+    head, _, tail = (rules_dir() / "policy.toml").read_text().partition("[least_verdict]\n")
+    text = f"{head}[least_verdict]\nmade-up = {levels}\n{tail}"
+    policy = parse_policy(text)
+    for severity, verdict in (("low", Verdict.PASS), ("medium", Verdict.WARN), ("high", Verdict.FAIL)):
+        found = [finding("prescreen", severity, "low", rule="made-up")]
+        points = score(found, policy)
+        told, _ = judge(points.value, findings=found, policy=policy)
+        assert told is verdict
+        assert (points.value >= policy.bands.fail) is (verdict is Verdict.FAIL)
 
 
 def test_a_least_verdict_names_a_known_severity() -> None:
