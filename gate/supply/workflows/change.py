@@ -21,6 +21,7 @@ from gate.supply.workflows.jobs import (
     compare_keys,
     compare_text,
     differences,
+    jobs_of_base,
 )
 from gate.supply.workflows.keys import Context, texts_of
 from gate.supply.workflows.values import Level, action_of
@@ -163,6 +164,7 @@ def _context(old: Mapping[str, object], new: Mapping[str, object]) -> Context:
         privileged=bool(events - _UNPRIVILEGED - {"workflow_call"}),
         on_pulls=bool((events | _events(old).keys()) & _GATES),
         writers=frozenset(name for name, job in jobs.items() if everywhere or _publishes(_rights(job, new))),
+        secret_variables=values.secret_variables(new.get("env")),
     )
 
 
@@ -227,25 +229,28 @@ def _excludes(texts: set[str]) -> bool:
 
 def _permissions(old: Mapping[str, object], new: Mapping[str, object], context: Context) -> None:
     """The token's rights of every job, its own or the workflow's; a new job is held against all of base."""
-    had = {name: _rights(job, old) for name, job in mapping(old.get("jobs")).items()}
+    jobs, were = mapping(new.get("jobs")), mapping(old.get("jobs"))
+    had = {name: _rights(job, old) for name, job in were.items()}
+    twins = jobs_of_base(were, jobs)
     most = [rights for rights in had.values() if rights is not None]
     anybody = {scope: max(_rank(rights.get(scope)) for rights in most) for rights in most for scope in rights}
-    for name, job in mapping(new.get("jobs")).items():
+    for name, job in jobs.items():
+        was = twins.get(name, name)
         path: Path = (
             ("jobs", name, "permissions") if mapping(job).get("permissions") is not None else ("permissions",)
         )
         now = _rights(job, new)
-        if name in had and had[name] == now:
+        if was in had and had[was] == now:
             continue
-        before = had.get(name, None if len(most) < len(had) else {k: _LEVELS[v] for k, v in anybody.items()})
+        before = had.get(was, None if len(most) < len(had) else {k: _LEVELS[v] for k, v in anybody.items()})
         if now is None:
             if before is not None and had:
                 context.add("high", "The token's rights are no longer limited.", path)
             continue
         if more := _newly_writable(before or {}, now):
             # A token that nothing limited may have been read-only by the project's settings.
-            unlimited = before is None and name in had and not _PUBLISH.intersection(more)
-            told = _REPORTING | {"id-token"} if name not in had and _only_well_known(job) else _REPORTING
+            unlimited = before is None and was in had and not _PUBLISH.intersection(more)
+            told = _REPORTING | {"id-token"} if was not in had and _only_well_known(job) else _REPORTING
             mild = (unlimited or told.issuperset(more)) and not context.privileged
             level: Level = "medium" if mild else "high"
             context.add(level, "The token may write what it could not.", path, ", ".join(more))

@@ -37,13 +37,12 @@ _SAME_STEP: Final = 0.6
 
 def compare_jobs(old: Mapping[str, object], new: Mapping[str, object], context: Context) -> None:
     """All jobs; a renamed one is found by its steps."""
-    gone = {name: job for name, job in old.items() if name not in new}
+    twins = jobs_of_base(old, new)
+    gone = {name: job for name, job in old.items() if name not in twins.values()}
     shown_as = {_shown_as(name, job): name for name, job in old.items()}
     for name, job in new.items():
-        before, was = old.get(name), name
-        if before is None:
-            twin = next((n for n, o in gone.items() if _alike(texts_of(o), texts_of(job)) > _SAME_STEP), None)
-            before, was = (gone.pop(twin), twin) if twin is not None else (None, "")
+        was = twins.get(name, "")
+        before = old.get(was)
         path: Path = ("jobs", name)
         if before is None:
             context.add("medium", "A new job.", path, name)
@@ -53,6 +52,20 @@ def compare_jobs(old: Mapping[str, object], new: Mapping[str, object], context: 
     for name, job in gone.items():
         level: Level = "high" if context.on_pulls and _checks(job) else "medium"
         context.add(level, "A job is gone that may be a required check.", ("jobs",), name)
+
+
+def jobs_of_base(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, str]:
+    """For each job of head the name that it had at base; new ones are left out."""
+    same = {name: name for name in new if name in old}
+    gone = [name for name in old if name not in new]
+    for name, job in new.items():
+        if name in same:
+            continue
+        twin = next((one for one in gone if _is_same_job(texts_of(old[one]), texts_of(job))), None)
+        if twin is not None:
+            gone.remove(twin)
+            same[name] = twin
+    return same
 
 
 def _shown_as(name: str, job: object) -> str:
@@ -80,7 +93,14 @@ def compare_job(old: object, new: object, path: Path, context: Context) -> None:
     guarded = values.guards(_commands([*items(old.get("steps")), *items(new.get("steps")), new]))
     publishes = values.publishes(_commands(items(new.get("steps"))))
     # The same list of differences.
-    job = replace(context, holds=holds, guards=guarded, publishes=publishes, fresh=not old)
+    job = replace(
+        context,
+        holds=holds,
+        guards=guarded,
+        publishes=publishes,
+        fresh=not old,
+        secret_variables=context.secret_variables | values.secret_variables(new.get("env")),
+    )
     compare_each(old, new, path, job, JOB)
     compare_steps(items(old.get("steps")), items(new.get("steps")), (*path, "steps"), job)
     return None
@@ -115,7 +135,8 @@ def compare_step(old: object, new: object, path: Path, context: Context) -> None
             context.add("critical", "Secrets are sent to a machine that base does not know.", path, sent)
     if values.secrets_in(texts_of(new)) - {values.TOKEN}:
         context = replace(context, holds=True)
-    context = replace(context, guards=values.guards(_commands([old, new])))
+    held = context.secret_variables | values.secret_variables(new.get("env"))
+    context = replace(context, guards=values.guards(_commands([old, new])), secret_variables=held)
     compare_each(old, new, path, context, STEP)
     return None
 
@@ -207,6 +228,12 @@ def _identity(step: Mapping[str, object], key: str) -> str:
     if not isinstance(text, str):
         return ""
     return action_of(text).name if key == "uses" else text
+
+
+def _is_same_job(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Alike as a whole, or most of the old one's texts stand in the new one: it has grown."""
+    kept = sum(text in new for text in old) / max(len(old), 1)
+    return kept > _SAME_STEP or _alike(old, new) > _SAME_STEP
 
 
 def _alike(one: Sequence[str], two: Sequence[str]) -> float:

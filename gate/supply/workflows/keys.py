@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gate.supply.workflows import values
+from gate.supply.workflows.ordinary_commands import are_ordinary
 from gate.supply.workflows.values import Action, Level, action_of, image_of
 from gate.supply.yaml_data import Path, items, leaves, mapping
 
@@ -77,6 +78,8 @@ class Context:
     """The step at hand can reach a secret, or a token that may publish."""
     fresh: bool = False
     """Base does not have the job at hand."""
+    secret_variables: frozenset[str] = frozenset()
+    """Environment variables of the step at hand that hold a secret or the job's token."""
     publishes: bool = False
     """The job at hand hands out what others install or run."""
     guards: bool = False
@@ -151,9 +154,13 @@ def _run(old: object, new: object, path: Path, context: Context) -> None:
         return context.add("high", "A command that checks something is gone.", path, lost)
     if not lines:
         return context.add("low", "Commands change in versions or comments alone.", path)
-    level: Level = "high" if context.privileged or context.holds else "medium"
-    what = "A command changes where secrets are in reach." if context.holds else "A command changes."
-    return context.add(level, what, path, "\n".join(lines))
+    if not context.holds or (
+        not context.privileged and are_ordinary(after, frozenset(lines), context.secret_variables)
+    ):
+        return context.add(
+            "high" if context.privileged else "medium", "A command changes.", path, "\n".join(lines)
+        )
+    return context.add("high", "A command changes where secrets are in reach.", path, "\n".join(lines))
 
 
 def lost_checks(old: Sequence[str], new: Sequence[str]) -> str:

@@ -200,6 +200,12 @@ def secrets_in(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def secret_variables(env: object) -> frozenset[str]:
+    """Names in an ``env`` whose values are made from a secret or the job's token."""
+    table = env if isinstance(env, dict) else {}
+    return frozenset(str(name) for name, value in table.items() if secrets_in([str(value)]))
+
+
 def hosts_in(texts: Iterable[str]) -> dict[str, str]:
     """Hosts of the addresses in these texts (lower case), each with one of them."""
     return {match[1].lower().rpartition("@")[2]: match[0] for text in texts for match in _URL.finditer(text)}

@@ -66,6 +66,39 @@ CACHE = """\
 BUILD = "      - run: python -m build\n"
 
 HARMLESS = {
+    "a job that publishes has another name and more to do": (
+        """\
+  publish:
+    runs-on: ubuntu-latest
+    environment: pypi
+    permissions:
+      id-token: write
+    steps:
+""",
+        """\
+  upload:
+    runs-on: ubuntu-latest
+    environment: pypi
+    permissions:
+      id-token: write
+    steps:
+      - name: What the environment is
+        run: |
+          uname -a
+          date
+          nproc
+          echo "built at $(git rev-parse HEAD) by $(whoami)"
+          echo "with $(git log -1 --pretty=%H)" >> "$GITHUB_STEP_SUMMARY"
+      - name: Build
+        run: uv build
+      - name: Sums
+        run: cd dist && sha256sum *
+""",
+    ),
+    "a build of its own where what is published is made": (
+        "      - run: twine upload dist/*\n",
+        '      - run: echo "built by $(git rev-parse HEAD)"\n      - run: twine upload dist/*\n',
+    ),
     "a store of downloads in a job that publishes": (BUILD, CACHE.format("~/.cache/pip")),
     "a cache of files in a job that tests": (
         "      - run: pytest -q\n",
