@@ -51,8 +51,14 @@ _GATES: Final = frozenset({"pull_request", "merge_group", "pull_request_target"}
 """Events by which a workflow judges changes before they are merged."""
 _PUBLISH: Final = frozenset({"*", "contents", "packages", "id-token", "actions", "deployments"})
 """Rights with which a job can change what others run."""
-_REPORTING: Final = frozenset({"security-events", "attestations"})
-"""Rights that a scanner or a build needs to hand in what it found or made."""
+_REPORTING: Final = frozenset({"security-events", "attestations", "discussions", "issues"})
+"""Rights that a scanner or a build needs to hand in what it found or made, and to write what people read."""
+_PROSE: Final = re.compile(
+    r"(?:\*\*/)?docs?/\*\*?(?:/\*)?|(?:\*\*/?)?(?:[\w*-]+/)*[\w*-]*\.(?:md|rst|adoc)"
+    r"|(?:LICEN[CS]E|README|CHANGE(?:S|LOG)|AUTHORS|CONTRIBUTING)(?:\*|\.\*|\.txt)?",
+    re.IGNORECASE,
+)
+"""A pattern of paths that stands for documentation."""
 _LEVELS: Final = ("none", "read", "write")
 _MOST: Final = 40
 
@@ -193,19 +199,40 @@ def _triggers(old: Mapping[str, object], new: Mapping[str, object], context: Con
         )
     for event in new.keys() & old.keys():
         if new[event] != old[event]:
-            _filters(event, mapping(old[event]), mapping(new[event]), context)
+            renamed = event != "push" and _same_branches(old, new, event)
+            _filters(event, mapping(old[event]), mapping(new[event]), context, renamed=renamed)
 
 
-def _filters(event: str, old: Mapping[str, object], new: Mapping[str, object], context: Context) -> None:
+def _same_branches(old: Mapping[str, object], new: Mapping[str, object], event: str) -> bool:
+    """Do the branches of this event change just as those of ``push``? Then the main branch got a new name."""
+    was, now = (
+        [set(map(str, items(mapping(side.get(e)).get("branches")))) for e in ("push", event)]
+        for side in (old, new)
+    )
+    return was[0] == was[1] and now[0] == now[1] and len(was[0]) == len(now[0]) == 1
+
+
+def _filters(
+    event: str, old: Mapping[str, object], new: Mapping[str, object], context: Context, *, renamed: bool
+) -> None:
     """Branches, paths and kinds of an event: narrower is a check that starts less often."""
     path: Path = ("on", event)
-    narrower = any(_narrower(key, old.get(key), new.get(key)) for key in {*old, *new})
+    narrower = {key for key in {*old, *new} if _narrower(key, old.get(key), new.get(key))}
     if event in _GATES and narrower:
-        return context.add("high", "Fewer changes start it.", path, ", ".join(map(str, new)))
+        mild = narrower <= ({"branches"} if renamed else set()) | _of_prose(old, new)
+        level: Level = "medium" if mild else "high"
+        return context.add(level, "Fewer changes start it.", path, ", ".join(map(str, new)))
     wider_danger = event not in _UNPRIVILEGED and event != "workflow_call"
     return context.add(
         "high" if wider_danger else "low", "When it starts changes.", path, ", ".join(map(str, new))
     )
+
+
+def _of_prose(old: Mapping[str, object], new: Mapping[str, object]) -> set[str]:
+    """``paths-ignore`` where what is newly left out is documentation alone."""
+    had = set(map(str, items(old.get("paths-ignore"))))
+    fresh = set(map(str, items(new.get("paths-ignore")))) - had
+    return {"paths-ignore"} if fresh and all(map(_PROSE.fullmatch, fresh)) else set()
 
 
 def _narrower(key: str, old: object, new: object) -> bool:

@@ -39,14 +39,16 @@ def compare_jobs(old: Mapping[str, object], new: Mapping[str, object], context: 
     """All jobs; a renamed one is found by its steps."""
     twins = jobs_of_base(old, new)
     gone = {name: job for name, job in old.items() if name not in twins.values()}
-    shown_as = {_shown_as(name, job): name for name, job in old.items()}
+    shown_as: dict[str, set[str]] = {}  # several jobs of base may share a name
+    for name, job in old.items():
+        shown_as.setdefault(_shown_as(name, job), set()).add(name)
     for name, job in new.items():
         was = twins.get(name, "")
         before = old.get(was)
         path: Path = ("jobs", name)
         if before is None:
             context.add("medium", "A new job.", path, name)
-        if shown_as.get(_shown_as(name, job), was) != was:
+        if was not in shown_as.get(_shown_as(name, job), {was}):
             context.add("high", "A job takes the name of another, which may be a required check.", path, name)
         compare_job(before or {}, job, path, context)
     for name, job in gone.items():

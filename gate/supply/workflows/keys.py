@@ -119,7 +119,9 @@ def compare_secrets(old: object, new: object, path: Path, context: Context) -> N
     """Secrets that head hands to this part and base does not."""
     fresh = values.secrets_in(texts_of(new)) - values.secrets_in(texts_of(old))
     if fresh - {values.TOKEN}:
-        context.add("high", "A secret is handed out that was not before.", path, ", ".join(sorted(fresh)))
+        own = not context.privileged and values.are_its_own(new, fresh - {values.TOKEN})
+        level: Level = "medium" if own else "high"
+        context.add(level, "A secret is handed out that was not before.", path, ", ".join(sorted(fresh)))
     elif fresh:
         context.add("low", "The job's own token is used where it was not before.", path)
 

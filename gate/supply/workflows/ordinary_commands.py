@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -80,7 +80,15 @@ def _is_listed(command: Node) -> bool:
     if _writes_variables(command) and not _sets_plainly(words):
         return False
     starts = first.get(called, ())
-    return not starts or any(words[: len(start)] == list(start) for start in starts)
+    return not starts or any(_begins(words, start) for start in starts)
+
+
+def _begins(words: Sequence[str], start: Sequence[str]) -> bool:
+    """Do the words begin so? A last ``-*`` stands for options and nothing else."""
+    if start[-1] != "-*":
+        return list(words[: len(start)]) == list(start)
+    named, rest = words[: len(start) - 1], words[len(start) - 1 :]
+    return list(named) == list(start[:-1]) and all(word.startswith("-") and "=" not in word for word in rest)
 
 
 def _is_output(redirect: Node) -> bool:

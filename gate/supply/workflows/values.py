@@ -176,6 +176,15 @@ def newly_used(action: Action) -> Level:
     return "medium" if action.is_pinned else "high"
 
 
+def are_its_own(step: object, secrets: Iterable[str]) -> bool:
+    """Do these secrets bear the name of the well-known maker whose action the step is (``CODECOV_TOKEN``)?"""
+    used = step.get("uses") if isinstance(step, dict) else None
+    if not isinstance(used, str) or not (action := action_of(used)).is_well_known:
+        return False
+    maker = action.name.partition("/")[0].replace("-", "_").upper().removesuffix("APP")
+    return all(name.startswith(f"{maker}_") for name in secrets)
+
+
 def secret_sent(run: str, secrets: Iterable[str], known: Container[str]) -> str:
     """The address that a command newly brings every secret to, or one that was wrapped first; empty: none.
 

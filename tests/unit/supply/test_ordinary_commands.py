@@ -16,6 +16,8 @@ ORDINARY = {
     "an expression of the workflow": 'TAG="${{ inputs.tag }}"\necho "building $TAG"',
     "a variable for later steps": 'echo "SOURCE_DATE_EPOCH=$(git log -1 --pretty=%ct)" >> $GITHUB_ENV',
     "checksums of what was built": "cd dist && sha256sum * | sort",
+    "packages of the lock": "npm clean-install --no-fund\npnpm install --frozen-lockfile",
+    "a name for commits": 'git config user.name "bot"',
     "a summary": 'echo "## Built" >> "$GITHUB_STEP_SUMMARY" 2>/dev/null',
 }
 OTHERS = {
@@ -40,6 +42,9 @@ OTHERS = {
     "keys at home": "cat ~/.docker/config.json",
     "an address": "uv sync --index-url https://packages.example/simple",
     "a command that a variable names": '"$TOOL" build',
+    "a package by name": "npm install left-pad",
+    "a package from elsewhere": "npm install --registry=x",
+    "git runs a program": "git config core.fsmonitor ./x",
     "git reaches out": "git push origin main",
     "no shell": "import os",
     "broken off": 'echo "a',

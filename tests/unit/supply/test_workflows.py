@@ -151,6 +151,14 @@ SERVICE = (
           --health-interval 10s {}
 """,
 )
+HARMLESS["changes of documentation alone start nothing"] = (
+    "  pull_request:\n",
+    "  pull_request:\n    paths-ignore: ['docs/**', '*.md', '**/*.rst', README.md]\n",
+)
+HARMLESS["the secret of a well-known maker, for its own action"] = (
+    "      - run: pytest -q\n",
+    "      - run: pytest -q\n      - uses: codecov/codecov-action@v5\n        with: {token: '${{ secrets.CODECOV_TOKEN }}'}\n",
+)
 HARMLESS["a new job that is a template"] = (
     "  publish:\n",
     "  shared:\n    if: ${{ false }}\n    runs-on: macos-latest\n    steps: [{run: x}]\n  publish:\n",
@@ -169,6 +177,22 @@ SCORECARD = """\
 HARMLESS["Scorecard"] = ("  publish:\n", SCORECARD.format("- uses: github/codeql-action/upload-sarif@v3"))
 HARMLESS["a service that is asked for its health"] = (SERVICE[0], SERVICE[1].format("pg_isready", ""))
 HOSTILE = {
+    "somebody's secret for a well-known maker": (
+        "      - run: pytest -q\n",
+        "      - run: pytest -q\n      - uses: codecov/codecov-action@v5\n        with: {token: '${{ secrets.DEPLOY_KEY }}'}\n",
+    ),
+    "a secret with the name of whoever asks for it": (
+        "      - run: pytest -q\n",
+        f"      - run: pytest -q\n      - uses: anybody/send@{SHA}\n        with: {token: '${ {secrets.ANYBODY_KEY} }'}\n",
+    ),
+    "changes of code among those that start nothing": (
+        "  pull_request:\n",
+        "  pull_request:\n    paths-ignore: ['docs/**', 'src/**']\n",
+    ),
+    "changes of requirements that start nothing": (
+        "  pull_request:\n",
+        "  pull_request:\n    paths-ignore: ['requirements.txt']\n",
+    ),
     "a job that may say who it is, and runs commands": (
         "  publish:\n",
         SCORECARD.format("- run: python tools/send.py"),
@@ -448,3 +472,32 @@ def test_a_cache_of_a_job_that_publishes_that_keeps_something_else_now(
     head = BASE.replace(BUILD, CACHE.format(now))
     told = compare(CI, pack(base.encode(), head.encode()), {})
     assert [(part.level, part.text) for part in told if part.where.endswith("with.path")] == [(level, now)]
+
+
+TWINS = """\
+on: {push: {branches: [master]}, pull_request: {branches: [master]}}
+permissions: {contents: read}
+jobs:
+  one: {name: Bench, runs-on: ubuntu-latest, steps: [{uses: actions/checkout@v4}]}
+  two: {name: Bench, runs-on: ubuntu-latest, steps: [{uses: actions/checkout@v4}, {run: pytest}]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "high"),
+    [
+        pytest.param("checkout@v4}]", "checkout@v5}]", False, id="jobs-that-shared-a-name-before"),
+        pytest.param("  one: {name: Bench", "  one: {name: Other", False, id="one-of-them-renamed"),
+        pytest.param(
+            "  two:", "  more: {name: Bench, runs-on: x, steps: []}\n  two:", True, id="a-third-of-that-name"
+        ),
+        pytest.param("master", "main", False, id="the-main-branch-has-another-name"),
+        pytest.param(
+            "pull_request: {branches: [master]", "pull_request: {branches: [x]", True, id="not-for-push"
+        ),
+    ],
+)
+def test_names_of_jobs_and_branches(was: str, now: str, high: bool) -> None:
+    assert was in TWINS
+    told = compare(CI, pack(TWINS.encode(), TWINS.replace(was, now).encode()), {})
+    assert (told[0].level == "high") is high, told
