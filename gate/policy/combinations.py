@@ -1,7 +1,8 @@
 """Findings that mean more together than apart: which combinations of the policy a report has.
 
-One is a set of parts, each some rules with a least severity. It holds where every part has a finding, in one
-file or in the whole change. Adding findings can only make more of them hold.
+One is a set of parts, each some rules with a least severity and how many of them have to say different
+things. It holds where every part has its findings, in one file or in the whole change. Adding findings can
+only make more of them hold.
 """
 
 from __future__ import annotations
@@ -48,8 +49,13 @@ def combined(findings: Iterable[Finding], policy: Policy) -> tuple[Combined, ...
 
 def _rules(one: Combination, findings: Sequence[Finding]) -> tuple[str, ...]:
     """The rules by which every part is there; none where one is missing."""
-    told = [next((f.rule_id for f in findings if _is_part(f, part)), "") for part in one.all]
-    return tuple(dict.fromkeys(told)) if all(told) else ()
+    told: list[str] = []
+    for part in one.all:
+        held = {(f.rule_id, f.message): f.rule_id for f in findings if _is_part(f, part)}
+        if len(held) < part.different:
+            return ()
+        told += list(held.values())[: part.different]
+    return tuple(dict.fromkeys(told))
 
 
 def _is_part(finding: Finding, part: PolicyPart) -> bool:

@@ -114,12 +114,19 @@ says. Of several levels the worst that a finding reaches counts.
 """
 
 
+_TOGETHER: Final = 2
+
+
 class PolicyPart(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One part of a combination: a finding of one of these rules, at least this severe and sure."""
+    """One part of a combination: a finding of one of these rules, at least this severe and sure.
+
+    ``different``: so many of them that say different things (rule and message), not one many times.
+    """
 
     rules: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     severity: Literal["low", "medium", "high", "critical"]
     confidence: Literal["low", "medium", "high"] = "low"
+    different: Annotated[int, msgspec.Meta(ge=1, le=10)] = 1
 
 
 class Combination(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -127,7 +134,11 @@ class Combination(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
     why: Annotated[str, msgspec.Meta(min_length=10, max_length=200)]
     near: Literal["file", "change"]
-    all: Annotated[tuple[PolicyPart, ...], msgspec.Meta(min_length=2, max_length=4)]
+    all: Annotated[tuple[PolicyPart, ...], msgspec.Meta(min_length=1, max_length=4)]
+
+    def __post_init__(self) -> None:
+        if sum(part.different for part in self.all) < _TOGETHER:
+            raise ValueError("a combination is of two findings or more; for one there is least_verdict")
 
 
 class NoSandbox(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

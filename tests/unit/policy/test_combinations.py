@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gate.errors import UsageError
+from gate.model.location import Location
+from gate.model.rule import Confidence
 from gate.model.score import Verdict
 from gate.model.stage import Stage, StageOutcome
 from gate.policy.combinations import combined
@@ -60,6 +64,26 @@ def test_more_findings_never_undo_one() -> None:
     many = [finding(rule=f"r-{n}", topic=f"t{n}", severity="low", line=n) for n in range(1, 30)]
     assert combined([*many, READ, *many, SENT], POLICY) == combined([READ, SENT], POLICY)
     assert score([*many, READ, SENT], POLICY).value >= score([READ, SENT], POLICY).value
+
+
+def test_two_different_protections_block_and_one_told_twice_does_not() -> None:
+    gone = finding(rule="protection-removed", severity="medium", confidence="medium", line=3)
+    gone = replace(gone, message="A check of authorisation that base had is gone.")
+    again = replace(gone, locations=(Location(path="b.py", line=3),))
+    other = replace(again, message="Far less than at base: how long a session lasts.")
+    unsure = replace(other, confidence=Confidence.LOW)
+    assert combined([gone, again], POLICY) == ()
+    assert combined([gone, unsure], POLICY) == ()
+    (held,) = combined([gone, again, other], POLICY)
+    assert "several protections" in held.text
+    assert score([gone, other], POLICY).value >= POLICY.bands.fail
+
+
+def test_a_combination_of_one_finding_is_refused() -> None:
+    text = (rules_dir() / "policy.toml").read_text()
+    assert "different = 2" in text
+    with pytest.raises(UsageError, match="two findings or more"):
+        parse_policy(text.replace("different = 2", "different = 1"))
 
 
 def test_a_rule_that_does_not_exist_is_refused() -> None:

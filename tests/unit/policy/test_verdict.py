@@ -295,7 +295,7 @@ def test_a_fault_that_the_stage_tells_is_not_told_again() -> None:
 
 @pytest.mark.parametrize(
     ("severity", "verdict"),
-    [("low", Verdict.PASS), ("medium", Verdict.WARN), ("high", Verdict.WARN)],
+    [("low", Verdict.PASS), ("medium", Verdict.WARN), ("high", Verdict.FAIL)],
 )
 @pytest.mark.parametrize(
     "rule", ["protection-removed", "infrastructure.guard-removed", "infrastructure.wider"]
@@ -304,7 +304,7 @@ def test_a_check_that_is_gone_warns_by_itself(rule: str, severity: str, verdict:
     found = finding("prescreen", severity, "low", rule=rule)
     told, reasons = judge(5, findings=[found])
     assert told is verdict
-    assert (f"{rule} (1 finding) means at least warn" in reasons) is (verdict is Verdict.WARN)
+    assert (f"{rule} (1 finding) means at least {verdict.value}" in reasons) is (verdict is not Verdict.PASS)
 
 
 def test_a_milder_finding_of_the_same_rule_takes_no_least_verdict_away() -> None:

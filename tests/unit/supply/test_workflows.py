@@ -65,6 +65,11 @@ CACHE = """\
 """
 BUILD = "      - run: python -m build\n"
 
+HANDED = """\
+      - run: pytest -q
+      - uses: {}
+        with: {{token: '${{{{ secrets.{} }}}}'}}
+"""
 HARMLESS = {
     "a job that publishes has another name and more to do": (
         """\
@@ -157,7 +162,7 @@ HARMLESS["changes of documentation alone start nothing"] = (
 )
 HARMLESS["the secret of a well-known maker, for its own action"] = (
     "      - run: pytest -q\n",
-    "      - run: pytest -q\n      - uses: codecov/codecov-action@v5\n        with: {token: '${{ secrets.CODECOV_TOKEN }}'}\n",
+    HANDED.format("codecov/codecov-action@v5", "CODECOV_TOKEN"),
 )
 HARMLESS["a new job that is a template"] = (
     "  publish:\n",
@@ -179,11 +184,11 @@ HARMLESS["a service that is asked for its health"] = (SERVICE[0], SERVICE[1].for
 HOSTILE = {
     "somebody's secret for a well-known maker": (
         "      - run: pytest -q\n",
-        "      - run: pytest -q\n      - uses: codecov/codecov-action@v5\n        with: {token: '${{ secrets.DEPLOY_KEY }}'}\n",
+        HANDED.format("codecov/codecov-action@v5", "DEPLOY_KEY"),
     ),
     "a secret with the name of whoever asks for it": (
         "      - run: pytest -q\n",
-        f"      - run: pytest -q\n      - uses: anybody/send@{SHA}\n        with: {token: '${ {secrets.ANYBODY_KEY} }'}\n",
+        HANDED.format(f"anybody/send@{SHA}", "ANYBODY_KEY"),
     ),
     "changes of code among those that start nothing": (
         "  pull_request:\n",
