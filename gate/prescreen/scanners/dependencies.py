@@ -17,6 +17,7 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.install_safeguards import safeguard_findings
 from gate.prescreen.scanners.manifest_lines import line_naming
 from gate.prescreen.scanners.supply_inputs import input_findings, said_once
 from gate.prescreen.scope import sources
@@ -186,7 +187,7 @@ class Dependencies:
             pairs.append(_Pair(source=source, head=result.value, base=bases.get(source.path, empty)))
         found = [f for pair in pairs for f in _one(pair)]
         told = input_findings(request)
-        once = said_once([*found, *_mismatches(pairs)], told)
+        once = said_once([*found, *_mismatches(pairs), *safeguard_findings(request)], told)
         return ended(self.name, once, [*unlooked, *told.unread])
 
 

@@ -100,6 +100,18 @@ AMBIGUOUS: Final = rule.meta(
     why="A key that stands twice shows one value to a reviewer and gives another to the installer.",
     fix="Have the tool write the file anew.",
 )
+SAFEGUARD: Final = rule.meta(
+    "supply.safeguard-removed",
+    "What keeps packages from being replaced is gone",
+    severity="medium",
+    confidence="high",
+    topic="dependency",
+    cwe=(829, 494, 427),
+    attack=("T1195.001",),
+    why="A scope that is bound to its registry, a waiting time, a check of hashes, scripts that do not run: "
+    "without them somebody else's package takes the place of the one that was meant.",
+    fix="Keep the setting, or have an owner say why it is not needed any more.",
+)
 RULES: Final[tuple[RuleMeta, ...]] = (
-    SOURCE, CONTENT, NEW_SOURCE, INTEGRITY, ALIAS, UNASKED, INSTALL_CODE, AMBIGUOUS,
+    SOURCE, CONTENT, NEW_SOURCE, INTEGRITY, ALIAS, UNASKED, INSTALL_CODE, AMBIGUOUS, SAFEGUARD,
 )  # fmt: skip
