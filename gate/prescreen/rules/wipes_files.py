@@ -47,7 +47,7 @@ def check(module: Module) -> Iterator[Hit]:
     walks = [
         c
         for c, _ in module.calls("os.walk", "glob.glob", "glob.iglob", "os.listdir", "os.scandir")
-        if c.args and _root(module, c.args[0])
+        if c.args and _is_root(module, c.args[0])
     ]
     if walks:
         for call, _ in module.calls("os.remove", "os.unlink", "shutil.rmtree", "os.rmdir"):
@@ -58,8 +58,55 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="A command deletes a root or home folder or a disk.")
 
 
+_AS_THEY_ARE = (
+    "pathlib.Path",
+    "pathlib.PurePath",
+    "str",
+    "os.fspath",
+    "os.path.expanduser",
+    "os.path.abspath",
+    "os.path.realpath",
+)
+_OR_ELSE = ("os.environ.get", "os.getenv", "getattr", "dict.get")
+_DEEPEST = 6
+
+
 def _root(module: Module, expr: ast.expr) -> bool:
+    """May this be such a folder itself, if only as what stands in for a setting that is missing?"""
+    return any(_is_root(module, one) for one in _may_be(module, expr, _DEEPEST))
+
+
+def _is_root(module: Module, expr: ast.expr) -> bool:
     text = module.text_of(expr)
     if text is not None:
         return text.rstrip("/") in _ROOTS or text in _ROOTS
     return isinstance(expr, ast.Call) and bool({"pathlib.Path.home"} & set(module.names_of(expr.func)))
+
+
+def _may_be(module: Module, expr: ast.expr, depth: int) -> Iterator[ast.expr]:
+    """The expressions whose whole value this may have; what is joined to a folder is another place."""
+    yield expr
+    if not depth:
+        return
+    inner: list[ast.expr] = []
+    match expr:
+        case ast.Name():
+            inner = [
+                b.value
+                for b in module.bindings_of(expr)
+                if b.kind in ("assign", "param") and b.value is not None
+            ]
+        case ast.BoolOp(values=values):
+            inner = values
+        case ast.IfExp(body=body, orelse=orelse):
+            inner = [body, orelse]
+        case ast.NamedExpr(value=value):
+            inner = [value]
+        case ast.Call(func=func, args=[first]) if set(_AS_THEY_ARE) & set(module.names_of(func)):
+            inner = [first]
+        case ast.Call(func=func, args=[_, default]) if set(_OR_ELSE) & set(module.names_of(func)):
+            inner = [default]
+        case ast.Call(func=ast.Attribute(value=owner, attr="expanduser" | "resolve" | "absolute"), args=[]):
+            inner = [owner]
+    for one in inner:
+        yield from _may_be(module, one, depth - 1)
