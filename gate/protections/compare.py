@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ from gate.protections.unit_losses import (
 )
 from gate.protections.vocabulary import family_of, is_check, is_constant_time, is_switch, snake
 
+_WITHIN: Final = re.compile(r"[+-]'[^']*' in ([\w.]+)")
+"""An atom that asks for a text within a value."""
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",
     "where", "find_one", "find", "scalars", "scalar", "execute", "select", "get_list_or_404", "exists",
@@ -181,6 +184,7 @@ def _loss(how: How, those: list[tuple[Guard, Guard | None]], both: _Compared) ->
         and not mild
         and first.must[0] != SIGNED  # read by the names of what is signed
         and not (_is_timing(those) and _is_check_by_answer(both.old.unit))
+        and not all(_is_of_form(g, both) for g, _ in those)
         and (decides(both.new.unit) or decides(both.old.unit))
         and is_as_before(both.old.unit, both.new.unit, *shown),
     )
@@ -196,6 +200,13 @@ def _is_timing(those: list[tuple[Guard, Guard | None]]) -> bool:
     """Is all that went a comparison in constant time? The check itself may still be there."""
     gone = [atom.lstrip("+-").partition("(")[0] for g, _ in those for atom in g.must if g.form != "cleaner"]
     return all(map(is_constant_time, gone)) and all(x is None for _, x in those)
+
+
+def _is_of_form(guard: Guard, both: _Compared) -> bool:
+    """Did it ask for a text within a value that another check of the same family still proves?"""
+    asked = [_WITHIN.fullmatch(atom) for atom in guard.must]
+    left = [g for g in both.common if g.family == guard.family and not any(map(_WITHIN.fullmatch, g.must))]
+    return bool(asked) and all(found and any(found[1] in g.text for g in left) for found in asked)
 
 
 def _is_check_by_answer(unit: Unit) -> bool:
