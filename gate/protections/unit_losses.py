@@ -140,7 +140,9 @@ def opened(old: Placed, new: Placed, guards: Iterable[Guard]) -> Iterator[Loss]:
         if had[w.key] < 0:
             alone = w.family in WHO and not w.modest and is_as_before(old.unit, new.unit, w.text)
             alone = alone and (asked or not is_opening(w.key))
-            yield replace(_opening(w, new), before_at=f"{old.path}:{old.unit.line}", bare=alone)
+            found = replace(_opening(w, new), before_at=f"{old.path}:{old.unit.line}", bare=alone)
+            # Where base asked nobody, saying so aloud opens nothing that is seen.
+            yield replace(found, modest=True) if is_opening(w.key) and not asked else found
 
 
 def opened_anew(new: Placed) -> Iterator[Loss]:

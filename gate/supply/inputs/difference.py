@@ -76,6 +76,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
         told_runs=told_runs,
         lost=bool(before.keys() - {one.name for one in new.inputs}),
         pinned=new.kind == "images" and bool(had) and all(one.archives for one in had),
+        plain=frozenset(one.name for one in new.inputs if not one.actual),
     )
     for one in dict.fromkeys(new.inputs):
         if one in had:
@@ -95,6 +96,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
 class _Look:
     """One file's way of being compared. ``is_known``: does base use this place? ``told_runs``: base would
     have said which packages run code at installation. ``lost``: an input of base is not there any more.
+    ``plain``: names that stand for themselves at head.
     """
 
     kind: FileKind
@@ -104,6 +106,7 @@ class _Look:
     told_runs: bool
     lost: bool
     pinned: bool
+    plain: frozenset[str]
 
     def changed(self, one: Input, before: list[Input]) -> Iterator[InputDifference]:
         """An input under a name that was there before."""
@@ -114,7 +117,8 @@ class _Look:
             declared = self.kind == "lock" and self.around.asks(one.actual)
             level: Level = "medium" if declared and not imitates(one.actual, "npm") else "high"
             if self.kind == "lock" and not declared:
-                level = "critical"
+                # Beside an entry that stands for itself it is another package's need, as far as one sees.
+                level = "medium" if one.name in self.plain else "critical"
             yield _alias(one, f"{label} is now {one.actual} under that name", level)
         had = frozenset(p for other in before for p in origins(other, self.kind))
         fresh = sorted(p for p in origins(one, self.kind) - had if not _is_unsaid(p, had))
