@@ -118,6 +118,8 @@ _ASIDE: Final = re.compile(r"(?:^|\s)(?:#|//|<!--|/\*|--)\s")
 _KEY: Final = re.compile(
     r"([$@]?[A-Za-z][\w.$-]*)[\"'`\])]?\s*(?:=>|:=|\?=|\+=|[:=(,])?[\s\[{(]*[bfru]{0,2}[\"'`]?$"
 )
+_KEYED: Final = re.compile(r"(?:/[\w.-]*)?[\"']?\s{0,4}[:=](?:\s|$)")
+"""Behind a name that is a key itself, as a label of Kubernetes is (``prometheus.io/scrape:``)."""
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _TOLD: Final = re.compile(
     r"(?:(?<![.\w-])(?:see|at|visit|read|here|more|documentation|docs|guide|details|information|info|refer|check|open|under|is"
@@ -200,6 +202,8 @@ def _counts(found: Address, line: str, role: Role, *, about: bool) -> bool:
         return False
     if role == "letter":
         return True
+    if role == "settings" and not before.strip(" \t-\"'{,") and _KEYED.match(line[found.end :]):
+        return False
     filled = bool(_FILLED.search(line[found.start : found.end + 3]))
     if role == "prose":
         return filled and found.kind == "url"

@@ -107,6 +107,8 @@ def test_in_code_it_is_low_until_it_is_known_what_ran(path: str, line: str) -> N
         (".github/workflows/ci.yml", "      - run: curl https://tool.other.example/"),
         ("Dockerfile", "FROM registry.other.example/a:1"),
         ("data/payees.csv", "adventure,DE02701500000000594973,EUR"),
+        ("k8s/app.yaml", '        scrape.observe.example/scrape: "true"'),
+        ("k8s/app.yaml", "        observe.example/part-of: shop"),
     ],
 )  # fmt: skip
 def test_what_people_read_and_what_is_judged_elsewhere_is_nothing(path: str, line: str) -> None:
