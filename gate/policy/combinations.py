@@ -51,11 +51,16 @@ def _rules(one: Combination, findings: Sequence[Finding]) -> tuple[str, ...]:
     """The rules by which every part is there; none where one is missing."""
     told: list[str] = []
     for part in one.all:
-        held = {(f.rule_id, f.message): f.rule_id for f in findings if _is_part(f, part)}
+        held = {_said(f): f.rule_id for f in findings if _is_part(f, part)}
         if len(held) < part.different:
             return ()
         told += list(held.values())[: part.different]
     return tuple(dict.fromkeys(told))
+
+
+def _said(finding: Finding) -> tuple[str, str]:
+    """What a finding says, for being another one than the next: what was protected, else its message."""
+    return finding.rule_id, finding.evidence.get("protects", finding.message)
 
 
 def _is_part(finding: Finding, part: PolicyPart) -> bool:

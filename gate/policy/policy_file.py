@@ -120,7 +120,8 @@ _TOGETHER: Final = 2
 class PolicyPart(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One part of a combination: a finding of one of these rules, at least this severe and sure.
 
-    ``different``: so many of them that say different things (rule and message), not one many times.
+    ``different``: so many of them that say different things: another rule, another thing that was protected
+    (``protects`` of the evidence), another message; not one many times.
     """
 
     rules: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]

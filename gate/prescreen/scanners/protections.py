@@ -376,6 +376,7 @@ def _loss(loss: Loss, view: View) -> Finding:
     more = len(loss.before) - _SHOWN
     evidence = {
         "in": loss.unit or "the module",
+        "protects": loss.family,
         "before": before + (f" | and {more} more" if more > 0 else ""),
         "base": loss.before_at,
         "after": loss.after or "nothing",
