@@ -147,13 +147,19 @@ def _page(text: str, path: str) -> Iterator[Fact]:
         )
 
 
+_CATALOGUES: Final = frozenset(
+    {"api.github.com", "raw.githubusercontent.com", "registry.npmjs.org", "pypi.org", "crates.io"}
+)
+"""Pages of a project ask these what is released; without a log-in they keep nothing."""
+
+
 def _inline(text: str, path: str) -> Iterator[Fact]:
     """Scripts in the page that read what visitors type or are known by, and send it to another origin."""
     for script in _SCRIPT.finditer(text):
         code = script[1]
         sent = _SENDING.search(code)
-        if sent and _PERSONAL.search(code):
-            host = _host(sent["address"])
+        host = _host(sent["address"]) if sent else ""
+        if sent and host not in _CATALOGUES and _PERSONAL.search(code):
             yield Fact("grant", "typed-sent", f"{path} sends to {host}", _line(text, script), sent[0][:120])
 
 

@@ -300,6 +300,15 @@ HARMLESS: Final = (
         {"test/tsconfig.json": paths("src/auth.ts")},
         {"test/tsconfig.json": paths("mocks/auth.ts")},
     ),
+    Pair(
+        "page-asks-what-is-released",
+        "",
+        page("<p>x</p>"),
+        page(
+            "<input id=chart><script>const name = document.getElementById('chart').value; "
+            "fetch(`https://api.github.com/repos/a/b/releases?page=1`)</script>"
+        ),
+    ),
     Pair("pod-tag", "", pod(context=SAFE), pod(tag="2", context=SAFE)),
     Pair("pod-moved", "", pod(context=SAFE), {"k8s/web.yaml": pod(context=SAFE)["deploy/web.yaml"]}),
     Pair("pod-deleted", "", pod(context=SAFE) | {"o.yaml": "a: 1\n"}, {"o.yaml": "a: 2\n"}),

@@ -477,32 +477,3 @@ def test_a_cache_of_a_job_that_publishes_that_keeps_something_else_now(
     head = BASE.replace(BUILD, CACHE.format(now))
     told = compare(CI, pack(base.encode(), head.encode()), {})
     assert [(part.level, part.text) for part in told if part.where.endswith("with.path")] == [(level, now)]
-
-
-TWINS = """\
-on: {push: {branches: [master]}, pull_request: {branches: [master]}}
-permissions: {contents: read}
-jobs:
-  one: {name: Bench, runs-on: ubuntu-latest, steps: [{uses: actions/checkout@v4}]}
-  two: {name: Bench, runs-on: ubuntu-latest, steps: [{uses: actions/checkout@v4}, {run: pytest}]}
-"""
-
-
-@pytest.mark.parametrize(
-    ("was", "now", "high"),
-    [
-        pytest.param("checkout@v4}]", "checkout@v5}]", False, id="jobs-that-shared-a-name-before"),
-        pytest.param("  one: {name: Bench", "  one: {name: Other", False, id="one-of-them-renamed"),
-        pytest.param(
-            "  two:", "  more: {name: Bench, runs-on: x, steps: []}\n  two:", True, id="a-third-of-that-name"
-        ),
-        pytest.param("master", "main", False, id="the-main-branch-has-another-name"),
-        pytest.param(
-            "pull_request: {branches: [master]", "pull_request: {branches: [x]", True, id="not-for-push"
-        ),
-    ],
-)
-def test_names_of_jobs_and_branches(was: str, now: str, high: bool) -> None:
-    assert was in TWINS
-    told = compare(CI, pack(TWINS.encode(), TWINS.replace(was, now).encode()), {})
-    assert (told[0].level == "high") is high, told
