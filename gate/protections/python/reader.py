@@ -280,12 +280,22 @@ def _class(node: ast.ClassDef, owner: str, django: bool, known: Constants | None
             ("Mixin", "View", "Controller", "Resource", "ViewSet")
         ):
             facts.append(guard(family, "class", word, base, f"class {node.name}({word})"))
-    for one in rest:
+    for one in (*rest, *_set_by_init(node)):
         facts += _attribute(one)
     reader = Refusals(Conditions({}))
     reader.read(rest)
     facts += [*reader.guards, *reader.weaknesses]
     yield _unit(name, "class", node, facts, rest, known, bases)
+
+
+def _set_by_init(node: ast.ClassDef) -> Iterator[ast.stmt]:
+    """What ``__init__`` sets on the object, as if the class did (``self.permission_required = ...``)."""
+    for one in node.body:
+        for step in one.body if isinstance(one, ast.FunctionDef) and one.name == "__init__" else ():
+            match step:
+                case ast.Assign(targets=[ast.Attribute(value=ast.Name("self"), attr=name)]):
+                    target = ast.copy_location(ast.Name(id=name, ctx=ast.Store()), step)
+                    yield ast.copy_location(ast.Assign(targets=[target], value=step.value), step)
 
 
 def _attribute(one: ast.stmt) -> Iterator[Guard | Weakness]:
@@ -306,7 +316,8 @@ def _attribute(one: ast.stmt) -> Iterator[Guard | Weakness]:
             text = unparsed(one)[:160]
             yield Weakness(key=f"no {target.id}", family="authorisation", text=text, line=one.lineno)
     elif target.id in ("permission_required", "login_required", "raise_exception", "requires_auth") and not (
-        isinstance(value, ast.Constant) and not value.value
+        (isinstance(value, ast.Constant) and not value.value)
+        or (isinstance(value, ast.List | ast.Tuple | ast.Set) and not value.elts)
     ):
         yield guard("authorisation", "class", target.id, one)
 
