@@ -14,7 +14,7 @@ _DEEP = 8
 
 
 def each_route(routes: Any, depth: int = 0) -> Iterator[Any]:
-    """Each route as it answers, in the order in which they are asked. What raises has none: it is the code's."""
+    """Each route as it answers, in the order in which they are asked. A router that raises has none."""
     for route in routes if depth <= _DEEP else ():
         within = getattr(route, "effective_candidates", None)
         if not callable(within):
