@@ -2,7 +2,8 @@
 
 Any site that a user visits can then act in that user's name.
 
-Leave it on; exempt only views that take no session.
+Leave it on; exempt only views that take no session. High where the view asks for a log-in: its cookie
+is what browsers send along.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A graphics card tries thousands of millions of passwords a second against SHA-256.
 
+High without a salt, unless a service is asked whether the password has leaked (`pwned`).
+
 Use argon2, scrypt, bcrypt, or PBKDF2 with at least 600,000 rounds (OWASP, 2023).
 """
 

@@ -2,6 +2,9 @@
 
 Everybody who can read the code has it, for ever: it stays in the history.
 
+High for passwords and secret, private or signing keys; keys of interfaces and tokens may be meant for
+browsers.
+
 Read it from the environment or a secret store, and change the one that was committed.
 """
 

@@ -3,6 +3,8 @@ ones.
 
 Mersenne Twister gives its whole state away after 624 numbers.
 
+High where the secret lets somebody in (a password, a reset, a session), or is drawn from an alphabet.
+
 Use `secrets.token_urlsafe()`, `secrets.choice()` or `random.SystemRandom`.
 """
 
