@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import argument_values, openapi_requests
+from .asgi_routes import each_route
 
 Act = Callable[[], Any]
 
@@ -253,7 +254,7 @@ def _sample(pattern: object) -> str:
 
 def _asgi_routes(routes: Any, template: str, before: str, depth: int) -> Iterator[tuple[str, str, Any, Any]]:
     """Of each route: its path as written, the same with samples, its methods, what is behind it."""
-    for route in routes if depth <= _DEEP else ():
+    for route in each_route(routes) if depth <= _DEEP else ():
         written = getattr(route, "path", "")
         path = before + _HOLE.sub(lambda m: "1" if m[2] in (None, "int") else "gate", written)
         if getattr(route, "routes", None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gate.prescreen.python_ast.allowed_values import is_one_of
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool, takes_number
 from gate.prescreen.python_ast.sources import (
@@ -99,6 +100,8 @@ class Origins:
             return PARAMETER
         if is_route(module, function):
             if takes_number(module, function, name):
+                return None
+            if module.imports_any("fastapi") and is_one_of(module, getattr(node, "annotation", None)):
                 return None
             injected = isinstance(default, ast.Call) and any(
                 n.rpartition(".")[2] in INJECTED for n in module.names_of(default.func)

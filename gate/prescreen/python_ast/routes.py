@@ -33,9 +33,9 @@ def is_route(module: Module, function: FunctionNode) -> bool:
         if not isinstance(decorator, ast.Call):
             continue
         name = _last_name(decorator.func)
-        first = module.text_of(decorator.args[0]) if decorator.args else None
-        if name in _ROUTES and first is not None and first.startswith("/"):
-            return True
+        first = module.text_of(module.arg(decorator, 0, "path", "rule"))
+        if name in _ROUTES and first is not None and (first.startswith("/") or (not first and module.is_web)):
+            return True  # empty: the address is the prefix of a router alone
         if name in ("api_view", "view_config"):
             return True
     return False

@@ -48,15 +48,29 @@ def check(module: Module) -> Iterator[Hit]:
         known = module.text_of(opened)
         level = Severity.HIGH if REQUEST in trace.kinds else Severity.LOW if known else None
         yield Hit(node=call, message="A tar file is unpacked without a filter.", severity=level)
-    for call, _ in module.calls("open", "io.open", "shutil.copyfileobj"):
-        mode = module.text_of(module.arg(call, 1, "mode")) or ""
-        if not call.args or "w" not in mode or not module.imports_any("zipfile", "tarfile"):
-            continue
-        if _member_name(module, call.args[0]) and not _names_tested(module, call):
-            yield Hit(node=call, message="A file is written under a name that an archive gives.")
+    yield from _by_hand(module)
     for call, _ in module.calls("shutil.unpack_archive"):
         if module.arg(call, 3, "filter") is None:
             yield Hit(node=call, message="An archive is unpacked without a filter.", severity=Severity.LOW)
+
+
+def _by_hand(module: Module) -> Iterator[Hit]:
+    """Members that are written one by one, under the names that the archive gives them."""
+    if not module.imports_any("zipfile", "tarfile"):
+        return
+    places = [
+        (call, call.args[0])
+        for call, _ in module.calls("open", "io.open", "shutil.copyfileobj")
+        if call.args and "w" in (module.text_of(module.arg(call, 1, "mode")) or "")
+    ]
+    places += [
+        (call, call.func.value)
+        for call in module.methods("write_bytes", "write_text")
+        if isinstance(call.func, ast.Attribute)
+    ]
+    for call, path in places:
+        if _member_name(module, path) and not _names_tested(module, call):
+            yield Hit(node=call, message="A file is written under a name that an archive gives.")
 
 
 def _member_name(module: Module, path: ast.expr, depth: int = 4) -> bool:
@@ -75,7 +89,7 @@ def _member_name(module: Module, path: ast.expr, depth: int = 4) -> bool:
             if listed and name.id in _targets(loop):
                 return True
             made = binding.value if binding.kind == "assign" and binding.value is not path else None
-            if isinstance(made, ast.Call) and _member_name(module, made, depth - 1):
+            if isinstance(made, ast.Call | ast.BinOp) and _member_name(module, made, depth - 1):
                 return True
     return False
 

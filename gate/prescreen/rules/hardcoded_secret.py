@@ -2,6 +2,9 @@
 
 Everybody who can read the code has it, for ever: it stays in the history.
 
+High for passwords and secret, private or signing keys; keys of interfaces and tokens may be meant for
+browsers.
+
 Read it from the environment or a secret store, and change the one that was committed.
 """
 
@@ -13,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from gate.model.rule import Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
@@ -28,6 +32,11 @@ _PLACEHOLDER = re.compile(
     r"(?i)^(x+|\*+|\.+|<.*>|\{.*\}|\$.*|%.*|none|null|true|false|test.*|example.*|dummy.*|fake.*|mock.*|sample.*)$"
 )
 _WORDY = re.compile(r"^[A-Za-z]+([ _.:/-][A-Za-z]+)*[ _.:/-]?$")
+_OPENS = re.compile(
+    r"(?:^|_)(?:secret(?:_?key)?|private_?key|pass(?:word|wd)|client_?secret|signing_?key|encryption_?key)$",
+    re.IGNORECASE,
+)
+"""Names of what nobody else is to know; keys of interfaces and tokens may be made for browsers."""
 _LOGINS = ("smtplib", "imaplib", "poplib", "ftplib", "nntplib")
 _LIKELY = 3.3
 _LEAST = 8
@@ -55,7 +64,8 @@ def check(module: Module) -> Iterator[Hit]:
         if _KEYED.search(words_of(name)) and _app_key(module, node) and len(text) > 1:
             yield Hit(node=node, message="The application's secret key stands in the source.")
         elif _secret(text, name):
-            yield Hit(node=node, message="A secret stands in the source.")
+            level = Severity.HIGH if _OPENS.search(words_of(name)) else None
+            yield Hit(node=node, message="A secret stands in the source.", severity=level)
 
     yield from _compared(module)
     for call in module.methods("login", "connect", "create_connection", "connect_async", "create_pool"):

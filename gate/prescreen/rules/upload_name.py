@@ -53,5 +53,20 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message="The client names the file that is written.")
     for call in module.methods("save"):
         path = module.arg(call, 0, "dst")
-        if path is not None and REQUEST in flow.kinds(path) and not flow.tested(call, path):
+        if path is None or _is_upload(module, path):
+            continue  # ``storage.save(request.files["a"])``: what is saved, not where
+        if REQUEST in flow.kinds(path) and not flow.tested(call, path):
             yield Hit(node=call, message="The client names the file that is written.")
+
+
+def _is_upload(module: Module, expr: ast.expr, depth: int = 3) -> bool:
+    """``request.files["photo"]``, ``request.FILES.get("photo")``, a name of one: an upload, and no text."""
+    match expr:
+        case ast.Name() if depth:
+            values = [binding.value for binding in module.bindings_of(expr)]
+            return bool(values) and all(v is not None and _is_upload(module, v, depth - 1) for v in values)
+        case ast.Subscript(value=ast.Attribute(attr="files" | "FILES")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="get", value=ast.Attribute(attr="files" | "FILES"))):
+            return True
+    return False

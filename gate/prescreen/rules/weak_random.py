@@ -3,18 +3,22 @@ ones.
 
 Mersenne Twister gives its whole state away after 624 numbers.
 
+High where the secret lets somebody in (a password, a reset, a session), or is drawn from an alphabet.
+
 Use `secrets.token_urlsafe()`, `secrets.choice()` or `random.SystemRandom`.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
+from gate.model.rule import Severity
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
-from gate.prescreen.python_ast.sinks import says_secret
+from gate.prescreen.python_ast.sinks import says_secret, words_of
 
 _CALLS = (
     "random.random",
@@ -32,6 +36,13 @@ _CALLS = (
     "numpy.random.bytes",
     "uuid.uuid1",
 )
+
+_OPENS = re.compile(
+    r"pass(word|wd|phrase|code)|reset|session|auth|csrf|otp|secret|(api|access|private)_key|invit|verif",
+    re.IGNORECASE,
+)
+"""Words of secrets that let somebody in: a token alone may be a part of a language."""
+_ALPHABETS = frozenset({"ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits"})
 
 
 @rule(
@@ -55,7 +66,9 @@ def check(module: Module) -> Iterator[Hit]:
             names.append(owner)
         picked = [name for given in call.args for name in flow.trace(given).names]
         if any(says_secret(name) for name in names) and not any("user_agent" in p for p in picked):
-            yield Hit(node=call, message="A secret is made with predictable numbers.")
+            drawn = any(name.rpartition(".")[2] in _ALPHABETS for name in picked)
+            level = Severity.HIGH if drawn or any(_OPENS.search(words_of(name)) for name in names) else None
+            yield Hit(node=call, message="A secret is made with predictable numbers.", severity=level)
 
 
 def _named(module: Module, call: ast.AST) -> Iterator[str]:

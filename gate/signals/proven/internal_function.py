@@ -32,7 +32,7 @@ _TOLD: Final[dict[Weakness, tuple[str, Severity, int]]] = {
     "template": ("An argument that is put into a template is computed.", Severity.MEDIUM, 1336),
     "deserialisation": ("Data that is loaded runs a program.", Severity.MEDIUM, 502),
     "xml": ("An XML document that is read opens another file.", Severity.LOW, 611),
-    "archive": ("An archive that is unpacked writes outside of its folder.", Severity.LOW, 22),
+    "archive": ("An archive that is unpacked writes outside of its folder.", Severity.MEDIUM, 22),
     "path-read": ("An argument that is joined to a folder opens a file outside of it.", Severity.LOW, 22),
     "path-write": ("An argument that is joined to a folder writes a file outside of it.", Severity.LOW, 22),
 }
@@ -53,6 +53,6 @@ def check(context: ProofContext) -> Iterator[Finding]:
     for proof in of_functions(context):
         if proof.weakness in _TOLD:
             message, severity, cwe = _TOLD[proof.weakness]
-            if proof.field[0] == _OF_FILE:
+            if proof.field[0] == _OF_FILE and proof.weakness != "archive":
                 severity = Severity.LOW  # whoever can write its files needs no other way
             yield finding_of(check.meta, proof, message, severity=severity, cwe=(cwe,))

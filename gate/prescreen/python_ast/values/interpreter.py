@@ -66,6 +66,13 @@ class Interpreter(Statements):
             kind = self.origins(module).parameter(arg, defaults.get(name))
             more = self._passed(arg) if kind == PARAMETER and module is self.module else frozenset()
             state.env[name] = tainted({kind, *more}) if kind else CLEAN
+        for name, arg in scope.items():
+            asked = provider_of(module, arg, defaults.get(name))
+            made = self.evaluate(asked, state, frame) if asked is not None else CLEAN
+            if (
+                made.ref is not None and state.heap[made.ref].kind == "object"
+            ):  # of a generator, what it yields
+                state.env[name] = made
         cls = module.class_of(node)
         if cls is not None and node.args.args and node.args.args[0].arg in ("self", "cls"):
             state.env[node.args.args[0].arg] = state.new(Thing("object", {}, LOST, ClassOf(cls, module)))
@@ -204,6 +211,18 @@ def arguments(node: FunctionNode) -> list[ast.arg]:
     args = node.args
     more = [a for a in (args.vararg, args.kwarg) if a is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *more]
+
+
+def provider_of(module: Module, arg: ast.arg, default: ast.expr | None) -> ast.Call | None:
+    """The call by which FastAPI makes a parameter: ``Depends(make)`` as its default or in ``Annotated``."""
+    parts = [default] if default is not None else []
+    if isinstance(arg.annotation, ast.Subscript) and isinstance(arg.annotation.slice, ast.Tuple):
+        parts += arg.annotation.slice.elts[1:]
+    for part in parts:
+        named = module.names_of(part.func) if isinstance(part, ast.Call) else ()
+        if isinstance(part, ast.Call) and len(part.args) == 1 and any(n.endswith(".Depends") for n in named):
+            return ast.copy_location(ast.Call(func=part.args[0], args=[], keywords=[]), part)
+    return None
 
 
 def defaults_of(node: FunctionNode) -> dict[str, ast.expr]:

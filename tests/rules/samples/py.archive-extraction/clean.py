@@ -24,3 +24,15 @@ def by_hand(path, folder):
         for name in archive.namelist():
             with open(os.path.join(folder, os.path.basename(name)), "wb") as out:
                 out.write(archive.read(name))
+
+
+def by_path(path, folder):
+    import zipfile
+    from pathlib import Path
+
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            target = (Path(folder) / info.filename).resolve()
+            if not target.is_relative_to(folder):
+                raise ValueError(info.filename)
+            target.write_bytes(archive.read(info))

@@ -17,3 +17,13 @@ def by_hand(path, folder):
             target = os.path.join(folder, name)
             with open(target, "wb") as out:  # HIT
                 out.write(archive.read(name))
+
+
+def by_path(path, folder):
+    import zipfile
+    from pathlib import Path
+
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            target = Path(folder) / info.filename
+            target.write_bytes(archive.read(info))  # HIT

@@ -1,3 +1,5 @@
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.mixins import LoginRequiredMixin
 from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
 
@@ -13,3 +15,15 @@ class View:
 
 
 WTF_CSRF_ENABLED = False  # HIT
+
+
+@csrf_exempt  # HIT[high]
+@login_required
+def change_address(request):
+    request.user.email = request.POST["email"]
+    request.user.save()
+
+
+@method_decorator(csrf_exempt, name="dispatch")  # HIT[high]
+class Change(LoginRequiredMixin, View):
+    pass

@@ -1,5 +1,7 @@
 import traceback
 
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
 from flask import Flask, jsonify
 
 app = Flask(__name__)
@@ -26,3 +28,22 @@ def read_bytes(stream, count):
     if len(data) < count:
         raise EOFError(data)  # HIT
     return data
+
+
+router = APIRouter(prefix="/stats")
+
+
+@router.get("")
+def stats():
+    try:
+        return work()
+    except Exception as error:
+        return JSONResponse(status_code=500, content={"error": str(error)})  # HIT
+
+
+@router.get(path="/all")
+def every():
+    try:
+        return work()
+    except Exception as error:
+        return {"error": str(error)}  # HIT

@@ -21,3 +21,7 @@ def connect(driver):
     server = smtplib.SMTP_SSL("mail.example")
     server.login("bot", "Passw0rd")  # HIT
     return driver.connect(user="app", password="calvin99")  # HIT
+
+
+PAYMENT_SECRET = "q8Zp2Lw9XvT4rNs7KdJ3mBfY6hGc1UeA"  # HIT[high]
+MAPS_API_KEY = "q8Zp2Lw9XvT4rNs7KdJ3mBfY6hGc1UeA"  # HIT[medium]

@@ -11,4 +11,3 @@ subprocess.run("ls " + FLAGS, shell=True)
 def show(path):
     subprocess.run(["ls", path])
     subprocess.run(f"ls {shlex.quote(path)} | wc -l", shell=True)
-

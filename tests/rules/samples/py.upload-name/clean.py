@@ -14,3 +14,10 @@ def up():
     with open(f"uploads/{uuid.uuid4()}", "wb") as f:
         f.write(request.data)
     figure.save("out.png")
+
+
+@app.post("/photos")
+def photo():
+    picture = request.files.get("photo")
+    storage.save(picture, request.form.get("album", "default"))
+    storage.save(request.files["photo"])

@@ -307,6 +307,47 @@ def test_a_starlette_endpoint_is_asked_through_its_application(tmp_path: Path) -
     assert line(ASGI, path, "by its route") in lines_of(seen, path)
 
 
+INCLUDED = {
+    **ASGI,
+    "shop/main.py": """
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Match, Route
+
+from shop import pages
+
+
+class Included(BaseRoute):
+    '''As FastAPI keeps a router that is included: no path, no routes of its own.'''
+
+    def __init__(self, *held):
+        self.held = held
+
+    def effective_candidates(self):
+        return list(self.held)
+
+    def matches(self, scope):
+        inner = [one.matches(scope) for one in self.held]
+        return next((one for one in inner if one[0] is Match.FULL), (Match.NONE, {}))
+
+    async def handle(self, scope, receive, send):
+        for one in self.held:
+            if one.matches(scope)[0] is Match.FULL:
+                await one.handle(scope, receive, send)
+
+
+app = Starlette(routes=[Included(Included(Route("/api/item/{number:int}", pages.item, methods=["PUT"])))])
+""",
+}
+
+
+def test_an_endpoint_of_an_included_router_is_asked_through_its_application(tmp_path: Path) -> None:
+    tree = lay_tree(tmp_path / "t", INCLUDED)
+    path = "shop/pages.py"
+    item = {"do": "import", "module": "shop.pages", "path": path, "calls": ["item"]}
+    seen = drive(tree, {"items": [item], "seconds": 60, "each": 10.0, "lines": watched(INCLUDED, path)})
+    assert line(INCLUDED, path, "by its route") in lines_of(seen, path)
+
+
 MODELS = {
     "shop.py": """
 import dataclasses
