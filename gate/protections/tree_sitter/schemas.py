@@ -1,6 +1,7 @@
 """What a schema of JavaScript lets in: unknown keys, numbers below zero. Zod, Joi, Yup, Valibot's kin.
 
-Each is told by the name that it is given, so that a new schema is compared with nothing. Runs in the limited child.
+Each is told by the name that it is given, so that a new schema is compared with nothing.
+Runs in the limited child.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def schema_strengths(node: Node) -> Iterator[Strength]:
     """Of one call that makes a schema: ``z.object({...}).passthrough()``, ``z.number().int().min(1)``."""
     if node.type != "call_expression":
         return
-    owner, _, method = callee(node).rpartition(".")
+    owner, _, method = callee(node).replace(" ", "").rpartition(".")
     if owner.rpartition(".")[2].lower() not in _MAKERS:
         return
     top, said = _chain(node)
