@@ -45,7 +45,7 @@ def _model(node: ast.ClassDef, leaving: set[str]) -> Strength | None:
         match one:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as made):
                 word = last_name(made)
-                managed = managed or "manager" in word.lower()
+                managed = managed or name == "objects" or "manager" in word.lower()
                 if name != "objects":
                     continue
                 if word in _PLAIN:

@@ -15,8 +15,6 @@ from gate.protections.once import ENDED_BY, ONCE, ends, is_about, is_given, is_u
 from gate.protections.python.guards import source
 from gate.protections.strengths import kept
 
-_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
-
 
 def once_strengths(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iterator[Strength]:
     """Is what one function is given good once?"""

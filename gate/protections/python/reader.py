@@ -26,6 +26,8 @@ from gate.protections.python.guards import (
 from gate.protections.python.managers import default_strengths
 from gate.protections.python.once import once_strengths
 from gate.protections.python.options import options_in
+from gate.protections.python.patterns import pattern_strengths
+from gate.protections.python.prices import price_strengths
 from gate.protections.python.refusals import Refusals, digest
 from gate.protections.python.schemas import schema_strengths
 from gate.protections.python.shown import shown_secrets
@@ -224,7 +226,7 @@ def _function(
         check=reader.fallback is not None,
         guards=() if known is None else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
         weaknesses=() if known is None else tuple(f for f in facts if isinstance(f, Weakness)),
-        strengths=() if known is None else (*_strengths([node], owner, known), *once_strengths(node, owner)),
+        strengths=() if known is None else _of_function(node, owner, known),
         calls=tuple(sorted({last_name(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
                            | {last_name(d) for d in node.decorator_list} | _depended(node)))[:_WORDS],
         tokens=_tokens(words),
@@ -358,6 +360,14 @@ def _strengths(nodes: Sequence[ast.AST], about: str, known: Constants | None) ->
         return ()
     found = (*strengths_in(nodes, about, known), *options_in(nodes, known), *told_in(nodes, known))
     return found[:_GUARDS]
+
+
+def _of_function(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, known: Constants
+) -> tuple[Strength, ...]:
+    """What is told of a function as a whole comes first: there may be many quantities."""
+    whole = (*once_strengths(node, owner), *price_strengths(node), *pattern_strengths(node))
+    return (*whole, *_strengths([node], owner, known))
 
 
 def _words(node: ast.AST) -> Iterator[str]:
