@@ -14,6 +14,8 @@ _GRAVE: Final = re.compile(
     r"^(?:\*|\*/\*|secrets|pods/(?:exec|attach|ephemeralcontainers)|nodes/proxy|serviceaccounts/token"
     r"|(?:cluster)?role(?:binding)?s|certificatesigningrequests(?:/\w+)?|\w*webhookconfigurations)$"
 )
+_ENFORCE: Final = "pod-security.kubernetes.io/enforce"
+_LEVELS: Final = {"restricted": 0.0, "baseline": 1.0, "privileged": 2.0}
 _PINNED: Final = re.compile(r"^v?\d+(?:\.\d+){0,3}(?:[-+][\w.]+)?$|^[0-9a-f]{7,40}$|^refs/tags/|.*@")
 
 
@@ -30,6 +32,17 @@ def cluster_widths(root: Mapping[str, object], named: str, document: Document) -
         yield from _admission(root, named, document)
     elif kind == "Ingress":
         yield from _log_in(root, named, document)
+    elif kind == "Namespace":
+        yield from _enforced(root, named, document)
+
+
+def _enforced(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:
+    """What pods of a namespace may be: the label that the cluster heeds, not those that warn."""
+    value = str(mapping(mapping(root.get("metadata")).get("labels")).get(_ENFORCE, "privileged"))
+    far = _LEVELS.get(value.lower())
+    at = document.line(("metadata", "labels", _ENFORCE)) or document.line(("metadata",)) or 1
+    if far is not None:
+        yield Width("weaker", f"{named} {_ENFORCE}", at, f"{_ENFORCE}: {value}"[:120], measure=far)
 
 
 def _admission(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:

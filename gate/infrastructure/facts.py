@@ -108,6 +108,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "review-hidden": Kind("Changes to code are no longer shown to who reviews them.", _M),
     "route-unguarded": Kind("A route leads past what guards the same service elsewhere.", _H),
     "unescaped": Kind("A page shows a value unescaped that base escaped.", _H),
+    "alias-open": Kind("A path of a web server leads out of the folder that it is given.", _M),
 }
 GUARDS: Final[Mapping[str, Kind]] = {
     "authentication": Kind("Authentication that base asked for is gone.", _H),

@@ -38,10 +38,19 @@ def directive_widths(words: list[str], path: str, block: str, line: int) -> Iter
         yield Fact("grant", "log-in-optional", f"{path} {block}", line, text)
     elif name == "allow" and rest:
         yield Width("trusted", f"{path} {block} allow", line, text, members=rest[:1])
+    elif name == "alias" and rest and rest[0].endswith("/") and _is_open(block):
+        yield Fact("grant", "alias-open", f"{path} {block}", line, f"{block} {{ {text}; }}")
     elif name == "set_real_ip_from" and rest:
         yield Width("trusted", f"{path} {name}", line, text, members=rest[:1])
     else:
         yield from _sent_on(name, rest, path, block, line)
+
+
+def _is_open(block: str) -> bool:
+    """``location /static`` with a folder behind it: ``/static../`` is one folder up."""
+    words = block.split()
+    where = words[-1] if words[:1] == ["location"] and len(words) > 1 else "/"
+    return words[1:2] not in (["="], ["~"], ["~*"]) and where.startswith("/") and not where.endswith("/")
 
 
 def _sent_on(name: str, rest: list[str], path: str, block: str, line: int) -> Iterator[Fact]:

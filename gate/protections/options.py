@@ -120,6 +120,8 @@ _OPTIONS: Final = (
     Option(names=("allow_unknown", "allow_unknown_fields"), steps=_OFF_IS_SAFE),
     Option(names=("forbid_non_whitelisted", "whitelist", "strip_unknown", "disallow_unknown_fields"),
            steps=_ON_IS_SAFE, apart=True),
+    Option(names=("unknown",), steps=_steps("include", "raise exclude")),
+    Option(names=("additional_properties",), steps=_OFF_IS_SAFE),
     Option(names=("extra",), steps=_steps("allow", "forbid ignore")),
     Option(names=("no_escape",), steps=_OFF_IS_SAFE),
     Option(names=("autoescape", "escape_html"), steps=_ON_IS_SAFE),

@@ -138,6 +138,29 @@ _MEASURES: Final = (
         factor=10, bound=300, scale="seconds",
     ),
     Measure(
+        what="steps of time whose codes are right",
+        names=re.compile(r"^(?:drift|window|tolerance|skew)$"),
+        about=re.compile(r"totp|otp|authenticator|speakeasy|two_factor|second_factor|mfa|2fa"),
+        more=False, factor=3, bound=4,
+    ),
+    Measure(
+        what="steps of time whose codes are right",
+        names=re.compile(r"^(?:valid_window|drift_behind|drift_ahead|totp_(?:window|tolerance|skew))$"),
+        more=False, factor=3, bound=4,
+    ),
+    Measure(
+        what="depth of queries",
+        names=re.compile(r"^(?:max_(?:query_)?depth|(?:query_)?depth_limit|limit_depth|query_depth)$"),
+        more=False, factor=4, bound=24,
+    ),
+    Measure(
+        what="cost of queries",
+        names=re.compile(
+            r"^(?:max\w*_complexity|complexity_limit|limit_complexity|maximum_cost|max_(?:query_)?cost)$"
+        ),
+        more=False, factor=10, bound=10_000,
+    ),
+    Measure(
         what="size of what is sent",
         names=re.compile(
             r"max_content_length|max_upload|upload_max|max_(?:file|body|request)_?(?:size|length|bytes)"
@@ -153,6 +176,7 @@ _SIGNING: Final = re.compile(r"secret|key|hmac|jwt")
 """What signs or encrypts with an empty text, too; an empty password opens nothing."""
 _RANDOM_VALUE: Final = "length of random values"
 FORESEEABLE: Final = "values that can be foreseen"
+_CUT: Final = 160
 _KNOWN: Final = "how hard it is to guess "
 _GUESSED: Final = Measure(what=_KNOWN, names=_SECRET, factor=2, bound=2)
 _OPTION: Final = Measure(what=OPTION, names=_SECRET, factor=1.01, bound=math.inf)
@@ -176,6 +200,8 @@ _PLACES: Final[dict[str, tuple[int, str]]] = {
     "gensalt": (0, "bcrypt_rounds"), "gen_salt": (0, "bcrypt_rounds"), "gen_salt_sync": (0, "bcrypt_rounds"),
     "generate_from_password": (1, "bcrypt_cost"), "hash_sync": (1, "rounds"), "hash": (1, "rounds"),
     "b_crypt_password_encoder": (0, "bcrypt_rounds"), "hash_password": (1, "rounds"),
+    "depth_limit": (0, "depth_limit"), "query_depth_limiter": (0, "depth_limit"),
+    "limit_depth": (0, "depth_limit"), "limit_complexity": (0, "complexity_limit"),
     "generate_key": (1, "bits"), "generate": (0, "bits"), "generate_private_key": (1, "key_size"),
 }  # fmt: skip
 """Arguments by position: which one, and the name that it would have."""
@@ -194,6 +220,11 @@ def random_bits(callee: str) -> tuple[float, float] | None:
 def random_strength(bits: float, text: str, line: int) -> Strength:
     """So many bits from a generator of random values."""
     return Strength(what=_RANDOM_VALUE, amount=bits, text=text, line=line)
+
+
+def kept(what: str, holds: bool, text: str, line: int) -> Strength:
+    """Something that is so or is not. ``what``: what reports say; behind a colon, of which thing."""
+    return Strength(what=what, amount=2 if holds else 1, text=" ".join(text.split())[:_CUT], line=line)
 
 
 def secret_strength(name: str, default: str | None, text: str, line: int) -> Strength | None:

@@ -69,7 +69,7 @@ def weaker(old: Placed, new: Placed) -> Iterator[Loss]:
     for before, after in weakened(old.unit.strengths, new.unit.strengths):
         yield Loss(
             how="weakened",
-            family=before.what,
+            family=before.what.partition(": ")[0],
             path=new.path,
             line=after.line,
             unit=new.unit.name,

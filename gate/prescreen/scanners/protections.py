@@ -103,6 +103,8 @@ the order of a check and what it guards.
 | log-in attempts | ten times or more, and above 20 |
 | time that an account stays locked | a tenth or less, and below five minutes |
 | size of what may be sent | a hundred times or more, and above 64 MiB |
+| steps of time whose one-time codes are right | three times or more, and above 4 |
+| depth of GraphQL queries; their cost | four times or more, and above 24; ten times, and above 10,000 |
 | a secret from the environment | it gets a default that is written in the source; for a key also "" |
 
 - *asked of nobody*: a route that base had not, where all routes beside it at base (three or more in the
@@ -141,6 +143,16 @@ refuse less. Besides conditions, these are compared:
   `trust_remote_code`, `weights_only`, loaders of YAML, external entities, the third argument of `in_array`;
   `ClientAuth`, `verify_mode`, `check_hostname`, versions of TLS; windows of Electron; the associated data of
   an AEAD. A list is worth its weakest entry;
+- *what is still there and worth less*, each found again by its name, so that something new is compared with
+  nothing: numbers of a schema that could not be below zero (pydantic, Django, serializers, Zod), keys that
+  a schema no longer leaves out (`.passthrough()`, `unknown=INCLUDE`, `additionalProperties`), members that
+  only the program set (`read_only_fields`, `read_only=True`, `editable=False`), what the manager of a model
+  leaves out, a token that was ended when it was used (Python, JavaScript), which of several ways makes
+  new passwords (`PASSWORD_HASHERS`), the level of an audit's logger, patterns of origins without an end or
+  with bare dots, `SET LOCAL` and `set_config(..., true)`, a limit that a header skips, rules for the depth
+  of queries, routes of gin, fiber and axum that now stand outside of their guard, what a token is asked for
+  (`WithAudience`, `set_issuer` ...), a sum that is sent where the program computed it and a pattern that is
+  given where it was written in the source (Python), who asks taken from a header (JavaScript);
 - *patterns* in a condition that looked at a whole text and look at a part or a line (`fullmatch` and
   `search`, `MULTILINE`, `/m`, Ruby's `^$` for `\\A\\z`);
 - *what makes values*, by what a file imports and calls: `crypto/rand` or `secrets` that gave way to

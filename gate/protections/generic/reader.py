@@ -21,7 +21,9 @@ from gate.languages.sensitive_calls.table import languages
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import Family, FileFacts, Guard, Unit, Weakness
 from gate.protections.generic.conditions import short_name_of
+from gate.protections.generic.order import order_strengths
 from gate.protections.generic.refusals import Refusals, statements
+from gate.protections.generic.tokens import token_strengths
 from gate.protections.generic.weaknesses import excepted, is_before, named_weaknesses
 from gate.protections.traits import with_traits
 from gate.protections.tree_sitter.shapes import (
@@ -180,7 +182,8 @@ def _function(node: Node, name: str, known: Constants, skip: frozenset[int]) -> 
     if body is not None:
         reader.read(body)
     unit = _unit(node, name, "function", facts, reader, known, skip)
-    return replace(unit, route=route, check=fallback is not None)
+    measured = (*unit.strengths, *order_strengths(node), *token_strengths(node))
+    return replace(unit, route=route, check=fallback is not None, strengths=measured)
 
 
 def _is_private(node: Node) -> bool:

@@ -22,8 +22,10 @@ from gate.protections.facts import WHO, Family, FileFacts, Form, Guard, Unit, We
 from gate.protections.javascript.conditions import Conditions, first_in, last_name, plain
 from gate.protections.javascript.refusals import FUNCTIONS, Refusals, constants
 from gate.protections.traits import with_traits
+from gate.protections.tree_sitter.once import once_strengths
 from gate.protections.tree_sitter.shapes import text_of
 from gate.protections.tree_sitter.strengths import constants_in, strengths_in
+from gate.protections.tree_sitter.told import who_asks
 from gate.protections.tree_sitter.traits import tree_sitter_traits
 from gate.protections.vocabulary import family_of, is_check_of, is_constant_time, is_opening, snake
 
@@ -61,14 +63,14 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     root = parse(data, grammar)
     tests = options.get("tests")
     is_test = isinstance(tests, list) and path in tests
-    units = [*_test_units(root)] if is_test else [*_units(root)]
+    units = [*_test_units(root)] if is_test else [*_units(root, path)]
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
     traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
     return FileFacts(units=tuple(with_traits(units, traits)))
 
 
-def _units(root: Node) -> Iterator[Unit]:
+def _units(root: Node, path: str) -> Iterator[Unit]:
     routes = [node for node in walk(root, frozenset()) if _route(node)]
     named = [*_named(root)]
     skip = frozenset(n.id for n in routes) | frozenset(function.id for _, function, _ in named)
@@ -87,7 +89,10 @@ def _units(root: Node) -> Iterator[Unit]:
         yield replace(unit, strengths=measured, weaknesses=(*unit.weaknesses, *late))
     for name, function, is_method in named:
         unit = _function_unit(name, function, is_method, skip - {function.id})
-        yield replace(unit, strengths=tuple(strengths_in(function, name, known, skip))[:_GUARDS])
+        measured = (*strengths_in(function, name, known, skip), *who_asks(function))
+        asked = [text_of(n) for n in _parameters(function)]
+        measured = (*measured, *once_strengths(name, function, asked, PurePosixPath(path).stem))
+        yield replace(unit, strengths=measured[:_GUARDS])
     for node in walk(root, frozenset()):
         if node.type == "class_declaration":
             yield _class_unit(node)

@@ -23,10 +23,16 @@ from gate.protections.python.guards import (
     parameter_guards,
     route_decorators,
 )  # fmt: skip
+from gate.protections.python.managers import default_strengths
+from gate.protections.python.once import once_strengths
 from gate.protections.python.options import options_in
+from gate.protections.python.patterns import pattern_strengths
+from gate.protections.python.prices import price_strengths
 from gate.protections.python.refusals import Refusals, digest
+from gate.protections.python.schemas import schema_strengths
 from gate.protections.python.shown import shown_secrets
 from gate.protections.python.strengths import Constants, constants_of, strengths_in
+from gate.protections.python.told import told_in
 from gate.protections.python.traits import python_traits
 from gate.protections.traits import with_traits
 from gate.protections.vocabulary import family_of, is_check_of, is_constant_time
@@ -61,6 +67,13 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     if known is not None and (shown := shown_secrets(tree)):
         units = [
             replace(unit, weaknesses=(*unit.weaknesses, *shown.get(unit.name, ())))
+            if unit.kind == "class"
+            else unit
+            for unit in units
+        ]
+    if known is not None and (by_default := default_strengths(tree)):
+        units = [
+            replace(unit, strengths=(*unit.strengths, *by_default.get(unit.name, ())))
             if unit.kind == "class"
             else unit
             for unit in units
@@ -213,7 +226,7 @@ def _function(
         check=reader.fallback is not None,
         guards=() if known is None else tuple(f for f in facts if isinstance(f, Guard))[:_GUARDS],
         weaknesses=() if known is None else tuple(f for f in facts if isinstance(f, Weakness)),
-        strengths=_strengths([node], owner, known),
+        strengths=() if known is None else _of_function(node, owner, known),
         calls=tuple(sorted({last_name(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
                            | {last_name(d) for d in node.decorator_list} | _depended(node)))[:_WORDS],
         tokens=_tokens(words),
@@ -260,7 +273,9 @@ def _is_route(
     return django and [arg.arg for arg in node.args.args][:1] == ["request"]
 
 
-def _class(node: ast.ClassDef, owner: str, django: bool, known: Constants | None) -> Iterator[Unit]:
+def _class(
+    node: ast.ClassDef, owner: str, django: bool, known: Constants | None, outer: Sequence[ast.stmt] = ()
+) -> Iterator[Unit]:
     name = f"{owner}.{node.name}" if owner else node.name
     bases = tuple(last_name(base) for base in node.bases)
     rest: list[ast.stmt] = []
@@ -268,7 +283,7 @@ def _class(node: ast.ClassDef, owner: str, django: bool, known: Constants | None
         if isinstance(one, _FUNCTION):
             yield from _with_inner_routes(one, name, django, bases, known)
         elif isinstance(one, ast.ClassDef):
-            yield from _class(one, name, django, known)
+            yield from _class(one, name, django, known, node.body)
         else:
             rest.append(one)
     facts: list[Guard | Weakness] = []
@@ -285,7 +300,9 @@ def _class(node: ast.ClassDef, owner: str, django: bool, known: Constants | None
     reader = Refusals(Conditions({}))
     reader.read(rest)
     facts += [*reader.guards, *reader.weaknesses]
-    yield _unit(name, "class", node, facts, rest, known, bases)
+    unit = _unit(name, "class", node, facts, rest, known, bases)
+    more = () if known is None else schema_strengths(node.body, outer)
+    yield replace(unit, strengths=(*unit.strengths, *more)[:_GUARDS])
 
 
 def _set_by_init(node: ast.ClassDef) -> Iterator[ast.stmt]:
@@ -352,7 +369,16 @@ def _unit(
 def _strengths(nodes: Sequence[ast.AST], about: str, known: Constants | None) -> tuple[Strength, ...]:
     if known is None:
         return ()
-    return (*strengths_in(nodes, about, known), *options_in(nodes, known))[:_GUARDS]
+    found = (*strengths_in(nodes, about, known), *options_in(nodes, known), *told_in(nodes, known))
+    return found[:_GUARDS]
+
+
+def _of_function(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, known: Constants
+) -> tuple[Strength, ...]:
+    """What is told of a function as a whole comes first: there may be many quantities."""
+    whole = (*once_strengths(node, owner), *price_strengths(node), *pattern_strengths(node))
+    return (*whole, *_strengths([node], owner, known))
 
 
 def _words(node: ast.AST) -> Iterator[str]:

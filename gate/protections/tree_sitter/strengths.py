@@ -16,6 +16,7 @@ from gate.protections.strengths import (
     strength,
 )
 from gate.protections.tree_sitter.options import options_of
+from gate.protections.tree_sitter.schemas import schema_strengths
 from gate.protections.tree_sitter.shapes import (
     Value,
     arguments,
@@ -27,6 +28,7 @@ from gate.protections.tree_sitter.shapes import (
     short_name,
     text_of,
 )
+from gate.protections.tree_sitter.told import told_of
 from gate.protections.vocabulary import snake
 
 _CUT: Final = 160
@@ -61,6 +63,8 @@ def strengths_in(root: Node, about: str, known: Constants, skip: frozenset[int])
         words = around
         yield from _secret(node)
         yield from options_of(node, known)
+        yield from schema_strengths(node)
+        yield from told_of(node, known)
         pair = assigned(node)
         if pair is not None:
             name = short_name(pair[0])

@@ -68,7 +68,21 @@ def nginx(*lines: str) -> str:
     return "server {\n" + "".join(f"  {line};\n" for line in lines) + "}\n"
 
 
+NAMESPACE: Final = """
+apiVersion: v1
+kind: Namespace
+metadata: {{ name: shop, labels: {{ {}: {} }} }}
+"""
+ENFORCE: Final = "pod-security.kubernetes.io/enforce"
+
 WIDER: Final = (
+    (
+        "n.yaml",
+        "weaker",
+        NAMESPACE.format(ENFORCE, "restricted"),
+        NAMESPACE.format(ENFORCE, "privileged"),
+    ),
+    ("n.yaml", "weaker", NAMESPACE.format(ENFORCE, "baseline"), NAMESPACE.format("team", "orders")),
     ("w.yaml", "weaker", WEBHOOK.format("Fail", ""), WEBHOOK.format("Ignore", "")),
     (
         "w.yaml",
@@ -205,6 +219,12 @@ WIDER: Final = (
         "sent-elsewhere",
         "services: {a: {image: x}}\n",
         "services: {a: {image: x, extra_hosts: ['api.example:203.0.113.9']}}\n",
+    ),
+    (
+        "nginx.conf",
+        "alias-open",
+        "server {\n location /s/ {\n  alias /srv/s/;\n }\n}\n",
+        "server {\n location /s {\n  alias /srv/s/;\n }\n}\n",
     ),
     ("nginx.conf", "log-in-optional", nginx("auth_request /c"), nginx("auth_request /c", "satisfy any")),
     ("nginx.conf", "weaker", nginx("ssl_verify_client on"), nginx("ssl_verify_client optional")),
