@@ -95,7 +95,9 @@ def _judged(use: Use) -> tuple[Severity, Confidence] | None:
         return Severity.LOW, Confidence.LOW
     if marks & {"part", "hashed"} and not marks & {"sealed"}:
         return Severity.LOW, Confidence.LOW
-    if use.way in ("answer", "bundle") and "api_key" in snake(use.secret):  # of maps, of a search: for browsers
+    if use.way in ("answer", "bundle") and "api_key" in snake(
+        use.secret
+    ):  # of maps, of a search: for browsers
         return Severity.LOW, Confidence.LOW
     return Severity.MEDIUM, Confidence.MEDIUM if use.way in ("header", "bundle", "delay") else Confidence.LOW
 
@@ -103,7 +105,8 @@ def _judged(use: Use) -> tuple[Severity, Confidence] | None:
 def _judged_whole(use: Use, marks: set[str]) -> tuple[Severity, Confidence] | None:
     environment = use.origin == "environment"
     if use.way == "bundle":
-        return (Severity.MEDIUM, Confidence.MEDIUM) if environment else None
+        grave = Severity.LOW if "filtered" in marks else Severity.MEDIUM
+        return (grave, Confidence.MEDIUM) if environment else None
     if use.way == "sent" and ("wholly" not in marks or ("auth" in marks and not environment)):
         return None
     if use.way in ("answer", "sent", "header", "label"):
@@ -112,5 +115,3 @@ def _judged_whole(use: Use, marks: set[str]) -> tuple[Severity, Confidence] | No
     if use.way in ("log", "file"):
         return Severity.LOW, Confidence.LOW
     return None
-
-

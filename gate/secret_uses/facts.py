@@ -8,7 +8,7 @@ from typing import Literal
 Way = Literal[
     "mixed", "header", "answer", "error", "log", "file", "sent", "delay", "label", "bundle",
 ]  # fmt: skip
-"""Where it goes. ``mixed``: it is computed with, character by character, outside of a cipher or signature."""
+"""Where it goes. ``mixed``: it is computed with, character by character, outside of a cipher."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -22,7 +22,9 @@ _NO_SECRET: Final = re.compile(
     r"|label|error|kind|role|min|max|rate|list|map|set|var)$"
 )
 _DATABASE: Final = re.compile(r"(?:database|db|redis|broker|mongo\w*|postgres\w*|mysql|amqp)_ur[il]$")
-_WHOLE: Final = frozenset({"settings", "config", "configuration", "conf", "cfg", "app_config", "app_settings"})
+_WHOLE: Final = frozenset(
+    {"settings", "config", "configuration", "conf", "cfg", "app_config", "app_settings"}
+)
 _HOLDERS: Final = _WHOLE | {"environ", "env", "secrets", "credentials"}
 _AUTHENTICATES: Final = re.compile(
     r"auth|token|secret|passw|pwd|passphrase|(?:^|_)(?:pass|keys?|sig|urls?|uri|app_?id|user(?:name)?|k)$|api_?key"
@@ -30,7 +32,8 @@ _AUTHENTICATES: Final = re.compile(
     r"|_key_|database|webhook|client_id|login"
 )
 _AUTHENTICATING_TEXT: Final = re.compile(
-    r"bearer|basic |token|auth|passw|api_?-?key|secret|\bkey=|credential|://|--?p(?:ass)?\b|login", re.IGNORECASE
+    r"bearer|basic |token|auth|passw|api_?-?key|secret|\bkey=|credential|://|--?p(?:ass)?\b|login",
+    re.IGNORECASE,
 )
 _HEADER: Final = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9]*-)+[A-Za-z0-9]+|[Ee][Tt]ag|[Ss]erver|[Vv]ia|[Vv]ary|[Ll]ink|[Ll]ocation|[Ww]arning"
@@ -86,4 +89,6 @@ def is_bundler(path: str) -> bool:
     """Is the file what a bundler of web pages is configured by?"""
     at = PurePosixPath(path)
     stem = at.name.lower().removesuffix(at.suffix)
-    return at.suffix in (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts") and _BUNDLER.fullmatch(stem) is not None
+    return (
+        at.suffix in (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts") and _BUNDLER.fullmatch(stem) is not None
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from gate.secret_uses.steps import RECEIVER, ROUTE, SPREAD, TARGET, Step, several
 
@@ -27,90 +27,78 @@ def _block(body: Sequence[ast.AST], line: int) -> Step:
 
 def _step(node: ast.AST | None) -> Step:
     line: int = getattr(node, "lineno", 0)
-    match node:
-        case None:
-            return Step("const", 0)
-        case ast.Name() | ast.Attribute() | ast.Subscript():
-            return _path(node, line)
-        case ast.Constant():
-            return Step("const", line, (node.value,) if isinstance(node.value, str) else ())
-        case ast.Call():
-            return _call(node, line)
-        case ast.JoinedStr():
-            return _text(node.values, line)
-        case ast.FormattedValue():
-            return _step(node.value)
-        case ast.BinOp():
-            return _binary(node, line)
-        case ast.BoolOp():
-            return _block(node.values, line)
-        case ast.Compare():
-            return several("test", line, [_step(node.left), *map(_step, node.comparators)])
-        case ast.UnaryOp():
-            return several("test" if isinstance(node.op, ast.Not) else "any", line, [_step(node.operand)])
-        case ast.IfExp():
-            test = several("test", line, [_step(node.test)])
-            return several("any", line, [test, _step(node.body), _step(node.orelse)])
-        case ast.Dict():
-            pairs = zip(node.keys, node.values, strict=True)
-            return Step("map", line, (), [(SPREAD if k is None else _literal(k), _step(v)) for k, v in pairs])
-        case ast.Tuple() | ast.List() | ast.Set():
-            return several("list", line, [_step(one) for one in node.elts])
-        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-            return _comprehension(node, line)
-        case ast.Lambda():
-            body = several("return", line, [_step(node.body)])
-            return Step("function", line, ("", *_parameters(node.args)), [("", body)])
-        case ast.NamedExpr():
-            return _assign(node.target, node.value, line)
-        case _:
-            return _statement(node, line)
+    if node is None:
+        return Step("const", 0)
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+        return _path(node, line)
+    made = _EXPRESSIONS.get(type(node)) or _STATEMENTS.get(type(node))
+    if made is not None:
+        return made(node, line)
+    return _block([*ast.iter_child_nodes(node)], line)
 
 
-def _statement(node: ast.AST, line: int) -> Step:
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return _function(node, line)
-        case ast.ClassDef():
-            return Step("class", line, (node.name,), [("", _step(one)) for one in node.body])
-        case ast.Assign():
-            return several("any", line, [_assign(target, node.value, line) for target in node.targets])
-        case ast.AnnAssign():
-            return _assign(node.target, node.value, line)
-        case ast.AugAssign():
-            operator = "^=" if isinstance(node.op, ast.BitXor) else "+="
-            return _assign(node.target, node.value, line, operator)
-        case ast.For() | ast.AsyncFor():
-            loop = Step("assign", line, ("=",), _loop(node.target, node.iter))
-            return several("any", line, [loop, _block(node.body, line), _block(node.orelse, line)])
-        case ast.comprehension():
-            return Step("assign", node.target.lineno, ("=",), _loop(node.target, node.iter))
-        case ast.If() | ast.While():
-            test = several("test", line, [_step(node.test)])
-            return several("any", line, [test, _block(node.body, line), _block(node.orelse, line)])
-        case ast.Return():
-            return several("return", line, [_step(node.value)])
-        case ast.Raise():
-            return several("raise", line, [_step(node.exc)])
-        case ast.Import():
-            names = [(a.asname or a.name.partition(".")[0], a.name, "") for a in node.names]
-            return several("any", line, [Step("import", line, name) for name in names])
-        case ast.ImportFrom():
-            module = "." * node.level + (node.module or "")
-            named = [(a.asname or a.name, module, a.name) for a in node.names]
-            return several("any", line, [Step("import", line, name) for name in named])
-        case ast.With() | ast.AsyncWith():
-            opened = [
-                _assign(item.optional_vars, item.context_expr, line)
-                if item.optional_vars
-                else _step(item.context_expr)
-                for item in node.items
-            ]
-            return several("any", line, [*opened, _block(node.body, line)])
-        case ast.Assert():
-            return several("test", line, [_step(node.test)])
-        case _:
-            return _block([*ast.iter_child_nodes(node)], line)
+def _constant(node: ast.Constant, line: int) -> Step:
+    return Step("const", line, (node.value,) if isinstance(node.value, str) else ())
+
+
+def _compared(node: ast.Compare, line: int) -> Step:
+    return several("test", line, [_step(node.left), *map(_step, node.comparators)])
+
+
+def _unary(node: ast.UnaryOp, line: int) -> Step:
+    return several("test" if isinstance(node.op, ast.Not) else "any", line, [_step(node.operand)])
+
+
+def _conditional(node: ast.IfExp, line: int) -> Step:
+    test = several("test", line, [_step(node.test)])
+    return several("any", line, [test, _step(node.body), _step(node.orelse)])
+
+
+def _dict(node: ast.Dict, line: int) -> Step:
+    pairs = zip(node.keys, node.values, strict=True)
+    return Step("map", line, (), [(SPREAD if k is None else _literal(k), _step(v)) for k, v in pairs])
+
+
+def _lambda(node: ast.Lambda, line: int) -> Step:
+    body = several("return", line, [_step(node.body)])
+    return Step("function", line, ("", *_parameters(node.args)), [("", body)])
+
+
+def _assignment(node: ast.Assign, line: int) -> Step:
+    return several("any", line, [_assign(target, node.value, line) for target in node.targets])
+
+
+def _augmented(node: ast.AugAssign, line: int) -> Step:
+    return _assign(node.target, node.value, line, "^=" if isinstance(node.op, ast.BitXor) else "+=")
+
+
+def _for(node: ast.For | ast.AsyncFor, line: int) -> Step:
+    return several("any", line, [_loop(node), _block(node.body, line), _block(node.orelse, line)])
+
+
+def _if(node: ast.If | ast.While, line: int) -> Step:
+    test = several("test", line, [_step(node.test)])
+    return several("any", line, [test, _block(node.body, line), _block(node.orelse, line)])
+
+
+def _import(node: ast.Import, line: int) -> Step:
+    names = [(a.asname or a.name.partition(".")[0], a.name, "") for a in node.names]
+    return several("any", line, [Step("import", line, name) for name in names])
+
+
+def _import_from(node: ast.ImportFrom, line: int) -> Step:
+    module = "." * node.level + (node.module or "")
+    return several(
+        "any", line, [Step("import", line, (a.asname or a.name, module, a.name)) for a in node.names]
+    )
+
+
+def _with(node: ast.With | ast.AsyncWith, line: int) -> Step:
+    opened = [
+        _assign(one.optional_vars, one.context_expr, line) if one.optional_vars else _step(one.context_expr)
+        for one in node.items
+    ]
+    return several("any", line, [*opened, _block(node.body, line)])
 
 
 def _path(node: ast.Name | ast.Attribute | ast.Subscript, line: int) -> Step:
@@ -166,7 +154,7 @@ def _binary(node: ast.BinOp, line: int) -> Step:
 
 
 def _comprehension(node: _COMPREHENSION, line: int) -> Step:
-    bound = [_step(one) for one in node.generators]
+    bound = [_loop(one) for one in node.generators]
     tests = [several("test", line, [_step(test) for test in one.ifs]) for one in node.generators]
     if isinstance(node, ast.DictComp):
         made = Step("map", line, (), [("", _step(node.key)), ("", _step(node.value))])
@@ -175,17 +163,18 @@ def _comprehension(node: _COMPREHENSION, line: int) -> Step:
     return several("each", line, [*bound, *tests, made])
 
 
-def _loop(target: ast.expr, over: ast.expr) -> list[tuple[str, Step]]:
-    return [(TARGET, _step(target)), ("", several("item", over.lineno, [_step(over)]))]
+def _loop(node: ast.For | ast.AsyncFor | ast.comprehension) -> Step:
+    over = several("item", node.iter.lineno, [_step(node.iter)])
+    return Step("assign", node.target.lineno, ("=",), [(TARGET, _step(node.target)), ("", over)])
 
 
 def _assign(target: ast.expr, value: ast.expr | None, line: int, operator: str = "=") -> Step:
     if value is None:
         return Step("const", line)
-    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
-        if len(target.elts) == len(value.elts):
-            pairs = zip(target.elts, value.elts, strict=True)
-            return several("any", line, [_assign(one, given, line) for one, given in pairs])
+    lists = ast.Tuple | ast.List
+    if isinstance(target, lists) and isinstance(value, lists) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts, strict=True)
+        return several("any", line, [_assign(one, given, line) for one, given in pairs])
     return Step("assign", line, (operator,), [(TARGET, _step(target)), ("", _step(value))])
 
 
@@ -202,3 +191,44 @@ def _parameters(given: ast.arguments) -> list[str]:
     if names[:1] in (["self"], ["cls"]):
         names = names[1:]
     return [*names, *(one.arg for one in given.kwonlyargs)]
+
+
+_EXPRESSIONS: Final[dict[type[ast.AST], Callable[[Any, int], Step]]] = {
+    ast.Constant: _constant,
+    ast.Call: _call,
+    ast.JoinedStr: lambda node, line: _text(node.values, line),
+    ast.BinOp: _binary,
+    ast.Compare: _compared,
+    ast.UnaryOp: _unary,
+    ast.IfExp: _conditional,
+    ast.Dict: _dict,
+    ast.Tuple: lambda node, line: several("list", line, [_step(one) for one in node.elts]),
+    ast.List: lambda node, line: several("list", line, [_step(one) for one in node.elts]),
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: lambda node, line: _assign(node.target, node.value, line),
+}
+_STATEMENTS: Final[dict[type[ast.AST], Callable[[Any, int], Step]]] = {
+    ast.FunctionDef: _function,
+    ast.AsyncFunctionDef: _function,
+    ast.ClassDef: lambda node, line: Step(
+        "class", line, (node.name,), [("", _step(one)) for one in node.body]
+    ),
+    ast.Assign: _assignment,
+    ast.AnnAssign: lambda node, line: _assign(node.target, node.value, line),
+    ast.AugAssign: _augmented,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.If: _if,
+    ast.While: _if,
+    ast.Return: lambda node, line: several("return", line, [_step(node.value)]),
+    ast.Raise: lambda node, line: several("raise", line, [_step(node.exc)]),
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Assert: lambda node, line: several("test", line, [_step(node.test)]),
+}

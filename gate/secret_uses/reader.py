@@ -16,6 +16,8 @@ from gate.secret_uses.tree_steps import program_steps
 
 _LINE: Final = 20_000
 """Bytes of one line from which a file is a bundle: made by a tool, and compared with nothing."""
+_DEEP: Final = 20_000
+"""Calls within calls: trees are as deep as their text."""
 _GRAMMARS: Final = {
     ".go": "go", ".tsx": "tsx", ".ts": "typescript", ".mts": "typescript", ".cts": "typescript",
 }  # fmt: skip
@@ -26,7 +28,7 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileUses:
 
     Raises what the parser raises.
     """
-    sys.setrecursionlimit(20_000)
+    sys.setrecursionlimit(max(_DEEP, sys.getrecursionlimit()))
     python = options.get("python")
     if isinstance(python, list) and path in python:
         return uses_in(module_steps(newer_python.parse_bytes(data)))

@@ -5,6 +5,7 @@ Runs in the limited child.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -16,11 +17,14 @@ from gate.languages import tree_sitter_parse
 from gate.secret_uses.steps import RECEIVER, SPREAD, TARGET, Kind, Step, several
 
 _NAMES: Final = frozenset({
-    "identifier", "property_identifier", "shorthand_property_identifier", "private_property_identifier", "this",
-    "shorthand_property_identifier_pattern", "field_identifier", "package_identifier", "super", "type_identifier",
+    "identifier", "property_identifier", "shorthand_property_identifier",
+    "private_property_identifier", "this",
+    "shorthand_property_identifier_pattern", "field_identifier", "package_identifier",
+    "super", "type_identifier",
 })  # fmt: skip
 _FUNCTIONS: Final = frozenset({
-    "function_declaration", "function_expression", "arrow_function", "method_definition", "generator_function",
+    "function_declaration", "function_expression", "arrow_function",
+    "method_definition", "generator_function",
     "generator_function_declaration", "method_declaration", "func_literal",
 })  # fmt: skip
 _TESTS: Final = frozenset({
@@ -28,7 +32,8 @@ _TESTS: Final = frozenset({
 })  # fmt: skip
 _TEXTS: Final = frozenset({"string", "template_string", "interpreted_string_literal", "raw_string_literal"})
 _NOTHING: Final = frozenset({
-    "comment", "type_annotation", "type_arguments", "type_parameters", "interface_declaration", "type_identifier",
+    "comment", "type_annotation", "type_arguments", "type_parameters",
+    "interface_declaration", "type_identifier",
     "type_alias_declaration", "number", "true", "false", "null", "undefined", "regex", "int_literal", "nil",
     "predefined_type", "type_declaration", "package_clause", "float_literal",
 })  # fmt: skip
@@ -73,57 +78,48 @@ def _step(node: Node) -> Step:
         return _text(node)
     if kind in _FUNCTIONS:
         return _function(node)
-    if kind in ("member_expression", "selector_expression", "subscript_expression", "index_expression"):
-        return _member(node)
-    if kind in ("call_expression", "new_expression"):
-        return _call(node)
-    if kind in ("binary_expression", "unary_expression"):
-        return _operation(node)
-    if kind in ("ternary_expression", "if_statement", "while_statement"):
-        return _choice(node)
-    if kind in ("object", "object_pattern", "literal_value"):
-        return _map(node)
-    if kind in ("array", "array_pattern", "expression_list") and node.named_child_count != 1:
-        return several("list", line, [_step(child) for child in node.named_children])
-    if kind == "composite_literal":
-        return _field(node, "body")
-    if kind == "type_conversion_expression":
-        return _field(node, "operand")
-    if kind == "slice_expression":
-        return several("slice", line, [_field(node, "operand")])
-    return _statement(node)
+    return _MADE.get(kind, _block)(node)
 
 
-def _statement(node: Node) -> Step:
-    line, kind = _line(node), node.type
-    if kind in ("variable_declarator", "var_spec", "const_spec", "public_field_definition", "field_definition"):
-        target = _field(node, "name", "property")
-        if target.kind == "name" and kind.endswith("field_definition"):
-            target = Step("name", line, ("this", *target.name))
-        return Step("assign", line, ("=",), [(TARGET, target), ("", _field(node, "value"))])
-    if kind in ("assignment_expression", "augmented_assignment_expression", "short_var_declaration"):
-        return _assignment(node)
-    if kind == "assignment_statement":
-        return _assignment(node)
-    if kind in ("for_in_statement", "range_clause"):
-        over = several("item", line, [_field(node, "right")])
-        loop = Step("assign", line, ("=",), [(TARGET, _field(node, "left")), ("", over)])
-        return several("any", line, [loop, _field(node, "body")])
-    if kind in ("return_statement", "throw_statement"):
-        way: Kind = "return" if kind.startswith("return") else "raise"
-        return several(way, line, [_step(child) for child in node.named_children])
-    if kind in ("class_declaration", "class"):
-        inner = [("", _step(child)) for child in node.named_children if child.type == "class_body"]
-        return Step("class", line, (_said(node.child_by_field_name("name")),), inner)
-    if kind == "import_statement":
-        return _imports(node)
-    if kind == "import_spec":
-        module = _said(node.child_by_field_name("path")).strip('"`')
-        name = _said(node.child_by_field_name("name")) or module.rpartition("/")[2]
-        return Step("import", line, (name, module, ""))
-    if kind in ("as_expression", "satisfies_expression", "type_assertion_expression"):
-        return _step(node.named_children[0]) if node.named_children else Step("const", line)
-    return _block(node)
+def _list(node: Node) -> Step:
+    if node.type == "expression_list" and node.named_child_count == 1:
+        return _step(node.named_children[0])
+    return several("list", _line(node), [_step(child) for child in node.named_children])
+
+
+def _inner(node: Node) -> Step:
+    """What a type is asserted of, or made of."""
+    inner = node.child_by_field_name("operand") or next(iter(node.named_children), None)
+    return _step(inner) if inner is not None else Step("const", _line(node))
+
+
+def _declared(node: Node) -> Step:
+    target = _field(node, "name", "property")
+    if target.kind == "name" and node.type.endswith("field_definition"):
+        target = Step("name", _line(node), ("this", *target.name))
+    return Step("assign", _line(node), ("=",), [(TARGET, target), ("", _field(node, "value"))])
+
+
+def _loop(node: Node) -> Step:
+    over = several("item", _line(node), [_field(node, "right")])
+    loop = Step("assign", _line(node), ("=",), [(TARGET, _field(node, "left")), ("", over)])
+    return several("any", _line(node), [loop, _field(node, "body")])
+
+
+def _ended(node: Node) -> Step:
+    way: Kind = "return" if node.type.startswith("return") else "raise"
+    return several(way, _line(node), [_step(child) for child in node.named_children])
+
+
+def _class(node: Node) -> Step:
+    inner = [("", _step(child)) for child in node.named_children if child.type == "class_body"]
+    return Step("class", _line(node), (_said(node.child_by_field_name("name")),), inner)
+
+
+def _import_spec(node: Node) -> Step:
+    module = _said(node.child_by_field_name("path")).strip('"`')
+    name = _said(node.child_by_field_name("name")) or module.rpartition("/")[2]
+    return Step("import", _line(node), (name, module, ""))
 
 
 def _text(node: Node) -> Step:
@@ -169,7 +165,11 @@ def _call(node: Node) -> Step:
 
 def _operation(node: Node) -> Step:
     said = _said(node.child_by_field_name("operator"))
-    sides = [child for name in ("left", "right", "argument", "operand") if (child := node.child_by_field_name(name))]
+    sides = [
+        child
+        for name in ("left", "right", "argument", "operand")
+        if (child := node.child_by_field_name(name))
+    ]
     steps = [_step(side) for side in sides]
     if said in _TESTS:
         return several("test", _line(node), steps)
@@ -219,12 +219,14 @@ def _key(node: Node | None) -> str:
 def _assignment(node: Node) -> Step:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     operator = _said(node.child_by_field_name("operator")) or "="
-    if left is not None and right is not None and left.type == right.type == "expression_list":
-        if left.named_child_count == right.named_child_count:
-            pairs = zip(left.named_children, right.named_children, strict=True)
-            parts = [[(TARGET, _step(one)), ("", _step(given))] for one, given in pairs]
-            return several("any", _line(node), [Step("assign", _line(node), (operator,), p) for p in parts])
-    return Step("assign", _line(node), (operator,), [(TARGET, _field(node, "left")), ("", _field(node, "right"))])
+    lists = left is not None and right is not None and left.type == right.type == "expression_list"
+    if lists and left and right and left.named_child_count == right.named_child_count:
+        pairs = zip(left.named_children, right.named_children, strict=True)
+        parts = [[(TARGET, _step(one)), ("", _step(given))] for one, given in pairs]
+        return several("any", _line(node), [Step("assign", _line(node), (operator,), p) for p in parts])
+    return Step(
+        "assign", _line(node), (operator,), [(TARGET, _field(node, "left")), ("", _field(node, "right"))]
+    )
 
 
 def _function(node: Node) -> Step:
@@ -263,3 +265,28 @@ def _imports(node: Node) -> Step:
         elif child.type == "identifier":
             found.append(Step("import", _line(child), (_said(child), module, "")))
     return several("any", _line(node), found)
+
+
+def _by(makes: dict[Callable[[Node], Step], str]) -> dict[str, Callable[[Node], Step]]:
+    return {kind: make for make, kinds in makes.items() for kind in kinds.split()}
+
+
+_MADE: Final = _by({
+    _member: "member_expression selector_expression subscript_expression index_expression",
+    _call: "call_expression new_expression",
+    _operation: "binary_expression unary_expression",
+    _choice: "ternary_expression if_statement while_statement",
+    _map: "object object_pattern literal_value",
+    _list: "array array_pattern expression_list",
+    _inner: "type_conversion_expression as_expression satisfies_expression type_assertion_expression",
+    _declared: "variable_declarator var_spec const_spec public_field_definition field_definition",
+    _assignment: "assignment_expression augmented_assignment_expression short_var_declaration"
+    " assignment_statement",
+    _loop: "for_in_statement range_clause",
+    _ended: "return_statement throw_statement",
+    _class: "class_declaration class",
+    _imports: "import_statement",
+    _import_spec: "import_spec",
+    lambda node: _field(node, "body"): "composite_literal",
+    lambda node: several("slice", _line(node), [_field(node, "operand")]): "slice_expression",
+})  # fmt: skip

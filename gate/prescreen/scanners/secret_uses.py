@@ -98,7 +98,9 @@ def _read(files: Sequence[tuple[str, bytes, bool]], until: float) -> dict[str, F
     """What could be read of them. A file that stops this reader is named by others, which read it, too."""
     options = {"python": [path for path, _, python in files if python]}
     left = max(1.0, until - time.monotonic())
-    results = scan_isolated(_READER, [(path, data) for path, data, _ in files], options=options, deadline=left)
+    results = scan_isolated(
+        _READER, [(path, data) for path, data, _ in files], options=options, deadline=left
+    )
     return {result.path: result.value for result in results if result.value is not None}
 
 
