@@ -15,7 +15,7 @@ Way = Literal[
 class Use:
     """One use that is neither authentication nor a check.
 
-    ``secret``: its name as written. ``sink``: what it is given to. ``function``: where that stands. ``marks``:
+    ``secret``: its name as written. ``sink``: what it is given to. ``function``: where it stands. ``marks``:
     what was done to it on its way (flow.py). ``source``: the line where it is taken. ``whole``: no single
     value, but all settings; ``origin``: the module that they come from, as imported; empty where only a name
     says that they are settings.

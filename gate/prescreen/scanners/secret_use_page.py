@@ -21,7 +21,7 @@ same file, to where it goes:
 |---|---|
 | any of these after it was computed with, character by character (XOR, arithmetic); not an error | high |
 | such arithmetic by itself; a delay | medium |
-| a header or an entry of what is sent, which do not authenticate; an answer, a log, a label, an error | medium |
+| a header or an entry of what is sent that does not authenticate; an answer, log, label or error | medium |
 | what a bundler puts into pages (`define`, `env` in the settings of Vite, Next, webpack ...) | medium |
 | all settings or the whole environment in an answer, in what is sent, in a bundle | medium |
 | a part or a hash of it; an `api_key` in an answer or a bundle; a file, as it is; settings in a log | low |

@@ -133,7 +133,7 @@ def _finding(one: NewUse, view: View) -> Finding:
     use = one.use
     lines = (use.line, use.source)
     line = next((line for line in lines if view.source.changed.touches(line, line)), use.line)
-    what = f"All of {use.secret}" if use.whole else use.secret
+    what = f"All of {use.secret}" if use.whole else f"The secret {use.secret}"
     evidence = {
         "secret": use.secret,
         "goes to": use.sink,

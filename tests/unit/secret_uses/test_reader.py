@@ -14,9 +14,9 @@ from gate.secret_uses.facts import FileUses, Use
 from gate.secret_uses.reader import read
 
 _PIECES = st.sampled_from(
-    ["settings", ".", "SECRET_KEY", "os.environ", "(", ")", "[", "]", "{", "}", "^", "=", " ", "\n", ",", "lambda ",
-     "def f(a):", "return ", "for x in ", "...", ":", "process.env", "=>", "const ", "func ", ":=", "`${", "}`",
-     "headers", '"ETag"', "print", "'", "\\", "\0", "é", "class A:", "await ", "yield "]
+    ["settings", ".", "SECRET_KEY", "os.environ", "(", ")", "[", "]", "{", "}", "^", "=", " ", "\n", ",",
+     "lambda ", "def f(a):", "return ", "for x in ", "...", ":", "process.env", "=>", "const ", "func ", ":=",
+     "`${", "}`", "headers", '"ETag"', "print", "'", "\\", "\0", "é", "class A:", "await ", "yield "]
 )  # fmt: skip
 
 
