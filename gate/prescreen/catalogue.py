@@ -18,6 +18,7 @@ from gate.prescreen.scanners import (
     infrastructure,
     opaque,
     protections,
+    secret_uses,
     secrets,
     supply_rules,
 )
@@ -46,6 +47,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield meta, guarded_scripts.PAGES[meta.id].strip()
     for meta in protections.RULES:
         yield meta, protections.PAGES[meta.id].strip()
+    for meta in secret_uses.RULES:
+        yield meta, secret_uses.PAGES[meta.id].strip()
     for rule in (*ast_rules(), *plugin_rules()):
         yield rule.meta, rule.page
     for meta in semgrep_rules().values():

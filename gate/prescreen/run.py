@@ -28,6 +28,7 @@ from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.protections import Protections
+from gate.prescreen.scanners.secret_uses import SecretUses
 from gate.prescreen.scanners.secrets import Secrets
 from gate.prescreen.scanners.semgrep import Semgrep
 from gate.prescreen.scope import sources
@@ -54,6 +55,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Imports(),
         Infrastructure(),
         Protections(),
+        SecretUses(),
     )
 }
 

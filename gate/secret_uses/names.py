@@ -1,0 +1,94 @@
+"""Words: which names are of secrets and of settings, and which say that a value serves to authenticate."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Final
+
+_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SECRET: Final = re.compile(
+    r"(?:^|_)(?:secrets?|secret_?key|tokens?|pass(?:word|wd|phrase)s?|api_?keys?|(?:private|access|signing|encryption"
+    r"|master|auth|webhook|service_role|jwt|hmac|session|deploy)_?key|credentials?|dsn|connection_string|signing_salt"
+    r"|(?:database|db|redis|broker|mongo(?:db)?|postgres(?:ql)?|mysql|amqp|sqlalchemy_database)_ur[il])(?:_\w{1,8})?$"
+)
+_NO_SECRET: Final = re.compile(
+    r"public|publishable|(?:^|_)(?:max|min|num|vite|react_app|site|csrf|xsrf|eos|bos|pad|unk|sep|mask|stop|sentry|count"
+    r"|input|output|total|completion|prompt|context|design|use|has|is|require|enable|allow|validate|show|no|hide)_"
+    r"|(?:^|_)(?:ids?|name|names|file|path|dir|ttl|expir\w*|length|len|size|count|type|header|field|lifetime|timeout"
+    r"|algorithm|enabled|prefix|suffix|env|arn|version|policy|url|uri|endpoint|age|limit|required|days|hours|minutes"
+    r"|seconds|param|format|class|scope|scopes|provider|manager|store|backend|service|hash|index|ref|regex|pattern"
+    r"|label|error|kind|role|min|max|rate|list|map|set|var)$"
+)
+_DATABASE: Final = re.compile(r"(?:database|db|redis|broker|mongo\w*|postgres\w*|mysql|amqp)_ur[il]$")
+_WHOLE: Final = frozenset(
+    {"settings", "config", "configuration", "conf", "cfg", "app_config", "app_settings"}
+)
+_HOLDERS: Final = _WHOLE | {"environ", "env", "secrets", "credentials"}
+_AUTHENTICATES: Final = re.compile(
+    r"auth|token|secret|passw|pwd|passphrase|(?:^|_)(?:pass|keys?|sig|urls?|uri|app_?id|user(?:name)?|k)$|api_?key"
+    r"|credential|signature|bearer|cookie|jwt|session|csrf|(?:^|_)dsn|connection|private|access|licen[cs]e|cert"
+    r"|_key_|database|webhook|client_id|login"
+)
+_AUTHENTICATING_TEXT: Final = re.compile(
+    r"bearer|basic |token|auth|passw|api_?-?key|secret|\bkey=|credential|://|--?p(?:ass)?\b|login",
+    re.IGNORECASE,
+)
+_HEADER: Final = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9]*-)+[A-Za-z0-9]+|[Ee][Tt]ag|[Ss]erver|[Vv]ia|[Vv]ary|[Ll]ink|[Ll]ocation|[Ww]arning"
+)
+_BUNDLER: Final = re.compile(
+    r"(?:next|vite|webpack|rollup|nuxt|astro|esbuild|rspack|rsbuild|vue|svelte|craco|metro|expo|quasar|gatsby|electron"
+    r"|app)[\w.-]*\.config[\w.-]*|webpack[\w.-]*|(?:config\.)?rollup[\w.-]*|esbuild[\w.-]*"
+)
+
+
+@lru_cache(8192)
+def snake(name: str) -> str:
+    """``sessionSecret`` and ``X-Session`` in snake case."""
+    return _LETTERS.sub("_", name.lstrip("#$")).lower().replace("-", "_").strip("_")
+
+
+@lru_cache(8192)
+def is_secret(name: str) -> bool:
+    """Does a setting of this name hold a secret?"""
+    plain = snake(name)
+    if _DATABASE.search(plain):
+        return True
+    return _SECRET.search(plain) is not None and _NO_SECRET.search(plain) is None
+
+
+def is_settings(name: str) -> bool:
+    """Is an object of this name all settings of a program?"""
+    return snake(name) in _WHOLE
+
+
+def holds_settings(name: str) -> bool:
+    """Does an object of this name hold settings, among them secrets?"""
+    plain = snake(name)
+    return plain in _HOLDERS or plain.endswith(("_config", "_settings", "_cfg", "_conf", "_env"))
+
+
+def authenticates(key: str) -> bool:
+    """Does a keyword, an entry or a header of this name serve to authenticate or to connect?"""
+    return _AUTHENTICATES.search(snake(key)) is not None
+
+
+def is_authenticating_text(text: str) -> bool:
+    """Does a text around a value say that it authenticates: ``Bearer {}``, ``https://{}@host``?"""
+    return _AUTHENTICATING_TEXT.search(text) is not None
+
+
+def is_header(text: str) -> bool:
+    """Is it the name of a header?"""
+    return len(text) < 60 and _HEADER.fullmatch(text) is not None
+
+
+def is_bundler(path: str) -> bool:
+    """Is the file what a bundler of web pages is configured by?"""
+    at = PurePosixPath(path)
+    stem = at.name.lower().removesuffix(at.suffix)
+    return (
+        at.suffix in (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts") and _BUNDLER.fullmatch(stem) is not None
+    )
