@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from gate.tracing.behaviour.program_chains import Actors
@@ -97,7 +99,7 @@ def test_its_start_is_not_told_and_anothers_is() -> None:
         ("/proc/net/tcp", "rw", True, False),
     ],
 )
-def test_the_driver_asks_what_listens(path: str, access: str, driver: bool, own: bool) -> None:
+def test_the_driver_asks_what_listens(path: str, access: Literal["r", "rw"], driver: bool, own: bool) -> None:
     actors = Actors()
     if driver:
         actors._drivers.add(7)
