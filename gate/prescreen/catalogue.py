@@ -14,6 +14,7 @@ from gate.prescreen.scanners import (
     governance,
     guarded_scripts,
     hidden_text,
+    identities,
     imports,
     infrastructure,
     opaque,
@@ -36,6 +37,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *governance.RULES,
         *dependencies.RULES,
         *destinations.RULES,
+        *identities.RULES,
         *supply_rules.RULES,
         *imports.RULES,
     ):
