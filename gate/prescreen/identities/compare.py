@@ -43,17 +43,16 @@ def changed(
     gone = [(path, one) for path, many in base.items() for one in many if one.value not in kept]
     come = [(path, one) for path, many in head.items() for one in many if one.value not in had]
     told: set[int] = set()
-    for sort, pairs in (
-        ("twin", _twins(gone, come)),
-        ("same", _same(gone, come)),
-        ("moved", _moved(gone, come)),
-    ):
+    found: tuple[tuple[Sort, Iterator[tuple[Identifier, Placed]]], ...] = (
+        ("twin", _twins(gone, come)), ("same", _same(gone, come)), ("moved", _moved(gone, come)),
+    )  # fmt: skip
+    for sort, pairs in found:
         for before, (path, after) in pairs:
             if id(before) in told or id(after) in told:
                 continue
             told |= {id(before), id(after)}
             is_key = before.shape == after.shape == "key"
-            yield ChangedIdentity("key" if is_key and sort == "same" else sort, path, before, after)  # type: ignore[arg-type]
+            yield ChangedIdentity("key" if is_key and sort == "same" else sort, path, before, after)
 
 
 def _twins(gone: Sequence[Placed], come: Sequence[Placed]) -> Iterator[tuple[Identifier, Placed]]:
@@ -90,10 +89,10 @@ def _same(gone: Sequence[Placed], come: Sequence[Placed]) -> Iterator[tuple[Iden
         many = at.get((path, before.path))
         if not many or (before.shape in _UNCERTAIN and not before.party):
             continue
-        placed = next((one for one in many if one[1].shape == before.shape), None)
-        if placed is not None and (before.party or before.shape in ("bank", "key", "wallet")):
-            many.remove(placed)
-            yield before, placed
+        found = next((one for one in many if one[1].shape == before.shape), None)
+        if found is not None and (before.party or before.shape in ("bank", "key", "wallet")):
+            many.remove(found)
+            yield before, found
 
 
 def _moved(gone: Sequence[Placed], come: Sequence[Placed]) -> Iterator[tuple[Identifier, Placed]]:
@@ -106,9 +105,9 @@ def _moved(gone: Sequence[Placed], come: Sequence[Placed]) -> Iterator[tuple[Ide
         if not many or is_broad(before.party):
             continue
         if len(many) == 1 or before.shape == "bank":
-            placed = many[0]
-            if (path, before.path) != (placed[0], placed[1].path):
-                yield before, placed
+            to, after = many[0]
+            if (path, before.path) != (to, after.path):
+                yield before, many[0]
 
 
 def _meant(one: Identifier) -> tuple[str, str]:

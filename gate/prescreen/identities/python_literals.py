@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gate.prescreen.identities.written import UNNAMED, Written
@@ -51,49 +51,56 @@ def _text(module: Module, node: ast.AST) -> str | None:
 
 def _below(
     module: Module, node: ast.AST, names: tuple[str, ...]
-) -> Iterator[tuple[ast.AST, tuple[str, ...]]]:
+) -> Iterable[tuple[ast.AST, tuple[str, ...]]]:
     """The parts of a node, each with the names that lead to it."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            for child in ast.iter_child_nodes(node):
-                yield child, (*names, node.name)
+            return [(child, (*names, node.name)) for child in ast.iter_child_nodes(node)]
         case ast.arguments():
-            given = [*node.posonlyargs, *node.args]
-            for arg, default in zip(given[len(given) - len(node.defaults) :], node.defaults, strict=True):
-                yield default, (*names, arg.arg)
-            for arg, value in zip(node.kwonlyargs, node.kw_defaults, strict=True):
-                if value is not None:
-                    yield value, (*names, arg.arg)
-        case ast.Assign():
-            name = _target(node.targets[0])
-            yield node.value, (*names, name) if name else names
-        case ast.AnnAssign() | ast.NamedExpr():
-            if node.value is not None:
-                yield node.value, (*names, _target(node.target))
-        case ast.keyword(arg=str(word)):
-            yield node.value, (*names, word)
+            return [(value, (*names, name)) for name, value in _defaults(node)]
         case ast.Dict():
-            for key, value in zip(node.keys, node.values, strict=True):
-                word = _text(module, key) if key is not None else None
-                yield value, (*names, word) if word else names
-        case ast.Compare(left=ast.Name() | ast.Attribute() | ast.Subscript() as left):
-            for side in node.comparators:
-                yield side, (*names, _target(left))
+            keys = [_text(module, key) if key is not None else None for key in node.keys]
+            pairs = zip(keys, node.values, strict=True)
+            return [(value, (*names, key) if key else names) for key, value in pairs]
         case ast.Call():
-            if isinstance(node.func, ast.Attribute):
-                yield node.func.value, names
-            yield from _given(module, node, names)
+            return _given(module, node, names)
         case ast.Subscript():
-            yield node.value, names
-        case _:
-            for child in ast.iter_child_nodes(node):
-                yield child, names
+            return [(node.value, names)]
+    named = _named(node)
+    if named is not None:
+        return [(value, (*names, named[0]) if named[0] else names) for value in named[1]]
+    return [(child, names) for child in ast.iter_child_nodes(node)]
+
+
+def _named(node: ast.AST) -> tuple[str, list[ast.expr]] | None:
+    """What gives a name one value, or compares it with some."""
+    match node:
+        case ast.Assign():
+            return _target(node.targets[0]), [node.value]
+        case ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
+            return _target(node.target), [value]
+        case ast.keyword(arg=str(word)):
+            return word, [node.value]
+        case ast.Compare(left=ast.Name() | ast.Attribute() | ast.Subscript() as left):
+            return _target(left), node.comparators
+    return None
+
+
+def _defaults(node: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    given = [*node.posonlyargs, *node.args]
+    for arg, default in zip(given[len(given) - len(node.defaults) :], node.defaults, strict=True):
+        yield arg.arg, default
+    for arg, value in zip(node.kwonlyargs, node.kw_defaults, strict=True):
+        if value is not None:
+            yield arg.arg, value
 
 
 def _given(
     module: Module, call: ast.Call, names: tuple[str, ...]
 ) -> Iterator[tuple[ast.AST, tuple[str, ...]]]:
     """What a call is given: what stands at a place has no name; of a look-up with a default, the key's."""
+    if isinstance(call.func, ast.Attribute):
+        yield call.func.value, names
     key = _text(module, call.args[0]) if len(call.args) == 2 else None
     if key is not None and _target(call.func) in _LOOKS_UP:
         yield call.args[1], (*names, key)

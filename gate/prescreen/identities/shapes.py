@@ -14,9 +14,11 @@ from gate.supply.addresses import is_account
 Shape = Literal["bank", "key", "wallet", "uuid", "prefixed", "opaque", "plain", ""]
 
 _KEY: Final = re.compile(
-    r"-----BEGIN (?:[A-Z]{2,5} )?PUBLIC KEY-----[\s\\nrA-Za-z0-9+/=]{40,8000}-----END (?:[A-Z]{2,5} )?PUBLIC KEY-----\s*"
+    r"-----BEGIN (?:[A-Z]{2,5} )?PUBLIC KEY-----[\s\\nrA-Za-z0-9+/=]{40,8000}"
+    r"-----END (?:[A-Z]{2,5} )?PUBLIC KEY-----\s*"
     r"|RW[A-Za-z0-9+/]{54}"
-    r"|(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3}|sk-ssh-ed25519@openssh\.com) AAAA[A-Za-z0-9+/]{40,3000}={0,3}(?: [^\n]{0,200})?"
+    r"|(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3}|sk-ssh-ed25519@openssh\.com)"
+    r" AAAA[A-Za-z0-9+/]{40,3000}={0,3}(?: [^\n]{0,200})?"
 )
 _WALLET: Final = re.compile(r"0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][a-km-zA-HJ-NP-Z1-9]{25,34}")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")

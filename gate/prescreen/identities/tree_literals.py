@@ -1,4 +1,4 @@
-"""Values of programs with a tree-sitter grammar: JavaScript, TypeScript, Go, Terraform, pages, shell and more."""
+"""Values of programs with a tree-sitter grammar: JavaScript, Go, Terraform, pages, shell and more."""
 
 from __future__ import annotations
 
