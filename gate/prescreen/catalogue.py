@@ -11,6 +11,7 @@ from gate.prescreen.scanners import (
     commands,
     dependencies,
     destinations,
+    digest_grants,
     governance,
     guarded_scripts,
     hidden_text,
@@ -46,6 +47,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield meta, ""
     for meta in guarded_scripts.RULES:
         yield meta, guarded_scripts.PAGES[meta.id].strip()
+    for meta in digest_grants.RULES:
+        yield meta, digest_grants.PAGES[meta.id].strip()
     for meta in protections.RULES:
         yield meta, protections.PAGES[meta.id].strip()
     for rule in (*ast_rules(), *plugin_rules()):
