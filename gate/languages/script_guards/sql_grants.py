@@ -1,4 +1,4 @@
-"""What SQL does where a digest is equal to a written one, by words: dialects differ. For the limited child."""
+"""What SQL does where a digest is equal to a written one, by words. For the limited child."""
 
 from __future__ import annotations
 

@@ -34,10 +34,14 @@ _SPELT: Final = 6
 """Letters of one case in a row: words are made of such runs, random tokens hardly are."""
 _LETTERS_KEPT: Final = 0.7
 _SHORTEST: Final = 8
+_FILLED: Final = re.compile(r"[<>{}$%]")
+"""Marks of what is filled in later."""
 _PLACEHOLDER: Final = re.compile(
-    r"x{4,}|0{6,}|12345|abcd|dummy|example|placeholder|changeme|change-me|your[-_]|sample|<|\$|\{|%[sd(]|todo|test",
+    r"x{4,}|0{6,}|12345|abcd|dummy|example|placeholder|change-?me|your[-_]|sample|todo|^none$|^null$|^true$|^false$"
+    r"|unknown|default|string",
     re.IGNORECASE,
 )
+"""Words that stand for any name."""
 
 
 def shape_of(value: str) -> Shape:
@@ -47,9 +51,9 @@ def shape_of(value: str) -> Shape:
         return ""
     if _KEY.fullmatch(text):
         return "key"
-    if len(text) > 200 or _PLACEHOLDER.search(text):
+    if len(text) > 200 or _FILLED.search(text):
         return ""
-    if is_account(text.upper()) and text[:2].isalpha():
+    if text[:2].isalpha() and is_account(text.upper()):
         return "bank"
     if _UUID.fullmatch(text):
         return "uuid" if len(set(text)) > 6 else ""
@@ -59,7 +63,8 @@ def shape_of(value: str) -> Shape:
         return "prefixed"
     if _is_random(text):
         return "opaque"
-    return "plain" if _PLAIN.fullmatch(text) and not _DATED.fullmatch(text) else ""
+    is_plain = _PLAIN.fullmatch(text) and not _DATED.fullmatch(text) and not _PLACEHOLDER.search(text)
+    return "plain" if is_plain else ""
 
 
 def _is_random(text: str) -> bool:
