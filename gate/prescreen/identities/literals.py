@@ -15,9 +15,8 @@ import msgspec
 from gate.languages.content import reader_of
 from gate.prescreen.identities import data_literals, python_literals, tree_literals
 from gate.prescreen.identities.names import is_broad, is_left_out, party_of
-from gate.prescreen.identities.shapes import Shape, canonical, shape_of
+from gate.prescreen.identities.shapes import Shape, canonical, is_bank, shape_of
 from gate.prescreen.identities.written import Written
-from gate.supply.addresses import is_account
 
 _MOST: Final = 2_000
 _PARTS: Final = 8
@@ -86,7 +85,7 @@ def _joined(parts: Sequence[Written]) -> str | None:
         values = [one.value.replace(" ", "") for one in parts[first:]]
         text = "".join(values)
         if 15 <= len(text) <= 34 and len(values[0]) <= 4 and text[:2].isupper() and text[2:4].isdigit():
-            return text if text.isalnum() and is_account(text) else None
+            return text if is_bank(text) else None
     return None
 
 

@@ -53,7 +53,7 @@ def shape_of(value: str) -> Shape:
         return "key"
     if len(text) > 200 or _FILLED.search(text):
         return ""
-    if text[:2].isalpha() and is_account(text.upper()):
+    if is_bank(text):
         return "bank"
     if _UUID.fullmatch(text):
         return "uuid" if len(set(text)) > 6 else ""
@@ -65,6 +65,12 @@ def shape_of(value: str) -> Shape:
         return "opaque"
     is_plain = _PLAIN.fullmatch(text) and not _DATED.fullmatch(text) and not _PLACEHOLDER.search(text)
     return "plain" if is_plain else ""
+
+
+def is_bank(text: str) -> bool:
+    """Is it a bank account with valid check digits, blanks aside?"""
+    plain = text.replace(" ", "").upper()
+    return plain.isascii() and plain.isalnum() and plain[:2].isalpha() and is_account(plain)
 
 
 def _is_random(text: str) -> bool:

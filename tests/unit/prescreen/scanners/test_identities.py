@@ -135,6 +135,11 @@ def test_no_bytes_stop_the_reader(ending: str, data: bytes) -> None:
     assert isinstance(read(f"a/config.{ending}", data, {}), list)
 
 
+def test_what_is_as_long_as_an_account_is_read_on() -> None:
+    text = 'A = "de__________________ab"\nB = "DE\u00c9\u00c912345678901234567."\nTENANT = "acme"\n'
+    assert [one.value for one in read("a.py", text.encode(), {})] == ["acme"]
+
+
 def test_deep_texts_end() -> None:
     assert read("a.js", b"x = " + b'"a" + ' * 5_000 + b'"b";', {}) == []
     assert read("a.json", b"[" * 50_000, {}) == []
