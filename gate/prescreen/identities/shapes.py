@@ -34,6 +34,8 @@ _SPELT: Final = 6
 """Letters of one case in a row: words are made of such runs, random tokens hardly are."""
 _LETTERS_KEPT: Final = 0.7
 _SHORTEST: Final = 8
+_DIGITS: Final = 8
+"""Digits that a bank account has at least: words in capitals have none."""
 _FILLED: Final = re.compile(r"[<>{}$%]")
 """Marks of what is filled in later."""
 _PLACEHOLDER: Final = re.compile(
@@ -70,7 +72,8 @@ def shape_of(value: str) -> Shape:
 def is_bank(text: str) -> bool:
     """Is it a bank account with valid check digits, blanks aside?"""
     plain = text.replace(" ", "").upper()
-    return plain.isascii() and plain.isalnum() and plain[:2].isalpha() and is_account(plain)
+    is_written = plain.isascii() and plain.isalnum() and plain[:2].isalpha() and plain[2:4].isdigit()
+    return is_written and sum(map(str.isdigit, plain)) >= _DIGITS and is_account(plain)
 
 
 def _is_random(text: str) -> bool:

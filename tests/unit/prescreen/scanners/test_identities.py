@@ -90,6 +90,7 @@ def test_an_account_that_base_knows_is_not_new() -> None:
         ("a/pay.yaml", f"account: {ACCOUNT}\n", f"# moved\naccount: {ACCOUNT}\n"),
         ("package-lock.json", '{"integrity": "sha512-aB3dE5fG7hJ9"}', '{"integrity": "sha512-aB3dE5fG7hJ8"}'),
         ("a/pay.yaml", "tenant: ${TENANT}\n", "tenant: ${TENANT_ID}\n"),
+        ("a/k.yaml", "kind: ClientTrafficPolicy\n", "kind: BackendTrafficPolicy\n"),
         ("a/style.html", '<p class="mt4x2b7y9">a</p>\n', '<p class="mt4x2b7y8">a</p>\n'),
     ],
 )  # fmt: skip
