@@ -27,6 +27,9 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{10,128}={0,2}")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][\w.@+-]{2,99}")
 _DATED: Final = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])(?:-?[0-3]\d)?|v?\d+(?:\.\d+){1,3}")
 _RUNS: Final = re.compile(r"[0-9]+|[a-z]+|[A-Z]+")
+_MIXED: Final = re.compile(r"(?=[A-Za-z]\d|\d[A-Za-z])")
+_MIXED_LEAST: Final = 4
+"""Places where a digit meets a letter with nothing between: ``0007_job_add_field`` has none."""
 _NUMBER: Final = re.compile(r"[\d ._-]+")
 _TURNS: Final = 5
 """Runs of digits, small and large letters that a random token of ten characters has at least."""
@@ -82,6 +85,8 @@ def _is_random(text: str) -> bool:
     runs = _RUNS.findall(text)
     digits = sum(map(str.isdigit, text))
     if digits < 2 or digits > len(text) - 2:
+        return False
+    if len(_MIXED.findall(text)) < _MIXED_LEAST:
         return False
     return len(runs) >= _TURNS and all(len(run) < _SPELT for run in runs if not run.isdigit())
 

@@ -91,6 +91,7 @@ def test_an_account_that_base_knows_is_not_new() -> None:
         ("package-lock.json", '{"integrity": "sha512-aB3dE5fG7hJ9"}', '{"integrity": "sha512-aB3dE5fG7hJ8"}'),
         ("a/pay.yaml", "tenant: ${TENANT}\n", "tenant: ${TENANT_ID}\n"),
         ("a/k.yaml", "kind: ClientTrafficPolicy\n", "kind: BackendTrafficPolicy\n"),
+        ("a/k.py", 'STEP = "0007_job_add_error_field"\n', 'STEP = "0008_job_add_error_field"\n'),
         ("a/style.html", '<p class="mt4x2b7y9">a</p>\n', '<p class="mt4x2b7y8">a</p>\n'),
     ],
 )  # fmt: skip
