@@ -11,9 +11,11 @@ from gate.prescreen.scanners import (
     commands,
     dependencies,
     destinations,
+    digest_grants,
     governance,
     guarded_scripts,
     hidden_text,
+    identities,
     imports,
     infrastructure,
     opaque,
@@ -37,6 +39,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *governance.RULES,
         *dependencies.RULES,
         *destinations.RULES,
+        *identities.RULES,
         *supply_rules.RULES,
         *imports.RULES,
     ):
@@ -45,6 +48,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield meta, ""
     for meta in guarded_scripts.RULES:
         yield meta, guarded_scripts.PAGES[meta.id].strip()
+    for meta in digest_grants.RULES:
+        yield meta, digest_grants.PAGES[meta.id].strip()
     for meta in protections.RULES:
         yield meta, protections.PAGES[meta.id].strip()
     for meta in secret_uses.RULES:

@@ -24,6 +24,7 @@ from gate.prescreen.scanners.destinations import Destinations
 from gate.prescreen.scanners.governance import Governance
 from gate.prescreen.scanners.guarded_scripts import GuardedScripts
 from gate.prescreen.scanners.hidden_text import HiddenText
+from gate.prescreen.scanners.identities import Identities
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
 from gate.prescreen.scanners.opaque import Opaque
@@ -52,6 +53,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Commands(),
         Dependencies(),
         Destinations(),
+        Identities(),
         Imports(),
         Infrastructure(),
         Protections(),

@@ -17,6 +17,7 @@ from gate.model.forced import GUARDS
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended, unread_files_text
+from gate.prescreen.scanners.digest_grants import digest_grants
 from gate.prescreen.scope import only_new
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
@@ -78,7 +79,7 @@ class GuardedScripts:
         named = {id(view.source) for view, _ in head}
         base, _ = _look([v for v in views.of(_LANGUAGES, "base") if id(v.source) in named], request)
         found = only_new([*_findings(head)], [*_findings(base)], request.change)
-        result = ended(self.name, found)
+        result = ended(self.name, [*found, *digest_grants(request)])
         why = f"{unread_files_text(unlooked)} (read elsewhere)" if unlooked else ""
         return replace(result, stages=tuple(replace(s, reason=why or s.reason) for s in result.stages))
 

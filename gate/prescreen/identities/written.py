@@ -1,0 +1,16 @@
+"""One value that a file has written down, as the readers of every language hand it on."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+UNNAMED: Final = "()"
+"""Stands in a path for an argument that has only a place."""
+
+
+class Written(NamedTuple):
+    """``path``: the names that lead to it, outermost first; no numbers of list entries."""
+
+    path: tuple[str, ...]
+    value: str
+    line: int

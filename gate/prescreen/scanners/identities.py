@@ -1,0 +1,170 @@
+"""Who something belongs to or goes to, and became somebody else: accounts, tenants, keys that are trusted.
+
+No line looks odd: the call, the key and the comment stay, one id is another one. A run does not show it
+either, since nothing else is done.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.path_roles import is_unshipped
+from gate.model.change import Tree
+from gate.model.finding import Finding
+from gate.model.location import Location
+from gate.model.rule import Confidence, RuleMeta, Severity
+from gate.prescreen.identities.compare import ChangedIdentity, changed, is_slip
+from gate.prescreen.identities.literals import Identifier
+from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
+from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.destination_lines import role_of
+from gate.prescreen.scope import sources
+from gate.prescreen.text_rule import finding, rule
+
+CHANGED: Final = rule.meta(
+    "identity.changed",
+    "An account, a tenant or a trusted key became another one",
+    severity="medium",
+    confidence="medium",
+    topic="identity",
+    cwe=(345, 840, 471),
+    attack=("T1565.001", "T1036"),
+    why="Whoever the id names gets the money, the data or the trust. Everything around it stays as it was, "
+    "so no test fails and no run differs. High is an id that is another one by one character, and a public "
+    "key that was replaced.",
+    fix="Compare the new id with the one that its owner gives you, by another way than this change.",
+)
+NEW: Final = rule.meta(
+    "identity.new",
+    "A bank account that the project had nothing to do with",
+    severity="medium",
+    confidence="medium",
+    topic="identity",
+    cwe=(840, 345),
+    attack=("T1565.001",),
+    why="Money can go to an account that stands nowhere in base, however it is put together.",
+    fix="Say in the change whose account it is; have its owner confirm it.",
+)
+RULES: Final[tuple[RuleMeta, ...]] = (CHANGED, NEW)
+_READER: Final = Reader("gate.prescreen.identities.literals:read", list[Identifier], parses=True, pure=True)
+_LARGEST: Final = 1 << 20
+_MOST: Final = 10
+_MOST_FILES: Final = 300
+_KEY_FILES: Final = (".pub", ".pem", ".key", ".minisign", ".asc", ".crt")
+_ASIDE: Final = re.compile(
+    r"(?:^|[/._-])(?:generated|gen|vendor|vendored|third.?party|node_modules|dist|snapshots?|fixtures?|cassettes"
+    r"|mocks?|stories|storybook|testdata|seeds?|samples?|examples?|min|bundle|lock|known_hosts|migrations|locales?"
+    r"|i18n|grafana|dashboards?)(?=[/._-]|$)",
+    re.IGNORECASE,
+)
+_MATTERS: Final = re.compile(
+    rb"(?i)account|iban|payee|beneficiary|merchant|tenant|recipient|organi|org.?id|workspace|bucket|wallet|kid\b"
+    rb"|(?:project|principal|object|group|client|customer|subscription|cloud|team|property|seller|key|partner"
+    rb"|publisher|site).?id|fingerprint|public.?key|(?:signing|release|verif\w*).?key|[a-z]\d[a-z0-9]{0,40}\d|AAAA|RW[a-z0-9+/]{50}"
+    rb"|[\"']\d{2,}[\"']|[0-9a-f]{8}-"
+)
+_SAID: Final = {
+    "twin": "An identifier is almost the one of base, and another one.",
+    "key": "Another public key stands where one was trusted.",
+    "same": "Another party stands under the same name.",
+    "moved": "An identifier changed while it moved to another place.",
+}
+_BLANKS: Final = re.compile(rb"[\s\"',+()_.-]+")
+
+
+class Identities:
+    """The scanner. ``name`` is the stage's name after ``prescreen:``."""
+
+    name: str = "identities"
+
+    def scan(self, request: PrescreenRequest) -> Prescreened:
+        """Compare the identifiers of all changed files, and ask base for the accounts that are new."""
+        files = [one for one in (*sources(request).files, *_deleted(request)) if _is_read(one)][:_MOST_FILES]
+        if not any(one.head for one in files):
+            return ended(self.name, ())
+        until = time.monotonic() + request.deadline
+        base = _read([(one.path, one.base or b"") for one in files if one.base], until)
+        head = _read([(one.path, one.head) for one in files if one.head], until)
+        found = [*changed(base, head)]
+        told = {id(one.after) for one in found}
+        fresh = [(path, one) for path, many in head.items() for one in many if id(one) not in told]
+        known = {one.value for many in base.values() for one in many}
+        findings = [_finding(one) for one in _few(found)]
+        return ended(self.name, [*findings, *_new(request.base, fresh, known)])
+
+
+def _deleted(request: PrescreenRequest) -> Iterator[Source]:
+    gone = {f.path: f for f in request.change.files if f.status == "deleted" and not f.binary}
+    for path, data in request.base.read_many(tuple(gone)[:_MOST_FILES]):
+        yield Source(path=path, changed=gone[path], language=None, head=b"", base=data)
+
+
+def _is_read(source: Source) -> bool:
+    """Is this a file of the product, and does one of its changed lines say something about a party?"""
+    path = source.path.lower()
+    if is_unshipped(source.path) or _ASIDE.search(path):
+        return False
+    old, new = source.base or b"", source.head
+    if len(old) > _LARGEST or len(new) > _LARGEST or b"\0" in new[:4096]:
+        return False
+    if not path.endswith(_KEY_FILES) and role_of(source) not in ("code", "settings", "markup"):
+        return False
+    before, after = old.split(b"\n"), new.split(b"\n")
+    differ = set(before) ^ set(after)
+    return any(_MATTERS.search(line[:4_000]) for line in differ)
+
+
+def _read(files: Sequence[tuple[str, bytes]], until: float) -> dict[str, list[Identifier]]:
+    """What cannot be read says nothing here: other scanners name it."""
+    left = max(1.0, until - time.monotonic())
+    return (
+        {one.path: one.value or [] for one in scan_isolated(_READER, files, deadline=left)} if files else {}
+    )
+
+
+def _few(found: Sequence[ChangedIdentity]) -> Iterator[ChangedIdentity]:
+    count = Counter[str]()
+    for one in found:
+        count[one.path] += 1
+        if count[one.path] <= _MOST:
+            yield one
+
+
+def _finding(one: ChangedIdentity) -> Finding:
+    grave = one.sort == "key" or (one.sort == "twin" and is_slip(one))
+    names = one.after.path.rpartition("\x1f")[2] or one.after.party
+    return finding(
+        CHANGED,
+        _SAID[one.sort],
+        Location(path=one.path, line=one.after.line),
+        shape=f"{one.before.value[:200]} {one.after.value[:200]}",
+        evidence={"name": names[:80], "before": one.before.value[-120:], "after": one.after.value[-120:]},
+        severity=Severity.HIGH if grave else None,
+        confidence=Confidence.HIGH if grave else None,
+    )
+
+
+def _new(base: Tree, fresh: Sequence[tuple[str, Identifier]], known: set[str]) -> Iterator[Finding]:
+    """Accounts that no file of base names, however they are spaced there."""
+    wanted = {one.value: (path, one) for path, one in fresh if one.shape == "bank" and one.value not in known}
+    entries = base.entries() if wanted else ()
+    if not entries:
+        return
+    seen: set[str] = set()
+    for _, data in base.read_many(tuple(entry.path for entry in entries if entry.size <= _LARGEST)):
+        plain = _BLANKS.sub(b"", data).upper()
+        seen |= {value for value in wanted if value.encode() in plain}
+    for value, (path, one) in [*wanted.items()][:_MOST]:
+        if value not in seen:
+            yield finding(
+                NEW,
+                "Money can go to a bank account that stood nowhere before.",
+                Location(path=path, line=one.line),
+                shape=value,
+                evidence={"account": value},
+            )
