@@ -76,7 +76,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
         told_runs=told_runs,
         lost=bool(before.keys() - {one.name for one in new.inputs}),
         pinned=new.kind == "images" and bool(had) and all(one.archives for one in had),
-        plain=frozenset(one.name for one in new.inputs if not one.actual),
+        plain=frozenset(one.name for one in new.inputs if not one.actual) - {*new.asked},
     )
     for one in dict.fromkeys(new.inputs):
         if one in had:
@@ -96,7 +96,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
 class _Look:
     """One file's way of being compared. ``is_known``: does base use this place? ``told_runs``: base would
     have said which packages run code at installation. ``lost``: an input of base is not there any more.
-    ``plain``: names that stand for themselves at head.
+    ``plain``: names that stand for themselves at head, too, and that the project itself does not ask for.
     """
 
     kind: FileKind
