@@ -276,7 +276,7 @@ IN_FILES_OF_THEIR_OWN: Final = {
     "log-in-optional", "secret-logged", "copied-elsewhere", "secret-shown", "secret", "condition",
     "artifact-secret", "artifact-whole", "tool-code", "tool-text",
     "packed-secret", "from-anybody", "root-by-group", "writes-system", "engine-open",
-    "rows-to-all", "runs-as-owner", "admin-given", "kept-out",
+    "rows-to-all", "runs-as-owner", "admin-given", "kept-out", "alias-open",
 }  # fmt: skip
 HARMLESS: Final = (
     Pair(
