@@ -134,7 +134,11 @@ _MEASURES: Final = (
     ),
     Measure(
         what="tolerance for clocks",
-        names=re.compile(r"^(?:leeway|clock_?(?:skew|tolerance))(?:_seconds)?$"), more=False,
+        names=re.compile(
+            r"^(?:leeway|clock_?(?:skew|tolerance)|(?:(?:webhook|signature|timestamp|request)_)?tolerance)"
+            r"(?:_(?:seconds|secs?|minutes|ms))?$"
+        ),
+        more=False,
         factor=10, bound=300, scale="seconds",
     ),
     Measure(
