@@ -57,13 +57,13 @@ _WORDS: Final = re.compile(r"(?i)hash|digest|md5|sha\d|crc32|blake|\bsum\d")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{6,}|[A-Za-z0-9+/_-]{24,}")
 
 
-def digest_grants(request: PrescreenRequest) -> tuple[Finding, ...]:
-    """What head has more of these than base."""
+def digest_grants(request: PrescreenRequest) -> tuple[tuple[Finding, ...], list[tuple[str, str]]]:
+    """What head has more of these than base, and what of head could not be read: ``(path, reason)``."""
     views = [view for view in make_views(request).of() if _is_read(view)]
-    head = _look([view for view in views if view.side == "head"], request)
+    head, unlooked = _look([view for view in views if view.side == "head"], request)
     named = {id(view.source) for view, _ in head}
-    base = _look([view for view in views if view.side == "base" and id(view.source) in named], request)
-    return only_new([*_findings(head)], [*_findings(base)], request.change)
+    base, _ = _look([view for view in views if view.side == "base" and id(view.source) in named], request)
+    return only_new([*_findings(head)], [*_findings(base)], request.change), unlooked
 
 
 def _is_read(view: View) -> bool:
@@ -71,11 +71,13 @@ def _is_read(view: View) -> bool:
     return ends and bool(_WORDS.search(view.text) and _HEX.search(view.text))
 
 
-def _look(views: Sequence[View], request: PrescreenRequest) -> list[tuple[View, DigestGrant]]:
-    """What cannot be read is named elsewhere: other scanners read the same text."""
+def _look(
+    views: Sequence[View], request: PrescreenRequest
+) -> tuple[list[tuple[View, DigestGrant]], list[tuple[str, str]]]:
     files = [(view.path, view.text.encode("utf-8", "replace")) for view in views]
     results = scan_isolated(_READER, files, deadline=request.deadline) if files else []
-    return [(view, one) for view, result in zip(views, results, strict=True) for one in result.value or ()]
+    found = [(view, one) for view, result in zip(views, results, strict=True) for one in result.value or ()]
+    return found, [(result.path, result.reason) for result in results if result.value is None]
 
 
 def _findings(found: Sequence[tuple[View, DigestGrant]]) -> Iterator[Finding]:

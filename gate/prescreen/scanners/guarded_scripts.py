@@ -79,9 +79,10 @@ class GuardedScripts:
         named = {id(view.source) for view, _ in head}
         base, _ = _look([v for v in views.of(_LANGUAGES, "base") if id(v.source) in named], request)
         found = only_new([*_findings(head)], [*_findings(base)], request.change)
-        result = ended(self.name, [*found, *digest_grants(request)])
+        granted, unread = digest_grants(request)
+        result = ended(self.name, [*found, *granted], unread)
         why = f"{unread_files_text(unlooked)} (read elsewhere)" if unlooked else ""
-        return replace(result, stages=tuple(replace(s, reason=why or s.reason) for s in result.stages))
+        return replace(result, stages=tuple(replace(s, reason=s.reason or why) for s in result.stages))
 
 
 def _look(

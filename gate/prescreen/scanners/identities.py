@@ -84,18 +84,22 @@ class Identities:
 
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the identifiers of all changed files, and ask base for the accounts that are new."""
-        files = [one for one in (*sources(request).files, *_deleted(request)) if _is_read(one)][:_MOST_FILES]
+        every = [one for one in (*sources(request).files, *_deleted(request)) if _is_read(one)]
+        files = every[:_MOST_FILES]
         if not any(one.head for one in files):
             return ended(self.name, ())
         until = time.monotonic() + request.deadline
-        base = _read([(one.path, one.base or b"") for one in files if one.base], until)
-        head = _read([(one.path, one.head) for one in files if one.head], until)
+        base, _ = _read([(one.path, one.base or b"") for one in files if one.base], until)
+        head, unlooked = _read([(one.path, one.head) for one in files if one.head], until)
+        unlooked += [
+            (one.path, f"past the first {_MOST_FILES} files") for one in every[_MOST_FILES:] if one.head
+        ]
         found = [*changed(base, head)]
         told = {id(one.after) for one in found}
         fresh = [(path, one) for path, many in head.items() for one in many if id(one) not in told]
         known = {one.value for many in base.values() for one in many}
         findings = [_finding(one) for one in _few(found)]
-        return ended(self.name, [*findings, *_new(request.base, fresh, known)])
+        return ended(self.name, [*findings, *_new(request.base, fresh, known)], unlooked)
 
 
 def _deleted(request: PrescreenRequest) -> Iterator[Source]:
@@ -119,12 +123,15 @@ def _is_read(source: Source) -> bool:
     return any(_MATTERS.search(line[:4_000]) for line in differ)
 
 
-def _read(files: Sequence[tuple[str, bytes]], until: float) -> dict[str, list[Identifier]]:
-    """What cannot be read says nothing here: other scanners name it."""
+def _read(
+    files: Sequence[tuple[str, bytes]], until: float
+) -> tuple[dict[str, list[Identifier]], list[tuple[str, str]]]:
+    """The identifiers by file, and what could not be read: ``(path, reason)``."""
     left = max(1.0, until - time.monotonic())
-    return (
-        {one.path: one.value or [] for one in scan_isolated(_READER, files, deadline=left)} if files else {}
-    )
+    results = scan_isolated(_READER, files, deadline=left) if files else []
+    return {one.path: one.value or [] for one in results}, [
+        (one.path, one.reason) for one in results if one.value is None
+    ]
 
 
 def _few(found: Sequence[ChangedIdentity]) -> Iterator[ChangedIdentity]:

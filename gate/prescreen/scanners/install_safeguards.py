@@ -39,8 +39,7 @@ def safeguard_findings(request: PrescreenRequest) -> Iterator[Finding]:
     off = {name for one in bases.values() for name in one.loose}
     told: set[str] = set()
     for path in dict.fromkeys((*places, *bases)):
-        if path in places and path not in heads:
-            continue  # that it cannot be read, the readers of manifests tell
+        # What cannot be read at head holds nothing: a key that stands twice must not hide what is gone.
         lost = [name for name in bases.get(path, Safeguards()).holds if name not in kept]
         loose = [name for name in heads.get(path, Safeguards()).loose if name not in off]
         for name in (*lost, *loose):

@@ -64,18 +64,19 @@ class SecretUses:
         heads = [v for v in views.of(side="head") if _is_read(v)]
         if not heads:
             return ended(self.name, ())
-        head = _read([_packed(v) for v in heads], until)
+        head, unlooked = _read([_packed(v) for v in heads], until)
         if not any(facts.uses for facts in head.values()):
-            return ended(self.name, ())
+            return ended(self.name, (), unlooked)
         bases = [v for v in views.of(side="base") if _is_read(v)]
-        base = _read([*map(_packed, bases), *_deleted(request)], until)
+        base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
         by_path = {v.path: v for v in heads}
         now_at = {v.source.path: v.path for v in bases}
         compared = {p: facts for p, facts in head.items() if p not in now_at or now_at[p] in base}
         found = new_uses(base, compared, now_at)
         confirmed = _Settings(request.head, {**base, **head}, until)
         told = [one for one in found if confirmed.holds(one)]
-        return ended(self.name, [_finding(one, by_path[one.path]) for one in told[:_MOST]])
+        told.sort(key=lambda one: -one.severity.rank)  # many mild ones push no grave one out
+        return ended(self.name, [_finding(one, by_path[one.path]) for one in told[:_MOST]], unlooked)
 
 
 def _is_read(view: View) -> bool:
@@ -94,14 +95,17 @@ def _deleted(request: PrescreenRequest) -> Iterator[tuple[str, bytes, bool]]:
         yield path, data, path.endswith(".py")
 
 
-def _read(files: Sequence[tuple[str, bytes, bool]], until: float) -> dict[str, FileUses]:
-    """What could be read of them. A file that stops this reader is named by others, which read it, too."""
+def _read(
+    files: Sequence[tuple[str, bytes, bool]], until: float
+) -> tuple[dict[str, FileUses], list[tuple[str, str]]]:
+    """What could be read of them, and what could not: ``(path, reason)``."""
     options = {"python": [path for path, _, python in files if python]}
     left = max(1.0, until - time.monotonic())
     results = scan_isolated(
         _READER, [(path, data) for path, data, _ in files], options=options, deadline=left
     )
-    return {result.path: result.value for result in results if result.value is not None}
+    read = {result.path: result.value for result in results if result.value is not None}
+    return read, [(result.path, result.reason) for result in results if result.value is None]
 
 
 class _Settings:
@@ -125,7 +129,7 @@ class _Settings:
     def _any(self, paths: Sequence[str]) -> bool:
         unread = tuple(path for path in paths if path not in self._known)
         texts = [(path, data, path.endswith(".py")) for path, data in self._head.read_many(unread)]
-        self._known |= _read(texts, self._until) if texts else {}
+        self._known |= _read(texts, self._until)[0] if texts else {}
         return any(path in self._known and self._known[path].held for path in paths)
 
 

@@ -18,7 +18,9 @@ HASH = 'createHash("sha256").update(password).digest("hex")'
 
 
 def told(path: str, text: str, base: dict[str, str] | None = None) -> list[str]:
-    return [f.severity.value for f in digest_grants(make_request({path: text}, base))]
+    findings, unread = digest_grants(make_request({path: text}, base))
+    assert unread == []
+    return [f.severity.value for f in findings]
 
 
 JS_LATER = f"""const K = "{HEX}";

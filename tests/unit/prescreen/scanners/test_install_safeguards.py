@@ -95,6 +95,10 @@ LOST: dict[str, tuple[Files, Files]] = {
         {".pre-commit-config.yaml": HOOKS},
         {".pre-commit-config.yaml": HOOKS + MORE.format("httpx-typed-stubs==0.3.1")},
     ),
+    "a file that nothing can read holds nothing": (
+        {"pyproject.toml": UV},
+        {"pyproject.toml": UV + "[tool.uv]\nindex-strategy = 1\n[tool.uv]\nindex-strategy = 2\n"},
+    ),
 }  # fmt: skip
 KEPT: dict[str, tuple[Files, Files]] = {
     "another address of the same scope": (
