@@ -4,6 +4,8 @@ are C code that reads hostile text, and their time and memory are bounded by nob
 
 from __future__ import annotations
 
+import importlib
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Final
@@ -22,12 +24,27 @@ _GRAMMARS: Final[dict[str, Callable[[], object]]] = {
 
 
 @cache
+def language_of(grammar: str) -> tree_sitter.Language:
+    """A grammar by the name of its module and, where that has several, its function
+    (``tree_sitter_php:language_php``). Loaded once per process.
+    """
+    module, _, function = grammar.partition(":")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # some wheels hand over a number, not a capsule
+        return tree_sitter.Language(getattr(importlib.import_module(module), function or "language")())
+
+
+@cache
 def _parser(grammar: str) -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(_GRAMMARS[grammar]()))
+    made = _GRAMMARS.get(grammar)
+    return tree_sitter.Parser(tree_sitter.Language(made()) if made else language_of(grammar))
 
 
 def parse(source: bytes, grammar: str) -> tree_sitter.Node:
-    """The root of the tree; ``has_error`` where the text is not of that grammar. Rows count line feeds."""
+    """The root of the tree; ``has_error`` where the text is not of that grammar. Rows count line feeds.
+
+    ``grammar``: bash, javascript, typescript or tsx, which are always loaded, or as ``language_of`` takes it.
+    """
     return _parser(grammar).parse(source).root_node
 
 

@@ -19,7 +19,7 @@ _LINE: Final = 20_000
 _DEEP: Final = 20_000
 """Calls within calls: trees are as deep as their text."""
 _GRAMMARS: Final = {
-    ".go": "go", ".tsx": "tsx", ".ts": "typescript", ".mts": "typescript", ".cts": "typescript",
+    ".go": "tree_sitter_go", ".tsx": "tsx", ".ts": "typescript", ".mts": "typescript", ".cts": "typescript",
 }  # fmt: skip
 
 

@@ -6,14 +6,11 @@ Runs in the limited child.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Final
 
-import tree_sitter
-import tree_sitter_go
 from tree_sitter import Node
 
-from gate.languages import tree_sitter_parse
+from gate.languages.tree_sitter_parse import parse, walk
 from gate.secret_uses.steps import RECEIVER, SPREAD, TARGET, Kind, Step, several
 
 _NAMES: Final = frozenset({
@@ -40,15 +37,9 @@ _NOTHING: Final = frozenset({
 _SUMS: Final = frozenset({"*", "-", "%", "&", "<<", ">>", ">>>"})
 
 
-@cache
-def _go() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_go.language()))
-
-
 def program_steps(data: bytes, grammar: str) -> Step:
-    """All of a file; ``grammar``: of tree_sitter_parse.py, or ``go``."""
-    root = _go().parse(data).root_node if grammar == "go" else tree_sitter_parse.parse(data, grammar)
-    return _block(root)
+    """All of a file; ``grammar``: of tree_sitter_parse.py."""
+    return _block(parse(data, grammar))
 
 
 def _said(node: Node | None) -> str:
@@ -257,7 +248,7 @@ def _parameters(node: Node) -> list[str]:
 def _imports(node: Node) -> Step:
     module = _literal(node.child_by_field_name("source"))
     found: list[Step] = []
-    for child in tree_sitter_parse.walk(node, frozenset({"string", "import_specifier"})):
+    for child in walk(node, frozenset({"string", "import_specifier"})):
         if child.type == "import_specifier":
             name = _said(child.child_by_field_name("name"))
             local = _said(child.child_by_field_name("alias")) or name

@@ -10,11 +10,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-import tree_sitter
 from tree_sitter import Node
 
 from gate.languages.forcing.copies import GRAMMARS
@@ -83,19 +81,12 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> tuple[DigestGran
     suffix = PurePosixPath(path).suffix.lower()
     if suffix not in GRAMMARS and suffix != ".go":
         return tuple(map(_of_sql, sql_grants(data.decode("utf-8", "replace"))))[:_MOST]
-    root = _go().parse(data).root_node if suffix == ".go" else parse(data, GRAMMARS[suffix])
+    root = parse(data, "tree_sitter_go" if suffix == ".go" else GRAMMARS[suffix])
     return tuple(_found(root))[:_MOST]
 
 
 def _of_sql(one: SqlGrant) -> DigestGrant:
     return DigestGrant(line=one.line, last=one.line, act=one.act, grave=one.grave, text=one.text)
-
-
-@cache
-def _go() -> tree_sitter.Parser:
-    import tree_sitter_go
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_go.language()))
 
 
 def _found(root: Node) -> Iterator[DigestGrant]:

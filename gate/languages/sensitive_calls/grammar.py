@@ -5,9 +5,7 @@ Only ever called in the limited child process: the grammars are C code that read
 
 from __future__ import annotations
 
-import importlib
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +16,7 @@ import tree_sitter
 from gate.languages.sensitive_calls.matching import Hit, star_modules
 from gate.languages.sensitive_calls.names import Bindings, module_parts, plain_name
 from gate.languages.sensitive_calls.table import Language
+from gate.languages.tree_sitter_parse import language_of
 from gate.model.sensitive import SensitiveKind
 
 _COMMENT: Final = re.compile(r"(?:\w*_)?comment|shebang|hash_bang_line|shebang_line")
@@ -69,10 +68,7 @@ class Kinds:
 @cache
 def kinds(language: Language, grammar: str) -> Kinds:
     """The grammar's queries, compiled once per process."""
-    module, _, function = grammar.partition(":")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # some wheels hand over a number, not a capsule
-        known = tree_sitter.Language(getattr(importlib.import_module(module), function)())
+    known = language_of(grammar)
     named = sorted(
         {
             name

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
-import warnings
 from collections.abc import Iterator
-from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from gate.languages.tree_sitter_parse import parse
 from gate.prescreen.identities.written import UNNAMED, Written
 from gate.protections.tree_sitter.shapes import assigned
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 _GRAMMARS: Final = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), "javascript"),
-    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript:language_typescript"),
-    ".tsx": "typescript:language_tsx",
-    ".go": "go",
-    **dict.fromkeys((".tf", ".tofu", ".hcl", ".tfvars"), "hcl"),
-    **dict.fromkeys((".html", ".htm", ".xhtml", ".vue", ".svelte", ".jinja", ".jinja2", ".j2"), "html"),
+    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
+    ".tsx": "tsx",
+    ".go": "tree_sitter_go",
+    **dict.fromkeys((".tf", ".tofu", ".hcl", ".tfvars"), "tree_sitter_hcl"),
+    **dict.fromkeys(
+        (".html", ".htm", ".xhtml", ".vue", ".svelte", ".jinja", ".jinja2", ".j2"), "tree_sitter_html"
+    ),
     **dict.fromkeys((".sh", ".bash"), "bash"),
-    ".java": "java",
-    **dict.fromkeys((".kt", ".kts"), "kotlin"),
-    ".cs": "c_sharp",
-    ".rb": "ruby",
-    ".php": "php:language_php",
-    ".rs": "rust",
+    ".java": "tree_sitter_java",
+    **dict.fromkeys((".kt", ".kts"), "tree_sitter_kotlin"),
+    ".cs": "tree_sitter_c_sharp",
+    ".rb": "tree_sitter_ruby",
+    ".php": "tree_sitter_php:language_php",
+    ".rs": "tree_sitter_rust",
 }
 _TEXTS: Final = frozenset({
     "string", "string_literal", "interpreted_string_literal", "raw_string_literal", "template_string",
@@ -52,7 +52,7 @@ def grammar_of(path: str) -> str:
 
 def written(path: str, data: bytes) -> Iterator[Written]:
     """Every text, with the names that lead to it."""
-    root = _parser(grammar_of(path)).parse(data).root_node
+    root = parse(data, grammar_of(path))
     waiting: list[tuple[Node, tuple[str, ...]]] = [(root, ())]
     count = 0
     while waiting and count < _MOST:
@@ -134,14 +134,3 @@ def _tag(node: Node, names: tuple[str, ...]) -> Iterator[Written]:
 def _bare(node: Node) -> str:
     text = (node.text or b"").decode("utf-8", "replace")
     return text.strip("\"'`") if len(text) < 9_000 else ""
-
-
-@cache
-def _parser(grammar: str) -> Parser:
-    from tree_sitter import Language, Parser
-
-    module, _, function = grammar.partition(":")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        known = importlib.import_module(f"tree_sitter_{module}")
-        return Parser(Language(getattr(known, function or "language")()))
