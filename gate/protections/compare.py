@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.effective import effective_guards
 from gate.protections.extents import covers
 from gate.protections.facts import QUERY, ROUTERS, SWALLOWED, WHO, FileFacts, Guard, Unit
@@ -28,7 +29,7 @@ from gate.protections.unit_losses import (
     opened_anew,
     weaker,
 )
-from gate.protections.vocabulary import family_of, is_check, is_constant_time, is_switch, snake
+from gate.protections.vocabulary import family_of, is_check, is_constant_time, is_switch
 
 _WITHIN: Final = re.compile(r"[+-]'[^']*' in ([\w.]+)")
 """An atom that asks for a text within a value."""

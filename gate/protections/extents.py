@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from gate.protections.vocabulary import snake
+from gate.languages.naming import snake
 
 _Kind = Literal["is", "begins", "ends", "holds"]
 _CALLS: Final[dict[str, _Kind]] = {

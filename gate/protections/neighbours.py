@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.effective import effective_guards
 from gate.protections.facts import INCLUDED, QUERY, ROUTERS, WHO, Guard, Unit
 from gate.protections.matching import Placed, Side
 from gate.protections.unit_losses import Loss
-from gate.protections.vocabulary import family_of, snake
+from gate.protections.vocabulary import family_of
 
 _LEAST: Final = 3
 """Neighbours that make a rule; all of them keep it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gate.protections.vocabulary import snake
+from gate.languages.naming import snake
 
 ONCE: Final = "use of a token once"
 _GIVEN: Final = re.compile(r"(?:^|_)(?:token|otp|nonce|ticket|code|jti|invitation|invite|magic|refresh)$")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from gate.languages.naming import snake
 from gate.protections.facts import Strength
-from gate.protections.vocabulary import snake
 
 OPTION: Final = "option "
 """How ``what`` of such a quantity begins; its amount is the step of its value."""

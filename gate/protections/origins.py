@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.facts import Strength
 from gate.protections.strengths import kept
-from gate.protections.vocabulary import snake
 
 _NAMES: Final = re.compile(r"origins?_(?:regex(?:es)?|pattern(?:s)?|re)(?:_whitelist)?$")
 _MANY: Final = "*+?{"

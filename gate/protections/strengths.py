@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.languages.naming import snake
 from gate.protections.facts import Strength
 from gate.protections.options import OPTION, unset_step
-from gate.protections.vocabulary import snake
 
 Scale = Literal["number", "seconds", "bytes", "characters", "log2"]
 """What a plain number of it counts. Random bytes and characters are made bits, exponents are raised."""

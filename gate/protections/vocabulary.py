@@ -7,6 +7,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.facts import Family
 
 _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
@@ -62,7 +63,6 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _REFUSED: Final = re.compile(
     r"(?:^|_)(?:un_?authori[sz]ed|forbidden|permission_(?:denied|error)|not_authenticated|access_denied|login_required"
     r"|authentication_(?:failed|error|required)|auth(?:orization)?_?(?:error|exception|failed)|not_authori[sz]ed|invalid_token"
@@ -149,12 +149,6 @@ _ASKED: Final = re.compile(
     r"\b(?:req|request|ctx|context|params|query|form|upload(?:ed)?|flask\.request|r\.URL|r\.Form|c\.Param|\$_\w+)\b"
     r"|\.(?:FormValue|PathValue|Query|Param|originalname|filename|get_?Original\w*|getParameter|fileName)\b"
 )
-
-
-@lru_cache(4096)
-def snake(name: str) -> str:
-    """``LoginRequiredMixin`` as ``login_required_mixin``; ``CSRFProtect`` as ``csrf_protect``."""
-    return _LETTERS.sub("_", name).lower().replace("-", "_")
 
 
 def cleaner_group(name: str, argument: str) -> str:

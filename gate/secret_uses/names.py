@@ -7,7 +7,8 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
-_LETTERS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+from gate.languages import naming
+
 _SECRET: Final = re.compile(
     r"(?:^|_)(?:secrets?|secret_?key|tokens?|pass(?:word|wd|phrase)s?|api_?keys?|(?:private|access|signing|encryption"
     r"|master|auth|webhook|service_role|jwt|hmac|session|deploy)_?key|credentials?|dsn|connection_string|signing_salt"
@@ -44,10 +45,9 @@ _BUNDLER: Final = re.compile(
 )
 
 
-@lru_cache(8192)
 def snake(name: str) -> str:
-    """``sessionSecret`` and ``X-Session`` in snake case."""
-    return _LETTERS.sub("_", name.lstrip("#$")).lower().replace("-", "_").strip("_")
+    """``#sessionSecret`` and ``X-Session`` in snake case, marks around them aside."""
+    return naming.snake(name.lstrip("#$")).strip("_")
 
 
 @lru_cache(8192)

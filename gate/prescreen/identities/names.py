@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+from gate.languages.naming import snake
+
 _PARTY: Final = re.compile(
     r"(?:^|-)(?:iban|bic|swift-code|bank-account|account-(?:id|no|number|iban)|(?:connect|stripe|payout|destination|bank)-account"
     r"|payee|beneficiary|creditor|payout-to|merchant(?:-(?:id|account|no|number))?|seller-id|recipient(?:-id|s)?"
@@ -27,7 +28,7 @@ _SECRET: Final = re.compile(
 
 def words_of(name: str) -> str:
     """``tenantId``, ``TENANT_ID`` and ``tenant.id`` as ``tenant-id``."""
-    return re.sub(r"[^a-z0-9]+", "-", _CAMEL.sub("-", name[:200]).lower()).strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", snake(name[:200])).strip("-")
 
 
 def party_of(path: Sequence[str]) -> str:

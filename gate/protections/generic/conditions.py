@@ -9,6 +9,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.protections.conditions import Term, both, comparison, either
 from gate.protections.tree_sitter.shapes import (
     arguments,
@@ -19,7 +20,7 @@ from gate.protections.tree_sitter.shapes import (
     short_name,
     text_of,
 )
-from gate.protections.vocabulary import family_of, snake
+from gate.protections.vocabulary import family_of
 
 _KEPT: Final = 60
 _NOTHING: Final = frozenset({"nil", "null", "None", "false", "NULL", "FALSE", "False"})

@@ -12,11 +12,12 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import WHO, Strength
 from gate.protections.strengths import kept
 from gate.protections.tree_sitter.shapes import arguments, callee, is_call, line_of, text_of
-from gate.protections.vocabulary import family_of, snake
+from gate.protections.vocabulary import family_of
 
 _GUARDED: Final = "routes behind their guard"
 _VERBS: Final = frozenset({

@@ -16,6 +16,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.sensitive_calls.grammar import Parsed
 from gate.languages.sensitive_calls.table import languages
 from gate.languages.tree_sitter_parse import walk
@@ -36,7 +37,7 @@ from gate.protections.tree_sitter.shapes import (
 )
 from gate.protections.tree_sitter.strengths import Constants, constants_in, strengths_in
 from gate.protections.tree_sitter.traits import tree_sitter_traits
-from gate.protections.vocabulary import family_of, is_check, is_opening, snake
+from gate.protections.vocabulary import family_of, is_check, is_opening
 
 LANGUAGES: Final = {
     ".go": "go", ".java": "java", ".kt": "kotlin", ".kts": "kotlin", ".cs": "csharp", ".rb": "ruby",

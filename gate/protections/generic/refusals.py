@@ -8,6 +8,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.conditions import Term
 from gate.protections.facts import SWALLOWED, Family
@@ -31,7 +32,6 @@ from gate.protections.vocabulary import (
     is_raising,
     is_refusing,
     is_switch,
-    snake,
 )
 
 _IFS: Final = frozenset({"if_statement", "if_expression", "if", "unless", "if_modifier", "unless_modifier"})

@@ -10,11 +10,11 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import Strength
 from gate.protections.strengths import kept
 from gate.protections.tree_sitter.shapes import callee, is_call, line_of, text_of
-from gate.protections.vocabulary import snake
 
 _ASKED: Final = "what a token is asked for"
 _READERS: Final = frozenset({

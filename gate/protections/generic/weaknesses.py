@@ -11,6 +11,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.protections.facts import Family, Guard, Weakness
 from gate.protections.generic.conditions import short_name_of
 from gate.protections.tree_sitter.shapes import (
@@ -22,7 +23,7 @@ from gate.protections.tree_sitter.shapes import (
     text_of,
 )
 from gate.protections.tree_sitter.traits import given_paths
-from gate.protections.vocabulary import family_of, is_opening, snake
+from gate.protections.vocabulary import family_of, is_opening
 
 _CUT: Final = 160
 _OPENINGS: Final[dict[str, Family]] = {

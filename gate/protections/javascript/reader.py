@@ -17,6 +17,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.facts import WHO, Family, FileFacts, Form, Guard, Unit, Weakness
 from gate.protections.javascript.conditions import Conditions, first_in, last_name, plain
@@ -27,7 +28,7 @@ from gate.protections.tree_sitter.shapes import text_of
 from gate.protections.tree_sitter.strengths import constants_in, strengths_in
 from gate.protections.tree_sitter.told import who_asks
 from gate.protections.tree_sitter.traits import tree_sitter_traits
-from gate.protections.vocabulary import family_of, is_check_of, is_constant_time, is_opening, snake
+from gate.protections.vocabulary import family_of, is_check_of, is_constant_time, is_opening
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000

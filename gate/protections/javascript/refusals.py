@@ -8,6 +8,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.conditions import Term
 from gate.protections.facts import QUERY, SWALLOWED, Family, Guard, Weakness
@@ -36,7 +37,6 @@ from gate.protections.vocabulary import (
     is_raising,
     is_refusing,
     is_switch,
-    snake,
 )
 
 FUNCTIONS: Final = frozenset({

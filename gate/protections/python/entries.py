@@ -6,18 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import source
 from gate.protections.traits import HIDDEN, LAST, Fact, lapse, trait
-from gate.protections.vocabulary import (
-    family_of,
-    is_editable,
-    is_granting,
-    is_hiding,
-    is_owner,
-    is_secret,
-    snake,
-)
+from gate.protections.vocabulary import family_of, is_editable, is_granting, is_hiding, is_owner, is_secret
 
 _POWERFUL: Final = frozenset(
     {"admin", "administrator", "owner", "root", "superuser", "super_admin", "sysadmin"}

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.languages.unparse import unparsed
 from gate.protections.conditions import is_user, last_name
 from gate.protections.facts import QUERY, Family, Form, Guard, Weakness
 from gate.protections.traits import BY_ENDING, EVERYWHERE, lapse, trait
-from gate.protections.vocabulary import family_of, is_opening, is_owner, snake
+from gate.protections.vocabulary import family_of, is_opening, is_owner
 
 ROUTES: Final = frozenset({
     "route", "get", "post", "put", "delete", "patch", "api_route", "websocket", "view_config", "api_view",

@@ -9,11 +9,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.facts import QUERY
 from gate.protections.python.guards import assigned_in, source
 from gate.protections.traits import Fact, lapse, trait
-from gate.protections.vocabulary import family_of, is_granting, is_owner, snake
+from gate.protections.vocabulary import family_of, is_granting, is_owner
 
 _ROW_LOCKS: Final = frozenset({"select_for_update", "with_for_update"})
 _OWN_VALUES: Final = frozenset({"ContextVar", "local", "Local", "LocalStack"})

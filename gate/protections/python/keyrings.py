@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import source
 from gate.protections.traits import Fact, lapse
-from gate.protections.vocabulary import snake
 
 _RING: Final = re.compile(
     r"(?:^|_)keys$|key_?ring$|key_fallbacks$|(?:sign|hmac|jwt|session|cookie|old|previous)\w*_secrets$"

@@ -9,10 +9,11 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import assigned_in, source
 from gate.protections.traits import KEPT, Fact, lapse, trait
-from gate.protections.vocabulary import family_of, is_check, is_owner, is_proof, snake
+from gate.protections.vocabulary import family_of, is_check, is_owner, is_proof
 
 _COUNTS: Final = ("limit", "throttl", "attempt", "tries", "try", "lock", "failure")
 _LOOKING: Final = frozenset({"get", "set", "setdefault", "pop", "incr", "hit", "get_or_set", "setex"})

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import source
 from gate.protections.traits import ENDED, Fact, lapse, trait
-from gate.protections.vocabulary import snake
 
 _DECODERS: Final = frozenset({
     "unquote", "unquote_plus", "unescape", "b64decode", "urlsafe_b64decode", "normalize", "normpath",

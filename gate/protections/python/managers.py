@@ -9,11 +9,11 @@ import ast
 from collections.abc import Mapping
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.facts import Strength
 from gate.protections.python.guards import source
 from gate.protections.strengths import kept
-from gate.protections.vocabulary import snake
 
 _DEFAULT: Final = "what is left out by default"
 _PLAIN: Final = frozenset({"Manager", "BaseManager"})

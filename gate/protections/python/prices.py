@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.facts import Strength
 from gate.protections.python.guards import source
 from gate.protections.strengths import kept
-from gate.protections.vocabulary import snake
 
 _PRICED: Final = "a price that the program computes"
 _MONEY: Final = re.compile(r"(?:^|_)(?:price|prices|amount|cents|total|cost|fee|discount|subtotal)(?:_|$)")

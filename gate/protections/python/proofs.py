@@ -9,10 +9,11 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import assigned_in, source
 from gate.protections.traits import SIGNED, Fact, lapse, trait
-from gate.protections.vocabulary import is_body, is_constant_time, is_secret, snake
+from gate.protections.vocabulary import is_body, is_constant_time, is_secret
 
 _MACS: Final = frozenset({"new", "digest", "update", "hmac_digest", "HMAC"})
 

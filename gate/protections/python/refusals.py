@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.languages.unparse import unparsed
 from gate.protections.conditions import Conditions, Term, last_name
 from gate.protections.facts import SWALLOWED, WHO, Family, Form, Guard, Weakness
@@ -23,7 +24,6 @@ from gate.protections.vocabulary import (
     is_raising,
     is_refusing,
     is_switch,
-    snake,
 )  # fmt: skip
 
 _ENDS: Final = (ast.Return, ast.Raise, ast.Continue, ast.Break)

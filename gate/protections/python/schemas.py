@@ -10,11 +10,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.facts import Strength
 from gate.protections.python.guards import source
 from gate.protections.strengths import kept
-from gate.protections.vocabulary import snake
 
 LEAST: Final = "least value of a number"
 READ_ONLY: Final = "members that only the program sets"

@@ -8,10 +8,10 @@ import ast
 import re
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.facts import Weakness
 from gate.protections.traits import lapse
-from gate.protections.vocabulary import snake
 
 _OUT: Final = re.compile(r"(?:Out|Read|Public|Response|Dto|DTO|Summary|Profile|Reply|Representation)$")
 """Endings in the names of models by which something is answered."""

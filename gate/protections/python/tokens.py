@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import source
 from gate.protections.traits import Fact, lapse
@@ -21,7 +22,6 @@ from gate.protections.vocabulary import (
     is_owner,
     is_proof,
     is_verifier,
-    snake,
 )
 
 _DECODERS: Final = frozenset({"b64decode", "urlsafe_b64decode", "base64url_decode", "standard_b64decode"})

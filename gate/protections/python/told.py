@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from gate.languages.naming import snake
 from gate.protections.audits import audit_strength, is_audit
 from gate.protections.conditions import last_name
 from gate.protections.facts import Strength
@@ -18,7 +19,6 @@ from gate.protections.origins import is_origins, origin_strength
 from gate.protections.python.guards import source
 from gate.protections.row_settings import row_strengths
 from gate.protections.strengths import kept, random_strength
-from gate.protections.vocabulary import snake
 
 Constants = Mapping[str, ast.expr]
 _HASHERS: Final = "what new passwords are made with"

@@ -10,6 +10,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.protections.facts import Strength
 from gate.protections.options import left_out, option_of, option_strength, parameters_of, placed
 from gate.protections.tree_sitter.shapes import (
@@ -22,7 +23,6 @@ from gate.protections.tree_sitter.shapes import (
     short_name,
     text_of,
 )
-from gate.protections.vocabulary import snake
 
 _DEPTH: Final = 6
 _MAPPINGS: Final = frozenset({"object", "hash", "literal_value", "array_creation_expression"})

@@ -7,6 +7,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.protections.facts import Strength
 from gate.protections.strengths import (
     place_of,
@@ -29,7 +30,6 @@ from gate.protections.tree_sitter.shapes import (
     text_of,
 )
 from gate.protections.tree_sitter.told import told_of
-from gate.protections.vocabulary import snake
 
 _CUT: Final = 160
 _MILLISECONDS: Final = ("max_age", "cookie_age", "window_ms")

@@ -11,6 +11,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import Strength
 from gate.protections.origins import is_origins, origin_strength
@@ -26,7 +27,7 @@ from gate.protections.tree_sitter.shapes import (
     short_name,
     text_of,
 )
-from gate.protections.vocabulary import is_identity, is_proof, is_verifier, snake
+from gate.protections.vocabulary import is_identity, is_proof, is_verifier
 
 _CUT: Final = 160
 _WHO: Final = "who asks, as somebody has proven it"

@@ -10,6 +10,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import QUERY
 from gate.protections.makers import maker_facts
@@ -34,7 +35,6 @@ from gate.protections.vocabulary import (
     is_hiding,
     is_owner,
     is_secret,
-    snake,
 )
 
 _FIXED: Final = (
