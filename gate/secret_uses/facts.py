@@ -34,7 +34,10 @@ class Use:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileUses:
-    """Of one file: ``uses``; ``held``: names of secrets that it defines, as a module of settings does."""
+    """Of one file: ``uses``; ``held``: names of secrets that it defines, as a module of settings does;
+    ``unreadable``: why it was not read, empty otherwise.
+    """
 
     uses: tuple[Use, ...] = ()
     held: tuple[str, ...] = ()
+    unreadable: str = ""

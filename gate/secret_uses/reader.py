@@ -33,6 +33,6 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileUses:
     if isinstance(python, list) and path in python:
         return uses_in(module_steps(newer_python.parse_bytes(data)))
     if max(map(len, data.split(b"\n")), default=0) > _LINE:
-        return FileUses()
+        return FileUses(unreadable=f"has a line of more than {_LINE:,} bytes")
     grammar = _GRAMMARS.get(PurePosixPath(path).suffix, "javascript")
     return uses_in(program_steps(data, grammar), bundler=is_bundler(path))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.supply import settings_files
 from gate.supply.inputs.text import json_table, plain_json, table_of, tables_of, text_of, texts_of, yaml_table
 from gate.supply.lookalike import is_known
 
@@ -251,6 +252,11 @@ def _package_json(text: str) -> Iterator[Said]:
     yield from _pnpm(table_of(json_table(text).get("pnpm")))
 
 
+_SETS_VARIABLES: Final = (
+    "gnumakefile",
+    "containerfile",
+    *(name for name, reader in settings_files.READERS.items() if reader is settings_files.variables),
+)
 READERS: Final[Mapping[str, Callable[[str], Iterator[Said]]]] = {
     ".npmrc": _npmrc,
     ".yarnrc.yml": _yarnrc_yml,
@@ -268,12 +274,8 @@ READERS: Final[Mapping[str, Callable[[str], Iterator[Said]]]] = {
     "dependabot.yml": _dependabot,
     "dependabot.yaml": _dependabot,
     ".pre-commit-config.yaml": _pre_commit,
-    **dict.fromkeys(
-        ("makefile", "gnumakefile", "justfile", "dockerfile", "containerfile", ".env", ".envrc", "tox.ini",
-         "compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml", ".gitlab-ci.yml"),
-        _variables,
-    ),
-}  # fmt: skip
+    **dict.fromkeys(_SETS_VARIABLES, _variables),
+}
 """By the file's name, lower case."""
 
 

@@ -105,7 +105,8 @@ def _read(
         _READER, [(path, data) for path, data, _ in files], options=options, deadline=left
     )
     read = {result.path: result.value for result in results if result.value is not None}
-    return read, [(result.path, result.reason) for result in results if result.value is None]
+    unlooked = [(result.path, result.reason) for result in results if result.value is None]
+    return read, unlooked + [(path, facts.unreadable) for path, facts in read.items() if facts.unreadable]
 
 
 class _Settings:

@@ -251,3 +251,10 @@ def test_a_file_that_moved_is_not_new() -> None:
 def test_a_second_use_is_new() -> None:
     more = '    requests.post("https://a.example", json={"note": settings.TOKEN})\n'
     assert told(LOGGED.format("TOKEN") + more, LOGGED.format("TOKEN")) == [("medium", 5)]
+
+
+def test_a_file_that_is_not_read_is_named() -> None:
+    """A long line would otherwise hide what stands beside it."""
+    text = "const a = '" + "x" * 21_000 + "';\nres.set('ETag', process.env.SESSION_SECRET);\n"
+    found = SecretUses().scan(make_request({"app/a.js": text}, {})).findings
+    assert [(f.rule_id, f.primary.path) for f in found] == [("unscanned-file", "app/a.js")]
