@@ -67,7 +67,7 @@ def _gate() -> str:
 def _folder(root: Path, aside: Container[str] = ()) -> str:
     total = hashlib.sha256()
     for name in sorted(_files(root, aside), key=lambda name: name.split("/")):
-        with open(f"{root}/{name}", "rb", buffering=0) as file:  # a thousand files: pathlib costs thrice that
+        with open(f"{root}/{name}", "rb", buffering=0) as file:  # noqa: PTH123 - a thousand: a third of the time
             content = hashlib.sha256(file.read()).digest()
         told = name.encode("utf-8", "surrogateescape")
         total.update(len(told).to_bytes(8, "big") + told + content)

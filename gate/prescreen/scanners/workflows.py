@@ -14,6 +14,7 @@ from gate.prescreen.interface import PrescreenRequest
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
 from gate.supply.workflows.change import ChangedPart, is_compared, pack
+from gate.supply.workflows.own_tasks import FILES
 
 _MOST: Final = 5
 """Findings of one file; the rest of what is high is counted in the last one."""
@@ -30,7 +31,10 @@ def workflow_findings(request: PrescreenRequest, rule: RuleMeta) -> Iterator[Fin
     """One finding for each high difference (a few), else one for the whole file with its worst level."""
     files = [changed for changed in request.change.files if compared_paths(changed)]
     heads = {source.path: source.head for source in sources(request).files}
-    packed = [(changed.path, _versions(changed, heads.get(changed.path), request)) for changed in files]
+    tasks = [dict(side.read_many(FILES)) for side in (request.base, request.head)] if files else [{}, {}]
+    packed = [
+        (changed.path, _versions(changed, heads.get(changed.path), request, tasks)) for changed in files
+    ]
     results = scan_isolated(
         Reader("gate.supply.workflows.change:compare", list[ChangedPart]), packed, deadline=request.deadline
     )
@@ -41,7 +45,9 @@ def workflow_findings(request: PrescreenRequest, rule: RuleMeta) -> Iterator[Fin
             yield from _of(rule, changed, result.value)
 
 
-def _versions(changed: ChangedFile, head: bytes | None, request: PrescreenRequest) -> bytes:
+def _versions(
+    changed: ChangedFile, head: bytes | None, request: PrescreenRequest, tasks: list[dict[str, bytes]]
+) -> bytes:
     before = changed.old_path or changed.path
     base = None
     if changed.old_blob and is_compared(before):
@@ -51,7 +57,7 @@ def _versions(changed: ChangedFile, head: bytes | None, request: PrescreenReques
     elif head is None:  # a link or a submodule in its place
         head = b"?"
     too_long = any(data is not None and len(data) > _LONGEST for data in (base, head))
-    return pack(None, b"?") if too_long else pack(base, head)
+    return pack(None, b"?") if too_long else pack(base, head, tasks)
 
 
 def _of(rule: RuleMeta, changed: ChangedFile, parts: list[ChangedPart]) -> Iterator[Finding]:

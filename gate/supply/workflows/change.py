@@ -9,8 +9,8 @@ pipelines of other systems, only versions are told apart. Runs in the limited ch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gate.supply.workflows import values
@@ -24,6 +24,7 @@ from gate.supply.workflows.jobs import (
     jobs_of_base,
 )
 from gate.supply.workflows.keys import Context, texts_of
+from gate.supply.workflows.own_tasks import Tasks, read_tasks
 from gate.supply.workflows.values import Level, action_of
 from gate.supply.yaml_data import (
     Document,
@@ -79,23 +80,38 @@ def is_compared(path: str) -> bool:
     return any(kind.search(path) for kind in (WORKFLOW_PATH, ACTION_PATH, PIPELINE_PATH))
 
 
-def pack(base: bytes | None, head: bytes | None) -> bytes:
-    """Both versions as one frame of the child's input; None is a version that is not there."""
-    return (
-        b"%d %d\n" % (-1 if base is None else len(base), -1 if head is None else len(head))
-        + (base or b"")
-        + (head or b"")
-    )
+def pack(base: bytes | None, head: bytes | None, tasks: Sequence[Mapping[str, bytes]] = ({}, {})) -> bytes:
+    """Both versions as one frame of the child's input; None is a version that is not there. ``tasks``: of
+    base and head the files that give commands names (own_tasks.FILES), with their contents.
+    """
+    parts = [base, head, *(one for side in tasks for item in side.items() for one in _named(item))]
+    sizes = (-1 if part is None else len(part) for part in parts)
+    front = f"{len(tasks[0])} {' '.join(map(str, sizes))}\n".encode()
+    return front + b"".join(part or b"" for part in parts)
+
+
+def _named(item: tuple[str, bytes]) -> tuple[bytes, bytes]:
+    return item[0].encode(), item[1]
+
+
+def _unpack(data: bytes) -> tuple[bytes | None, bytes | None, list[dict[str, bytes]]]:
+    front, _, body = data.partition(b"\n")
+    count, *sizes = (int(word) for word in front.split())
+    parts: list[bytes | None] = []
+    at = 0
+    for size in sizes:
+        parts.append(None if size < 0 else body[at : at + size])
+        at += max(0, size)
+    named = [((parts[i] or b"").decode(), parts[i + 1] or b"") for i in range(2, len(parts), 2)]
+    return parts[0], parts[1], [dict(named[:count]), dict(named[count:])]
 
 
 def compare(path: str, data: bytes, options: Mapping[str, object]) -> list[ChangedPart]:
     """All differences, the worst first; never empty. ``data`` comes from ``pack``."""
     del options
-    front, _, body = data.partition(b"\n")
-    base_size, head_size = (int(word) for word in front.split())
-    base = None if base_size < 0 else body[:base_size]
-    head = None if head_size < 0 else body[max(0, base_size) :]
-    return list(_compared(path, base, head))[:_MOST] or [
+    base, head, files = _unpack(data)
+    tasks = (read_tasks(files[0]), read_tasks(files[1]))
+    return list(_compared(path, base, head, tasks))[:_MOST] or [
         _part("low", "Only its comments or its layout change.")
     ]
 
@@ -104,7 +120,9 @@ def _part(level: Level, what: str, where: str = "", line: int | None = None, tex
     return ChangedPart(level=level, what=what, where=where, line=line, text=text)
 
 
-def _compared(path: str, base: bytes | None, head: bytes | None) -> Iterator[ChangedPart]:
+def _compared(
+    path: str, base: bytes | None, head: bytes | None, tasks: tuple[Tasks, Tasks]
+) -> Iterator[ChangedPart]:
     try:
         new = read_yaml(head) if head is not None else Document(data={})
     except UnreadableYamlError as error:
@@ -123,7 +141,7 @@ def _compared(path: str, base: bytes | None, head: bytes | None) -> Iterator[Cha
         return
     if base is None:
         yield _part("medium", "A new file that CI acts upon.")
-    context = _context(old.data, new.data)
+    context = replace(_context(old.data, new.data), tasks=tasks)
     _compare(path, old.data, new.data, context)
     for one in differences(context):
         yield _part(one.level, one.what, ".".join(map(str, one.path)), new.line(one.path), one.text)

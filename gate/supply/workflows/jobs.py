@@ -117,7 +117,7 @@ def compare_steps(old: Sequence[object], new: Sequence[object], path: Path, cont
         if before is not None:
             left.remove(before)
         compare_step(before or {}, step, (*path, index), context)
-    lost = lost_checks(_commands(old), _commands(new))
+    lost = lost_checks(_commands(old), _commands(new), context.tasks)
     if lost:
         context.add("high", "A step that checks something is gone.", path, lost)
     elif left:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from gate.supply.workflows import values
 from gate.supply.workflows.ordinary_commands import are_ordinary
+from gate.supply.workflows.own_tasks import Tasks, expanded
 from gate.supply.workflows.values import Action, Level, action_of, image_of
 from gate.supply.yaml_data import Path, items, leaves, mapping
 
@@ -84,6 +85,8 @@ class Context:
     """The job at hand hands out what others install or run."""
     guards: bool = False
     """The job or step at hand runs a security scanner: left out, it counts as passed."""
+    tasks: tuple[Tasks, Tasks] = ({}, {})
+    """Commands that the project gives names to, of base and of head."""
     out: list[KeyDifference] = field(default_factory=list)
 
     def add(self, level: Level, what: str, path: Path, text: object = "") -> None:
@@ -151,7 +154,7 @@ def _run(old: object, new: object, path: Path, context: Context) -> None:
         return context.add(_unless_known(lines, context), f"A new command {risk}.", path, "\n".join(lines))
     if values.cannot_fail(lines) and values.checks_in([before, after]):
         return context.add("high", "A check can no longer fail.", path, "\n".join(lines))
-    lost = lost_checks([before], [after]) if new is not None else ""
+    lost = lost_checks([before], [after], context.tasks) if new is not None else ""
     if lost:
         return context.add("high", "A command that checks something is gone.", path, lost)
     if not lines:
@@ -165,11 +168,14 @@ def _run(old: object, new: object, path: Path, context: Context) -> None:
     return context.add("high", "A command changes where secrets are in reach.", path, "\n".join(lines))
 
 
-def lost_checks(old: Sequence[str], new: Sequence[str]) -> str:
-    """Tests, linters and scanners that are named no more; one that another takes the place of is not lost."""
-    had, has = values.checks_in(old), values.checks_in(new)
-    lost = had - has
-    replaced = bool(has - had) and values.guards(new) >= values.guards(old)
+def lost_checks(old: Sequence[str], new: Sequence[str], tasks: tuple[Tasks, Tasks]) -> str:
+    """Tests, linters and scanners that are named no more; one that another takes the place of is not lost.
+    ``tasks``: the project's own names for commands, of both sides; what they run counts like what is named.
+    """
+    gone, fresh = ([c for c in one if c not in other] for one, other in ((old, new), (new, old)))
+    lost = values.checks_in(gone) - values.checks_in(expanded(new, tasks[1]))
+    another = values.checks_in(expanded(fresh, tasks[1])) - values.checks_in(expanded(gone, tasks[0]))
+    replaced = bool(another) and values.guards(new) >= values.guards(old)
     return "" if replaced else ", ".join(sorted(lost))
 
 
