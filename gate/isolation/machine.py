@@ -34,8 +34,15 @@ _SLACK: Final = 5.0
 """Seconds after its deadline within which every run must have ended (interface.Session)."""
 _DEADLINES: Final = {"standing": 40.0, "network": 30.0, "neighbours-after": 15.0}
 _SHORT: Final = 2.0
-_NEAR_SECONDS: Final = (1.5, 6.0)
-"""How long two at once look for each other; longer when they missed each other the first time."""
+_NEAR_SECONDS: Final = 1.5
+"""How long two at once look for each other at first."""
+_NEAR_MOST: Final = 90.0
+"""The longest that they do when they missed each other: on a busy machine one begins long after the other."""
+_NEAR_TIMES: Final = 4
+_AT_ONCE: Final = 0.2
+"""Seconds of which both run that are enough to see each other."""
+_UNKNOWN: Final = 5.0
+"""By how much two missed each other of which one told no time."""
 _MEMORY_SECONDS: Final = (15.0, 60.0)
 """How long one may take memory; longer when the first time was over before anything ended it."""
 Answers = dict[str, Answer]
@@ -146,16 +153,18 @@ class Examiner:
 
     def _neighbours(self, session: Session, pool: ThreadPoolExecutor) -> None:
         """Two at once, then a third that looks for what they left."""
-        for seconds in _NEAR_SECONDS:
-            look = seconds * self._claims.slow
+        look = _NEAR_SECONDS * self._claims.slow
+        for _ in range(_NEAR_TIMES):
             pair = [
                 pool.submit(self._run, session, f"neighbours-{side}", look + 15, arguments=(f"{look}",))
                 for side in "ab"
             ]
             for future in pair:
                 self._take("near", future.result())
-            if _overlap([self.answers.pop(f"near.window-{side}", None) for side in "ab"]):
+            missed = _missed_by([self.answers.pop(f"near.window-{side}", None) for side in "ab"])
+            if missed <= 0:
                 break
+            look = min(_NEAR_MOST, 2 * look + 1.5 * missed)
         else:
             for name in [name for name in self.answers if name.startswith("near.")]:
                 self.tell(name, None, self.answers[name].tried, "the two did not run at the same time")
@@ -323,14 +332,16 @@ class Examiner:
         )
 
 
-def _overlap(windows: list[Answer | None]) -> bool:
-    """True when both ran at once for a while, by their own clocks."""
+def _missed_by(windows: list[Answer | None]) -> float:
+    """Seconds, by their own clocks, by which two did not run at once for long enough; 0 when they did."""
     try:
         begins = [float(window.tried) for window in windows if window]
         ends = [float(window.happened) for window in windows if window]
     except ValueError:
-        return False
-    return len(begins) == 2 and min(ends) - max(begins) > 0.2
+        return _UNKNOWN
+    if len(begins) < 2:
+        return _UNKNOWN
+    return max(0.0, max(begins) - min(ends) + _AT_ONCE)
 
 
 def _all(jobs: list[Future[None]]) -> None:
