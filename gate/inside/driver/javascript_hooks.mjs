@@ -249,6 +249,20 @@ function bare(file, source) {
   }
 }
 
+const OF_COMMONJS = ["require", "module", "exports", "__filename", "__dirname"];
+/** What TypeScript's compilers leave to CommonJS in a file that imports, too: an import, which goes before all else.
+ * At the end of the text, so that no line moves. */
+function withCommon(file, code) {
+  const used = OF_COMMONJS.filter((name) => new RegExp(`(?<![.\\w$])${name}(?=\\s*[(.,;)\\]+=])`).test(code));
+  const wanted = used.filter((name) => !new RegExp(`\\b(?:const|let|var|function|class|as|import)\\s+${name}\\b|\\{[^}]*\\b${name}\\b[^}]*\\}\\s*(?:=|from)`).test(code));
+  if (!wanted.length) return code;
+  const given = `import { createRequire } from "node:module";
+    export const require = createRequire(${JSON.stringify(file)});
+    export const __filename = ${JSON.stringify(file)}, __dirname = ${JSON.stringify(path.dirname(file))};
+    export const exports = {}, module = { exports, filename: __filename };`;
+  return `${code}\nimport { ${wanted.join(", ")} } from "data:text/javascript,${encodeURIComponent(given)}";\n`;
+}
+
 const ESM = /^\s*(?:import\b(?!\s*\()|export\b)|^\s*[^/\n]*\bimport\.meta\b/m;
 function load(url, context, next) {
   const file = asFile(url.split(/[?#]/)[0]);
@@ -260,7 +274,8 @@ function load(url, context, next) {
   if ((TYPED.test(file) || MARKUP.test(file)) && !file.endsWith(".d.ts")) {
     const made = make(file, text(file).replace(/^\uFEFF/, ""));
     const common = file.endsWith(".cts") || (!file.endsWith(".mts") && !ESM.test(made.text));
-    return { format: common ? "commonjs" : "module", source: made.text, shortCircuit: true };
+    const source = common ? made.text : withCommon(file, made.text);
+    return { format: common ? "commonjs" : "module", source, shortCircuit: true };
   }
   if (file.endsWith(".json") && context.importAttributes?.type !== "json" && context.format !== "commonjs" && inTree(file)) {
     if (context.conditions?.includes("import")) {

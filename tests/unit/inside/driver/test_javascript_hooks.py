@@ -36,3 +36,25 @@ def test_what_a_build_would_make_is_its_source(tmp_path: Path, asks: str, ends: 
 def test_a_file_is_not_the_source_of_what_it_asks_for(tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "t", {"index.cjs": 'require("./build/index.cjs")'})
     assert "Cannot find module './build/index.cjs'" in node(tree, "index.cjs").stderr
+
+
+MIXED = """\
+import { sep } from "node:path";
+type Part = { n: number };
+const fs = require("node:fs");
+const part: Part = require("./data.json");
+console.log(fs.existsSync(__filename), __dirname.split(sep).pop(), part.n, require.main === module);
+"""
+OWN = """\
+import { createRequire } from "node:module";
+const require: any = createRequire(import.meta.url);
+const { exports } = { exports: 3 };
+console.log(require("./data.json").n + exports);
+"""
+
+
+@pytest.mark.parametrize(("text", "told"), [(MIXED, "true t 1 false"), (OWN, "4")])
+def test_typescript_that_imports_and_requires(tmp_path: Path, text: str, told: str) -> None:
+    tree = lay_tree(tmp_path / "t", {"index.ts": text, "data.json": '{"n": 1}'})
+    done = node(tree, "index.ts")
+    assert (done.returncode, done.stdout.strip()) == (0, told), done.stderr
