@@ -342,7 +342,7 @@ def _drawn(
         hint = hints.get(p.name, p.annotation)
         guess = by_hint(hint, p.name)
         number = type(p.default) in (int, float) and hint in (inspect.Parameter.empty, Any)
-        if not _is_place(guess):
+        if not is_place(guess):
             values[p.name] = value_draws.drawn(name, p.name, p.default if number else guess, count)
     rows = max(map(len, values.values()), default=0)
     return [
@@ -356,7 +356,7 @@ def _drawn(
     ]
 
 
-def _is_place(value: object) -> bool:
+def is_place(value: object) -> bool:
     """True for what we put in for paths, addresses and commands."""
     return isinstance(value, str) and (value.startswith(SCRATCH) or HOST in value or value == COMMAND)
 
@@ -393,7 +393,7 @@ def _may_be(constant: object, value: object, hint: object) -> bool:
     """True where a constant may take a value's place. Never for a path, an address or a command."""
     if type(constant) is int and type(value) is int:
         return True
-    plain = isinstance(value, str) and not _is_place(value)
+    plain = isinstance(value, str) and not is_place(value)
     return plain and (type(constant) is str or hint in (inspect.Parameter.empty, Any))
 
 

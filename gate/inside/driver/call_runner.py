@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from . import answers, argument_values, program_runner, returned_values, web_project
+from . import answers, argument_values, explored_values, program_runner, returned_values, web_project
 from .argument_values import lay_out
 
 __all__ = ["Caller", "lay_out"]
@@ -145,10 +145,21 @@ class Caller:
                 outcomes.append(self._act(act))
                 if outcomes[-1] == "timed-out":
                     break
+            if "timed-out" not in outcomes and time.monotonic() - start <= each / 2:
+                self._explore(owner, target, name.rpartition(".")[2])
         except CallTimeout:
             raise
         except BaseException as error:
             outcomes.append(self._told(error))
+
+    def _explore(self, owner: Any, target: Any, name: str) -> None:
+        """The ways through what a function asks of its arguments. Nothing of it is an answer of the code's:
+        a stand-in says yes to what an argument would have said no to.
+        """
+        function = _explored(owner, target, name)
+        if function is not None:
+            file = getattr(self.module, "__file__", None)
+            explored_values.call(function, file, _exhaust, CallTimeout)
 
     def _alarm(self, number: int, frame: Any) -> None:
         """End what is called, and nothing of ours: an alarm that comes while a call is put away (a slow
@@ -225,6 +236,31 @@ def _behind(target: Any) -> Any:
         return None
     behind = inspect.unwrap(target)
     return behind if isinstance(behind, types.FunctionType) else None
+
+
+def _explored(owner: Any, target: Any, name: str) -> Any:
+    """What is called to explore an object: a function without its decorators, a method with a new instance
+    each time, a class. None for the rest.
+    """
+    if name in ("__new__", "__del__", "__init_subclass__", "__getattr__", "__getattribute__"):
+        return None
+    if isinstance(target, type):
+        return target
+    if isinstance(target, (staticmethod, classmethod)):
+        return getattr(owner, name)
+    bare = inspect.unwrap(target) if callable(target) else None
+    if not isinstance(bare, types.FunctionType):
+        return None
+    if owner is None or name == "__init__":
+        return owner or bare
+
+    def method(*args: object, **kwargs: object) -> object:
+        return bare(_instance(owner), *args, **kwargs)
+
+    method.__wrapped__ = bare  # type: ignore[attr-defined]
+    parameters = list(inspect.signature(bare).parameters.values())[1:]
+    method.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return method
 
 
 def _bound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Callable[[], object]:
