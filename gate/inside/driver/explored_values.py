@@ -74,11 +74,11 @@ class Chosen(argument_values.Stand):
 
     def __new__(cls, answers: Answers, who: str) -> Any:
         """A text, as a Stand is."""
-        made = super().__new__(cls, argument_values.WORD)
+        made: Any = super().__new__(cls, argument_values.WORD)
         made.__dict__.update(_answers=answers, _who=who)
         return made
 
-    def _more(self, how: str) -> Chosen:
+    def _more(self, how: str) -> Any:
         return Chosen(self._answers, f"{self._who}{how}"[-300:])
 
     def __getattr__(self, name: str) -> Any:
