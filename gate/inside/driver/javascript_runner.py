@@ -21,6 +21,8 @@ DENO_OPTIONS = (
     "run", "--allow-all", "--no-prompt", "--no-remote", "--no-lock", "--cached-only", "--quiet",
     "--unstable-sloppy-imports", "--unstable-detect-cjs", "--node-modules-dir=manual",
 )  # fmt: skip
+_READ = 256 << 10
+"""Bytes of a file that are looked at."""
 _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _SOURCES = (".js", ".mjs", ".cjs", *_TYPED)
 _ROOM = 32_000
@@ -92,7 +94,8 @@ def command(path: str, typed: bool) -> list[str]:
     """The runtime's command line without a file. Raises MissingProgramError."""
     node, ours = runtimes.find_node()
     deno = runtimes.find_deno()
-    if node and ours and (not deno or not (typed or path.endswith(_TYPED)) or _has_compiler(path)):
+    plain = not (typed or path.endswith(_TYPED))
+    if node and ours and (not deno or plain or _has_compiler(path) or _requires(path)):
         here = os.path.dirname(os.path.abspath(__file__))
         return [node, _HEAP, "--no-warnings", "--import", f"{here}/{HOOKS}"]
     if deno and (typed or path.endswith(_TYPED) or not node):
@@ -110,6 +113,15 @@ def command_with_hooks() -> list[str]:
         raise program_runner.MissingProgramError("node")
     here = os.path.dirname(os.path.abspath(__file__))
     return [node, _HEAP, "--no-warnings", "--import", f"{here}/{HOOKS}"]
+
+
+def _requires(path: str) -> bool:
+    """Does the file call ``require``, which Deno gives to no module?"""
+    try:
+        with open(path, "rb") as file:
+            return b"require(" in file.read(_READ)
+    except OSError:
+        return False
 
 
 def _has_compiler(path: str) -> bool:
