@@ -161,7 +161,9 @@ function tool(name, file) {
   if (!tools.has(name)) {
     let found;
     try {
-      found = Module.createRequire(file)(name);
+      const ask = Module.createRequire(file);
+      ask.resolve(name); // where it is nowhere, nobody is asked to stand in for it
+      found = ask(name);
       if (typeof found.version !== "string") found = undefined; // a stand-in of the runner's
     } catch {
       found = undefined;
