@@ -18,6 +18,7 @@ from gate.prescreen.scanners import (
     identities,
     imports,
     infrastructure,
+    named,
     opaque,
     protections,
     secret_uses,
@@ -40,6 +41,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *dependencies.RULES,
         *destinations.RULES,
         *identities.RULES,
+        *named.RULES,
         *supply_rules.RULES,
         *imports.RULES,
     ):

@@ -27,6 +27,7 @@ from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.identities import Identities
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
+from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.protections import Protections
 from gate.prescreen.scanners.secret_uses import SecretUses
@@ -56,6 +57,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Identities(),
         Imports(),
         Infrastructure(),
+        NamedThings(),
         Protections(),
         SecretUses(),
     )

@@ -25,9 +25,9 @@ _TELLS: Final = re.compile(
 _LEAST: Final = 6
 _MOST: Final = 19
 _HOOK: Final = re.compile(
-    r"(?i)^(?:web-?hooks?|hooks?|incoming|inbound|services|workflows|triggers?|channels?|rooms?|inbox|notify|bots?|alerts?)$"
+    r"(?i)^(?:web-?hooks?|hooks?|incoming|inbound|services|triggers?|channels?|rooms?|inbox|notify|bots?|alerts?)$"
 )
-_ROOM: Final = re.compile(r"[A-Za-z0-9][\w.:~-]{3,100}")
+_ROOM: Final = re.compile(r"[A-Za-z0-9][\w:~-]{3,100}")
 _MAIL: Final = re.compile(r"(?:mailto:)?([\w.+-]{1,64}@[A-Za-z0-9](?:[\w-]{0,62}\.)+[A-Za-z]{2,24})")
 
 
