@@ -12,7 +12,7 @@ from gate.languages.content import reader_of
 from gate.prescreen.identities import data_literals, python_literals, tree_literals
 from gate.prescreen.identities.names import words_of
 from gate.prescreen.identities.written import UNNAMED, Written
-from gate.prescreen.named.vocabulary import Kind, credential_in, function_in, git_in, place_in
+from gate.prescreen.named.vocabulary import Kind, credential_in, function_in, git_in, ignored_in, place_in
 
 _DATA: Final = (
     ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".csv", ".tsv", ".properties", ".txt",
@@ -54,7 +54,14 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Named]:
             break
         if one.value and not _is_left_out(one):
             found += _named(before, is_data=pure.suffix in _DATA)
-    return found
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        if (
+            len(line) < 2_000
+            and not line.lstrip().startswith(("#", "//", "*"))
+            and (what := ignored_in(line))
+        ):
+            found.append(Named("ignored", what, line.strip()[-120:], number))
+    return found[: 2 * _MOST]
 
 
 def _texts(path: str, data: bytes) -> Iterator[Written]:

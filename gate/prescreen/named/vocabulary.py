@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from gate.prescreen.python_ast.sinks import match_path
 
-Kind = Literal["function", "credential", "starts", "git"]
+Kind = Literal["function", "credential", "starts", "git", "ignored"]
 
 _FUNCTION: Final = re.compile(
     r"(?:^|[.:/#>])(?:"
@@ -46,7 +46,15 @@ _SPLIT: Final = (
     ".config/autostart", ".config/systemd/user", ".git/hooks", ".vscode/tasks.json", "library/launchagents",
     ".ssh/authorized_keys", "etc/cron.d", "etc/profile.d", ".bash_profile",
 )  # fmt: skip
-_PARTS: Final = 8
+_SIGNS: Final = re.compile(r"[\"'`,\[\]()]+")
+_GATHERS: Final = re.compile(r"ls-files|--ignored|stash|\badd\b")
+_LISTS: Final = re.compile(
+    r"\bls-files\b(?=[^|;&]*\s(?:-[a-z]*o|--others))(?=[^|;&]*\s(?:-[a-z]*i|--ignored))[^|;&]*"
+    r"|\bstatus\b[^|;&]*\s--ignored(?!\s*=?\s*no)[^|;&]*|\bstash\s+(?:push\s+|save\s+)?(?:-\w*a\w*|--all)\b[^|;&]*"
+)
+_STAGES: Final = re.compile(
+    r"\bgit\s+add(?=[^|;&]*\s(?:-\w*f\w*|--force)\b)[^|;&]*\s(?:\.|-A|--all|:/)(?=\s|$)"
+)
 
 
 def function_in(texts: Sequence[str]) -> str:
@@ -88,6 +96,15 @@ def git_in(text: str) -> str:
         if match["value"] and match["value"].lower() not in _MILD:
             return f"{match['name']}={match['value']}"
     return ""
+
+
+def ignored_in(line: str) -> str:
+    """The command of git that gathers what git is told to leave out: settings, keys, dumps of the machine."""
+    if "git" not in line or not _GATHERS.search(line):
+        return ""
+    text = _SIGNS.sub(" ", line)
+    match = _LISTS.search(text) or _STAGES.search(text)
+    return " ".join(match[0].split())[:100] if match else ""
 
 
 def _paths(texts: Sequence[str]) -> list[str]:

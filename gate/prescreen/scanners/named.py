@@ -63,11 +63,14 @@ STARTS: Final = rule.meta(
     fix="Write into the project's own folders; leave installation to an installer that the user starts.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (FUNCTION, CREDENTIALS, STARTS)
-_RULE_OF: Final = {"function": FUNCTION, "credential": CREDENTIALS, "starts": STARTS, "git": STARTS}
+_RULE_OF: Final = {
+    "function": FUNCTION, "credential": CREDENTIALS, "ignored": CREDENTIALS, "starts": STARTS, "git": STARTS,
+}  # fmt: skip
 _SAID: Final = {
     "function": "Data names {}, and the project calls what data names.",
     "credential": "Names a file of credentials: {}.",
     "starts": "Names a place that runs later: {}.",
+    "ignored": "Gathers files that git is told to leave out, as settings and keys are: {}.",
     "git": "Sets which program git runs: {}.",
 }
 _READER: Final = Reader("gate.prescreen.named.read:read", list[Named], parses=True, pure=True)
@@ -85,7 +88,7 @@ _UNREAD: Final = re.compile(
     r"|(?:^|/)(?:locales?|i18n|translations?)/|gitleaks|semgrep|bandit|trivy|(?:^|/)\.github/"
 )
 _MATTERS: Final = re.compile(
-    rb"(?i)\b(?:os|posix|nt|fs|vm|shutil|importlib)\b|system|popen|subprocess|rmtree|builtins|child_process|kernel|runtime|exec|spawn|eval|unlink|pickle|__\w+__|fileutils"
+    rb"(?i)ls-files|--ignored|stash|add\b|\b(?:os|posix|nt|fs|vm|shutil|importlib)\b|system|popen|subprocess|rmtree|builtins|child_process|kernel|runtime|exec|spawn|eval|unlink|pickle|__\w+__|fileutils"
     rb"|\.ssh|\.aws|\.kube|netrc|pgpass|\.docker|git-credentials|\.gnupg|pypirc|npmrc|keyring|keychain|history|wallet|shadow"
     rb"|\.config|autostart|\.vscode|\.git|hook|bashrc|profile|zshrc|zshenv|launch|cron|authorized_keys|startup|customize|\.pth"
     rb"|envrc|vimrc|fsmonitor|core\.|filter\.|alias\.|hosts\.yml|\.azure|gcloud|id_rsa|id_ed25519|auto"

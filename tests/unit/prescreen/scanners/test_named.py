@@ -39,6 +39,10 @@ def test_functions_in_data(path: str, before: str, after: str) -> None:
         ("files.txt", "logs/app.log\n", "logs/app.log\n~/.aws/credentials\n"),
         ("a.go", "package a\n", 'package a\nvar F = filepath.Join(home, ".ssh", "id_rsa")\n'),
         ("a.rs", "fn a() {}\n", 'const F: [&str; 1] = ["/root/.git-credentials"];\n'),
+        ("release.sh", "#!/bin/sh\n", "#!/bin/sh\ngit ls-files --others --ignored --exclude-standard | up\n"),
+        ("a.py", "a = 1\n", 'run(["git", "ls-files", "-oi", "--exclude-standard"])\n'),
+        ("a.js", "let a;\n", 'exec("git status --porcelain --ignored");\n'),
+        ("Makefile", "a:\n", "a:\n\tgit add -f . && git push\n"),
         ("pack.yaml", "files:\n  - a\n", "files:\n  - a\n  - ~/.docker/config.json\n"),
     ],
 )
@@ -68,6 +72,7 @@ def test_places_that_run_later(path: str, before: str, after: str) -> None:
     [
         ("a.json", '[{"op": ["math", "ceil"]}]', '[{"op": ["math", "floor"]}]'),
         ("ruff.toml", "[a]\n", '[banned-api]\n"x" = "os.system"\n'),
+        ("a.sh", "#!/bin/sh\n", "#!/bin/sh\ngit ls-files --others --exclude-standard\ngit add -A\n"),
         ("c.json", "{}", '{"exclude": ["~/.netrc"]}'),
         (".gitignore", "", ".netrc\n.vscode/tasks.json\n"),
         ("docs/a.py", "a = 1\n", 'a = "~/.netrc"\n'),
