@@ -23,6 +23,7 @@ from gate.prescreen.scanners import (
     protections,
     secret_uses,
     secrets,
+    shifted_arguments,
     supply_rules,
 )
 from gate.prescreen.scanners.bandit_rules import bandit_rules
@@ -42,6 +43,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *destinations.RULES,
         *identities.RULES,
         *named.RULES,
+        *shifted_arguments.RULES,
         *supply_rules.RULES,
         *imports.RULES,
     ):

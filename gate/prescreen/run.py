@@ -33,6 +33,7 @@ from gate.prescreen.scanners.protections import Protections
 from gate.prescreen.scanners.secret_uses import SecretUses
 from gate.prescreen.scanners.secrets import Secrets
 from gate.prescreen.scanners.semgrep import Semgrep
+from gate.prescreen.scanners.shifted_arguments import ShiftedArguments
 from gate.prescreen.scope import sources
 from gate.prescreen.unread import settle
 from gate.prescreen.views import make_views
@@ -60,6 +61,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         NamedThings(),
         Protections(),
         SecretUses(),
+        ShiftedArguments(),
     )
 }
 

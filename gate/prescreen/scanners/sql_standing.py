@@ -46,7 +46,7 @@ _MOST: Final = 5
 )
 def standing_grant(view: View) -> Iterator[TextHit]:
     """`CREATE TRIGGER`, `EVENT`, `RULE`, `PROCEDURE` and functions of triggers whose body sets a role, a
-    right or a password, grants or makes an account: in SQL files and in texts of code, also over several lines.
+    right or a password, grants or makes an account: in SQL files and in texts of code.
     """
     if not wants(view) or is_example(view.path) or not _MAKES.search(view.text):
         return
