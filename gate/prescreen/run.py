@@ -30,6 +30,7 @@ from gate.prescreen.scanners.infrastructure import Infrastructure
 from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.protections import Protections
+from gate.prescreen.scanners.search_order import SearchOrder
 from gate.prescreen.scanners.secret_uses import SecretUses
 from gate.prescreen.scanners.secrets import Secrets
 from gate.prescreen.scanners.semgrep import Semgrep
@@ -60,6 +61,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Infrastructure(),
         NamedThings(),
         Protections(),
+        SearchOrder(),
         SecretUses(),
         ShiftedArguments(),
     )
