@@ -9,6 +9,7 @@ from gate.prescreen.outcome import UNSCANNED
 from gate.prescreen.python_ast.rule import ast_rules, plugin_rules
 from gate.prescreen.scanners import (
     commands,
+    deletions,
     dependencies,
     destinations,
     digest_grants,
@@ -40,6 +41,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *secrets.RULES,
         *opaque.RULES,
         *governance.RULES,
+        *deletions.RULES,
         *dependencies.RULES,
         *destinations.RULES,
         *identities.RULES,

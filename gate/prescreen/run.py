@@ -19,6 +19,7 @@ from gate.prescreen.outcome import UNSCANNED, ended
 from gate.prescreen.python_ast.scanner import PyAst
 from gate.prescreen.scanners.bandit import Bandit
 from gate.prescreen.scanners.commands import Commands
+from gate.prescreen.scanners.deletions import DeletionsTaken
 from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.destinations import Destinations
 from gate.prescreen.scanners.governance import Governance
@@ -54,6 +55,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Governance(),
         GuardedScripts(),
         Commands(),
+        DeletionsTaken(),
         Dependencies(),
         Destinations(),
         Identities(),

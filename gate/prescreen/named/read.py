@@ -12,7 +12,15 @@ from gate.languages.content import reader_of
 from gate.prescreen.identities import data_literals, python_literals, tree_literals
 from gate.prescreen.identities.names import words_of
 from gate.prescreen.identities.written import UNNAMED, Written
-from gate.prescreen.named.vocabulary import Kind, credential_in, function_in, git_in, ignored_in, place_in
+from gate.prescreen.named.vocabulary import (
+    Kind,
+    credential_in,
+    function_in,
+    git_in,
+    ignored_in,
+    nobody_in,
+    place_in,
+)
 
 _DATA: Final = (
     ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".csv", ".tsv", ".properties", ".txt",
@@ -55,12 +63,12 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Named]:
         if one.value and not _is_left_out(one):
             found += _named(before, is_data=pure.suffix in _DATA)
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
-        if (
-            len(line) < 2_000
-            and not line.lstrip().startswith(("#", "//", "*"))
-            and (what := ignored_in(line))
-        ):
+        if len(line) >= 2_000 or line.lstrip().startswith(("#", "//", "*")):
+            continue
+        if what := ignored_in(line):
             found.append(Named("ignored", what, line.strip()[-120:], number))
+        if what := nobody_in(line):
+            found.append(Named("nobody", what, line.strip()[-120:], number))
     return found[: 2 * _MOST]
 
 

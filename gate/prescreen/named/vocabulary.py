@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from gate.prescreen.python_ast.sinks import match_path
 
-Kind = Literal["function", "credential", "starts", "git", "ignored"]
+Kind = Literal["function", "credential", "starts", "git", "ignored", "nobody"]
 
 _FUNCTION: Final = re.compile(
     r"(?:^|[.:/#>])(?:"
@@ -46,6 +46,22 @@ _SPLIT: Final = (
     ".config/autostart", ".config/systemd/user", ".git/hooks", ".vscode/tasks.json", "library/launchagents",
     ".ssh/authorized_keys", "etc/cron.d", "etc/profile.d", ".bash_profile",
 )  # fmt: skip
+_CHANCE: Final = re.compile(
+    r"(?i)random|uuid|date\.now|time\(|nanoid|token_hex|unixnano|urandom|secrets\.|RANDOM|\bnonce"
+)
+_MADE_UP: Final = re.compile(
+    r"(?i)(?:random|uuid|date\.now|time\(|nanoid|token_hex|unixnano|secrets\.)[^\n]{0,60}?"
+    r"(?:\}|[\"'`]\s*|%[sdx]\b|\{\})(?P<name>\.(?:[a-z0-9-]{1,60}\.){1,4}[a-z]{2,12})[\"'`]"
+    r"|[\"'`][^\"'`\n]{0,40}(?:%[sdx]|\{\})(?P<given>\.(?:[a-z0-9-]{1,60}\.){1,4}[a-z]{2,12})[\"'`][^\n]{0,20}"
+    r"(?:random|uuid|unixnano|time\(|token_hex)"
+)
+_ENDINGS: Final = frozenset({
+    "gz", "xz", "bz", "zst", "tgz", "zip", "json", "jsonl", "txt", "log", "csv", "tsv", "png", "jpg", "jpeg", "webp",
+    "svg", "html", "xml", "yaml", "yml", "toml", "db", "sqlite", "lock", "tmp", "temp", "bak", "tar", "mp", "pdf", "js",
+    "mjs", "cjs", "ts", "tsx", "css", "map", "py", "part", "pem", "key", "crt", "md", "parquet", "out", "bin", "so",
+    "whl", "sock", "pid", "gif", "wav", "mov", "conf", "cfg", "ini", "env", "sql", "hex", "id", "name", "value",
+})  # fmt: skip
+"""Last words of names of files and of attributes."""
 _SIGNS: Final = re.compile(r"[\"'`,\[\]()]+")
 _GATHERS: Final = re.compile(r"ls-files|--ignored|stash|\badd\b")
 _LISTS: Final = re.compile(
@@ -96,6 +112,13 @@ def git_in(text: str) -> str:
         if match["value"] and match["value"].lower() not in _MILD:
             return f"{match['name']}={match['value']}"
     return ""
+
+
+def nobody_in(line: str) -> str:
+    """A name below a domain that is made up anew each time: whoever asks for it asks who answers for nothing."""
+    match = _MADE_UP.search(line) if _CHANCE.search(line) else None
+    name = (match["name"] or match["given"]) if match else ""
+    return "" if name.rpartition(".")[2].lower() in _ENDINGS else name
 
 
 def ignored_in(line: str) -> str:

@@ -62,15 +62,29 @@ STARTS: Final = rule.meta(
     "long after the change was read. The path may be in parts.",
     fix="Write into the project's own folders; leave installation to an installer that the user starts.",
 )
-RULES: Final[tuple[RuleMeta, ...]] = (FUNCTION, CREDENTIALS, STARTS)
+NOBODY: Final = rule.meta(
+    "named.made-up-host",
+    "A name that nobody has is made up and asked for",
+    severity="medium",
+    confidence="medium",
+    topic="sandbox",
+    cwe=(506, 511),
+    attack=("T1497", "T1480"),
+    why="Whether a made-up name is answered tells a simulated network from a real one: what depends on it "
+    "stays calm where it is watched.",
+    fix="Ask a service that the project runs, by its name; do not make what is sent depend on the answer.",
+)
+RULES: Final[tuple[RuleMeta, ...]] = (FUNCTION, CREDENTIALS, STARTS, NOBODY)
 _RULE_OF: Final = {
-    "function": FUNCTION, "credential": CREDENTIALS, "ignored": CREDENTIALS, "starts": STARTS, "git": STARTS,
+    "function": FUNCTION, "credential": CREDENTIALS, "ignored": CREDENTIALS, "nobody": NOBODY,
+    "starts": STARTS, "git": STARTS,
 }  # fmt: skip
 _SAID: Final = {
     "function": "Data names {}, and the project calls what data names.",
     "credential": "Names a file of credentials: {}.",
     "starts": "Names a place that runs later: {}.",
     "ignored": "Gathers files that git is told to leave out, as settings and keys are: {}.",
+    "nobody": "Makes up a name below {}, which nobody has.",
     "git": "Sets which program git runs: {}.",
 }
 _READER: Final = Reader("gate.prescreen.named.read:read", list[Named], parses=True, pure=True)
@@ -88,7 +102,7 @@ _UNREAD: Final = re.compile(
     r"|(?:^|/)(?:locales?|i18n|translations?)/|gitleaks|semgrep|bandit|trivy|(?:^|/)\.github/"
 )
 _MATTERS: Final = re.compile(
-    rb"(?i)ls-files|--ignored|stash|add\b|\b(?:os|posix|nt|fs|vm|shutil|importlib)\b|system|popen|subprocess|rmtree|builtins|child_process|kernel|runtime|exec|spawn|eval|unlink|pickle|__\w+__|fileutils"
+    rb"(?i)random|uuid|date\.now|time\(|token_hex|unixnano|ls-files|--ignored|stash|add\b|\b(?:os|posix|nt|fs|vm|shutil|importlib)\b|system|popen|subprocess|rmtree|builtins|child_process|kernel|runtime|exec|spawn|eval|unlink|pickle|__\w+__|fileutils"
     rb"|\.ssh|\.aws|\.kube|netrc|pgpass|\.docker|git-credentials|\.gnupg|pypirc|npmrc|keyring|keychain|history|wallet|shadow"
     rb"|\.config|autostart|\.vscode|\.git|hook|bashrc|profile|zshrc|zshenv|launch|cron|authorized_keys|startup|customize|\.pth"
     rb"|envrc|vimrc|fsmonitor|core\.|filter\.|alias\.|hosts\.yml|\.azure|gcloud|id_rsa|id_ed25519|auto"

@@ -103,3 +103,30 @@ def test_an_entry_without_a_digest() -> None:
     rows = "- name: {}\n  url: u\n  checksum: x\n"
     base = {"m.yaml": rows.format("a")}
     assert told(base, {"m.yaml": rows.format("a") + "- name: b\n  url: u\n"}) == ["supply.safeguard-removed"]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a.js", "return `p${Date.now().toString(36)}.links.example`;"),
+        ("a.py", 'name = f"x{uuid.uuid4().hex}.acme.io"'),
+        ("a.py", 'name = secrets.token_hex(8) + ".acme.io"'),
+        ("a.go", 'n := fmt.Sprintf("p%d.acme.io", time.Now().UnixNano())'),
+        ("a.rb", 'n = "#{SecureRandom.hex}.acme.io"'),
+    ],
+)
+def test_names_that_nobody_has(path: str, line: str) -> None:
+    assert told({path: ""}, {path: f"{line}\n"}) == ["named.made-up-host"]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("a.js", "return `${tenant}.links.example`;"),
+        ("a.py", 'mail = f"{uuid4()}@acme.io"'),
+        ("a.py", 'file = f"{uuid4().hex}.tar.gz"'),
+        ("a.js", "const f = `${Date.now()}.json`;"),
+    ],
+)
+def test_names_that_somebody_has(path: str, line: str) -> None:
+    assert told({path: ""}, {path: f"{line}\n"}) == []
