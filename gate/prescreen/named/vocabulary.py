@@ -56,10 +56,11 @@ _MADE_UP: Final = re.compile(
     r"(?:random|uuid|unixnano|time\(|token_hex)"
 )
 _ENDINGS: Final = frozenset({
-    "gz", "xz", "bz", "zst", "tgz", "zip", "json", "jsonl", "txt", "log", "csv", "tsv", "png", "jpg", "jpeg", "webp",
-    "svg", "html", "xml", "yaml", "yml", "toml", "db", "sqlite", "lock", "tmp", "temp", "bak", "tar", "mp", "pdf", "js",
-    "mjs", "cjs", "ts", "tsx", "css", "map", "py", "part", "pem", "key", "crt", "md", "parquet", "out", "bin", "so",
-    "whl", "sock", "pid", "gif", "wav", "mov", "conf", "cfg", "ini", "env", "sql", "hex", "id", "name", "value",
+    "gz", "xz", "bz", "zst", "tgz", "zip", "json", "jsonl", "txt", "log", "csv", "tsv", "png",
+    "jpg", "jpeg", "webp", "svg", "html", "xml", "yaml", "yml", "toml", "db", "sqlite", "lock",
+    "tmp", "temp", "bak", "tar", "mp", "pdf", "js", "mjs", "cjs", "ts", "tsx", "css", "map", "py",
+    "part", "pem", "key", "crt", "md", "parquet", "out", "bin", "so", "whl", "sock", "pid", "gif",
+    "wav", "mov", "conf", "cfg", "ini", "env", "sql", "hex", "id", "name", "value",
 })  # fmt: skip
 """Last words of names of files and of attributes."""
 _SIGNS: Final = re.compile(r"[\"'`,\[\]()]+")
@@ -115,7 +116,7 @@ def git_in(text: str) -> str:
 
 
 def nobody_in(line: str) -> str:
-    """A name below a domain that is made up anew each time: whoever asks for it asks who answers for nothing."""
+    """A name below a domain that is made up anew each time: nobody has it, and no honest server answers."""
     match = _MADE_UP.search(line) if _CHANCE.search(line) else None
     name = (match["name"] or match["given"]) if match else ""
     return "" if name.rpartition(".")[2].lower() in _ENDINGS else name

@@ -83,8 +83,8 @@ _MATTERS: Final = re.compile(
     rb"(?i)account|iban|payee|beneficiary|merchant|tenant|recipient|organi|org.?id|workspace|bucket|wallet|kid\b"
     rb"|(?:project|principal|object|group|client|customer|subscription|cloud|team|property|seller|key|partner"
     rb"|publisher|site).?id|fingerprint|public.?key|(?:signing|release|verif\w*).?key|[a-z]\d[a-z0-9]{0,40}\d|AAAA|RW[a-z0-9+/]{50}"
-    rb"|[\"']\d{2,}[\"']|[0-9a-f]{8}-|@|https?://|\borg\b|-org\b|scope|ipv4|\d{1,3}\s*,\s*\d{1,3}\s*,"
-    rb"|\d[\d -]{5,}\d|queue|topic|channel"
+    rb"|[\"']\d{2,}[\"']|[0-9a-f]{8}-|[\w+-]@[\w-]+\.|https?://\S*(?:hook|incoming|inbound|services|channel|room|inbox|notify|bot|alert)|\borg\b|-org\b|scope|ipv4|\d{1,3}\s*,\s*\d{1,3}\s*,"
+    rb"|\d[\d -]{5,}\d|queue|topic|channel[\"']?\s*[:=]"
 )
 _SAID: Final = {
     "twin": "An identifier is almost the one of base, and another one.",
