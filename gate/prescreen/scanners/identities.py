@@ -112,6 +112,7 @@ class Identities:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the identifiers of all changed files, and ask base for the accounts that are new."""
         every = [one for one in (*sources(request).files, *_deleted(request)) if _is_read(one)]
+        every.sort(key=lambda one: _is_aside(one.path))
         files = every[:_MOST_FILES]
         aside = {one.path for one in files if _is_aside(one.path)}
         files = _loaded(request.head, files)
@@ -122,7 +123,9 @@ class Identities:
         head, unlooked = _read([(one.path, one.head) for one in files if one.head], until)
         base, head = _kept(base, aside), _kept(head, aside)
         unlooked += [
-            (one.path, f"past the first {_MOST_FILES} files") for one in every[_MOST_FILES:] if one.head
+            (one.path, f"past the first {_MOST_FILES} files")
+            for one in every[_MOST_FILES:]
+            if one.head and not _is_aside(one.path)
         ]
         found = [*changed(base, head), *unwritten(request, sources(request).files, until)]
         told = {id(one.after) for one in found}
