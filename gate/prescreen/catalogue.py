@@ -9,6 +9,7 @@ from gate.prescreen.outcome import UNSCANNED
 from gate.prescreen.python_ast.rule import ast_rules, plugin_rules
 from gate.prescreen.scanners import (
     commands,
+    deletions,
     dependencies,
     destinations,
     digest_grants,
@@ -18,10 +19,13 @@ from gate.prescreen.scanners import (
     identities,
     imports,
     infrastructure,
+    named,
     opaque,
     protections,
+    search_order,
     secret_uses,
     secrets,
+    shifted_arguments,
     supply_rules,
 )
 from gate.prescreen.scanners.bandit_rules import bandit_rules
@@ -37,9 +41,13 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         *secrets.RULES,
         *opaque.RULES,
         *governance.RULES,
+        *deletions.RULES,
         *dependencies.RULES,
         *destinations.RULES,
         *identities.RULES,
+        *named.RULES,
+        *search_order.RULES,
+        *shifted_arguments.RULES,
         *supply_rules.RULES,
         *imports.RULES,
     ):

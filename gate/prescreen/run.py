@@ -19,6 +19,7 @@ from gate.prescreen.outcome import UNSCANNED, ended
 from gate.prescreen.python_ast.scanner import PyAst
 from gate.prescreen.scanners.bandit import Bandit
 from gate.prescreen.scanners.commands import Commands
+from gate.prescreen.scanners.deletions import DeletionsTaken
 from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.destinations import Destinations
 from gate.prescreen.scanners.governance import Governance
@@ -27,11 +28,14 @@ from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.identities import Identities
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
+from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.protections import Protections
+from gate.prescreen.scanners.search_order import SearchOrder
 from gate.prescreen.scanners.secret_uses import SecretUses
 from gate.prescreen.scanners.secrets import Secrets
 from gate.prescreen.scanners.semgrep import Semgrep
+from gate.prescreen.scanners.shifted_arguments import ShiftedArguments
 from gate.prescreen.scope import sources
 from gate.prescreen.unread import settle
 from gate.prescreen.views import make_views
@@ -51,13 +55,17 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Governance(),
         GuardedScripts(),
         Commands(),
+        DeletionsTaken(),
         Dependencies(),
         Destinations(),
         Identities(),
         Imports(),
         Infrastructure(),
+        NamedThings(),
         Protections(),
+        SearchOrder(),
         SecretUses(),
+        ShiftedArguments(),
     )
 }
 

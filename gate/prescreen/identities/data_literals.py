@@ -1,4 +1,4 @@
-"""Values of data and settings: YAML, JSON, TOML, and lines of ``key = value``."""
+"""Values of data and settings: YAML, JSON, TOML, tables, catalogues, and lines of ``key = value``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.prescreen.identities.catalogues import catalogue
+from gate.prescreen.identities.options import in_lines
+from gate.prescreen.identities.rows import rows_in, table
 from gate.prescreen.identities.written import Written
 from gate.supply.yaml_data import Path, UnreadableYamlError, leaves, read_yaml_documents
 
@@ -21,8 +24,15 @@ def written(path: str, data: bytes) -> Iterator[Written]:
     try:
         if suffix in (".yaml", ".yml"):
             for document in read_yaml_documents(data):
+                records = rows_in(document.data)
                 for where, value in leaves(document.data)[:_MOST]:
-                    yield Written(_named(where), value, document.lines.get(where, 1))
+                    yield Written(_named(where), value, document.lines.get(where, 1), records.get(where, ""))
+            return
+        if suffix in (".csv", ".tsv", ".tab"):
+            yield from table(data.decode("utf-8", "replace"), path)
+            return
+        if suffix == ".po":
+            yield from catalogue(data.decode("utf-8", "replace"))
             return
         if suffix in (".json", ".webmanifest"):
             yield from _found(json.loads(data), data)
@@ -33,6 +43,7 @@ def written(path: str, data: bytes) -> Iterator[Written]:
     except (UnreadableYamlError, ValueError, RecursionError):
         pass
     yield from _lines(data)
+    yield from in_lines(data.decode("utf-8", "replace"))
 
 
 def _named(where: Path) -> tuple[str, ...]:
@@ -46,8 +57,9 @@ def _found(value: object, data: bytes) -> Iterator[Written]:
     for number, line in enumerate(text[:_MOST], 1):
         for word in line.replace("'", '"').split('"'):
             first.setdefault(word, number)
+    records = rows_in(value)
     for where, one in leaves(value)[:_MOST]:
-        yield Written(_named(where), one, first.get(one, 1))
+        yield Written(_named(where), one, first.get(one, 1), records.get(where, ""))
 
 
 def _lines(data: bytes) -> Iterator[Written]:

@@ -16,8 +16,23 @@ _PARTY: Final = re.compile(
     r"|wallet(?:-(?:address|id))?|bucket(?:-name)?|customer-(?:id|no|number)|(?:public|verify|verification|signing|release)-key"
     r"|key-id|kid|(?:key-)?fingerprint|client-id|app-client-id|audience-id|account)$"
 )
+_TENANCY: Final = re.compile(
+    r"(?:^|-)(?:(?:scope-)?org(?:-?id)?|org(?:ani[sz]ation)?(?:-(?:id|name))?|tenant(?:-?id|-name)?"
+    r"|(?:audit|log|logs|tenant|data|customer|org)-scope|(?:account|project|subscription|workspace|customer)-id"
+    r"|billing-account)$"
+)
+"""Names of what a shared service keeps apart: any value counts, be it one figure."""
 _BROAD: Final = frozenset({"account", "bucket", "bucket-name", "recipient", "recipients", "kid"})
 """Names that are also given to what is nobody in particular: their value needs a shape of its own."""
+_PEOPLE: Final = frozenset({
+    "author", "authors", "maintainer", "maintainers", "contributor", "contributors", "owner", "owners",
+    "user",
+    "users", "username", "login", "creator", "person", "people", "committer", "support", "name", "git",
+    "placeholder",
+    "example", "examples", "developer", "developers", "bugs", "reviewer", "reviewers", "description",
+    "title", "license",
+})  # fmt: skip
+"""Names on the way to a mail address that tells who somebody is."""
 _SECRET: Final = re.compile(
     r"(?:^|-)(?:secret|password|passwd|passphrase|token|private|api-key|apikey|credential|salt|nonce|csrf|cookie|session|jwt"
     r"|integrity|checksum|digest|hash|sha\d*|md5|etag|revision|rev|commit|version|snapshot|seed|cursor|trace|span|build"
@@ -38,9 +53,19 @@ def party_of(path: Sequence[str]) -> str:
     last = words_of(path[-1])
     around = words_of(path[-2]) if len(path) > 1 else ""
     for words in (last, f"{around}-{last}"):
-        if match := _PARTY.search(words):
+        if match := _PARTY.search(words) or _TENANCY.search(words):
             return match[0].strip("-")
     return ""
+
+
+def is_tenancy(name: str) -> bool:
+    """Does the name say which part of a shared service is meant?"""
+    return bool(_TENANCY.search(words_of(name)))
+
+
+def is_person(path: Sequence[str]) -> bool:
+    """Does a name on the way say that somebody is named, to whom nothing is sent?"""
+    return any(not _PEOPLE.isdisjoint(words_of(name).split("-")) for name in path)
 
 
 def is_broad(party: str) -> bool:

@@ -11,7 +11,21 @@ from typing import Final, Literal
 
 from gate.supply.addresses import is_account
 
-Shape = Literal["bank", "key", "wallet", "uuid", "prefixed", "opaque", "plain", ""]
+Shape = Literal[
+    "bank",
+    "key",
+    "wallet",
+    "uuid",
+    "prefixed",
+    "opaque",
+    "plain",
+    "mail",
+    "room",
+    "figures",
+    "octets",
+    "word",
+    "",
+]
 
 _KEY: Final = re.compile(
     r"-----BEGIN (?:[A-Z]{2,5} )?PUBLIC KEY-----[\s\\nrA-Za-z0-9+/=]{40,8000}"

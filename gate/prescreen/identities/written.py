@@ -9,8 +9,11 @@ UNNAMED: Final = "()"
 
 
 class Written(NamedTuple):
-    """``path``: the names that lead to it, outermost first; no numbers of list entries."""
+    """``path``: the names that lead to it, outermost first; no numbers of list entries. ``row``: which record
+    of a table or a list it belongs to, by the record's own key.
+    """
 
     path: tuple[str, ...]
     value: str
     line: int
+    row: str = ""

@@ -91,6 +91,7 @@ _LETTER: Final = re.compile(
 _TONGUES: Final = frozenset(
     {"locale", "locales", "i18n", "lang", "langs", "languages", "translations", "l10n"}
 )
+_CATALOGUES: Final = (".po", ".ftl", ".strings", ".resx", ".xlf", ".arb")
 _HASH: Final = ("#", "<!--", "{#", "rem ", "//", "* ", "*/", "/*", "--", "; ", ";;", "% ", '"""', "'''")
 _SLASHES: Final = ("//", "* ", "*/", "/*", "{/*", "<!--", "#!", "# ")
 """How comments begin, also in settings; and where ``#``, ``;`` and quotes begin something else."""
@@ -155,6 +156,12 @@ def role_of(source: Source) -> Role:
     if source.language in _CODE or path.endswith(_OTHER_CODE):
         return "code"
     return "settings"
+
+
+def is_translated(path: str) -> bool:
+    """Is this a catalogue of translated texts, by its ending or its folder?"""
+    pure = PurePosixPath(path.lower())
+    return pure.suffix in _CATALOGUES or not _TONGUES.isdisjoint(pure.parts[:-1])
 
 
 @lru_cache(maxsize=64)

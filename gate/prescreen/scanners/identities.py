@@ -13,16 +13,17 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gate.languages.limited_child import Reader, scan_isolated
-from gate.languages.path_roles import is_unshipped
+from gate.languages.path_roles import is_aside, is_example, is_test_code
 from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.identities.compare import ChangedIdentity, changed, is_slip
+from gate.prescreen.identities.last_read import unwritten
 from gate.prescreen.identities.literals import Identifier
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.scanners.destination_lines import role_of
+from gate.prescreen.scanners.destination_lines import is_translated, role_of
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -56,24 +57,50 @@ _LARGEST: Final = 1 << 20
 _MOST: Final = 10
 _MOST_FILES: Final = 300
 _KEY_FILES: Final = (".pub", ".pem", ".key", ".minisign", ".asc", ".crt")
-_ASIDE: Final = re.compile(
-    r"(?:^|[/._-])(?:generated|gen|vendor|vendored|third.?party|node_modules|dist|snapshots?|fixtures?|cassettes"
-    r"|mocks?|stories|storybook|testdata|seeds?|samples?|examples?|min|bundle|lock|known_hosts|migrations|locales?"
-    r"|i18n|grafana|dashboards?)(?=[/._-]|$)",
+_NEVER: Final = re.compile(
+    r"(?:^|[/._-])(?:generated|gen|vendor|vendored|third.?party|node_modules|dist|snapshots?|cassettes|__fixtures__"
+    r"|mocks?|stories|storybook|testdata|samples?|examples?|min|bundle|lock|known_hosts|cypress|playwright"
+    r"|grafana|dashboards?)(?=[/._-]|$)",
     re.IGNORECASE,
 )
+_ASIDE: Final = re.compile(
+    r"(?:^|[/._-])(?:fixtures?|seeds?|seeders?|migrations?|locales?|i18n|l10n|lang|langs|translations?)(?=[/._-]|$)",
+    re.IGNORECASE,
+)
+_SURE: Final = frozenset({"bank", "key", "wallet", "mail", "room", "figures"})
+_FIXTURE: Final = re.compile(r"(?i)(?:^|/)fixtures?(?:/|\.)")
+_SETS_UP: Final = re.compile(
+    r"(?i)(?:^|/)(?:Dockerfile[^/]*|Containerfile|Makefile|justfile|Procfile|[^/]*compose[^/]*\.ya?ml|[^/]+\.(?:sh|md|rst|ya?ml)"
+    r"|package\.json|composer\.json|[^/]*(?:deploy|release|entry|start|setup|seed|install|boot|manage|migrat)[^/]*)$"
+    r"|(?:^|/)(?:management/commands|migrations)/[^/]+\.py$"
+)
+_LOADS: Final = re.compile(
+    rb"loaddata|fixtures:load|db:(?:seed|fixtures)|call_command\(|doctrine:fixtures|load_?fixtures?"
+)
+_MOST_SCRIPTS: Final = 200
+_FIGURES: Final = re.compile(rb"\d[\d /()-]{3,}\d")
 _MATTERS: Final = re.compile(
     rb"(?i)account|iban|payee|beneficiary|merchant|tenant|recipient|organi|org.?id|workspace|bucket|wallet|kid\b"
     rb"|(?:project|principal|object|group|client|customer|subscription|cloud|team|property|seller|key|partner"
     rb"|publisher|site).?id|fingerprint|public.?key|(?:signing|release|verif\w*).?key|[a-z]\d[a-z0-9]{0,40}\d|AAAA|RW[a-z0-9+/]{50}"
-    rb"|[\"']\d{2,}[\"']|[0-9a-f]{8}-"
+    rb"|[\"']\d{2,}[\"']|[0-9a-f]{8}-|[\w+-]@[\w-]+\.|https?://\S*(?:hook|incoming|inbound|services|channel|room|inbox|notify|bot|alert)|\borg\b|-org\b|scope|ipv4|\d{1,3}\s*,\s*\d{1,3}\s*,"
+    rb"|\d[\d -]{5,}\d|queue|topic|channel[\"']?\s*[:=]"
 )
 _SAID: Final = {
     "twin": "An identifier is almost the one of base, and another one.",
     "key": "Another public key stands where one was trusted.",
     "same": "Another party stands under the same name.",
     "moved": "An identifier changed while it moved to another place.",
+    "exchanged": "Two parties changed places.",
+    "taken": "A party stands in the place of another one that the file names as well.",
+    "computed": "A name that is put together from variables is another one: whose is it?",
+    "overridden": "A new file that is read later names another party than the file that did so.",
+    "figures": "A number in a text, to pay or to call, became another one.",
+    "mail": "Another mailbox of the same host stands under the same name.",
+    "room": "Another room of the same host gets what is sent to the hook.",
+    "octets": "The numbers of a machine's address became others.",
 }
+_PLACED: Final = ("exchanged", "taken", "computed", "overridden")
 _BLANKS: Final = re.compile(rb"[\s\"',+()_.-]+")
 
 
@@ -85,18 +112,29 @@ class Identities:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the identifiers of all changed files, and ask base for the accounts that are new."""
         every = [one for one in (*sources(request).files, *_deleted(request)) if _is_read(one)]
+        every.sort(key=lambda one: _is_aside(one.path))
         files = every[:_MOST_FILES]
-        if not any(one.head for one in files):
+        aside = {one.path for one in files if _is_aside(one.path)}
+        files = _loaded(request.head, files)
+        if not any(one.head for one in sources(request).files):
             return ended(self.name, ())
         until = time.monotonic() + request.deadline
         base, _ = _read([(one.path, one.base or b"") for one in files if one.base], until)
         head, unlooked = _read([(one.path, one.head) for one in files if one.head], until)
+        base, head = _kept(base, aside), _kept(head, aside)
         unlooked += [
-            (one.path, f"past the first {_MOST_FILES} files") for one in every[_MOST_FILES:] if one.head
+            (one.path, f"past the first {_MOST_FILES} files")
+            for one in every[_MOST_FILES:]
+            if one.head and not _is_aside(one.path)
         ]
-        found = [*changed(base, head)]
+        found = [*changed(base, head), *unwritten(request, sources(request).files, until)]
         told = {id(one.after) for one in found}
-        fresh = [(path, one) for path, many in head.items() for one in many if id(one) not in told]
+        fresh = [
+            (path, one)
+            for path, many in head.items()
+            for one in many
+            if id(one) not in told and path not in aside
+        ]
         known = {one.value for many in base.values() for one in many}
         findings = [_finding(one) for one in _few(found)]
         return ended(self.name, [*findings, *_new(request.base, fresh, known)], unlooked)
@@ -111,16 +149,42 @@ def _deleted(request: PrescreenRequest) -> Iterator[Source]:
 def _is_read(source: Source) -> bool:
     """Is this a file of the product, and does one of its changed lines say something about a party?"""
     path = source.path.lower()
-    if is_unshipped(source.path) or _ASIDE.search(path):
+    if is_test_code(path) or _NEVER.search(path) or (is_example(path) and not is_translated(path)):
         return False
     old, new = source.base or b"", source.head
     if len(old) > _LARGEST or len(new) > _LARGEST or b"\0" in new[:4096]:
         return False
-    if not path.endswith(_KEY_FILES) and role_of(source) not in ("code", "settings", "markup"):
+    prose = is_translated(path)
+    if not path.endswith(_KEY_FILES) and not prose and role_of(source) not in ("code", "settings", "markup"):
         return False
     before, after = old.split(b"\n"), new.split(b"\n")
     differ = set(before) ^ set(after)
-    return any(_MATTERS.search(line[:4_000]) for line in differ)
+    return any(_MATTERS.search(line[:4_000]) or (prose and _FIGURES.search(line)) for line in differ)
+
+
+def _is_aside(path: str) -> bool:
+    """Data that a program may load when it is set up, or made-up data beside it: only what changed"
+    " is told.
+    """
+    return is_aside(path) or bool(_ASIDE.search(path))
+
+
+def _loaded(tree: Tree, files: list[Source]) -> list[Source]:
+    """Without the fixtures that only tests load: no script, image or program of the tree sets up data."""
+    if not any(_FIXTURE.search(one.path) for one in files):
+        return files
+    scripts = [e.path for e in tree.entries() if _SETS_UP.search(e.path) and not is_test_code(e.path)]
+    texts = [data for _, data in tree.read_many(tuple(scripts[:_MOST_SCRIPTS]))]
+    if any(_LOADS.search(data) for data in texts):
+        return files
+    return [one for one in files if not _FIXTURE.search(one.path)]
+
+
+def _kept(side: dict[str, list[Identifier]], aside: set[str]) -> dict[str, list[Identifier]]:
+    """Of data aside: who is named for sure. Ids that mean nothing by themselves are made up there."""
+    return {
+        path: [one for one in many if path not in aside or one.shape in _SURE] for path, many in side.items()
+    }
 
 
 def _read(
@@ -128,7 +192,8 @@ def _read(
 ) -> tuple[dict[str, list[Identifier]], list[tuple[str, str]]]:
     """The identifiers by file, and what could not be read: ``(path, reason)``."""
     left = max(1.0, until - time.monotonic())
-    results = scan_isolated(_READER, files, deadline=left) if files else []
+    options = {"translated": [path for path, _ in files if is_translated(path)]}
+    results = scan_isolated(_READER, files, options=options, deadline=left) if files else []
     return {one.path: one.value or [] for one in results}, [
         (one.path, one.reason) for one in results if one.value is None
     ]
@@ -136,7 +201,12 @@ def _read(
 
 def _few(found: Sequence[ChangedIdentity]) -> Iterator[ChangedIdentity]:
     count = Counter[str]()
+    told: set[tuple[str, int, str, str]] = set()
     for one in found:
+        key = (one.path, one.after.line, one.before.value, one.after.value)
+        if key in told:
+            continue  # an anchor of YAML that stands in many places
+        told.add(key)
         count[one.path] += 1
         if count[one.path] <= _MOST:
             yield one
@@ -147,7 +217,7 @@ def _finding(one: ChangedIdentity) -> Finding:
     names = one.after.path.rpartition("\x1f")[2] or one.after.party
     return finding(
         CHANGED,
-        _SAID[one.sort],
+        _SAID[one.sort] if one.sort in _PLACED else _SAID.get(one.after.shape, _SAID[one.sort]),
         Location(path=one.path, line=one.after.line),
         shape=f"{one.before.value[:200]} {one.after.value[:200]}",
         evidence={"name": names[:80], "before": one.before.value[-120:], "after": one.after.value[-120:]},

@@ -139,9 +139,11 @@ def test_no_bytes_stop_the_reader(ending: str, data: bytes) -> None:
 
 def test_what_is_as_long_as_an_account_is_read_on() -> None:
     text = 'A = "de__________________ab"\nB = "DE\u00c9\u00c912345678901234567."\nTENANT = "acme"\n'
-    assert [one.value for one in read("a.py", text.encode(), {})] == ["acme"]
+    found = read("a.py", text.encode(), {})
+    assert [one.value for one in found if one.shape != "word"] == ["acme"]
 
 
 def test_deep_texts_end() -> None:
-    assert read("a.js", b"x = " + b'"a" + ' * 5_000 + b'"b";', {}) == []
+    found = read("a.js", b"x = " + b'"a" + ' * 5_000 + b'"b";', {})
+    assert [one for one in found if one.shape != "word"] == []
     assert read("a.json", b"[" * 50_000, {}) == []

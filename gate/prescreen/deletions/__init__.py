@@ -1,0 +1,1 @@
+"""What deletions of a program take: the loops around them, and the counts of what stays."""
