@@ -48,7 +48,7 @@ from gate.secret_uses.sources import (
     some,
     source_of,
 )
-from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SPREAD, Step
+from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
 
 _PASSES: Final = 3
 _STEPS: Final = 400_000
@@ -102,6 +102,7 @@ class _Flow:
         self.bundler = bundler
         self.ledger = Ledger(elsewhere)
         self.holders: set[str] = set()
+        self.injected: set[str] = set()
         self._error = False
         self.shared: _Env = {}
         self.modules: dict[str, str] = {}
@@ -193,6 +194,7 @@ class _Flow:
 
     def _hold(self, step: Step) -> None:
         self.holders.update(part.name[0] for key, part in step.parts if key == HOLDER)
+        self.injected.update(part.name[0] for key, part in step.parts if key == SETTING)
 
     # What is read.
 
@@ -215,7 +217,8 @@ class _Flow:
 
     def _faint(self, path: tuple[str, ...], line: int) -> list[Value]:
         """An attribute whose name says nothing; of a module it is a constant or a function."""
-        found = faint(path, line, self.holders)
+        own = {"this"} if path[-1] in self.injected else set()
+        found = faint(path, line, self.holders | own)
         return [v for v in found if v.kind == "setting"] if path[0] in self.modules else found
 
     def _whole(self, path: tuple[str, ...], line: int) -> Iterator[Value]:

@@ -29,6 +29,20 @@ CLASSES: Final = frozenset({
     "trait_declaration", "impl_item", "companion_object", "record_struct_declaration", "enum_declaration",
 })  # fmt: skip
 
+NOTHING: Final = frozenset({
+    "comment", "line_comment", "block_comment", "modifiers", "modifier", "annotation", "marker_annotation",
+    "attribute_list",
+    "attribute_item", "primitive_type", "predefined_type", "integral_type", "user_type", "generic_type",
+    "type_arguments", "type_parameters", "array_type", "reference_type", "number_literal",
+    "integer_literal",
+    "decimal_integer_literal", "integer", "float", "real_literal", "boolean_literal", "null_literal", "nil",
+    "true", "false", "null", "php_tag", "package_header", "package_declaration",
+    "namespace_use_declaration",
+    "use_declaration", "using_directive", "import_declaration", "import", "implicit_type", "named_type",
+    "visibility_modifier", "mutable_specifier", "type_list", "base_list", "superclass", "super_interfaces",
+})  # fmt: skip
+_INJECTS: Final = ("@Value(", "@ConfigProperty(", "@Property(")
+
 
 def said_of(node: Node | None) -> str:
     """A node's text."""
@@ -140,6 +154,20 @@ def typed_fields(node: Node) -> list[tuple[str, str]]:
             ]
             named += [plain(under(one, "name"))] if one.type == "property_declaration" else []
             found += [(name, kinds[0]) for name in named if kinds and name]
+    return found
+
+
+def injected_fields(node: Node) -> list[str]:
+    """Names of fields that a framework fills from the configuration: ``@Value("${relay.ring}")``."""
+    body = under(node, "body") or next((n for n in node.named_children if n.type == "class_body"), None)
+    found: list[str] = []
+    for one in body.named_children if body is not None else ():
+        marks = next((said_of(n) for n in one.named_children if n.type == "modifiers"), "")
+        if one.type in ("field_declaration", "property_declaration") and any(m in marks for m in _INJECTS):
+            named = (
+                n for n in walk(one, frozenset()) if n.type in ("variable_declarator", "variable_declaration")
+            )
+            found += [plain(under(n, "name") or next(iter(n.named_children), None)) for n in named]
     return found
 
 

