@@ -28,6 +28,7 @@ _TOOLS: Final = frozenset({
 })  # fmt: skip
 _PACKAGES: Final = frozenset({"java", "kotlin", "scala", "groovy", "com", "org", "io", "net"})
 """Folders below which names are a package's."""
+_LANGUAGE_FOLDERS: Final = frozenset({"java", "kotlin", "scala", "groovy"})
 _JAVASCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _JAVASCRIPT_TEST: Final = re.compile(r"(?:\A|[._-])(?:test|tests|spec|e2e)\.[cm]?[jt]sx?\Z")
 _JAVASCRIPT_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
@@ -72,10 +73,13 @@ def is_example(path: str) -> bool:
 
 def is_aside(path: str) -> bool:
     """True below a folder of tests (``__tests__``, ``integration-tests``), samples or documentation: no part
-    of what the project installs.
+    of what the project installs. A name of a package is none: ``src/main/java/example/data/Store.java``.
     """
     at = PurePosixPath(path)
-    return _in_test_folder(at) or _below(at, _ASIDE)
+    source = next((i + 3 for i in range(len(at.parts)) if _is_source_root(at.parts[i : i + 3])), None)
+    return _in_test_folder(at) or _below(
+        PurePosixPath(*at.parts[: source and source - 3], at.name) if source else at, _ASIDE
+    )
 
 
 def is_unshipped(path: str) -> bool:
@@ -86,6 +90,10 @@ def is_unshipped(path: str) -> bool:
 def is_no_product(path: str) -> bool:
     """True for tests and for tools of the project's own developers."""
     return is_unshipped(path) or _below(PurePosixPath(path), _TOOLS)
+
+
+def _is_source_root(parts: tuple[str, ...]) -> bool:
+    return len(parts) == 3 and parts[:2] == ("src", "main") and parts[2] in _LANGUAGE_FOLDERS
 
 
 def _in_test_folder(at: PurePosixPath) -> bool:

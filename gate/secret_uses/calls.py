@@ -13,19 +13,46 @@ _CODED: Final = frozenset({
     "hex", "hexlify", "b64encode", "urlsafe_b64encode", "standard_b64encode", "b32encode", "b16encode",
     "b85encode", "a85encode", "btoa", "encode_to_string", "compress",
     "pack", "from_bytes", "to_bytes", "deflate_sync",
-    "gzip_sync", "to_base64", "base64", "translate", "reverse", "reversed",
+    "gzip_sync", "to_base64", "base64", "translate", "reverse", "reversed", "bin2hex", "hexdec",
+    "base_convert",
+    "base64_encode", "to_hex_string", "to_hex_digits", "format_hex", "to_base64_string", "encode64",
+    "strict_encode64",
+    "urlsafe_encode64", "unpack", "unpack1", "big_integer", "from_hex_string", "encode_hex_string",
+    "dechex",
+    "gzdeflate", "gzencode", "strrev", "value_of", "get_int", "get_long", "to_int32", "to_int64",
+    "to_u_int64",
+    "from_be_bytes", "from_le_bytes", "from_ne_bytes", "from_str_radix", "big_int", "parse_int",
+    "uint64", "uint32",
+    "set_bytes",
 })  # fmt: skip
 _HASHED: Final = frozenset({
     "sha1", "sha224", "sha256", "sha384", "sha512", "md5", "blake2b",
     "blake2s", "sum256", "sum512", "sum", "crc32",
-    "adler32", "hash", "create_hash", "digest", "hexdigest", "fnv1a",
+    "adler32", "hash", "fnv", "hash_code", "checksum", "checksum_ieee", "create_hash", "digest",
+    "hexdigest", "fnv1a",
 })  # fmt: skip
 _WHOLLY: Final = frozenset({
     "vars", "asdict", "dict", "items", "values", "entries", "model_dump", "to_dict", "as_dict", "stringify",
     "dumps", "marshal", "marshal_indent", "repr", "model_dump_json", "astuple", "to_json", "inspect",
 })  # fmt: skip
 _ITEMS: Final = frozenset(
-    {"ord", "char_code_at", "code_point_at", "char_at", "iter", "next", "cycle", "islice"}
+    {
+        "ord",
+        "char_code_at",
+        "code_point_at",
+        "char_at",
+        "iter",
+        "next",
+        "cycle",
+        "islice",
+        "chars",
+        "each_char",
+        "each_byte",
+        "nth",
+        "element_at",
+        "get_byte",
+        "getbyte",
+    }
 )
 _SAME: Final = frozenset({
     "encode", "decode", "str", "bytes", "bytearray", "string",
@@ -40,11 +67,87 @@ _SAME: Final = frozenset({
     "fill", "byte", "rune", "memoryview", "array", "flat", "number",
     "float", "round", "safe_dump", "reduce", "add",
     "text_encoder", "sprintf", "sprint", "sprintln", "replace_all",
-    "unicode", "loads", "parse", "frozenset",
+    "try_into", "into", "as_ref", "as_slice", "wrap", "duration", "milliseconds", "from_millis", "ok_or",
+    "unicode", "loads", "parse", "frozenset", "get_bytes", "to_byte_array", "as_bytes", "into_bytes",
+    "implode",
+    "str_pad", "str_repeat", "strtoupper", "strtolower", "trim_end", "unwrap", "expect",
+    "unwrap_or_default", "unwrap_or",
+    "collect", "clone", "to_owned", "to_a", "to_s", "as_str", "to_array", "to_list", "copy_of",
+    "copy_of_range", "iter",
+    "into_iter", "array_map", "split_str", "str_split", "explode", "chunks", "each_slice", "fold",
+    "take", "drop", "skip",
+    "first", "last", "or_else", "or_else_throw", "to_char_array", "code_points", "get_or_else",
+    "or_default", "chomp",
+    "vsprintf", "inject", "select", "sum_of", "to_long", "to_int", "to_i", "code", "each_with_index",
+    "with_index", "rotate",
+    "map_to_obj", "map_to_int", "sum", "index", "index_of", "position", "strpos", "aggregate", "utf_8",
+    "as_span", "to_vec", "long",
 })  # fmt: skip
-_PARTS: Final = frozenset({"slice", "substring", "substr", "subarray"})
+_PARTS: Final = frozenset({
+    "slice", "substring", "substr", "subarray", "byteslice", "mb_substr", "copy_of_range", "as_span",
+    "sub_sequence",
+    "chunks", "each_slice", "chunk_split", "str_split", "take", "drop", "skip", "first", "last",
+})  # fmt: skip
+_CODES: Final = frozenset({
+    "ord", "char_code_at", "code_point_at", "code", "get_byte", "getbyte", "get_numeric_value",
+    "code_points",
+})  # fmt: skip
+_CUTS: Final = frozenset({
+    "split", "rsplit", "lines", "splitlines", "partition", "rpartition", "loads", "parse", "explode",
+    "groups",
+    "fields", "safe_load",
+})  # fmt: skip
+"""What comes out are entries of a list: to take one is not to take a character."""
+_CHARACTERS: Final = frozenset({"char_at", "chars", "each_char", "element_at"})
+"""Texts in some languages, numbers in others: only arithmetic tells."""
+_BYTES: Final = frozenset({
+    "encode", "bytes", "bytearray", "get_bytes", "to_byte_array", "as_bytes", "into_bytes", "each_byte",
+    "unpack",
+    "text_encoder", "memoryview", "uint8_array", "byte", "fsencode", "sum_bytes",
+})  # fmt: skip
+_NUMBERS: Final = re.compile(
+    r"^(?:from_(?:bytes|be_bytes|le_bytes|ne_bytes|str_radix)|hexdec|base_convert|big_integer|big_int|unpack(?:1|_from)?"
+    r"|set_bytes|get_(?:int|long|short)|parse_int|read_(?:big_)?(?:u_?)?int\w*|to_(?:u_?)?int(?:16|32|64)|uint(?:16|32|64))$"
+)
+"""What makes a number of several characters: a way to write them down."""
+_CHECKSUMS: Final = frozenset(
+    {"crc32", "adler32", "checksum_ieee", "checksum", "hash_code", "fnv1a", "crc16", "crc"}
+)
+"""Of a short piece of a value, a way to write the piece down; of all of it, none."""
+_ENCRYPTS: Final = re.compile(
+    r"^(?:public_?)?(?:encrypt|seal|seal_easy|openssl_public_encrypt|encrypt_oaep\w*|encrypt_pkcs\w*|crypto_box_seal|sodium_crypto_box_seal)$"
+)
 _MAKERS: Final = frozenset(
-    {"map", "flat_map", "for_each", "reduce", "filter", "from", "replace", "some", "every"}
+    {
+        "map",
+        "flat_map",
+        "for_each",
+        "reduce",
+        "filter",
+        "from",
+        "replace",
+        "some",
+        "every",
+        "select",
+        "each",
+        "collect",
+        "each_byte",
+        "each_char",
+        "inject",
+        "fold",
+        "sum_of",
+        "map_indexed",
+        "for_each_indexed",
+        "map_to_obj",
+        "map_to_int",
+        "array_map",
+        "array_reduce",
+        "sum",
+        "aggregate",
+        "each_with_index",
+        "cycle",
+        "each_slice",
+    }
 )
 MUTATORS: Final = frozenset({
     "append", "extend", "push", "add", "update", "write",
@@ -99,7 +202,7 @@ _LABELS: Final = frozenset({
 _PUBLIC: Final = frozenset({"DefinePlugin", "EnvironmentPlugin"})
 SETTERS: Final = frozenset({
     "set_header", "header", "set", "append", "add",
-    "add_header", "append_header", "setdefault", "writer_header",
+    "add_header", "append_header", "setdefault", "writer_header", "put", "insert", "set_if_absent",
 })  # fmt: skip
 
 
@@ -119,11 +222,37 @@ def handed_on(path: Sequence[str]) -> str | None:
     ):
         if last in names:
             return mark
-    return "" if last in _SAME else None
+    return "" if last in _SAME else "coded" if _NUMBERS.search(last) else None
 
 
 def _is_mac(path: Sequence[str]) -> bool:
     return any("mac" in snake(one) or "sign" in snake(one) or "verify" in snake(one) for one in path)
+
+
+def marks_besides(path: Sequence[str]) -> tuple[str, ...]:
+    """What else is true of what comes out: it is bytes, a character or the code of one."""
+    last = snake(path[-1]) if path else ""
+    if tuple(path) == ("Buffer", "from"):
+        return ("bytes",)
+    told = (("bytes", _BYTES), ("code", _CODES), ("char", _CHARACTERS), ("cut", _CUTS))
+    return tuple(mark for mark, names in told if last in names)
+
+
+def makes_number(path: Sequence[str], marks: frozenset[str]) -> bool:
+    """Does the call make one number of several characters of a value with these marks?"""
+    last = snake(path[-1]) if path else ""
+    pieces = not marks.isdisjoint(("part", "item"))
+    if last in _CHECKSUMS:
+        return pieces
+    return (pieces or "bytes" in marks) and _NUMBERS.search(last) is not None
+
+
+def encrypts(path: Sequence[str]) -> bool:
+    """Does the call encrypt what it is given first?"""
+    if not path:
+        return False
+    by_cipher = path[-1] == "doFinal" and "cipher" in snake(path[0])
+    return by_cipher or _ENCRYPTS.search(snake(path[-1])) is not None
 
 
 def makes_each(path: Sequence[str]) -> bool:

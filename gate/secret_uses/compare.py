@@ -11,7 +11,7 @@ from gate.secret_uses.facts import FileUses, Use, Way
 from gate.secret_uses.names import snake
 
 _RANK: Final[tuple[Way, ...]] = (
-    "header", "answer", "bundle", "sent", "file", "log", "label", "error", "delay", "mixed",
+    "header", "answer", "bundle", "sent", "file", "log", "label", "error", "delay", "returned", "mixed",
 )  # fmt: skip
 """What tells most comes first."""
 _LEAVING: Final = frozenset({"header", "answer", "bundle", "sent", "file", "log", "label"})
@@ -27,19 +27,23 @@ _TOLD: Final[dict[Way, str]] = {
     "sent": "It is sent along with data",
     "delay": "It decides how long something takes",
     "label": "It goes into a label of metrics or traces",
+    "returned": "It is handed on within another object",
     "bundle": "It goes into what is sent to browsers",
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewUse:
-    """One secret of one file, with the use that tells most. ``others``: where else it goes there."""
+    """One secret of one file, with the use that tells most. ``others``: where else it goes there.
+    ``at``: the changed file that does it, where another gives the value.
+    """
 
     path: str
     use: Use
     severity: Severity
     confidence: Confidence
     others: tuple[Way, ...] = ()
+    at: str = ""
 
     @property
     def told(self) -> str:
@@ -81,6 +85,8 @@ def _key(use: Use) -> tuple[str, Way]:
 def _judged(use: Use) -> tuple[Severity, Confidence] | None:
     """How grave it is; None for what is ordinary."""
     marks = set(use.marks)
+    if use.faint:
+        return Severity.MEDIUM, Confidence.MEDIUM
     if use.whole:
         return _judged_whole(use, marks)
     if "mixed" in marks and use.way in _LEAVING:
@@ -103,6 +109,11 @@ def _judged(use: Use) -> tuple[Severity, Confidence] | None:
 
 
 def _judged_whole(use: Use, marks: set[str]) -> tuple[Severity, Confidence] | None:
+    if use.origin == "error":
+        told = use.way in ("answer", "returned", "sent", "header", "label")
+        if use.way == "log":
+            return Severity.LOW, Confidence.LOW
+        return (Severity.MEDIUM, Confidence.MEDIUM) if told else None
     environment = use.origin == "environment"
     if use.way == "bundle":
         grave = Severity.LOW if "filtered" in marks else Severity.MEDIUM

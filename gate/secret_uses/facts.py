@@ -7,8 +7,10 @@ from typing import Literal
 
 Way = Literal[
     "mixed", "header", "answer", "error", "log", "file", "sent", "delay", "label", "bundle",
+    "returned",
 ]  # fmt: skip
-"""Where it goes. ``mixed``: it is computed with, character by character, outside of a cipher."""
+"""Where it goes. ``mixed``: it is computed with, character by character, outside of a cipher.
+``returned``: a function gives all of it back, within another object."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,7 +20,8 @@ class Use:
     ``secret``: its name as written. ``sink``: what it is given to. ``function``: where it stands. ``marks``:
     what was done to it on its way (flow.py). ``source``: the line where it is taken. ``whole``: no single
     value, but all settings; ``origin``: the module that they come from, as imported; empty where only a name
-    says that they are settings.
+    says that they are settings. ``faint``: no name says that it is a secret; ``setting``: a value of the
+    configuration, ``attr``: any attribute, of which ``origin`` is the owner, ``field``: of a template.
     """
 
     secret: str
@@ -30,14 +33,39 @@ class Use:
     marks: tuple[str, ...] = ()
     whole: bool = False
     origin: str = ""
+    faint: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """What a function does with one of its parameters, told again for every value that it is given."""
+
+    parameter: str
+    marks: tuple[str, ...]
+    way: Way
+    sink: str
+    line: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outline:
+    """A function that takes a parameter to pieces, for the files that call it."""
+
+    name: str
+    parameters: tuple[str, ...]
+    hits: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileUses:
-    """Of one file: ``uses``; ``held``: names of secrets that it defines, as a module of settings does;
+    """Of one file: ``uses``; ``keys``: attributes (``owner.name``) that sign, encrypt or log in there;
+    ``outlines``: its functions that take a parameter to pieces; ``held``: names of secrets that it defines,
+    as a module of settings does;
     ``unreadable``: why it was not read, empty otherwise.
     """
 
     uses: tuple[Use, ...] = ()
     held: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    outlines: tuple[Outline, ...] = ()
     unreadable: str = ""

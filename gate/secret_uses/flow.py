@@ -1,34 +1,68 @@
 """Follows secrets through the steps of one file: from where they are taken to where they end.
 
-Nothing is followed out of the file. Functions of the file are read as what they give back of what they are
-given and where they take it, so that a helper, a loop or another name on the way makes no difference.
+Functions of the file are read as what they give back of what they are given and where they take it, so that
+a helper, a loop or another name on the way makes no difference. Of other files only the functions that take a
+parameter to pieces are known, by their outlines (facts.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from gate.secret_uses.calls import MUTATORS, SETTERS, handed_on, makes_each, way_of
-from gate.secret_uses.facts import FileUses
+from gate.secret_uses.calls import (
+    MUTATORS,
+    SETTERS,
+    encrypts,
+    handed_on,
+    makes_each,
+    makes_number,
+    marks_besides,
+    way_of,
+)
+from gate.secret_uses.facts import FileUses, Outline
 from gate.secret_uses.ledger import Ledger, Summary
 from gate.secret_uses.names import (
     holds_settings,
     is_authenticating_text,
+    is_credential_entry,
+    is_error,
     is_header,
     is_secret,
     is_settings,
+    proves_key,
     snake,
 )  # fmt: skip
-from gate.secret_uses.sources import NONE, Value, Values, keyed, looked_up, marked, some, source_of
-from gate.secret_uses.steps import RECEIVER, ROUTE, SPREAD, Step
+from gate.secret_uses.shapes import chained, enciphered, first_text, is_number, root_of
+from gate.secret_uses.sources import (
+    FAINT,
+    NONE,
+    Value,
+    Values,
+    faint,
+    keyed,
+    looked_up,
+    marked,
+    more,
+    some,
+    source_of,
+)
+from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
 
 _PASSES: Final = 3
 _STEPS: Final = 400_000
 _DEEP: Final = 150
+_KEYS: Final = 200
+_PLACES: Final = frozenset({"index", "index_of", "position", "strpos"})
+_CODINGS: Final = frozenset({"hex", "base64", "base64url", "binary", "latin1"})
+_INTS: Final = frozenset(
+    {"big_int", "int", "number", "parse_int", "long", "uint64", "int64", "to_long", "to_int", "to_i"}
+)
 _PUBLIC: Final = frozenset({"define", "env", "environment", "publicRuntimeConfig"})
 """Entries of a bundler's settings that pages can read."""
+_REQUESTS: Final = frozenset({"request", "req", "config", "options", "headers", "init"})
+"""Attributes of errors that hold what was asked, with how it was authenticated."""
 _HEADERS: Final = ("headers", "header", "Headers")
 _Env = dict[tuple[str, ...], Values]
 _Given = list[tuple[str, Step, Values]]
@@ -42,22 +76,34 @@ class _Scope:
     name: str = ""
 
 
-def uses_in(program: Step, *, bundler: bool = False) -> FileUses:
-    """All uses of secrets in a file. ``bundler``: it says what goes into web pages."""
-    flow = _Flow(bundler)
+def uses_in(
+    program: Step, *, bundler: bool = False, elsewhere: Mapping[str, Outline] | None = None
+) -> FileUses:
+    """All uses of secrets in a file. ``bundler``: it says what goes into web pages. ``elsewhere``: functions
+    of other files, by name.
+    """
+    flow = _Flow(bundler, elsewhere or {})
     for _ in range(_PASSES):
         flow.ledger.uses.clear()
         flow.run(program, _Scope(flow.shared))
     uses = sorted(flow.ledger.uses, key=lambda use: (use.line, use.secret, use.way, use.marks))
-    return FileUses(uses=tuple(uses), held=tuple(sorted(flow.held)))
+    return FileUses(
+        uses=tuple(uses),
+        held=tuple(sorted(flow.held)),
+        keys=tuple(sorted(flow.ledger.keys)[:_KEYS]),
+        outlines=tuple(flow.ledger.outlines()),
+    )
 
 
 class _Flow:
     """``shared``: names of the module and attributes. ``modules``: what local names were imported from."""
 
-    def __init__(self, bundler: bool) -> None:
+    def __init__(self, bundler: bool, elsewhere: Mapping[str, Outline]) -> None:
         self.bundler = bundler
-        self.ledger = Ledger()
+        self.ledger = Ledger(elsewhere)
+        self.holders: set[str] = set()
+        self.injected: set[str] = set()
+        self._error = False
         self.shared: _Env = {}
         self.modules: dict[str, str] = {}
         self.routes: set[str] = set()
@@ -101,22 +147,35 @@ class _Flow:
         if step.kind == "test":
             return NONE
         if step.kind == "xor":
-            return self._mixed(every, step.line, scope)
+            return self._mixed(every, step.line, scope, "xor")
         if step.kind == "sum":
-            return self._mixed([value for value in every if "item" in value.marks], step.line, scope)
+            taken = [value for value in every if "item" in value.marks]
+            rest = [value for value in every if "item" not in value.marks]
+            return [*self._mixed(taken, step.line, scope), *rest]
+        if step.kind == "plus":
+            self._mixed(filter(is_number, every), step.line, scope)
         if step.kind == "index":  # one entry of all settings: nobody knows which
-            return marked((v for v in found[0] if v.kind != "whole") if found else (), "item")
+            single = [
+                v._replace(kind="setting") if v.kind == "whole" and v.origin != "environment" else v
+                for v in (found[0] if found else ())
+            ]
+            return marked((v for v in single if v.kind != "whole"), "item")
         if step.kind == "item":
             return marked(every, "item")
         if step.kind == "slice":
             return marked(found[0] if found else (), "part")
+        if step.kind == "text":
+            numbers = [value for value in every if is_number(value) and "hashed" not in value.marks]
+            self._mixed(numbers, step.line, scope)
+            every += marked(numbers, "mixed")
         if step.kind in ("text", "plus"):
             told = "auth" if any(map(is_authenticating_text, step.name)) else "text"
             return marked((v for v in every if v.kind != "whole" or step.kind == "text"), told)
         return every
 
-    def _mixed(self, values: Iterable[Value], line: int, scope: _Scope) -> list[Value]:
-        values = [value for value in values if value.kind != "whole"]
+    def _mixed(self, values: Iterable[Value], line: int, scope: _Scope, how: str = "") -> list[Value]:
+        values = [v for v in values if v.kind != "whole" or ("bytes" in v.marks and "wholly" in v.marks)]
+        values = [*marked(values, "xor")] if how == "xor" else values
         self.ledger.tell(values, "mixed", "arithmetic", line, scope.name)
         return [*marked(values, "mixed")]
 
@@ -126,9 +185,16 @@ class _Flow:
 
     def _class(self, step: Step, scope: _Scope) -> Iterable[Value]:
         self._classes.append(step.name[0])
+        self._hold(step)
+        error, self._error = self._error, any(key == ERROR for key, _ in step.parts)
         self._all(step, scope)
         self._classes.pop()
+        self._error = error
         return NONE
+
+    def _hold(self, step: Step) -> None:
+        self.holders.update(part.name[0] for key, part in step.parts if key == HOLDER)
+        self.injected.update(part.name[0] for key, part in step.parts if key == SETTING)
 
     # What is read.
 
@@ -136,19 +202,31 @@ class _Flow:
         path = step.name
         if step.parts:
             self._all(step, scope)
-            return source_of(path, step.line)
+            return source_of(path, step.line) or faint(("it", *path), step.line, self.holders)
         if (known := scope.env.get(path)) is not None:
-            told = any(value.kind != "given" for value in known)
-            return [*known, *(() if told else self._whole(path, step.line))]
+            if any(value.kind in ("one", "whole") for value in known):
+                return known
+            besides = frozenset(mark for value in known for mark in value.marks)
+            return [*known, *self._whole(path, step.line), *marked(self._faint(path, step.line), *besides)]
         if made := source_of(path, step.line):
             return made
         if path[-1] == "__dict__":
             owner = scope.env.get(path[:-1]) or self._whole(path[:-1], step.line)
             return marked(owner, "wholly")
-        return self._whole(path, step.line)
+        return [*self._whole(path, step.line)] or self._faint(path, step.line)
+
+    def _faint(self, path: tuple[str, ...], line: int) -> list[Value]:
+        """An attribute whose name says nothing; of a module it is a constant or a function."""
+        own = {"this"} if path[-1] in self.injected else set()
+        found = faint(path, line, self.holders | own)
+        return [v for v in found if v.kind == "setting"] if path[0] in self.modules else found
 
     def _whole(self, path: tuple[str, ...], line: int) -> Iterator[Value]:
         said = ".".join(path)
+        if path and is_error(path[0]) and (len(path) == 1 or not _REQUESTS.isdisjoint(path[1:])):
+            marks = frozenset({"wholly"} if len(path) > 1 else ())
+            yield Value(said, "whole", line, "error", marks)
+            return
         if "os.environ" in (said, self.modules.get(said)) or said == "process.env":
             yield Value(said, "whole", line, "environment")
         elif path and is_settings(path[-1]):
@@ -166,13 +244,18 @@ class _Flow:
             values = self.run(part, scope)
             if key in _HEADERS:
                 self._headers(part, scope)
+            if is_credential_entry(key):
+                self.ledger.proves(values)
             if self.bundler and not self._tests and key in _PUBLIC:
                 for name, one in part.parts if part.kind == "map" else [("", part)]:
                     sink = f"{key}.{name}".rstrip(".")
                     self.ledger.tell(self.run(one, scope), "bundle", sink, one.line, scope.name)
             self._tests -= key == "test"
+            self._kept(key, values)
             if key == SPREAD:
-                made += values
+                whole = marked((v for v in values if v.kind in FAINT and v.marks <= {"char"}), "spread")
+                self.ledger.tell(whole, "returned", "another object", part.line, scope.name)
+                made += (more(v, ("wholly",)) if v.origin == "error" else v for v in values)
             elif part.kind == "map" and any(k == SPREAD for k, _ in part.parts):
                 made += marked(values, "wholly", "named")
             else:
@@ -195,7 +278,9 @@ class _Flow:
         target, value = step.parts[0][1], step.parts[1][1]
         made = self.run(value, scope)
         if step.name[0] == "^=":
-            made |= frozenset(self._mixed([*made, *self.run(target, scope)], step.line, scope))
+            made |= frozenset(self._mixed([*made, *self.run(target, scope)], step.line, scope, "xor"))
+        elif step.name[0] in ("+=", "-=", "*=", "|=", "<<="):
+            made |= frozenset(self._mixed(filter(is_number, made), step.line, scope))
         self._bind(target, value, made, scope, more=step.name[0] not in ("=", ":="))
         return made
 
@@ -204,7 +289,7 @@ class _Flow:
             self._take_apart(target, value, made, scope)
         elif target.kind == "name" and target.name and target.parts:  # moves[i].Note = ...
             named = frozenset(keyed(target.name[-1], made))
-            self._bind(_root(target.parts[0][1]), value, named, scope, more=True)
+            self._bind(root_of(target.parts[0][1]), value, named, scope, more=True)
         elif target.kind == "name" and target.name:
             self._set(target, value, made, scope, more=more)
         else:
@@ -214,7 +299,10 @@ class _Flow:
     def _take_apart(self, target: Step, value: Step, made: Values, scope: _Scope) -> None:
         for key, part in target.parts:
             named = target.kind == "map" and key not in ("", SPREAD) and value.kind == "name"
-            inner = frozenset(source_of((*value.name, key), part.line)) if named else made
+            path = (*value.name, key)
+            inner = frozenset(source_of(path, part.line) or self._faint(path, part.line)) if named else made
+            if key == SPREAD:
+                inner = frozenset(more(v, ("wholly",)) if v.origin == "error" else v for v in made)
             self._bind(part, Step("const", part.line), inner, scope, more=False)
 
     def _set(self, target: Step, value: Step, made: Values, scope: _Scope, *, more: bool) -> None:
@@ -227,6 +315,9 @@ class _Flow:
             if "headers" in map(snake, path[:-1]):
                 self.ledger.header(path[-1], made, target.line, scope.name)
             self.shared[path] = some(made | self.shared.get(path, NONE))
+            self._kept(path[-1], made)
+            if self._error and path[0] in ("this", "self") and path[-1] in _REQUESTS:
+                self.ledger.keys.add(f"{ERROR}.{path[-1]}")
         if is_settings(path[-1]) and value.kind not in ("map", "const") and not made:
             return  # settings that a call gives are settings
         scope.env[path] = some(made | (scope.env.get(path, NONE) if more else NONE))
@@ -252,14 +343,84 @@ class _Flow:
         all_given = [value for _, _, values in given for value in values]
         if len(path) > 1 and snake(path[-1]) in MUTATORS and path[:-1] in scope.env:
             scope.env[path[:-1]] = some([*scope.env[path[:-1]], *all_given])
-        own = len(path) == 1 or path[:1] in (("self",), ("this",), ("cls",))
-        if own and path and path[-1] in self.ledger.functions:
-            handed = [(key, values) for key, _, values in given]
-            return self.ledger.called(path[-1], handed, scope.name)
         mark = handed_on(path)
+        self._proved(path, given)
+        if self._is_own(path, mark, given):
+            handed = [(key, values) for key, _, values in given]
+            return self.ledger.called(path[-1], handed, step.line, scope.name)
         if mark is None:
-            return NONE
-        return marked([*receiver, *all_given], *([mark] if mark else []))
+            return self._encrypted(step, given, scope) or self._accessor(step)
+        made = [*marked([*receiver, *all_given], *([mark] if mark else []), *marks_besides(path))]
+        if mark == "wholly" and snake(path[-1]) in (
+            "repr",
+            "inspect",
+            "dumps",
+            "dict",
+        ):  # of an error, its text
+            made = [value for value in made if value.origin != "error"]
+        pieces = [value for value in made if makes_number(path, value.marks)]
+        made += self._mixed(marked(pieces, "code", "part"), step.line, scope)
+        if snake(path[-1]) in _INTS:  # the number that a hexadecimal text is
+            numbers = [value for value in made if {"coded", "bytes"} <= value.marks]
+            made += self._mixed(marked(numbers, "code", "part"), step.line, scope)
+        if snake(path[-1]) == "split" and first_text(step) == "" and any(not k for k, _ in step.parts):
+            made = [value._replace(marks=value.marks - {"cut"}) for value in made]
+        if snake(path[-1]) == "to_string" and first_text(step) in _CODINGS:
+            made = [*marked(made, "coded")]
+        if snake(path[-1]) in _PLACES:  # where a character stands in an alphabet is a number
+            made = [more(value, ("code",)) for value in all_given if "item" in value.marks]
+        if snake(path[-1]) in _INTS:
+            made = [more(value, ("code",)) if "item" in value.marks else value for value in made]
+        return made
+
+    def _is_own(self, path: tuple[str, ...], mark: str | None, given: _Given) -> bool:
+        """Is it a function whose text is known? A method is believed where nothing else has its name."""
+        if not path or path[-1] not in self.ledger.functions:
+            return False
+        if len(path) == 1 or path[:1] in (("self",), ("this",), ("cls",)):
+            return True
+        first = given[0][1].name if given else ()
+        return mark is None and way_of(path, first) is None and snake(path[-1]) not in SETTERS | MUTATORS
+
+    def _kept(self, name: str, values: Iterable[Value]) -> None:
+        """An attribute or an entry that holds the whole environment, whatever its name says."""
+        if name and any(v.kind == "whole" and v.origin == "environment" for v in values):
+            self.ledger.keys.add(f"{ENVIRONMENT}.{name}")
+
+    def _proved(self, path: tuple[str, ...], given: _Given) -> None:
+        if any(map(proves_key, path)):
+            self.ledger.proves(value for _, _, values in given for value in values)
+        for key, _, values in given:
+            self._kept(key if key != SPREAD else "", values)
+            if is_credential_entry(key):
+                self.ledger.proves(values)
+        first = given[0][1] if given else None
+        named = first.name[0] if first is not None and first.kind == "const" and first.name else ""
+        if len(given) == 2 and is_credential_entry(named):
+            self.ledger.proves(given[1][2])
+
+    def _encrypted(self, step: Step, given: _Given, scope: _Scope) -> list[Value]:
+        """What comes out of a cipher that a value of the configuration is the text of, not the key."""
+        path, line = step.name, step.line
+        of_cipher = len(path) > 1 or any(key == RECEIVER for key, _ in step.parts)
+        if not encrypts(path) or not given or (snake(path[-1]) in ("encrypt", "seal") and not of_cipher):
+            return []
+        texts = enciphered(path, [values for _, _, values in given])
+        keys = [value for value in texts if value.kind == "one" and snake(value.secret).endswith("key")]
+        made = [*marked((v for v in texts if v not in keys), "mixed", "sealed", "xor", "item")]
+        self.ledger.tell(made, "mixed", "encryption", line, scope.name)
+        return made
+
+    def _accessor(self, step: Step) -> list[Value]:
+        """``settings.signingKey()``, ``settings.getSigningKey()``: what a method without arguments reads."""
+        path = step.name
+        if len(path) < 2 or any(key != RECEIVER for key, _ in step.parts):
+            return []
+        name = path[-1]
+        if name[:3] in ("get", "Get") and len(name) > 3:
+            name = name[3:].lstrip("_")
+        path = (*path[:-1], name)
+        return source_of(path, step.line) or self._faint(path, step.line)
 
     def _given(self, part: Step, call: Step, scope: _Scope) -> Values:
         if part.kind != "function":
@@ -288,7 +449,7 @@ class _Flow:
             name = first.name[0] if first.name and is_header(first.name[0]) else ""
             self.ledger.header(name, given[1][2], step.line, scope.name)
             return
-        way = way_of(path, first.name)
+        way = way_of(path, first.name) or way_of(chained(step), first.name)
         for number, (key, part, values) in enumerate(given):
             if key in _HEADERS:
                 self._headers(part, scope)
@@ -306,24 +467,23 @@ class _Flow:
             self.ledger.tell(made, "error", "an error", step.line, scope.name)
         elif scope.name in self.ledger.functions:
             self.ledger.gives_back(scope.name, made)
+            errors = [value for value in made if value.kind == "whole" and value.origin == "error"]
+            self.ledger.tell(errors, "returned", scope.name, step.line, scope.name)
             if scope.name in self.routes:
                 self.ledger.tell(made, "answer", scope.name, step.line, scope.name)
         return NONE
 
     def _function(self, step: Step, scope: _Scope) -> Iterable[Value]:
         name = step.name[0] or f"{scope.name}>{step.line}"
-        self.ledger.functions.setdefault(name, Summary()).parameters = step.name[1:]
+        if name in ("__init__", "constructor") and self._classes:
+            name = self._classes[-1]
+        self.ledger.defines(name, step.name[1:])
         inner = _Scope({**self.shared, **scope.env}, name)
         for one in step.name[1:]:
-            settings = self._whole((one,), step.line) if is_settings(one) else ()
+            settings = self._whole((one,), step.line) if is_settings(one) or is_error(one) else ()
             inner.env[(one,)] = frozenset({Value(name, "given", step.line, one), *settings})
         if any(key == ROUTE for key, _ in step.parts):
             self.routes.add(name)
+        self._hold(step)
         self._all(step, inner)
         return NONE
-
-
-def _root(step: Step) -> Step:
-    while step.kind in ("index", "slice") and step.parts:
-        step = step.parts[0][1]
-    return step

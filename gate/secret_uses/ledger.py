@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from gate.secret_uses.facts import Use, Way
-from gate.secret_uses.names import authenticates
-from gate.secret_uses.sources import Value, Values, more, some
+from gate.secret_uses.facts import Hit, Outline, Use, Way
+from gate.secret_uses.names import authenticates, is_credential_entry
+from gate.secret_uses.sources import FAINT, Value, Values, more, some
 
 _USES: Final = 200
+_HITS: Final = 20
+_LEAVING: Final = frozenset({"header", "answer", "sent", "file", "log", "label"})
 
 
 class _Hit(NamedTuple):
@@ -30,14 +32,47 @@ class Summary:
     parameters: Sequence[str] = ()
     returned: Values = frozenset()
     hits: dict[_Hit, None] = field(default_factory=dict)
+    elsewhere: bool = False
 
 
 class Ledger:
     """``functions``: by name; two of one name count as one."""
 
-    def __init__(self) -> None:
+    def __init__(self, elsewhere: Mapping[str, Outline]) -> None:
         self.functions: dict[str, Summary] = {}
         self.uses: set[Use] = set()
+        self.keys: set[str] = set()
+        for name, one in elsewhere.items():
+            hits = {_Hit(h.parameter, frozenset(h.marks), h.way, h.sink, 0): None for h in one.hits}
+            self.functions[name] = Summary(parameters=one.parameters, hits=hits, elsewhere=True)
+
+    def defines(self, name: str, parameters: Sequence[str]) -> None:
+        """The file has a function of this name: that of another file is not meant."""
+        known = self.functions.get(name)
+        if known is None or known.elsewhere:
+            known = self.functions[name] = Summary()
+        known.parameters = parameters
+
+    def proves(self, values: Iterable[Value]) -> None:
+        """These sign, encrypt or log in."""
+        self.keys.update(f"{value.origin}.{value.secret}" for value in values if value.kind in FAINT)
+
+    def outlines(self) -> Iterator[Outline]:
+        """The functions of the file that take a parameter to pieces."""
+        for name, one in sorted(self.functions.items()):
+            hits = sorted({h for h in one.hits if h.way == "mixed" or "mixed" in h.marks}, key=repr)
+            if hits and not one.elsewhere and ">" not in name:
+                told = tuple(
+                    Hit(
+                        parameter=h.parameter,
+                        marks=tuple(sorted(h.marks)),
+                        way=h.way,
+                        sink=h.sink,
+                        line=h.line,
+                    )
+                    for h in hits[:_HITS]
+                )
+                yield Outline(name=name, parameters=tuple(one.parameters), hits=told)
 
     def tell(self, values: Iterable[Value], way: Way, sink: str, line: int, inside: str) -> None:
         """These go there; what a parameter holds is told where the function is called."""
@@ -46,6 +81,8 @@ class Ledger:
                 known = self.functions.get(value.secret)
                 if known is not None and len(known.hits) < _USES:
                     known.hits[_Hit(value.origin, value.marks, way, sink, line)] = None
+            elif not _is_told(value, way):
+                continue
             elif len(self.uses) < _USES:
                 self.uses.add(
                     Use(
@@ -58,11 +95,14 @@ class Ledger:
                         marks=tuple(sorted(value.marks)),
                         whole=value.kind == "whole",
                         origin=value.origin,
+                        faint=value.kind if value.kind in FAINT else "",
                     )
                 )
 
     def header(self, name: str, values: Iterable[Value], line: int, inside: str) -> None:
         """These go into a header of this name."""
+        if is_credential_entry(name):
+            self.proves(values)
         if name and not authenticates(name):
             self.tell(values, "header", name, line, inside)
 
@@ -70,7 +110,9 @@ class Ledger:
         """A function of this name returns these."""
         self.functions[name].returned = some([*self.functions[name].returned, *values])
 
-    def called(self, name: str, given: Iterable[tuple[str, Values]], inside: str) -> Iterator[Value]:
+    def called(
+        self, name: str, given: Iterable[tuple[str, Values]], line: int, inside: str
+    ) -> Iterator[Value]:
         """What a function of the file gives back for what it is given by place or keyword."""
         own = self.functions[name]
         bound: dict[str, Values] = {}
@@ -81,9 +123,33 @@ class Ledger:
                 bound[own.parameters[number]] = values
         for hit in [*own.hits]:
             for value in bound.get(hit.parameter, ()):
-                self.tell([more(value, hit.marks)], hit.way, hit.sink, hit.line, inside)
+                self.tell([more(value, hit.marks)], hit.way, hit.sink, hit.line or line, inside)
         for value in own.returned:
             if value.kind == "given" and value.secret == name:
                 yield from (more(one, value.marks) for one in bound.get(value.origin, ()))
             else:
                 yield value
+
+
+def _is_in_pieces(value: Value, way: Way) -> bool:
+    """Is a value whose name says nothing taken to pieces, as characters or bytes, and computed with?"""
+    marks = value.marks
+    if "coded" in marks and way in _LEAVING:  # all of it, in another form
+        return True
+    if way == "returned":
+        return "spread" in marks
+    if way != "mixed" and "mixed" not in marks:
+        return False
+    if "cut" in marks:
+        return False
+    taken = not marks.isdisjoint(("item", "part", "wholly"))
+    if value.kind == "attr":  # told only where it is known to be a key
+        return taken
+    return taken and not marks.isdisjoint(("code", "bytes", "xor", "coded", "char"))
+
+
+def _is_told(value: Value, way: Way) -> bool:
+    """What no name calls a secret is told in pieces, an error as a whole."""
+    if value.kind == "whole" and value.origin == "error":
+        return "wholly" in value.marks
+    return value.kind not in FAINT or _is_in_pieces(value, way)

@@ -10,8 +10,8 @@ from typing import Final
 from gate.languages import naming
 
 _SECRET: Final = re.compile(
-    r"(?:^|_)(?:secrets?|secret_?key|tokens?|pass(?:word|wd|phrase)s?|api_?keys?|(?:private|access|signing|encryption"
-    r"|master|auth|webhook|service_role|jwt|hmac|session|deploy)_?key|credentials?|dsn|connection_string|signing_salt"
+    r"(?:^|_)(?:secrets?|secret_?keys?(?:_base)?|tokens?|pass(?:word|wd|phrase)s?|api_?keys?|(?:private|access|signing|encryption"
+    r"|master|auth|webhook|service_role|jwt|hmac|session|deploy|app)_?key|credentials?|dsn|connection_string|signing_salt"
     r"|(?:database|db|redis|broker|mongo(?:db)?|postgres(?:ql)?|mysql|amqp|sqlalchemy_database)_ur[il])(?:_\w{1,8})?$"
 )
 _NO_SECRET: Final = re.compile(
@@ -39,6 +39,32 @@ _AUTHENTICATING_TEXT: Final = re.compile(
 _HEADER: Final = re.compile(
     r"(?:[A-Za-z][A-Za-z0-9]*-)+[A-Za-z0-9]+|[Ee][Tt]ag|[Ss]erver|[Vv]ia|[Vv]ary|[Ll]ink|[Ll]ocation|[Ww]arning"
 )
+_SETTINGS_TYPE: Final = re.compile(r"(?:Settings|Config|Configuration|Options|Properties|Environment)\b")
+_KEY: Final = re.compile(
+    r"^(?:\w+_)?(?:secret_?keys?(?:_base)?|password|passphrase|passwd|api_?key|private_key|signing_keys?|client_secret"
+    r"|credentials?|auth_token|access_token|session_key|hmac_key|encryption_key)$"
+)
+_PROVES: Final = re.compile(
+    r"hmac|secret_key_spec|basic_auth|(?:^|_)(?:ftp|sftp|smtp|imap|ldap|ssh|login|log_in|authenticate|connect|auth)(?:_|$)"
+    r"|cipher|signer|serializer|(?:^|_)sign$|password_?auth"
+)
+_CREDENTIAL_ENTRIES: Final = frozenset({
+    "authorization", "proxy_authorization", "x_api_key", "x_auth_token", "api_key", "apikey",
+    "password", "passwd",
+    "passphrase", "secret", "client_secret", "auth_token", "access_token", "secret_key", "signing_key",
+    "auth",
+    "bearer", "private_key",
+})  # fmt: skip
+_GENERAL: Final = frozenset({
+    "key", "value", "data", "name", "id", "url", "host", "port", "user", "username", "body", "text",
+    "message",
+    "payload", "content", "path", "file", "state", "type", "code", "index", "address", "database",
+    "timeout", "args",
+    "kwargs", "params", "headers", "buffer", "bytes", "input", "output", "source", "target", "items",
+    "hostname",
+    "endpoint", "length", "size", "count", "email", "db", "server", "client", "options", "config",
+    "settings",
+})  # fmt: skip
 _BUNDLER: Final = re.compile(
     r"(?:next|vite|webpack|rollup|nuxt|astro|esbuild|rspack|rsbuild|vue|svelte|craco|metro|expo|quasar|gatsby|electron"
     r"|app)[\w.-]*\.config[\w.-]*|webpack[\w.-]*|(?:config\.)?rollup[\w.-]*|esbuild[\w.-]*"
@@ -64,10 +90,40 @@ def is_settings(name: str) -> bool:
     return snake(name) in _WHOLE
 
 
+def is_error(name: str) -> bool:
+    """Is an object of this name an error that was caught or handed on?"""
+    return snake(name) in ("error", "err", "exc", "exception")
+
+
 def holds_settings(name: str) -> bool:
     """Does an object of this name hold settings, among them secrets?"""
     plain = snake(name)
     return plain in _HOLDERS or plain.endswith(("_config", "_settings", "_cfg", "_conf", "_env"))
+
+
+def is_settings_type(kind: str) -> bool:
+    """Is a type of this name an object of settings: ``StoreOptions``, ``IOptions<AppSettings>``?"""
+    return _SETTINGS_TYPE.search(kind) is not None
+
+
+def tells_key(name: str) -> bool:
+    """Does an attribute say by its own name that it is a key or a password, whatever it belongs to?"""
+    return _KEY.search(snake(name)) is not None
+
+
+def proves_key(called: str) -> bool:
+    """Is what a call of this name is given used to sign, to encrypt or to log in?"""
+    return _PROVES.search(snake(called)) is not None
+
+
+def is_credential_entry(key: str) -> bool:
+    """Does what stands under this keyword or header authenticate, and nothing else?"""
+    return snake(key) in _CREDENTIAL_ENTRIES
+
+
+def is_general(name: str) -> bool:
+    """Is the name of an attribute one that anything may have, so that it proves nothing in another file?"""
+    return snake(name) in _GENERAL
 
 
 def authenticates(key: str) -> bool:

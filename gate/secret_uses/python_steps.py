@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gate.secret_uses.steps import RECEIVER, ROUTE, SPREAD, TARGET, Step, several
+from gate.secret_uses.steps import ERROR, RECEIVER, ROUTE, SPREAD, TARGET, Step, several
 
 _ROUTES: Final = frozenset({
     "get", "post", "put", "patch", "delete", "route", "api_route", "exception_handler", "errorhandler",
@@ -186,6 +186,12 @@ def _function(node: _FUNCTION, line: int) -> Step:
     return Step("function", line, (node.name, *_parameters(node.args)), parts)
 
 
+def _class(node: ast.ClassDef, line: int) -> Step:
+    errors = any(ast.unparse(base).endswith(("Error", "Exception")) for base in node.bases)
+    parts = [(ERROR, Step("const", line))] if errors else []
+    return Step("class", line, (node.name,), [*parts, *(("", _step(one)) for one in node.body)])
+
+
 def _parameters(given: ast.arguments) -> list[str]:
     names = [one.arg for one in (*given.posonlyargs, *given.args)]
     if names[:1] in (["self"], ["cls"]):
@@ -214,9 +220,7 @@ _EXPRESSIONS: Final[dict[type[ast.AST], Callable[[Any, int], Step]]] = {
 _STATEMENTS: Final[dict[type[ast.AST], Callable[[Any, int], Step]]] = {
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
-    ast.ClassDef: lambda node, line: Step(
-        "class", line, (node.name,), [("", _step(one)) for one in node.body]
-    ),
+    ast.ClassDef: _class,
     ast.Assign: _assignment,
     ast.AnnAssign: lambda node, line: _assign(node.target, node.value, line),
     ast.AugAssign: _augmented,

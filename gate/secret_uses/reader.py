@@ -1,14 +1,15 @@
-"""Reads what one file of Python, JavaScript, TypeScript or Go uses secrets for. Runs in the limited child."""
+"""Reads what one file of a program uses secrets for. Runs in the limited child."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from gate.languages.python_syntax import newer_python
-from gate.secret_uses.facts import FileUses
+from gate.secret_uses import generic_steps, shell_uses, templates
+from gate.secret_uses.facts import FileUses, Hit, Outline
 from gate.secret_uses.flow import uses_in
 from gate.secret_uses.names import is_bundler
 from gate.secret_uses.python_steps import module_steps
@@ -24,15 +25,39 @@ _GRAMMARS: Final = {
 
 
 def read(path: str, data: bytes, options: Mapping[str, object]) -> FileUses:
-    """For scan_isolated. ``options["python"]`` names the paths that are Python.
+    """For scan_isolated. ``options["python"]`` names the paths that are Python; ``options["elsewhere"]``:
+    functions of other files, as ``packed`` makes them.
 
     Raises what the parser raises.
     """
     sys.setrecursionlimit(max(_DEEP, sys.getrecursionlimit()))
-    python = options.get("python")
+    python, elsewhere = options.get("python"), _unpacked(options.get("elsewhere"))
     if isinstance(python, list) and path in python:
-        return uses_in(module_steps(newer_python.parse_bytes(data)))
+        return uses_in(module_steps(newer_python.parse_bytes(data)), elsewhere=elsewhere)
+    if templates.is_template(path):
+        return templates.template_uses(data.decode("utf-8", "replace"))
     if max(map(len, data.split(b"\n")), default=0) > _LINE:
         return FileUses(unreadable=f"has a line of more than {_LINE:,} bytes")
-    grammar = _GRAMMARS.get(PurePosixPath(path).suffix, "javascript")
-    return uses_in(program_steps(data, grammar), bundler=is_bundler(path))
+    suffix = PurePosixPath(path).suffix
+    if suffix in shell_uses.ENDINGS:
+        return shell_uses.shell_uses(data)
+    if (grammar := generic_steps.GRAMMARS.get(suffix)) is not None:
+        return uses_in(generic_steps.program_steps(data, grammar), elsewhere=elsewhere)
+    grammar = _GRAMMARS.get(suffix, "javascript")
+    return uses_in(program_steps(data, grammar), bundler=is_bundler(path), elsewhere=elsewhere)
+
+
+def packed(outlines: Iterable[Outline]) -> list[list[Any]]:
+    """As plain lists, which an option can hold."""
+    return [
+        [one.name, [*one.parameters], [[h.parameter, [*h.marks], h.way, h.sink] for h in one.hits]]
+        for one in outlines
+    ]
+
+
+def _unpacked(given: object) -> dict[str, Outline]:
+    found: dict[str, Outline] = {}
+    for name, parameters, hits in given if isinstance(given, list) else ():
+        made = tuple(Hit(parameter=p, marks=tuple(m), way=way, sink=sink) for p, m, way, sink in hits)
+        found[name] = Outline(name=name, parameters=tuple(parameters), hits=made)
+    return found

@@ -6,21 +6,34 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from gate.secret_uses.names import authenticates, holds_settings, is_secret, snake
-from gate.secret_uses.steps import Step
+from gate.secret_uses.steps import RECEIVER, Step
 
 _MOST: Final = 40
 """Values that one name holds; more says nothing new."""
 _LOOKUPS: Final = frozenset({
-    "get", "getenv", "lookup_env", "get_string", "require", "fetch", "env", "getattr",
+    "get", "getenv", "lookup_env", "get_string", "require", "fetch", "env", "getattr", "var",
+    "get_or_default",
+    "get_environment_variable", "get_property", "get_value", "config", "get_required_section",
+    "get_connection_string",
 })  # fmt: skip
-_ENVIRONMENTS: Final = frozenset({"environ", "env", "getenv", "os", "process", "viper"})
+_ENVIRONMENTS: Final = frozenset(
+    {"environ", "env", "getenv", "os", "process", "viper", "system", "environment"}
+)
 _SPLIT: Final = frozenset({"url", "key", "password", "token"})
 """Last words of ``database.url`` or ``api.key``, which say what they are only with the word before."""
 
 
+_OWN: Final = frozenset({"secret_keys", "secret_key_base", "signing_salt"})
+"""Keys of frameworks, whatever they are read from."""
+_SIZES: Final = frozenset({"length", "len", "size", "count", "port", "debug", "level", "timeout"})
+FAINT: Final = frozenset({"setting", "attr"})
+
+
 class Value(NamedTuple):
     """A secret on its way. ``kind``: ``one`` value, ``whole`` settings, or what a ``given`` parameter holds
-    (then ``secret`` is the function and ``origin`` the parameter). ``marks``: what was done to it.
+    (then ``secret`` is the function and ``origin`` the parameter). Faint ones have no telling name: a
+    ``setting`` of the configuration, or an ``attr`` of anything (``origin``: its owner). ``marks``: what was
+    done to it.
     """
 
     secret: str
@@ -41,8 +54,23 @@ def source_of(path: tuple[str, ...], line: int) -> list[Value]:
     last, before = path[-1], path[:-1]
     named = is_secret(last) or (snake(last) in _SPLIT and is_secret(f"{path[-2]}_{last}"))
     held = any(map(holds_settings, before)) or snake(before[-1]) in _ENVIRONMENTS
-    own = snake(last) == "secret_key" and snake(before[-1]) in ("app", "current_app", "application")
+    own = snake(last) in _OWN or (
+        snake(last) == "secret_key" and snake(before[-1]) in ("app", "current_app", "application")
+    )
     return [Value(last, "one", line)] if (named and held) or own else []
+
+
+def faint(path: tuple[str, ...], line: int, holders: Iterable[str] = ()) -> list[Value]:
+    """What an attribute of any name holds: it says nothing until somebody takes it to pieces."""
+    if len(path) < 2 or snake(path[-1]) in _SIZES:
+        return []
+    before = path[:-1]
+    held = any(map(holds_settings, before)) or not set(holders).isdisjoint(before)
+    if path[-1].isupper() and not held:  # a constant
+        return []
+    kind = "setting" if held else "attr"
+    text = frozenset({"char"} if snake(before[-1]) in ("env", "environ") else ())
+    return [Value(path[-1], kind, line, before[-1], text)]
 
 
 def looked_up(call: Step) -> list[Value]:
@@ -55,11 +83,37 @@ def looked_up(call: Step) -> list[Value]:
         return [Value(said, "whole", call.line, "environment", frozenset({"wholly"}))]
     if last not in _LOOKUPS:
         return []
-    at = next((part.name[0] for part in given if part.kind == "const" and part.name), "")
-    of = path[:-1] or (path if last in ("getenv", "env") else ())
+    at = next((part.name[0] for part in given if part.kind == "const" and part.name and part.name[0]), "")
+    of = path[:-1] or (path if last in ("getenv", "env", "config") else ())
     if last == "getattr" and given and given[0].kind == "name":
         of = given[0].name
-    return source_of((*of, at), call.line) if at and of else []
+    if not of and (before := _called_before(call)) and snake(before[-1]) in ("getenv", "environ", "vars"):
+        of = ("environ",)  # System.getenv().getOrDefault("X", "")
+    if not of:
+        return []
+    if last == "get_connection_string":
+        return [Value(at or "connection string", "one", call.line)]
+    if at:
+        dotted = tuple(at.replace(":", ".").split("."))
+        named = source_of((*of, at), call.line) or source_of((*of, *dotted), call.line)
+        return named or _faint_entry(of, at, call.line)
+    name = next((part.name[-1] for part in given if part.kind == "name"), "entry")
+    return _faint_entry(of, name, call.line)
+
+
+def _called_before(call: Step) -> tuple[str, ...]:
+    return next((part.name for key, part in call.parts if key == RECEIVER and part.kind == "call"), ())
+
+
+def _faint_entry(of: tuple[str, ...], name: str, line: int) -> list[Value]:
+    """An entry of the environment or of settings whose name says nothing, or is itself a value."""
+    is_environment = snake(of[-1]) in ("environ", "env", "getenv") or (
+        snake(of[-1]) in ("os", "system", "environment") and len(of) == 1
+    )
+    if is_environment or holds_settings(of[-1]):
+        text = frozenset({"char"} if is_environment else ())
+        return [Value(name, "setting", line, of[-1], text)]
+    return []
 
 
 def more(value: Value, marks: Iterable[str]) -> Value:
@@ -82,4 +136,4 @@ def some(values: Iterable[Value]) -> Values:
     found = frozenset(values)
     if len(found) <= _MOST:
         return found
-    return frozenset(sorted(found, key=lambda v: (v[:4], sorted(v.marks)))[:_MOST])
+    return frozenset(sorted(found, key=lambda v: (v.kind in FAINT, v[:4], sorted(v.marks)))[:_MOST])

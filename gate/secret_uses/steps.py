@@ -1,4 +1,4 @@
-"""One small language for all: what Python, JavaScript and Go do with values, as a tree of steps.
+"""One small language for all: what programs do with values, as a tree of steps.
 
 The readers of each language write it and flow.py reads it, so that what a use is stands in one place.
 """
@@ -20,6 +20,14 @@ RECEIVER = "<"
 SPREAD = "..."
 """The key of an object whose entries become entries of another one."""
 TARGET = "to"
+ENVIRONMENT = "@environment"
+"""What stands before a name that holds the whole environment."""
+ERROR = "@error"
+"""The key of a part that says: this class is one of errors."""
+HOLDER = "@settings"
+"""The key of a part that says: what has this name holds settings, as its type says."""
+SETTING = "@setting"
+"""The key of a part that says: the field of this name is filled from the configuration."""
 ROUTE = "@route"
 """The key of a part that says: this function answers requests."""
 

@@ -11,7 +11,7 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import parse, walk
-from gate.secret_uses.steps import RECEIVER, SPREAD, TARGET, Kind, Step, several
+from gate.secret_uses.steps import ERROR, RECEIVER, SPREAD, TARGET, Kind, Step, several
 
 _NAMES: Final = frozenset({
     "identifier", "property_identifier", "shorthand_property_identifier",
@@ -79,7 +79,9 @@ def _list(node: Node) -> Step:
 
 
 def _inner(node: Node) -> Step:
-    """What a type is asserted of, or made of."""
+    """What a type is asserted of, or made of: bytes of a text say so."""
+    if _said(node.child_by_field_name("type")) == "[]byte":
+        return Step("call", _line(node), ("bytes",), [("", _field(node, "operand"))])
     inner = node.child_by_field_name("operand") or next(iter(node.named_children), None)
     return _step(inner) if inner is not None else Step("const", _line(node))
 
@@ -104,6 +106,9 @@ def _ended(node: Node) -> Step:
 
 def _class(node: Node) -> Step:
     inner = [("", _step(child)) for child in node.named_children if child.type == "class_body"]
+    heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
+    if _said(heritage).rstrip().endswith(("Error", "Exception")):
+        inner.insert(0, (ERROR, Step("const", _line(node))))
     return Step("class", _line(node), (_said(node.child_by_field_name("name")),), inner)
 
 
@@ -239,7 +244,10 @@ def _function(node: Node) -> Step:
 
 
 def _parameters(node: Node) -> list[str]:
-    if node.type == "parameter_declaration":  # Go: several names may share a type
+    if node.type in (
+        "parameter_declaration",
+        "variadic_parameter_declaration",
+    ):  # Go: several names may share a type
         return [_said(child) for child in node.named_children if child.type == "identifier"]
     at = node.child_by_field_name("pattern") or node.child_by_field_name("left") or node
     return [_said(at) if at.type == "identifier" else ""]

@@ -7,20 +7,36 @@ from typing import Final
 PAGE: Final = """
 ## What is compared
 
-Programs in Python, JavaScript, TypeScript and Go, base against head. A *secret* is a value whose name says so
+Programs in Python, JavaScript, TypeScript, Go, Java, Kotlin, C#, PHP, Ruby, Rust and shell, and templates of
+texts, base against head. A *secret* is a value whose name says so
 (`SECRET_KEY`, `apiKey`, `password`, `DATABASE_URL` ...) and that is read out of settings or the environment:
 `settings.X`, `app.config["X"]`, `os.environ`, `process.env`, `os.Getenv`, `cfg.X`, a constant imported from a
 module of settings. All of the environment, or of an object of settings, counts too where it is taken as a
 whole (`vars(settings)`, `JSON.stringify(config)`, `settings.items()`, `{ ...config }` under a key), if the
 module that it comes from defines a secret.
 
-It is followed through assignments, texts, encodings, hashes, comprehensions, callbacks and functions of the
-same file, to where it goes:
+A value whose name says nothing is one too
+
+- where it is a setting (of `config`, `settings`, the environment, an object whose type is `...Settings` or
+  `...Options`) and the change takes it to pieces: characters or bytes that are computed with, a number made
+  of a piece, a checksum of a piece, all of it encrypted as a text;
+- where it is any attribute (`self.word`, `u.Cred`, `@seed`, `$RELAY_SEED`) that the project signs, encrypts
+  or logs in with, in this file or (by its owner's name) in another one, and it is taken to pieces or leaves
+  in another form.
+
+An error that is handed on as a whole (`{ ...rest }`, `vars(error)`, `error.config`) counts where the
+project's errors keep the request, or its client's do (axios); `{ ...ctx.at }` where the environment is kept
+under that name; a field of a template that ends in a secret (`{ctx.store.password}`,
+`{ctx.store.login[1]}`) or leads into the program (`__globals__`).
+
+It is followed through assignments, texts, encodings, hashes, comprehensions, callbacks, functions of the
+same file, and functions of other changed files that take a parameter to pieces, to where it goes; where
+such a function's callers did not change, they are read for what they give it:
 
 | it goes into | severity |
 |---|---|
 | any of these after it was computed with, character by character (XOR, arithmetic); not an error | high |
-| such arithmetic by itself; a delay | medium |
+| such arithmetic by itself; a delay; any of this where no name says that it is a secret | medium |
 | a header or an entry of what is sent that does not authenticate; an answer, log, label or error | medium |
 | what a bundler puts into pages (`define`, `env` in the settings of Vite, Next, webpack ...) | medium |
 | all settings or the whole environment in an answer, in what is sent, in a bundle | medium |
@@ -33,9 +49,11 @@ and one that stands where base used a secret of another name, which head no long
 
 ## What it does not see
 
-Secrets that are parameters or attributes with no settings before them (`self.token`), or whose names
-say nothing; what crosses files, except for settings that are taken as a whole; secrets that a library reads;
-other languages; templates; values that go through a container of the program's own, or a call that is not
-known to give back what it is given. A new reader of settings that base sent away already is not new.
-Tests, examples and documentation are left out.
+Attributes that nothing in the project signs or logs in with, and settings that leave as they are, where no
+name says that they are secret; what crosses files, except for what is named above; secrets that a library
+reads; other languages; templates of settings of programs; what a change of the templates' objects puts
+under an old field; values that go through a container of the program's own, or a call that is not known to
+give back what it is given; a key as a seed of chance, or as the length of something. In a shell: what
+stands in files, and arithmetic. A new reader of settings that base sent away already is not new. Tests,
+examples and documentation are left out.
 """

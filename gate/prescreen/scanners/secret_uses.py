@@ -9,21 +9,23 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_aside, is_example, is_test_code
 from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.rule import RuleMeta
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.secret_use_evidence import ENDINGS, Evidence, read_uses
 from gate.prescreen.scanners.secret_use_page import PAGE
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 from gate.secret_uses.compare import NewUse, new_uses
-from gate.secret_uses.facts import FileUses
-from gate.secret_uses.modules import module_files, settings_files
+from gate.secret_uses.facts import FileUses, Outline
+from gate.secret_uses.templates import is_template
 
 CHANGED: Final = rule.meta(
     "secret-use-changed",
@@ -33,7 +35,19 @@ CHANGED: Final = rule.meta(
     topic="credential",
     cwe=(200, 201, 532, 209),
     attack=("T1552", "T1041"),
-    languages=("python", "javascript", "typescript", "go"),
+    languages=(
+        "python",
+        "javascript",
+        "typescript",
+        "go",
+        "java",
+        "kotlin",
+        "csharp",
+        "php",
+        "ruby",
+        "rust",
+        "shell",
+    ),
     why="A key or a password that goes into a header, a log, a file or a delay can be read there by whoever "
     "knows where to look. Tests and runs see nothing unusual.",
     fix="Use the secret only to authenticate, sign or connect; take a value that is no secret for the rest.",
@@ -41,12 +55,18 @@ CHANGED: Final = rule.meta(
 RULES: Final[tuple[RuleMeta, ...]] = (CHANGED,)
 PAGES: Final = {CHANGED.id: PAGE}
 _MOST: Final = 20
-_ENDINGS: Final = (".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go")
+_LINKS: Final = 2
+"""How many files a value is followed through, one after another, besides its own."""
+_OUTLINES: Final = 200
+_SHORT: Final = 2
+_CALLERS: Final = 400
+_READ_CALLERS: Final = 40
 _LANGUAGES: Final = ("python", "javascript", "typescript")
-_READER: Final = Reader("gate.secret_uses.reader:read", FileUses, parses=True, pure=True)
 _SPEAKS: Final = re.compile(
-    r"secret|token|passw|passphrase|api_?key|_key|private_?key|credential|dsn|_ur[il]|connection|settings|config|conf"
-    r"|cfg|environ|process\.env|loadEnv|signing",
+    r"secret|seed|token|passw|passphrase|api_?key|_key|private_?key|credential|dsn|_ur[il]|connection|settings|config|conf"
+    r"|cfg|environ|process\.env|loadEnv|signing|authorization|options|getenv|\bENV\b|\$_ENV|error|exception"
+    r"|\bord\(|\.ord\b|charCodeAt|codePointAt|from_bytes|crc32|adler32|\^|\bxor\b|byte|unpack|base_convert|hexdec|encrypt|\bseal\b|hmac|login|charAt|\.\.\.\w|\*\*\w|\bu(?:8|32|64)\b"
+    r"|\$\{?[A-Z]",
     re.IGNORECASE,
 )
 """Words without one of which a text has no secret that could be told by its name."""
@@ -64,24 +84,28 @@ class SecretUses:
         heads = [v for v in views.of(side="head") if _is_read(v)]
         if not heads:
             return ended(self.name, ())
-        head, unlooked = _read([_packed(v) for v in heads], until)
-        if not any(facts.uses for facts in head.values()):
+        head, unlooked = _linked([_packed(v) for v in heads], until)
+        if not any(facts.uses or facts.outlines for facts in head.values()):
             return ended(self.name, (), unlooked)
         bases = [v for v in views.of(side="base") if _is_read(v)]
-        base, _ = _read([*map(_packed, bases), *_deleted(request)], until)
+        base, _ = _linked([*map(_packed, bases), *_deleted(request)], until)
         by_path = {v.path: v for v in heads}
         now_at = {v.source.path: v.path for v in bases}
         compared = {p: facts for p, facts in head.items() if p not in now_at or now_at[p] in base}
-        found = new_uses(base, compared, now_at)
-        confirmed = _Settings(request.head, {**base, **head}, until)
+        found = [*new_uses(base, compared, now_at), *_from_callers(request.head, base, compared, until)]
+        confirmed = Evidence(request.head, {**base, **head}, until)
         told = [one for one in found if confirmed.holds(one)]
         told.sort(key=lambda one: -one.severity.rank)  # many mild ones push no grave one out
-        return ended(self.name, [_finding(one, by_path[one.path]) for one in told[:_MOST]], unlooked)
+        return ended(
+            self.name, [_finding(one, by_path[one.at or one.path]) for one in told[:_MOST]], unlooked
+        )
 
 
 def _is_read(view: View) -> bool:
-    known = view.language in _LANGUAGES or view.path.endswith(".go")
+    known = view.language in _LANGUAGES or view.path.endswith(ENDINGS) or is_template(view.path)
     aside = is_test_code(view.path) or is_example(view.path) or is_aside(view.path)
+    if is_template(view.path):
+        return not view.unreadable and not aside and ("{" in view.text or "<%" in view.text)
     return known and not view.unreadable and not aside and _SPEAKS.search(view.text) is not None
 
 
@@ -89,56 +113,71 @@ def _packed(view: View) -> tuple[str, bytes, bool]:
     return view.path, view.text.encode("utf-8", "replace"), view.language == "python"
 
 
+def _linked(
+    files: Sequence[tuple[str, bytes, bool]], until: float
+) -> tuple[dict[str, FileUses], list[tuple[str, str]]]:
+    """The files of one side, each with the functions of the others that take a parameter to pieces."""
+    read, unlooked = read_uses(files, until)
+    for _ in range(_LINKS):
+        outlines = [one for facts in read.values() for one in facts.outlines]
+        by_name = {one.name: one for one in outlines}
+        named = [file for file in files if any(name.encode() in file[1] for name in by_name)]
+        if not by_name or len(files) < 2:
+            break
+        again, _ = read_uses(named, until, [by_name[name] for name in sorted(by_name)][:_OUTLINES])
+        if [one for facts in (read | again).values() for one in facts.outlines] == outlines:
+            read |= again
+            break
+        read |= again
+    return read, unlooked
+
+
+def _from_callers(
+    tree: Tree, base: Mapping[str, FileUses], head: Mapping[str, FileUses], until: float
+) -> Iterator[NewUse]:
+    """What files that did not change give to functions that take their parameters to pieces since."""
+    old = {(one.name, h.parameter) for facts in base.values() for one in facts.outlines for h in one.hits}
+    found: dict[str, tuple[str, Outline]] = {}
+    for path, facts in head.items():
+        for one in facts.outlines:
+            hits = tuple(h for h in one.hits if (one.name, h.parameter) not in old)
+            if hits and len(one.name) > _SHORT:
+                found[one.name] = path, replace(one, hits=hits)
+    if not found:
+        return
+    names = [name.encode() for name in found]
+    ends = {PurePosixPath(path).suffix for path, _ in found.values()}
+    paths = [e.path for e in tree.entries() if PurePosixPath(e.path).suffix in ends and e.path not in head]
+    near = [p for p in paths if not (is_test_code(p) or is_example(p) or is_aside(p))][:_CALLERS]
+    texts = [(p, d, p.endswith(".py")) for p, d in tree.read_many(tuple(near)) if any(n in d for n in names)]
+    texts = texts[:_READ_CALLERS]
+    if not texts:
+        return
+    before, _ = read_uses(texts, until)
+    after, _ = read_uses(texts, until, [one for _, one in found.values()])
+    for new in new_uses(before, after, {}):
+        text = next((data for path, data, _ in texts if path == new.path), b"")
+        at = next((pair for name, pair in found.items() if name.encode() in text), None)
+        if at is not None and "mixed" in (*new.use.marks, new.use.way):
+            line = next((h.line for h in at[1].hits if h.way == new.use.way), at[1].hits[0].line)
+            yield replace(new, use=replace(new.use, line=line, source=line), at=at[0])
+
+
 def _deleted(request: PrescreenRequest) -> Iterator[tuple[str, bytes, bool]]:
-    gone = [f.path for f in request.change.files if f.status == "deleted" and f.path.endswith(_ENDINGS)]
+    gone = [f.path for f in request.change.files if f.status == "deleted" and f.path.endswith(ENDINGS)]
     for path, data in request.base.read_many(tuple(gone)):
         yield path, data, path.endswith(".py")
 
 
-def _read(
-    files: Sequence[tuple[str, bytes, bool]], until: float
-) -> tuple[dict[str, FileUses], list[tuple[str, str]]]:
-    """What could be read of them, and what could not: ``(path, reason)``."""
-    options = {"python": [path for path, _, python in files if python]}
-    left = max(1.0, until - time.monotonic())
-    results = scan_isolated(
-        _READER, [(path, data) for path, data, _ in files], options=options, deadline=left
-    )
-    read = {result.path: result.value for result in results if result.value is not None}
-    unlooked = [(result.path, result.reason) for result in results if result.value is None]
-    return read, unlooked + [(path, facts.unreadable) for path, facts in read.items() if facts.unreadable]
-
-
-class _Settings:
-    """Says of an object that is named as settings whether these hold a secret, as far as head shows it."""
-
-    def __init__(self, head: Tree, known: Mapping[str, FileUses], until: float) -> None:
-        self._head, self._known, self._until = head, dict(known), until
-        self._paths = [entry.path for entry in head.entries()]
-
-    def holds(self, one: NewUse) -> bool:
-        """Single secrets do. What is only logged or written has to come from a module that has one."""
-        use = one.use
-        if not use.whole or use.origin == "environment":
-            return True
-        if use.origin:
-            return self._any(module_files(one.path, use.origin, self._paths))
-        if use.way != "sent" and "wholly" not in use.marks:
-            return False
-        return "pool" in use.marks or self._any(settings_files(self._paths))
-
-    def _any(self, paths: Sequence[str]) -> bool:
-        unread = tuple(path for path in paths if path not in self._known)
-        texts = [(path, data, path.endswith(".py")) for path, data in self._head.read_many(unread)]
-        self._known |= _read(texts, self._until)[0] if texts else {}
-        return any(path in self._known and self._known[path].held for path in paths)
+_FAINT: Final = {"setting": "setting", "attr": "key", "field": "field"}
 
 
 def _finding(one: NewUse, view: View) -> Finding:
     use = one.use
     lines = (use.line, use.source)
     line = next((line for line in lines if view.source.changed.touches(line, line)), use.line)
-    what = f"All of {use.secret}" if use.whole else f"The secret {use.secret}"
+    whole = use.whole or "spread" in use.marks
+    what = f"All of {use.secret}" if whole else f"The {_FAINT.get(use.faint, 'secret')} {use.secret}"
     evidence = {
         "secret": use.secret,
         "goes to": use.sink,

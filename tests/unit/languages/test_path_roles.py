@@ -48,5 +48,8 @@ def test_examples_and_tools_are_no_product() -> None:
     assert not is_example("src/main/java/org/demo/A.java")
     assert is_aside("fixtures/a.py")
     assert not is_aside("src/fixtures.py")
+    assert not is_aside("src/main/java/example/data/Store.java")
+    assert is_aside("samples/src/main/java/a/Store.java")
+    assert is_aside("examples/a.java")
     assert is_no_product("scripts/release.py")
     assert not is_no_product("src/shop/cart.py")
