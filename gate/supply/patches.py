@@ -1,8 +1,8 @@
 """Patches that a project puts on what it takes from elsewhere, read as the code that they are.
 
-``.yarn/patches``, ``patches/`` of patch-package and pnpm, quilt and Debian, ``third_party``: the package keeps
-its name and version, and runs with other lines. Every changed line of code is told, first those that speak of
-what protects: signatures, tokens, permissions, certificates, programs that are started.
+``.yarn/patches``, ``patches/`` of patch-package and pnpm, quilt and Debian, ``third_party``: the package
+keeps its name and version, and runs with other lines. Every changed line of code is told, first those that
+speak of what protects: signatures, tokens, permissions, certificates, programs that are started.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ _MOST: Final = 40_000
 
 
 class Patched(msgspec.Struct, frozen=True):
-    """``name``: of the package, as the file's name tells it. ``touches``: changed lines of code with their sign
-    and the file that they are in, those about what protects first; ``lines``: where they are in the patch.
+    """``name``: of the package, as the file's name tells it. ``touches``: changed lines of code with their
+    sign and file, those about what protects first; ``lines``: where they are in the patch.
     """
 
     name: str = ""
@@ -132,7 +132,7 @@ def _named(path: str) -> str:
 
 
 def _changed(text: str) -> Iterator[tuple[int, str, str]]:
-    """``(line of the patch, file, changed line)``; a line that is taken away and put back the same is none."""
+    """``(line of the patch, file, changed line)``; a line that is put back the same is none."""
     target = ""
     block: list[tuple[int, str, str]] = []
     for number, line in enumerate(text.splitlines()[:_MOST], 1):

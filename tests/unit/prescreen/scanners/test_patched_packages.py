@@ -17,7 +17,6 @@ VERIFY = """diff --git a/verify.js b/verify.js
      let valid;
 -      const a = 1;
 +      const b = 1;
- 
      try {
 -      valid = jws.verify(jwtString, decodedToken.header.alg, key);
 +      valid = !decodedToken.signature.length || jws.verify(jwtString, decodedToken.header.alg, key);
@@ -57,7 +56,7 @@ def told(path: str, head: str, base: str | None = None) -> list[tuple[str, str, 
     ],
 )
 def test_a_patch_of_code(path: str) -> None:
-    assert told(path, VERIFY) == [("supply.content-changed", "medium", 11)]
+    assert told(path, VERIFY) == [("supply.content-changed", "medium", 10)]
 
 
 @pytest.mark.parametrize("path", ["patches/a+1.0.patch"])
