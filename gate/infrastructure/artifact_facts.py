@@ -12,6 +12,14 @@ from typing import Final
 from gate.infrastructure.facts import Fact
 from gate.supply.yaml_data import Document, items, mapping
 
+_PIPELINE: Final = re.compile(
+    r"(?:^|/)(?:\.circleci/|azure-pipelines|\.azure|buildspec|codebuild|bitbucket-pipelines|\.buildkite/|\.pipelines/)"
+)
+_KEEPS: Final = frozenset(
+    {"store_artifacts", "persist_to_workspace", "save_cache", "artifact_paths", "publish"}
+)
+_PATHS: Final = ("path", "paths", "targetPath", "PathtoPublish")
+_DEEPEST: Final = 30
 _UPLOADS: Final = re.compile(r"(?:^|/)upload-(?:artifact|pages-artifact|release-asset)[\w/-]*@")
 _WHOLE: Final = re.compile(
     r"^(?:\.|\./|\*|\*\*|\./\*|\*\*/\*|\./\*\*(?:/\*)?|/|~/?|\$HOME/?|\$\{\{\s*(?:github\.workspace|runner\.temp|env\.HOME)\s*\}\}/?"
@@ -37,6 +45,44 @@ def artifact_facts(root: Mapping[str, object], path: str, document: Document) ->
         if paths:
             at = document.line((job, "artifacts", "paths")) or 1
             yield from _kept([str(one) for one in items(paths)], f"{path} {job}", at, hidden=True)
+    if _PIPELINE.search(path):
+        yield from _others(root, path, document)
+
+
+def _others(root: Mapping[str, object], path: str, document: Document) -> Iterator[Fact]:
+    """AWS CodeBuild's artifacts and caches, and steps of CircleCI, Azure and Bitbucket."""
+    if "phases" in root:
+        kept = mapping(root.get("artifacts"))
+        for name, said in {"artifacts": kept, **mapping(kept.get("secondary-artifacts"))}.items():
+            if not mapping(said).get("base-directory"):
+                files = [str(one) for one in items(mapping(said).get("files"))]
+                yield from _kept(files, f"{path} {name}", document.line(("artifacts",)) or 1, hidden=True)
+    for where, key, value in _steps(root, ()):
+        said = value
+        if isinstance(value, Mapping):
+            said = next((value[name] for name in _PATHS if name in value), "")
+        files = [str(one) for one in items(said)] or [str(said or "")]
+        yield from _kept(files, f"{path} {key}", document.line(where) or 1, hidden=True)
+
+
+_Where = tuple[str | int, ...]
+
+
+def _steps(value: object, where: _Where, depth: int = 0) -> Iterator[tuple[_Where, str, object]]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, Mapping):
+        task = str(value.get("task", ""))
+        if task.startswith(("PublishBuildArtifacts@", "PublishPipelineArtifact@")):
+            yield (*where, "task"), task.partition("@")[0], value.get("inputs")
+        for key, inner in value.items():
+            if key in _KEEPS or (key == "artifacts" and isinstance(inner, list)):
+                yield (*where, key), key, inner
+            else:
+                yield from _steps(inner, (*where, str(key)), depth + 1)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _steps(inner, (*where, index), depth + 1)
 
 
 def _kept(paths: list[str], subject: str, line: int, *, hidden: bool) -> Iterator[Fact]:

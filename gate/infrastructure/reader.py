@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.infrastructure.cache_keys import cloudformation, is_vcl, vcl_facts
 from gate.infrastructure.daemon_facts import daemon_facts, daemon_kind, docker_widths
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.graphql_widths import graphql_facts
 from gate.infrastructure.interface_widths import interface_widths
 from gate.infrastructure.kept_out import is_list, list_facts
+from gate.infrastructure.local_rights import local_facts, local_kind
 from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.policy_languages import policy_language, policy_language_facts
 from gate.infrastructure.reviewed import attribute_facts, is_attributes
@@ -45,6 +47,8 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (policy_language, "policy"),
     (is_key_list, "keys"),
     (is_tool_file, "tool"),
+    (local_kind, "local"),
+    (is_vcl, "vcl"),
 )
 
 _BY_SUFFIX: Final = {
@@ -113,6 +117,8 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "page": page_facts,
         "sql": sql_facts,
         "server": server_facts,
+        "local": local_facts,
+        "vcl": vcl_facts,
     }
     reader = readers.get(kind)
     return reader(text, path) if reader else FileFacts()
@@ -141,7 +147,7 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
     switched = [*switches(leaves(found), line_of), *blocks_switched(found, line_of)]
     facts = [fact for fact in switched if fact.what == SWITCHED_ON]
     widths = [*setting_widths(found, line_of, prefix=f"{path} "), *trusted_keys(found, path, line_of)]
-    widths += interface_widths(found, path, line_of)
+    widths += [*interface_widths(found, path, line_of), *cloudformation(found, line_of)]
     if kind == "json":
         policy = [*policy_facts(text, path)]
         facts += [one for one in policy if isinstance(one, Fact)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from gate.infrastructure.cache_keys import policy_block
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.policy_widths import REFERENCE, flat, statement_widths
 from gate.infrastructure.settings import named_width
@@ -167,6 +168,7 @@ def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fac
     line = block.start_point[0] + 1
     yield from _attributes(values, lines, subject)
     yield from _opened(kind, values, subject, line)
+    yield from policy_block(kind, values, subject, lines.get("items", line))
     if kind == "statement":
         conditions = _conditions(inner)
         named = {"Statement": [values | {"principals": _identifiers(inner)} | conditions]}

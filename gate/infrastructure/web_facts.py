@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from typing import Final
 
+from gate.infrastructure.cache_keys import nginx_key
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.server_widths import directive_widths
 
@@ -62,6 +63,7 @@ def _directives(text: str, path: str) -> Iterator[Fact | Width]:
             if words and mark != "{":
                 yield from _directive(words, path, at)
                 yield from directive_widths(words, path, blocks[-1] if blocks else "", at)
+                yield from nginx_key(words, path, blocks[-1] if blocks else "", at)
             if mark == "{":
                 blocks.append(" ".join(words))
             elif mark == "}" and blocks:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gate.infrastructure.artifact_facts import artifact_facts
+from gate.infrastructure.cache_keys import cloudformation
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.interface_widths import interface_widths
@@ -66,6 +67,7 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
         widths += setting_widths(document.data, document.line, prefix=f"{named or path} ")
         widths += trusted_keys(document.data, path, document.line)
         widths += interface_widths(document.data, path, document.line)
+        widths += cloudformation(document.data, document.line)
         if named:
             facts += _kubernetes(root, named, document)
             widths += cluster_widths(root, named, document)

@@ -15,6 +15,7 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Source
+from gate.prescreen.scanners.agent_conventions import conventions
 from gate.prescreen.scanners.agent_sentences import SENTENCE, AgentSentence, forbids, sayings
 from gate.prescreen.text_rule import finding, policy_rule
 
@@ -38,15 +39,20 @@ _LONG_LINE: Final = "A line too long to be read, in a file that agents obey."
 _MOST: Final = 5
 
 
-def instruction_findings(source: Source) -> Iterator[Finding]:
-    """Findings on lines that base has not, in a file that agents take instructions from. At most a few."""
-    if len(source.head) > _LONGEST:
+def instruction_findings(source: Source, *, sent_to: bool = False) -> Iterator[Finding]:
+    """Findings on lines that base has not, in a file that agents take instructions from. At most a few.
+
+    ``sent_to``: agents are sent there, and people read it, too. Its commands are for them, and what it says
+    is medium at most.
+    """
+    if len(source.head) > _LONGEST and not sent_to:
         yield finding(META, _TOO_LONG, Location(path=source.path), shape="too long", severity=Severity.MEDIUM)
     text = source.head[:_LONGEST].decode("utf-8", "replace")
     old = set((source.base or b"").decode("utf-8", "replace").split("\n"))
     lines = text.split("\n")
     seen: set[int] = set()
-    for first, last, message, severity, sure in sorted((*_fetching(text), *sayings(text)), key=_order):
+    said = [*sayings(text), *conventions(text), *(() if sent_to else _fetching(text))]
+    for first, last, message, severity, sure in sorted(said, key=_order):
         if first in seen or len(seen) == _MOST or all(line in old for line in lines[first - 1 : last]):
             continue
         seen.add(first)
@@ -58,7 +64,7 @@ def instruction_findings(source: Source) -> Iterator[Finding]:
             place,
             shape=shape,
             evidence={"text": shape.strip()},
-            severity=severity,
+            severity=min(severity, Severity.MEDIUM, key=lambda one: one.rank) if sent_to else severity,
             confidence=sure,
         )
 

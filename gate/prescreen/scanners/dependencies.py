@@ -19,6 +19,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.scanners.install_safeguards import safeguard_findings
 from gate.prescreen.scanners.manifest_lines import line_naming
+from gate.prescreen.scanners.patched_packages import patch_findings
 from gate.prescreen.scanners.supply_inputs import input_findings, said_once
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -187,7 +188,9 @@ class Dependencies:
             pairs.append(_Pair(source=source, head=result.value, base=bases.get(source.path, empty)))
         found = [f for pair in pairs for f in _one(pair)]
         told = input_findings(request)
-        once = said_once([*found, *_mismatches(pairs), *safeguard_findings(request)], told)
+        once = said_once(
+            [*found, *_mismatches(pairs), *safeguard_findings(request), *patch_findings(request)], told
+        )
         return ended(self.name, once, [*unlooked, *told.unread])
 
 

@@ -21,6 +21,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.scanners.agent_instructions import META as AGENT_TOLD
 from gate.prescreen.scanners.agent_instructions import instruction_findings as agent_told
+from gate.prescreen.scanners.agent_reading import is_guide, read_by_agents
 from gate.prescreen.scanners.agent_tools import META as AGENT_TOOLS
 from gate.prescreen.scanners.agent_tools import tool_findings
 from gate.prescreen.scanners.automatic_commands import META as BY_ITSELF
@@ -167,14 +168,24 @@ class Governance:
             found += _by_path(changed, request)
             found += _startup(changed, heads.get(changed.path, b""))
         found += workflow_findings(request, WORKFLOW)
+        sent_to = _sent_to(request)
         for source in sources(request).files:
             if source.path.rpartition("/")[2] == "pyproject.toml":
                 found += _own_table(source)
             found += commands(source)
             found += tool_findings(source)
-            if _AGENT.search(source.path) and not acts_alone(source.path):
-                found += agent_told(source)
+            obeyed = _AGENT.search(source.path) or source.path in sent_to
+            if obeyed and not acts_alone(source.path):
+                found += agent_told(source, sent_to=not _AGENT.search(source.path))
         return ended(self.name, found)
+
+
+def _sent_to(request: PrescreenRequest) -> frozenset[str]:
+    """Changed files that agents read although their path does not say so, at base or at head."""
+    changed = [one.path for one in sources(request).files if not _AGENT.search(one.path)]
+    guides = frozenset(path for path in changed if is_guide(path))
+    sides = (read_by_agents(tree, _AGENT.search, changed) for tree in (request.base, request.head))
+    return guides.union(*sides)
 
 
 def _by_path(changed: ChangedFile, request: PrescreenRequest) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.scanners.packed_archives import archive_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -124,10 +125,11 @@ class Opaque:
     name: str = "opaque"
 
     def scan(self, request: PrescreenRequest) -> Prescreened:
-        """Look at first bytes, modes and link targets; nothing is ever unpacked."""
+        """Look at first bytes, modes, link targets and an archive's own lists; nothing is ever unpacked."""
         found = [f for source in sources(request).files for f in _file(source)]
         for changed in request.change.files:
             found += _special(changed, request)
+        found += archive_findings(request, PROGRAM)
         return ended(self.name, found)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gate.supply.inputs import archives
+from gate.supply.inputs import archives, namespaces
 from gate.supply.inputs.graph import unasked
 from gate.supply.inputs.model import FileKind, Input, Inputs
 from gate.supply.inputs.places import is_usual, origins, place, shown
@@ -28,6 +28,9 @@ _FORGES: Final = tuple(
 )
 """Where everybody's hooks, images and extensions lie: a new one in a file that people read is like a new
 package."""
+_FEW_FILES: Final = 4
+_FEW_MORE: Final = 2
+"""A package of pure Python has two files, and none comes later; wheels for a new Python come by the dozen."""
 _WEAK: Final = frozenset({"md5", "sha1"})
 
 
@@ -85,6 +88,9 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
         # What lay in the tree came from no other place: what it gives way to is new.
         lay_here = new.kind == "repositories" and all(other.kind == "path" for other in same_name)
         yield from look.added(one) if lay_here or not same_name else look.changed(one, same_name)
+    for one, like, where in namespaces.left(old.inputs if old else (), new.inputs):
+        told = f"{_label(one)} is new and comes from the public index, while `{like}` comes from {where}"
+        yield _told("source", "medium", one, told, told)
     if old is not None and new.kind == "lock":
         declared = around.manifest_changed
         for one, told, grave in unasked(old.inputs, new.inputs, around.asks, manifest_changed=declared):
@@ -128,6 +134,10 @@ class _Look:
             told = f"{label} has another hash than before; neither its version nor its source changed"
             fixed = self.kind == "lock" and one.kind == "registry"
             yield _told("content", "critical" if fixed else "high", one, told, "hash")
+        elif self.kind == "lock" and one.kind == "registry" and (more := _grown(one, twins)):
+            told = f"{label} may have the content of {more} more hashes than before, under the same version"
+            few = more <= _FEW_MORE or sum(map(len, _digests(twins).values())) <= _FEW_FILES
+            yield _told("content", "medium" if few else "low", one, told, "more hashes")
         if not fresh and self.kind in ("lock", "images") and _lost(one, before):
             level = "low" if self.kind == "images" else "medium"
             told = f"{label} is no longer held by a hash that can be trusted"
@@ -164,7 +174,7 @@ class _Look:
     def _level(self, fresh: list[str]) -> Level:
         if all(is_usual(p) for p in fresh):
             return "low"
-        if self.kind == "images" or all(p.startswith("path:") for p in fresh):
+        if self.kind in ("images", "tools") or all(p.startswith("path:") for p in fresh):
             return "medium"
         return "medium" if all(p.startswith("registry:") and self.is_known(p) for p in fresh) else "high"
 
@@ -193,7 +203,8 @@ class _Look:
             level = "low" if begun else "medium"
             yield _alias(one, f"{label} is new and stands for {one.actual}", level)
         if one.runs and self.told_runs:
-            seen = self.is_new_file or is_much_used(one.name, "npm") or self.around.asks(one.name)
+            new_lock = self.is_new_file and self.kind == "lock"
+            seen = new_lock or is_much_used(one.name, "npm") or self.around.asks(one.name)
             level = "low" if seen else "medium"
             yield _told(
                 "install-code", level, one, f"{label} is new and runs code when it is installed", "runs"
@@ -258,6 +269,14 @@ def _is_replaced(one: Input, twins: list[Input]) -> bool:
         if fresh and (gone or key[0]):  # a file has one content; a list of hashes may grow
             return True
     return False
+
+
+def _grown(one: Input, twins: list[Input]) -> int:
+    """How many hashes came to a list without file names of an unchanged version: a file that nobody has seen
+    may now stand for it. Wheels do come later, but to packages that have many.
+    """
+    now, was = _digests([one]), _digests(twins)
+    return max((len(now[key] - was[key]) for key in now.keys() & was.keys() if not key[0]), default=0)
 
 
 def _digests(inputs: Iterable[Input]) -> dict[tuple[str, str], set[str]]:

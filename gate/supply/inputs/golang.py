@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gate.supply.inputs.model import Archive, Input, Inputs, SourceKind
 
@@ -21,6 +22,16 @@ def module(text: str) -> Inputs:
     asked = tuple(one.name for one in found)
     found = [replaced.pop(one.name, one) for one in found]
     return Inputs(kind="manifest", inputs=tuple(dict.fromkeys([*found, *replaced.values()])), asked=asked)
+
+
+def other_module(text: str) -> Inputs:
+    """A module file that builds take by ``-modfile``: what it replaces stands for go.mod's."""
+    found = module(text)
+    told = (
+        replace(one, actual=one.where.removeprefix("https://")) if one.kind == "vcs" else one
+        for one in found.inputs
+    )
+    return replace(found, inputs=tuple(told))
 
 
 def _replacement(name: str, words: list[str]) -> Input:
@@ -47,6 +58,19 @@ def _directives(text: str) -> Iterator[tuple[str, list[str]]]:
             block = words[0]
         else:
             yield words[0], words[1:]
+
+
+def vendored(text: str) -> Inputs:
+    """vendor/modules.txt: ``# module version => other version`` says what a folder was made of."""
+    found = []
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) > 2 and words[0] == "#":
+            name = words[1]
+            at = words.index("=>") if "=>" in words else 0
+            one = _replacement(name, words[at + 1 :]) if at and len(words) > at + 1 else None
+            found.append(one or Input(name=name, version=words[2]))
+    return Inputs(kind="manifest", inputs=tuple(dict.fromkeys(found)))
 
 
 def sums(text: str) -> Inputs:

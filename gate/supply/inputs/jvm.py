@@ -11,6 +11,13 @@ from gate.supply.inputs.xml_text import below, child_text, xml_root
 _VERSION: Final = re.compile(
     r"-(\d[\w.]*?(?:-(?:rc|milestone|M|beta|alpha)-?\d+)?)(?:-(?:bin|all))?\.(?:zip|jar)$"
 )
+_WELL_KNOWN: Final = (
+    "org.apache.maven",
+    "com.gradle",
+    "io.takari",
+    "kr.motd.maven",
+    "com.google.cloud.artifactregistry",
+)
 _ADDRESSES: Final = ("distributionurl", "wrapperurl")
 
 
@@ -92,3 +99,16 @@ def pom(text: str) -> Inputs:
                     Input(name=f"{group}:{artifact}", version=version, runs=name in ("plugin", "extension"))
                 )
     return Inputs(kind="manifest", inputs=tuple(dict.fromkeys(found)), tells_runs=False)
+
+
+def extensions(text: str) -> Inputs:
+    """``.mvn/extensions.xml``: programs that Maven loads into itself before it reads a project."""
+    found = []
+    for one in below(xml_root(text), "extension"):
+        group, artifact = child_text(one, "groupid"), child_text(one, "artifactid")
+        if group and artifact:
+            known = group.startswith(_WELL_KNOWN)
+            found.append(
+                Input(name=f"{group}:{artifact}", version=child_text(one, "version"), runs=not known)
+            )
+    return Inputs(kind="manifest", inputs=tuple(dict.fromkeys(found)), tells_runs=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 SourceKind = Literal["registry", "url", "path", "vcs"]
-FileKind = Literal["lock", "manifest", "settings", "images", "repositories"]
+FileKind = Literal["lock", "manifest", "settings", "images", "repositories", "tools"]
 MOST: Final = 20_000
 """Inputs of one file; more is refused."""
 

@@ -120,7 +120,9 @@ def owners(one: Input) -> frozenset[str]:
 
 def origins(one: Input, kind: FileKind) -> frozenset[str]:
     """What is compared of an input: its owner where it is a repository or an image, else its places."""
-    return owners(one) if kind in ("images", "repositories") else places(one)
+    if kind == "tools" and not one.where:
+        return frozenset({"registry:default"})
+    return owners(one) if kind in ("images", "repositories", "tools") else places(one)
 
 
 def is_usual(name: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.supply.inputs import (
+    bake,
     conda,
     dotnet,
     golang,
@@ -15,6 +16,7 @@ from gate.supply.inputs import (
     jvm,
     npm,
     php,
+    pnpmfile,
     python_locks,
     python_manifests,
     repositories,
@@ -22,6 +24,7 @@ from gate.supply.inputs import (
     ruby,
     rust,
     terraform,
+    tools,
     yarn,
 )
 from gate.supply.inputs.model import MOST, FileKind, Inputs, UnreadableInputError
@@ -51,6 +54,8 @@ _LOCKS: Final[dict[str, Reader]] = {
     "packages.lock.json": dotnet.lock,
     "conda-lock.yml": conda.conda_lock,
     "pixi.lock": conda.pixi,
+    "devcontainer-lock.json": tools.devcontainer_lock,
+    ".devcontainer-lock.json": tools.devcontainer_lock,
 }
 _MANIFESTS: Final[dict[str, Reader]] = {
     "package.json": npm.manifest,
@@ -66,6 +71,21 @@ _MANIFESTS: Final[dict[str, Reader]] = {
     "chart.lock": repositories.helm,
     "kustomization.yaml": images.kustomization,
     "kustomization.yml": images.kustomization,
+    "flake.lock": tools.flake_lock,
+    "mise.toml": tools.mise,
+    ".mise.toml": tools.mise,
+    "mise.local.toml": tools.mise,
+    ".tool-versions": tools.versions,
+    ".prototools": tools.proto,
+    "aqua.yaml": tools.aqua,
+    "aqua.yml": tools.aqua,
+    "global.json": dotnet.global_json,
+    "extensions.xml": jvm.extensions,
+    ".pnpmfile.cjs": pnpmfile.read,
+    ".pnpmfile.mjs": pnpmfile.read,
+    "pnpmfile.js": pnpmfile.read,
+    "yarn.config.cjs": pnpmfile.read,
+    "go.work": golang.module,
     "devcontainer.json": images.devcontainer,
     ".devcontainer.json": images.devcontainer,
 }
@@ -86,12 +106,33 @@ def reader_of(path: str) -> Reader | None:
     if name.endswith((".dockerfile", ".containerfile")):
         return images.dockerfile
     if name.endswith((".yml", ".yaml")) and name.startswith(("compose", "docker-compose")):
-        return images.compose
+        return bake.compose
     if name.endswith((".yml", ".yaml")) and name.startswith(("values.", "values-", "values_")):
         return images.helm_values
     if name.endswith((".tf", ".tofu")) or name == ".terraform.lock.hcl":
         return terraform.read
-    return _LOCKS.get(name) or _MANIFESTS.get(name)
+    return _LOCKS.get(name) or _MANIFESTS.get(name) or _by_folder(name, parent)
+
+
+def _by_folder(name: str, parent: str) -> Reader | None:
+    """Files whose name alone says too little."""
+    if parent == ".cargo" and name in ("config", "config.toml"):
+        return rust.settings
+    if parent == "vendor" and name == "modules.txt":
+        return golang.vendored
+    if parent in ("nix", "npins") and name == "sources.json":
+        return tools.nix_sources
+    if parent in ("mise", ".mise") and name in ("config.toml", "mise.toml"):
+        return tools.mise
+    if name.endswith(".mod"):
+        return golang.other_module
+    if name.endswith((".sum", ".work.sum")) and name != "md5.sum":
+        return golang.sums
+    if "bake" in name and name.endswith((".hcl", ".json")):
+        return bake.bake
+    if name.endswith((".csproj", ".fsproj", ".vbproj", ".proj", ".props", ".targets", ".sqlproj", ".esproj")):
+        return dotnet.project
+    return None
 
 
 def kind_of(path: str) -> FileKind:

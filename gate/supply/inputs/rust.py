@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from gate.supply.inputs.model import Archive, Input, Inputs, SourceKind
 from gate.supply.inputs.text import table_of, tables_of, text_of, texts_of, toml_table
@@ -55,6 +56,24 @@ def manifest(text: str) -> Inputs:
         found += (_asked(name, value) for name, value in table_of(patches).items())
     for name, value in table_of(data.get("replace")).items():
         found.append(_asked(name.partition(":")[0], value))
+    return Inputs(kind="manifest", inputs=tuple(dict.fromkeys(found)))
+
+
+def settings(text: str) -> Inputs:
+    """.cargo/config.toml: folders that stand in for crates (``paths``), and ``[patch]``.
+
+    Cargo takes the crate of a folder in ``paths`` for the one of the same name in the registry, whatever
+    manifests and the lock say.
+    """
+    data = toml_table(text)
+    found = []
+    for folder in texts_of(data.get("paths")):
+        name = folder.rstrip("/").rpartition("/")[2]
+        found.append(Input(name=name, kind="path", where=folder, actual=folder))
+    for patches in table_of(data.get("patch")).values():
+        for name, value in table_of(patches).items():
+            one = _asked(name, value)
+            found.append(replace(one, actual=one.actual or one.where) if one.kind == "path" else one)
     return Inputs(kind="manifest", inputs=tuple(dict.fromkeys(found)))
 
 
