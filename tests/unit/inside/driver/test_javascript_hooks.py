@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.inside.driver import javascript_runner
+from gate.inside.driver import javascript_runner, runtimes
 from tests.unit.inside.driver.harness import lay_tree
 
 HOOKS = Path(__file__).parents[4] / "gate/inside/driver/javascript_hooks.mjs"
@@ -72,8 +72,8 @@ def test_typescript_that_imports_and_requires(tmp_path: Path, text: str, told: s
 def test_typescript_that_requires_is_for_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, text: str, node: bool
 ) -> None:
-    monkeypatch.setattr(javascript_runner.runtimes, "find_node", lambda: ("/opt/node", True))
-    monkeypatch.setattr(javascript_runner.runtimes, "find_deno", lambda: "/opt/deno")
+    monkeypatch.setattr(runtimes, "find_node", lambda: ("/opt/node", True))
+    monkeypatch.setattr(runtimes, "find_deno", lambda: "/opt/deno")
     file = lay_tree(tmp_path / "t", {path: text}) / path
     words = javascript_runner.command(str(file), typed=False)
     assert words[0] == ("/opt/node" if node else "/opt/deno")
