@@ -16,6 +16,7 @@ from gate.protections.extents import covers
 from gate.protections.facts import QUERY, ROUTERS, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.protections.matching import Placed, Side, make_side, pairs
 from gate.protections.neighbours import deviants
+from gate.protections.overall.compare import overall_losses
 from gate.protections.python.settings import ORDER
 from gate.protections.traits import QUIET, SIGNED
 from gate.protections.unit_losses import (
@@ -83,10 +84,12 @@ def losses(
     head_files: Mapping[str, FileFacts],
     now_at: Mapping[str, str],
     until: float = math.inf,
+    around: Mapping[str, FileFacts] | None = None,
 ) -> list[Loss]:
     """Every unit that protects less than at base. Deleted functions protect nothing that is left.
 
-    ``now_at``: paths of base to those of head. Raises TimeoutError at ``until`` (time.monotonic).
+    ``now_at``: paths of base to those of head. ``around``: unchanged files beside new
+    ones. Raises TimeoutError at ``until`` (time.monotonic).
     """
     base, head = make_side(base_files), make_side(head_files)
     found: list[Loss] = []
@@ -109,7 +112,8 @@ def losses(
         found += _lost(both, wide, head)
         found += opened(old, new, both.had)
         found += late(old, new)
-    found += deviants(base, head, frozenset(known), now_at)
+    found += deviants(base, head, frozenset(known), now_at, around)
+    found += overall_losses(base_files, head_files)
     for path, facts in head_files.items():
         fresh = (u for u in facts.units if u.kind == "function" and (path, u.name) not in known)
         found += (loss for unit in fresh for loss in opened_anew(Placed(path=path, unit=unit)))

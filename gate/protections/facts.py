@@ -117,3 +117,5 @@ class FileFacts:
     """All units of one file. ``path`` is set by the host."""
 
     units: tuple[Unit, ...] = field(default=())
+    overall: tuple[Strength, ...] = field(default=())
+    """What is compared over the whole change (overall/), wherever its function stands."""

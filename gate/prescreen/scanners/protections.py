@@ -25,6 +25,7 @@ from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 from gate.protections.compare import losses
 from gate.protections.facts import WHO, FileFacts
+from gate.protections.neighbours import is_beside, new_entry_files
 from gate.protections.templates.reader import ENDINGS
 from gate.protections.tests_compare import Missing, changed_names, missing_tests
 from gate.protections.traits import BY_ENDING
@@ -233,6 +234,16 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "memory of argon2": (916,),
     "passes of argon2": (916,),
     "rounds of a password hash": (916,),
+    "what a signed value is for": (345,),
+    "certificates of a server that are checked": (295,),
+    "connections that are encrypted": (319,),
+    "how many of the permissions that are asked for somebody must have": (863,),
+    "paths that are resolved before it is asked where they lie": (22,),
+    "whole names of folders in what is asked of a path": (22,),
+    "a log-in for entry points that say nothing themselves": (306, 862),
+    "entry points that a hook stands before": (306, 862),
+    "nested objects that belong to the one around them": (639,),
+    "states that a sum counts towards a limit": (840,),
 }
 _MOST: Final = 20
 _DOORS: Final[dict[str, str]] = {
@@ -259,6 +270,8 @@ _TOLD: Final = {
     "loosened": "A test of code that this change edits asks less than before.",
 }
 _SHOWN: Final = 3
+_NEIGHBOURS: Final = 24
+_LONGEST: Final = 200_000
 
 _Facts = dict[str, FileFacts]
 _File = tuple[str, str, bytes]
@@ -284,7 +297,8 @@ class Protections:
         head, unlooked = _read([*map(_packed, heads)], until)
         by_path = {v.path: v for v in heads}
         try:
-            found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head)]
+            around = _around(request, base, head, now_at, until)
+            found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head, around)]
         except TimeoutError:
             late = "the scanner's deadline had passed"
             unlooked = [*unlooked, *((path, late) for path in head)]
@@ -328,6 +342,24 @@ def _deleted(request: PrescreenRequest) -> Iterator[_File]:
         yield doors[path], path, data
 
 
+def _around(
+    request: PrescreenRequest, base: _Facts, head: _Facts, now_at: Mapping[str, str], until: float
+) -> _Facts:
+    """What did not change and stands beside new files that answer requests."""
+    new = [path for path in new_entry_files(base, head, now_at) if not is_test_code(path)]
+    if not new:
+        return {}
+    changed = {*base, *head, *(f.path for f in request.change.files)}
+    beside = [
+        e.path
+        for e in request.base.entries()
+        if e.path not in changed and not is_test_code(e.path) and any(is_beside(e.path, one) for one in new)
+    ]
+    doors = {path: door for path in beside[:_NEIGHBOURS] if (door := _door(path, reader_of(path, b"")))}
+    files = [(doors[path], path, data) for path, data in request.base.read_many(tuple(doors))]
+    return _read([one for one in files if len(one[2]) <= _LONGEST], until)[0]
+
+
 def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str, str]]]:
     tests = [path for _, path, _ in files if is_test_code(path)]
     facts: _Facts = {}
@@ -353,10 +385,11 @@ def _findings(
     views: Mapping[str, View],
     until: float,
     tree: Tree,
+    around: _Facts,
 ) -> Iterator[Finding]:
     product = [{p: f for p, f in side.items() if not is_test_code(p)} for side in (base, head)]
     tests = [{p: f for p, f in side.items() if is_test_code(p)} for side in (base, head)]
-    lost = [one for one in losses(product[0], product[1], now_at, until) if not _is_moot(one, tree)]
+    lost = [one for one in losses(product[0], product[1], now_at, until, around) if not _is_moot(one, tree)]
     for loss in lost[:_MOST]:
         yield _loss(loss, views[loss.path])
     edited = changed_names(product[0], product[1], now_at)

@@ -22,6 +22,8 @@ from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.facts import WHO, Family, FileFacts, Form, Guard, Unit, Weakness
 from gate.protections.javascript.conditions import Conditions, first_in, last_name, plain
 from gate.protections.javascript.refusals import FUNCTIONS, Refusals, constants
+from gate.protections.overall.facts import overall_facts
+from gate.protections.overall.tree_sitter import tree_sitter_script
 from gate.protections.traits import with_traits
 from gate.protections.tree_sitter.once import once_strengths
 from gate.protections.tree_sitter.shapes import text_of
@@ -68,7 +70,8 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
     traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
-    return FileFacts(units=tuple(with_traits(units, traits)))
+    overall = () if is_test else overall_facts(tree_sitter_script(root, FUNCTIONS))
+    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall)
 
 
 def _units(root: Node, path: str) -> Iterator[Unit]:

@@ -16,6 +16,7 @@ from gate.protections.facts import QUERY
 from gate.protections.makers import maker_facts
 from gate.protections.queries import bound_columns
 from gate.protections.traits import GUARDED, HIDDEN, KNOWN, LAST, OWNED, Fact, lapse, trait
+from gate.protections.tree_sitter.keyrings import keyring_facts
 from gate.protections.tree_sitter.left_out import left_out
 from gate.protections.tree_sitter.makers import file_words
 from gate.protections.tree_sitter.shapes import (
@@ -75,6 +76,7 @@ def tree_sitter_traits(root: Node, functions: frozenset[str]) -> dict[int, list[
 
 
 def _of_node(node: Node) -> Iterator[Fact]:
+    yield from keyring_facts(node)
     if "string" in node.type and node.parent is not None and "string" not in node.parent.type:
         yield from _query(node)
         yield from _pattern(node)
