@@ -25,10 +25,11 @@ from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 from gate.protections.compare import losses
 from gate.protections.facts import WHO, FileFacts
+from gate.protections.moot import is_moot
 from gate.protections.neighbours import is_beside, new_entry_files
+from gate.protections.templates.endings import unescaped_templates
 from gate.protections.templates.reader import ENDINGS
 from gate.protections.tests_compare import Missing, changed_names, missing_tests
-from gate.protections.traits import BY_ENDING
 from gate.protections.unit_losses import Loss
 
 REMOVED: Final = rule.meta(
@@ -167,6 +168,22 @@ refuse less. Besides conditions, these are compared:
   the project has not;
 - *order*: a decoder behind the check of what it decodes, a router before the guard of an application, a
   guard for `/admin/*` that was for `/admin/**`;
+- *what moves*, compared over the whole change, so that it may stand elsewhere at head: the purpose or salt
+  of signed values, the context that `starttls()` checks certificates with, channels and clients of mail,
+  LDAP and MQTT without TLS, *all* of the permissions that became *any* of them (`<=`, `every`,
+  `containsAll`), paths that are compared without being resolved or without a separator, hooks that hold for
+  their plugin, blueprint or controller only (`fastify-plugin`, `before_app_request`, `APP_GUARD`),
+  ASP.NET's fallback policy, Laravel's scoped bindings, sums towards a limit that left out one state and
+  count one now;
+- *what is taken* of what is sent (mapped types of Nest, `pick`, `omit`, `permit`, `only`, `$fillable`,
+  `fields` of forms and serializers): a role, an owner or a price more than before, or everything;
+- *new files of routes* against the files beside them that did not change, where all of those ask who somebody
+  is: in the same folder, or of the same kind in the folder beside;
+- *keys* in a list, one of which is empty where the environment has none; answers that a cache behind a log-in
+  keeps by their address alone; who may, told by the domain of an address that nobody confirmed;
+- *records*: rows with a role, an owner or a price that are written past the model (`update()`, `update_all`,
+  `bulk_create`), where the project listens to each save for an audit;
+- *templates* that had an ending for which the engine escapes, and have another;
 - *what is left undone*: sessions and tokens that a new password or a log-out no longer ends, a reset link
   to the host that was asked for, a signature that is compared as far as what is given.
 
@@ -191,17 +208,16 @@ gives way to the clock, a counter or a digest is *far less*, too.
 
 ## What it does not see
 
-Guards in files that the change does not touch; new routes in new files; values of conditions other than the
-quantities and texts above; queries that are put together from pieces or come from a builder of another
-library; entries of lists whose names say nothing; keys of caches in other languages than Python, and
-decoders there; policies in languages of their own (Rego, Firestore, Casbin); new values of a template that
-never were escaped; guards of frameworks whose names say nothing; options that are in no table, whose value
-is computed, or that go with the call that set them; the order of middleware in Flask and Starlette;
-quantities whose constant stands in another file under a name that says nothing.
-""",
-    TESTS.id: """
-A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
-found again by their name or body.
+Guards in files that the change does not touch, other than beside new routes; new routes where fewer than
+two or three neighbours make a rule; purposes and states that come in a variable; sums in SQL; values of
+conditions other than the quantities and texts above; queries that are put together from pieces or come from
+a builder of another library; entries of lists whose names say nothing; keys of caches in other languages
+than Python, and decoders there; policies in languages of their own (Rego, Firestore, Casbin); new values of
+a template that never were escaped; guards of frameworks whose names say nothing; options that are in no
+table, whose value is computed, or that go with the call that set them; the order of middleware in Flask and
+Starlette; quantities whose constant stands in another file under a name that says nothing. """,
+    TESTS.id: """ A test is *about* a function when it uses its name or has it in its own. Tests that were
+renamed or moved are found again by their name or body.
 
 Settings of the runner are compared, too: `addopts`, `--ignore`, `--deselect`, `-k 'not ...'` and
 `norecursedirs` of pytest, `testPathIgnorePatterns` of Jest, `collect_ignore` of a conftest.py. One that
@@ -234,6 +250,8 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "memory of argon2": (916,),
     "passes of argon2": (916,),
     "rounds of a password hash": (916,),
+    "values of a template that are escaped by its ending": (79, 116),
+    "keys that are not taken from what is sent": (915,),
     "what a signed value is for": (345,),
     "certificates of a server that are checked": (295,),
     "connections that are encrypted": (319,),
@@ -299,6 +317,10 @@ class Protections:
         try:
             around = _around(request, base, head, now_at, until)
             found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head, around)]
+            found += [
+                _loss(loss, by_path.get(loss.path))
+                for loss in unescaped_templates(request.change, request.base, request.head)
+            ]
         except TimeoutError:
             late = "the scanner's deadline had passed"
             unlooked = [*unlooked, *((path, late) for path in head)]
@@ -389,7 +411,7 @@ def _findings(
 ) -> Iterator[Finding]:
     product = [{p: f for p, f in side.items() if not is_test_code(p)} for side in (base, head)]
     tests = [{p: f for p, f in side.items() if is_test_code(p)} for side in (base, head)]
-    lost = [one for one in losses(product[0], product[1], now_at, until, around) if not _is_moot(one, tree)]
+    lost = [one for one in losses(product[0], product[1], now_at, until, around) if not is_moot(one, tree)]
     for loss in lost[:_MOST]:
         yield _loss(loss, views[loss.path])
     edited = changed_names(product[0], product[1], now_at)
@@ -400,23 +422,7 @@ def _findings(
         yield _missing(one, weaker, views.get(one.path))
 
 
-def _is_moot(loss: Loss, tree: Tree) -> bool:
-    """Do all templates of head have an ending for which there is escaping?"""
-    if not loss.key.startswith(BY_ENDING):
-        return False
-    endings = tuple(f".{one}" for one in loss.key.removeprefix(BY_ENDING).split())
-    templates = [e.path for e in tree.entries() if _is_template(e.path)]
-    return all(path.lower().endswith(endings) for path in templates)
-
-
-def _is_template(path: str) -> bool:
-    folders = path.lower().split("/")[:-1]
-    return not is_test_code(path) and (
-        path.endswith((".j2", ".jinja", ".jinja2", ".tmpl")) or bool({"templates", "views"} & {*folders})
-    )
-
-
-def _loss(loss: Loss, view: View) -> Finding:
+def _loss(loss: Loss, view: View | None) -> Finding:
     before = " | ".join(loss.before[:_SHOWN])
     more = len(loss.before) - _SHOWN
     evidence = {
@@ -433,7 +439,7 @@ def _loss(loss: Loss, view: View) -> Finding:
     made = finding(
         REMOVED,
         _HOW[loss.how].format(loss.family),
-        view.location(loss.line),
+        view.location(loss.line) if view is not None else Location(path=loss.path, line=loss.line),
         shape=f"{loss.how} {loss.unit} {before} {loss.after}",
         evidence={key: value for key, value in evidence.items() if value},
         severity=severity,

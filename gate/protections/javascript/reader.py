@@ -25,6 +25,7 @@ from gate.protections.javascript.refusals import FUNCTIONS, Refusals, constants
 from gate.protections.overall.facts import overall_facts
 from gate.protections.overall.tree_sitter import tree_sitter_script
 from gate.protections.traits import with_traits
+from gate.protections.tree_sitter.members import members_in
 from gate.protections.tree_sitter.once import once_strengths
 from gate.protections.tree_sitter.shapes import text_of
 from gate.protections.tree_sitter.strengths import constants_in, strengths_in
@@ -71,7 +72,8 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
         raise ValueError("more functions than are compared")
     traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
     overall = () if is_test else overall_facts(tree_sitter_script(root, FUNCTIONS))
-    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall)
+    taken = () if is_test else tuple(members_in(root))[:_MOST]
+    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall, members=taken)
 
 
 def _units(root: Node, path: str) -> Iterator[Unit]:

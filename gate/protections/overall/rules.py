@@ -20,7 +20,7 @@ ALL: Final = "how many of the permissions that are asked for somebody must have"
 RESOLVED: Final = "paths that are resolved before it is asked where they lie"
 SEPARATED: Final = "whole names of folders in what is asked of a path"
 
-_SIGNED_IDS: Final = frozenset({"find_signed", "find_signed!", "signed_id"})
+_SIGNED_IDS: Final = frozenset({"find_signed", "signed_id"})
 _SERIALIZERS: Final = frozenset({
     "url_safe_timed_serializer", "url_safe_serializer", "timed_serializer", "timestamp_signer", "signer",
     "json_web_signature_serializer",
@@ -32,12 +32,12 @@ _CONTEXTS: Final = frozenset({
 })  # fmt: skip
 _CONTEXT_AT: Final = {"stls": 0}
 _ALL: Final = frozenset({
-    "every", "all", "all?", "contains_all", "issubset", "issuperset", "is_subset", "is_superset",
-    "is_subset_of", "is_superset_of", "all_match", "subset?", "superset?", "array_diff", "require_all",
+    "every", "all", "contains_all", "issubset", "issuperset", "is_subset", "is_superset",
+    "is_subset_of", "is_superset_of", "all_match", "subset", "superset", "array_diff", "require_all",
 })  # fmt: skip
 _ANY: Final = frozenset({
-    "some", "any", "any?", "contains_any", "isdisjoint", "is_disjoint", "is_disjoint_from", "disjoint",
-    "overlaps", "any_match", "none_match", "intersect?", "array_intersect", "intersection", "has_any_role",
+    "some", "any", "contains_any", "isdisjoint", "is_disjoint", "is_disjoint_from", "disjoint",
+    "overlaps", "any_match", "none_match", "intersect", "array_intersect", "intersection", "has_any_role",
     "has_any_authority", "has_any_scope", "require_any", "is_intersect",
 })  # fmt: skip
 _ABOUT: Final = re.compile(
@@ -45,7 +45,7 @@ _ABOUT: Final = re.compile(
     re.IGNORECASE,
 )
 _PREFIX: Final = frozenset({
-    "starts_with", "startswith", "start_with?", "has_prefix", "str_starts_with", "is_relative_to",
+    "starts_with", "startswith", "start_with", "has_prefix", "str_starts_with", "is_relative_to",
     "relative_to", "strpos", "index_of", "commonpath", "common_path",
 })  # fmt: skip
 _ROOT: Final = re.compile(

@@ -26,7 +26,8 @@ _QUANTITY: Final = re.compile(
 
 def sum_facts(script: Script) -> Iterator[Strength]:
     """Sums of quantities over things that have a state, in a file that speaks of limits."""
-    if not any(_LIMIT.search(word.lower()) for word in script.words if len(word) < 40):
+    names = [*script.words, *(one.name for one in script.functions)]
+    if not any(_LIMIT.search(word.lower()) for word in names if len(word) < 40):
         return
     for one in script.functions:
         for call in one.calls:

@@ -26,6 +26,7 @@ from gate.protections.python.guards import (
     route_decorators,
 )  # fmt: skip
 from gate.protections.python.managers import default_strengths
+from gate.protections.python.members import members_in
 from gate.protections.python.once import once_strengths
 from gate.protections.python.options import options_in
 from gate.protections.python.patterns import pattern_strengths
@@ -82,7 +83,8 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
         ]
     traits = {} if known is None else python_traits(tree, path)
     overall = () if known is None else overall_facts(python_script(tree, python_words(tree)))
-    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall)
+    taken = () if known is None else tuple(members_in(tree))[:_MOST]
+    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall, members=taken)
 
 
 def _imports(node: ast.stmt, package: str) -> bool:

@@ -17,6 +17,7 @@ from gate.protections.python.lapses import lapse_facts
 from gate.protections.python.proofs import proof_facts, signed_facts, table_facts
 from gate.protections.python.queries import query_facts
 from gate.protections.python.tokens import digests_in, token_facts
+from gate.protections.python.written import written_facts
 from gate.protections.traits import Fact
 
 _SIGNING = frozenset(
@@ -67,6 +68,7 @@ def _of_function(
     yield from token_facts(node, digests)
     yield from isolation_facts(node, about)
     yield from lapse_facts(node, about)
+    yield from written_facts(node)
 
 
 def python_words(tree: ast.Module) -> dict[str, int]:
