@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gate.languages.naming import snake
+from gate.protections.covered import covered_losses
 from gate.protections.effective import effective_guards
 from gate.protections.extents import covers
 from gate.protections.facts import QUERY, ROUTERS, SWALLOWED, WHO, FileFacts, Guard, Unit
@@ -116,6 +117,7 @@ def losses(
     found += deviants(base, head, frozenset(known), now_at, around)
     found += overall_losses(base_files, head_files)
     found += member_losses(base_files, head_files)
+    found += covered_losses(base_files, head_files)
     for path, facts in head_files.items():
         fresh = (u for u in facts.units if u.kind == "function" and (path, u.name) not in known)
         found += (loss for unit in fresh for loss in opened_anew(Placed(path=path, unit=unit)))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.languages.naming import snake
+from gate.protections.covered import MATCHER
 from gate.protections.facts import FileFacts, Members
 from gate.protections.unit_losses import Loss
 from gate.protections.vocabulary import is_granting, is_owner
@@ -25,10 +26,12 @@ def member_losses(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) 
     """What takes more at head of what says what somebody may, whose something is, or what it costs."""
     now: dict[str, tuple[str, Members]] = {}
     for path, facts in head.items():
-        for one in facts.members:
+        for one in facts.members:  # lists of paths are read in covered.py
             now.setdefault(one.name, (path, one))
     for old_path, facts in base.items():
         for old in facts.members:
+            if old.name == MATCHER:
+                continue
             path, new = now.get(old.name, ("", old))
             more = [*_more(old, new)] if path else []
             if more:

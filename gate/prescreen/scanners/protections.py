@@ -252,6 +252,9 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "rounds of a password hash": (916,),
     "values of a template that are escaped by its ending": (79, 116),
     "keys that are not taken from what is sent": (915,),
+    "things that are looked for among somebody's own": (639,),
+    "paths that a middleware is asked for": (306, 862),
+    "whom a limit counts": (307, 770),
     "what a signed value is for": (345,),
     "certificates of a server that are checked": (295,),
     "connections that are encrypted": (319,),
@@ -445,7 +448,7 @@ def _loss(loss: Loss, view: View | None) -> Finding:
         severity=severity,
         confidence=_confidence(loss),
     )
-    return replace(made, cwe=_CWE.get(loss.family, (693,)))
+    return replace(made, cwe=_CWE.get(loss.family.partition(":")[0], (693,)))
 
 
 def _confidence(loss: Loss) -> Confidence:

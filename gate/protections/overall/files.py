@@ -15,6 +15,10 @@ FALLBACK: Final = "a log-in for entry points that say nothing themselves"
 NESTED: Final = "nested objects that belong to the one around them"
 REACH: Final = "entry points that a hook stands before"
 
+_SCHEMES: Final = {
+    "rediss": "redis", "amqps": "amqp", "mqtts": "mqtt", "ldaps": "ldap", "smtps": "smtp", "imaps": "imap",
+    "pop3s": "pop3", "ftps": "ftp", "wss": "ws", "grpcs": "grpc", "kafka+ssl": "kafka", "valkeys": "valkey",
+}  # fmt: skip
 _POLICIES: Final = frozenset({"AddAuthorization", "AddAuthorizationBuilder", "AddAuthorizationCore"})
 _FALLBACKS: Final = frozenset({"FallbackPolicy", "SetFallbackPolicy"})
 _NESTED: Final = re.compile(r"\{\w+[^{}]*\}.*\{\w+[^{}]*\}")
@@ -45,11 +49,41 @@ def file_facts(script: Script) -> Iterator[Strength]:
     yield from _fallback(script)
     yield from _nested(script)
     yield from _reach(script)
+    yield from _addresses(script)
+    yield from _sockets(script)
+    yield from _read(script)
     for clients, encrypted in _CLIENTS:
         used = next((word for word in words if word in clients), None)
         safe = next((word for word in words if word in encrypted), None)
         if used is not None:
             yield kept(ENCRYPTED, safe is not None, safe or f"{used} without TLS", words[safe or used])
+
+
+def _addresses(script: Script) -> Iterator[Strength]:
+    """``rediss://cache.shop`` and ``redis://cache.shop``: the same host, without encryption."""
+    for word, line in script.words.items():
+        scheme, mark, rest = word.partition("://")
+        safe = scheme in _SCHEMES
+        host = rest.rpartition("@")[2].partition("/")[0].partition(":")[0].lower()
+        if mark and "." in host and (safe or scheme in _SCHEMES.values()):
+            plain = _SCHEMES.get(scheme, scheme)
+            yield kept(f"{ENCRYPTED}: {plain} of {host}", safe, f"{scheme}://{host}", line)
+
+
+def _sockets(script: Script) -> Iterator[Strength]:
+    """MailKit's SecureSocketOptions: ``StartTlsWhenAvailable`` is what anybody in between takes away."""
+    for word, line in script.words.items():
+        of, _, name = word.rpartition(".")
+        if of.endswith("SecureSocketOptions"):
+            yield kept(ENCRYPTED, name in ("StartTls", "SslOnConnect"), word, line)
+
+
+def _read(script: Script) -> Iterator[Strength]:
+    """Spring's ``@EnableGlobalMethodSecurity`` reads only what it is told to."""
+    line = script.words.get("EnableGlobalMethodSecurity")
+    if line is not None:
+        holds = "prePostEnabled" in script.words
+        yield kept("annotations of who may that are read", holds, "@EnableGlobalMethodSecurity", line)
 
 
 def _fallback(script: Script) -> Iterator[Strength]:

@@ -17,6 +17,7 @@ PURPOSE: Final = "what a signed value is for"
 CERTIFICATES: Final = "certificates of a server that are checked"
 ENCRYPTED: Final = "connections that are encrypted"
 ALL: Final = "how many of the permissions that are asked for somebody must have"
+COUNTED: Final = "whom a limit counts"
 RESOLVED: Final = "paths that are resolved before it is asked where they lie"
 SEPARATED: Final = "whole names of folders in what is asked of a path"
 
@@ -60,11 +61,19 @@ _RESOLVES: Final = re.compile(
 )
 _SEPARATORS: Final = ("sep", "separator", '"/"', "'/'", "`/", "/`", "'\\\\'", '"\\\\"', "DS")
 _OPEN_CHANNELS: Final = frozenset({"insecure_channel", "create_insecure", "use_plaintext", "with_insecure"})
-_SAFE_CHANNELS: Final = frozenset({"secure_channel", "create_ssl", "use_transport_security"})
+_SAFE_CHANNELS: Final = frozenset({
+    "secure_channel", "create_ssl", "use_transport_security", "new_tls", "new_client_tls_from_cert",
+})  # fmt: skip
+_KEYED: Final = frozenset(
+    {"rate_limit", "limiter", "slow_down", "express_rate_limit", "rate_limiter", "limit"}
+)
+_KEYS: Final = ("key_generator", "key_func", "key_fn", "key_by")
+_ADDRESS: Final = re.compile(r"(?:^|[^a-z])ip(?:[^a-z]|$)|addr|user|account|session|tenant|ipKeyGenerator")
+_CHOSEN: Final = re.compile(r"headers?\b|\bbody\b|\bquery\b|cookies?\b|get\(")
 
 KNOWN: Final = (
     _SIGNED_IDS | _SERIALIZERS | _SIGNING | _VERIFIED | _CONTEXTS | _ALL | _ANY | _PREFIX | _OPEN_CHANNELS
-    | _SAFE_CHANNELS
+    | _SAFE_CHANNELS | _KEYED | {"create_transport", "new_credentials"}
 )  # fmt: skip
 """Names of calls that a rule asks about; of others only the names are read."""
 
@@ -75,6 +84,7 @@ def call_facts(script: Script) -> Iterator[Strength]:
         for call in one.calls:
             yield from _purpose(call)
             yield from _transport(call)
+            yield from _limited(call)
         yield from _quantity(one)
         yield from _places(one)
 
@@ -103,8 +113,22 @@ def _transport(call: Said) -> Iterator[Strength]:
         if call.name == "starttls" and ("validate_certs" in call.keywords or call.given[:1] == ("ctx",)):
             holds = True
         yield kept(CERTIFICATES, holds, call.text, call.line)
+    elif call.name == "create_transport" and call.keywords:
+        holds = call.keywords.get("require_tls", call.keywords.get("secure", "")) in ("true", "!0")
+        yield kept(ENCRYPTED, holds, call.text, call.line)
+    elif call.name == "new_credentials" and call.owner.endswith("insecure"):
+        yield kept(ENCRYPTED, False, call.text, call.line)
     elif call.name in _OPEN_CHANNELS | _SAFE_CHANNELS:
         yield kept(ENCRYPTED, call.name in _SAFE_CHANNELS, call.text, call.line)
+
+
+def _limited(call: Said) -> Iterator[Strength]:
+    """Whom a limit counts: an address or a user, or what whoever asks writes into a header."""
+    if call.name in _KEYED:
+        key = next((call.keywords[one] for one in _KEYS if one in call.keywords), None)
+        if key is not None:
+            holds = _ADDRESS.search(key) is not None and not _CHOSEN.search(key)
+            yield kept(COUNTED, holds, call.text, call.line)
 
 
 def _quantity(one: Spoken) -> Iterator[Strength]:

@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
+from gate.protections.overall.owned import is_looking
 from gate.protections.overall.rules import KNOWN
 from gate.protections.overall.said import ADDING, Compared, Said, Script, Spoken, plain
 from gate.protections.tree_sitter.makers import file_words
@@ -37,7 +38,7 @@ def tree_sitter_script(root: Node, functions: frozenset[str]) -> Script:
         if is_call(node):
             called = plain(callee(node))
             called_in.setdefault(at, set()).add(called)
-            if called in KNOWN or called in ADDING:
+            if called in KNOWN or called in ADDING or is_looking(called):
                 calls.setdefault(at, []).append(_said(node, called))
         todo += [(child, at) for child in reversed(node.named_children)]
     spoken = (

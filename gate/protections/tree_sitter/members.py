@@ -8,6 +8,7 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import walk
+from gate.protections.covered import MATCHER
 from gate.protections.facts import Members
 from gate.protections.overall.said import plain
 from gate.protections.tree_sitter.shapes import (
@@ -50,6 +51,8 @@ def members_in(root: Node) -> Iterator[Members]:
             yield from _picked(node)
         elif node.type == "property_element":
             yield from _listed(node)
+        elif node.type == "pair" and short_name(node.child_by_field_name("key")) == "matcher":
+            yield from _matched(node)
 
 
 def _made(name: str, taken: _Taken, node: Node) -> Members:
@@ -144,6 +147,14 @@ def _kind(called: str) -> str:
     for mark in ("->", "?.", "&.", "::"):
         called = called.replace(mark, ".")
     return called.rpartition(".")[0].partition("(")[0][-40:]
+
+
+def _matched(node: Node) -> Iterator[Members]:
+    """Next's ``config.matcher``: which paths a middleware is asked for."""
+    value = node.child_by_field_name("value")
+    names = [one for one in _texts(value) if one.startswith("/")] if value is not None else []
+    if names:
+        yield _made(MATCHER, (False, frozenset(names)), node)
 
 
 def _holder(node: Node) -> str:
