@@ -28,6 +28,7 @@ from gate.protections.unit_losses import (
     dropped,
     is_as_before,
     late,
+    let_by,
     opened,
     opened_anew,
     weaker,
@@ -114,6 +115,7 @@ def losses(
         found += _lost(both, wide, head)
         found += opened(old, new, both.had)
         found += late(old, new)
+        found += let_by(old, new)
     found += deviants(base, head, frozenset(known), now_at, around)
     found += overall_losses(base_files, head_files)
     found += member_losses(base_files, head_files)

@@ -175,6 +175,9 @@ refuse less. Besides conditions, these are compared:
   their plugin, blueprint or controller only (`fastify-plugin`, `before_app_request`, `APP_GUARD`),
   ASP.NET's fallback policy, Laravel's scoped bindings, sums towards a limit that left out one state and
   count one now;
+- *reach*: look-ups that went through their owner (`current_user.documents.find`, `findByIdAndOwner`,
+  `x.OwnerId == me`) and no longer do, paths that `config.matcher` is no longer asked for, paths that a hook
+  lets by for how they end, whom a limit counts, `rediss://` and its like that lost their encryption;
 - *what is taken* of what is sent (mapped types of Nest, `pick`, `omit`, `permit`, `only`, `$fillable`,
   `fields` of forms and serializers): a role, an owner or a price more than before, or everything;
 - *new files of routes* against the files beside them that did not change, where all of those ask who somebody
@@ -255,6 +258,7 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "things that are looked for among somebody's own": (639,),
     "paths that a middleware is asked for": (306, 862),
     "whom a limit counts": (307, 770),
+    "paths that a check lets by": (306, 862),
     "what a signed value is for": (345,),
     "certificates of a server that are checked": (295,),
     "connections that are encrypted": (319,),

@@ -41,6 +41,8 @@ _ANY: Final = frozenset({
     "overlaps", "any_match", "none_match", "intersect", "array_intersect", "intersection", "has_any_role",
     "has_any_authority", "has_any_scope", "require_any", "is_intersect",
 })  # fmt: skip
+_WRITTEN: Final = frozenset({"pre_authorize", "post_authorize", "is_granted", "security"})
+"""Annotations whose text is an expression."""
 _ABOUT: Final = re.compile(
     r"grant|scope|(?:^|[^a-z])roles?(?:[^a-z]|$)|permission|claim|privilege|authorit|entitle|(?:^|_)acls?(?:_|$)",
     re.IGNORECASE,
@@ -73,7 +75,7 @@ _CHOSEN: Final = re.compile(r"headers?\b|\bbody\b|\bquery\b|cookies?\b|get\(")
 
 KNOWN: Final = (
     _SIGNED_IDS | _SERIALIZERS | _SIGNING | _VERIFIED | _CONTEXTS | _ALL | _ANY | _PREFIX | _OPEN_CHANNELS
-    | _SAFE_CHANNELS | _KEYED | {"create_transport", "new_credentials"}
+    | _SAFE_CHANNELS | _KEYED | _WRITTEN | {"create_transport", "new_credentials"}
 )  # fmt: skip
 """Names of calls that a rule asks about; of others only the names are read."""
 
@@ -137,6 +139,10 @@ def _quantity(one: Spoken) -> Iterator[Strength]:
     for call in one.calls:
         if call.name in _ALL | _ANY and (named or _ABOUT.search(call.text)):
             yield kept(ALL, call.name in _ALL, call.text, call.line)
+    for call in (one_call for one_call in one.calls if one_call.name in _WRITTEN):
+        some = " or " in call.text or "hasAny" in call.text
+        if some or " and " in call.text:
+            yield kept(ALL, not some, call.text, call.line)
     for compared, text, line in one.sets:
         sides = f"{compared.left} {compared.right}"
         if _ABOUT.search(sides) and ("set(" in sides or "scope" in sides or "permission" in sides):
