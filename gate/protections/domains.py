@@ -20,7 +20,12 @@ _SPLITS: Final = frozenset({
     "substring_after_last", "rsplit_once", "split_once", "has_suffix", "explode", "substr", "str_ends_with",
     "strrchr", "cut", "split_n",
 })  # fmt: skip
-_ADDRESS: Final = re.compile(r"e_?mail|(?:^|[^a-z])mail|upn|address", re.IGNORECASE)
+_ADDRESS: Final = re.compile(
+    r"(?:user|member|account|principal|claims|profile|current\w*|identity|viewer|me)\w*(?:\(\))?(?:\.|->|\[.)"
+    r"\w*(?:mail|upn)",
+    re.IGNORECASE,
+)
+"""The address of who asks, not one that is typed in."""
 _PROVEN: Final = re.compile(r"verif|confirm|validated|proven|sso|saml|domain_owner", re.IGNORECASE)
 _CLEANING: Final = re.compile(r"mask|anonymi|redact|normali|canonical|parse|valid|format|display|pars")
 

@@ -14,10 +14,14 @@ from gate.languages.naming import snake
 from gate.protections.covered import MATCHER
 from gate.protections.facts import FileFacts, Members
 from gate.protections.unit_losses import Loss
-from gate.protections.vocabulary import is_granting, is_owner
+from gate.protections.vocabulary import is_granting
 
 TAKEN: Final = "keys that are not taken from what is sent"
-_PRICE: Final = re.compile(r"(?:^|_)(?:price|prices|discount|fee|salary|amount|currency|cents|paid|status)$")
+_PRICE: Final = re.compile(r"(?:^|_)(?:price|prices|discount|fee|salary|cents)$")
+_STRICT: Final = re.compile(
+    r"(?:^|_)(?:roles?|is_?admin|admin|is_staff|is_superuser|permissions|user_permissions)$"
+)
+"""What a serializer, which often only shows, is told for."""
 _AUTHORS: Final = re.compile(r"(?:^|_)(?:author|creator|member|company|team|customer|patient|subscriber)$")
 _SHOWN: Final = 3
 
@@ -55,11 +59,20 @@ def _more(old: Members, new: Members) -> Iterator[str]:
     elif old.open:
         yield from (one for one in old.names if one in new.names and _grants(one))
     else:
-        yield from (one for one in new.names if one not in old.names and _grants(one))
+        fresh = [one for one in new.names if one not in old.names]
+        strict = new.name.endswith(("Serializer", "Schema", "Type"))
+        yield from (one for one in fresh if (_STRICT.search(snake(one)) if strict else _grants(one)))
 
 
 def _grants(name: str) -> bool:
     plain = snake(name)
-    if _AUTHORS.search(plain) or plain in ("password", "credits", "groups", "approved"):
+    if _AUTHORS.search(plain) or plain in (
+        "password",
+        "credits",
+        "groups",
+        "approved",
+        "is_active",
+        "active",
+    ):
         return False  # ordinary fields of forms
-    return is_granting(name) or is_owner(name) or _PRICE.search(plain) is not None
+    return is_granting(name) or _PRICE.search(plain) is not None

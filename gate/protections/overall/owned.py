@@ -18,10 +18,10 @@ from gate.protections.vocabulary import is_owner
 
 OWN: Final = "things that are looked for among somebody's own"
 LOOKING: Final = frozenset({
-    "find", "find_by", "find_or_fail", "first_or_fail", "find_by_id", "first_or_default", "single_or_default",
-    "first_or_default_async", "single_or_default_async", "find_async", "single", "first", "single_async",
-    "first_async", "find_one", "find_one_by", "find_one_or_fail", "find_unique", "find_first",
-    "get_reference_by_id",
+    "find", "find_by", "find_or_fail", "first_or_fail", "find_by_id", "first_or_default",
+    "single_or_default", "first_or_default_async", "single_or_default_async", "find_async",
+    "single_async", "first_async", "find_one", "find_one_by", "find_one_or_fail", "find_unique",
+    "find_first", "get_reference_by_id",
 })  # fmt: skip
 _WHO: Final = re.compile(
     r"(?:^|[^a-z_])(?:@?current_?(?:user|account|tenant|organi[sz]ation|team|customer|member)|user\(\)|auth\(\)"
@@ -30,6 +30,8 @@ _WHO: Final = re.compile(
     re.IGNORECASE,
 )
 _BY_NAME: Final = re.compile(r"^(?:find|get|read|exists)\w*_by_(?:id|uuid|slug)(?:_and_(\w+))?$")
+_PLAIN: Final = frozenset({"find", "find_or_fail", "first_or_fail", "find_async", "get_reference_by_id"})
+_STORE: Final = re.compile(r"db|context|repo|Set<|prisma|manager", re.IGNORECASE)
 _BY_NUMBER: Final = re.compile(r"(?:^|[^a-z])(?:id|uuid|slug|params|number|pk)", re.IGNORECASE)
 
 
@@ -55,9 +57,16 @@ def _of_call(call: Said) -> Iterator[Strength]:
     elif named is not None:
         holds = named[1] is not None and is_owner(named[1].partition("_and_")[0])
         yield kept(f"{OWN}: {_thing(call.owner)}", holds, call.text, call.line)
-    elif _BY_NUMBER.search(" ".join((*call.given, *call.keywords))):
-        words = re.findall(r"\w+", " ".join((*call.given, *call.keywords)))
-        yield kept(f"{OWN}: {_thing(call.owner)}", any(map(is_owner, words)), call.text, call.line)
+    elif call.name in _PLAIN:
+        last = re.split(r"[.\\]|::|->", call.owner)[-1]
+        if last[:1].isupper() and "=>" not in " ".join(call.given):  # a model, no list
+            yield kept(f"{OWN}: {_thing(call.owner)}", False, call.text, call.line)
+    else:
+        asked = " ".join((*call.given, *call.keywords))
+        stored = "=>" not in asked or _STORE.search(call.owner) is not None
+        if stored and _BY_NUMBER.search(asked):
+            holds = any(map(is_owner, re.findall(r"\w+", asked)))
+            yield kept(f"{OWN}: {_thing(call.owner)}", holds, call.text, call.line)
 
 
 def _thing(text: str) -> str:
