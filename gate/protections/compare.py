@@ -11,13 +11,16 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gate.languages.naming import snake
+from gate.protections.covered import covered_losses
 from gate.protections.effective import effective_guards
 from gate.protections.extents import covers
 from gate.protections.facts import QUERY, ROUTERS, SWALLOWED, WHO, FileFacts, Guard, Unit
 from gate.protections.matching import Placed, Side, make_side, pairs
+from gate.protections.members import member_losses
 from gate.protections.neighbours import deviants
+from gate.protections.overall.compare import overall_losses
 from gate.protections.python.settings import ORDER
-from gate.protections.traits import QUIET, SIGNED
+from gate.protections.traits import BY_ADDRESS, QUIET, SIGNED
 from gate.protections.unit_losses import (
     How,
     Loss,
@@ -25,6 +28,7 @@ from gate.protections.unit_losses import (
     dropped,
     is_as_before,
     late,
+    let_by,
     opened,
     opened_anew,
     weaker,
@@ -83,10 +87,12 @@ def losses(
     head_files: Mapping[str, FileFacts],
     now_at: Mapping[str, str],
     until: float = math.inf,
+    around: Mapping[str, FileFacts] | None = None,
 ) -> list[Loss]:
     """Every unit that protects less than at base. Deleted functions protect nothing that is left.
 
-    ``now_at``: paths of base to those of head. Raises TimeoutError at ``until`` (time.monotonic).
+    ``now_at``: paths of base to those of head. ``around``: unchanged files beside new
+    ones. Raises TimeoutError at ``until`` (time.monotonic).
     """
     base, head = make_side(base_files), make_side(head_files)
     found: list[Loss] = []
@@ -109,11 +115,27 @@ def losses(
         found += _lost(both, wide, head)
         found += opened(old, new, both.had)
         found += late(old, new)
-    found += deviants(base, head, frozenset(known), now_at)
+        found += let_by(old, new)
+    found += deviants(base, head, frozenset(known), now_at, around)
+    found += overall_losses(base_files, head_files)
+    found += member_losses(base_files, head_files)
+    found += covered_losses(base_files, head_files)
     for path, facts in head_files.items():
         fresh = (u for u in facts.units if u.kind == "function" and (path, u.name) not in known)
         found += (loss for unit in fresh for loss in opened_anew(Placed(path=path, unit=unit)))
+    found = [one for one in found if one.key != BY_ADDRESS or _is_behind_a_login(one, head)]
     return [*{(loss.how, loss.path, loss.line, loss.family): loss for loss in reversed(found)}.values()][::-1]
+
+
+def _is_behind_a_login(loss: Loss, head: Side) -> bool:
+    """Does something use the cache that also asks who somebody is?"""
+    name = loss.unit.rpartition(".")[2]
+    return any(
+        name in unit.mentions and any(g.family in WHO for g in unit.guards)
+        for facts in head.files.values()
+        for unit in facts.units
+        if unit.route or unit.kind != "function"
+    )
 
 
 def _gained_wide(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -> list[Guard]:

@@ -113,7 +113,21 @@ class Unit:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Members:
+    """Which keys of what is sent something takes: all but ``names`` (``open``), or those alone."""
+
+    name: str
+    open: bool
+    names: tuple[str, ...]
+    text: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FileFacts:
     """All units of one file. ``path`` is set by the host."""
 
     units: tuple[Unit, ...] = field(default=())
+    overall: tuple[Strength, ...] = field(default=())
+    """What is compared over the whole change (overall/), wherever its function stands."""
+    members: tuple[Members, ...] = field(default=())

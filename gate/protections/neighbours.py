@@ -14,13 +14,15 @@ from typing import Final
 
 from gate.languages.naming import snake
 from gate.protections.effective import effective_guards
-from gate.protections.facts import INCLUDED, QUERY, ROUTERS, WHO, Guard, Unit
-from gate.protections.matching import Placed, Side
+from gate.protections.facts import INCLUDED, QUERY, ROUTERS, WHO, FileFacts, Guard, Unit
+from gate.protections.matching import Placed, Side, make_side
 from gate.protections.unit_losses import Loss
 from gate.protections.vocabulary import family_of
 
 _LEAST: Final = 3
 """Neighbours that make a rule; all of them keep it."""
+_FEW: Final = 2
+"""Of a new file that asks a database, where all entry points of its folder keep the rule."""
 _FORMS: Final = ("decorator", "parameter", "class", "wide", "refusal", "call", "argument")
 _ASKING: Final = frozenset({
     "execute", "executemany", "fetchone", "fetchall", "fetch_one", "fetch_all", "filter_by", "scalars",
@@ -37,15 +39,52 @@ _OPEN: Final = frozenset({
 """Words in the name of what is meant to be open to everybody."""
 
 
+def new_entry_files(
+    base: Mapping[str, FileFacts], head: Mapping[str, FileFacts], now_at: Mapping[str, str]
+) -> list[str]:
+    """Files that base had not and that answer requests: who stands beside them is asked (``around``)."""
+    known = {*base, *now_at.values()}
+    return [path for path, facts in head.items() if path not in known and any(map(_is_entry, facts.units))]
+
+
+def is_beside(path: str, new: str) -> bool:
+    """Is a file one of those that a new one is held against: in its folder, or of its kind in the folder
+    beside (``orders/views.py`` and ``bills/views.py``)?
+    """
+    folder, of = posixpath.dirname(path), posixpath.dirname(new)
+    if posixpath.splitext(path)[1] != posixpath.splitext(new)[1]:
+        return False
+    if folder == of:
+        return True
+    return posixpath.dirname(folder) == posixpath.dirname(of) != "" and _kind(path) == _kind(new)
+
+
+def _kind(path: str) -> str:
+    """``views`` of ``views.py``, ``controller`` of ``orders.controller.ts`` and ``OrdersController.java``."""
+    stem = posixpath.basename(path).rpartition(".")[0]
+    return snake(stem).replace(".", "_").rpartition("_")[2]
+
+
 def deviants(
-    base: Side, head: Side, known: frozenset[tuple[str, str]], now_at: Mapping[str, str]
+    base: Side,
+    head: Side,
+    known: frozenset[tuple[str, str]],
+    now_at: Mapping[str, str],
+    around: Mapping[str, FileFacts] | None = None,
 ) -> Iterator[Loss]:
     """Routes of head that base had not (``known``: path and name of those it had), where all those beside
     them at base ask who somebody is, or ask their queries for what is the user's, and they do not.
+
+    ``around``: files that did not change, beside new ones (is_beside).
     """
+    if around:
+        base = make_side({**around, **base.files})
+        head = make_side({**around, **head.files})
     before = {at: path for path, at in now_at.items()}
     at_base, at_head = _routers(base), _routers(head)
     for path, facts in head.files.items():
+        if around and path in around:
+            continue
         fresh = [u for u in facts.units if _is_entry(u) and (path, u.name) not in known]
         if not fresh:
             continue
@@ -59,15 +98,16 @@ def deviants(
         for unit in fresh:
             if not _is_open(unit):
                 has = effective_guards(head, Placed(path=path, unit=unit))
-                yield from _missing(path, unit, (*has, *_said(at_head, path)), had)
+                few = path not in base.files and before.get(path, path) not in base.files
+                least = _FEW if few and _queries(unit, has) else _LEAST
+                yield from _missing(path, unit, (*has, *_said(at_head, path)), had, least)
 
 
 def _beside(path: str, base: Side) -> list[str]:
     """The file itself at base; for a new one, what was read of base in its folder."""
     if path in base.files:
         return [path]
-    folder = posixpath.dirname(path)
-    return [at for at in base.files if posixpath.dirname(at) == folder]
+    return [at for at in base.files if is_beside(at, path)]
 
 
 def _routers(side: Side) -> list[tuple[str, Guard]]:
@@ -84,22 +124,24 @@ def _said(routers: list[tuple[str, Guard]], path: str) -> list[Guard]:
 
 
 def _missing(
-    path: str, unit: Unit, has: tuple[Guard, ...], had: list[tuple[Placed, tuple[Guard, ...]]]
+    path: str, unit: Unit, has: tuple[Guard, ...], had: list[tuple[Placed, tuple[Guard, ...]]], least: int
 ) -> Iterator[Loss]:
     asked = [(one, [g for g in guards if _asks_who(g)]) for one, guards in had]
-    rule = _rule(asked)
+    rule = _rule(asked, least)
     if rule is not None and not any(g.family in WHO for g in has) and not _names(unit, rule[1]):
         yield _loss(path, unit, *rule)
         return
     bound = [(one, [g for g in guards if g.of == QUERY]) for one, guards in had if _queries(one.unit, guards)]
-    rule = _rule(bound, any_of=True)
+    rule = _rule(bound, _LEAST, any_of=True)
     if rule is not None and _queries(unit, has) and not _owns(has):
         yield _loss(path, unit, *rule)
 
 
-def _rule(asked: list[tuple[Placed, list[Guard]]], *, any_of: bool = False) -> tuple[Placed, Guard] | None:
+def _rule(
+    asked: list[tuple[Placed, list[Guard]]], least: int, *, any_of: bool = False
+) -> tuple[Placed, Guard] | None:
     """The guard that all share, with one that has it; ``any_of``: any guard will do. None: no rule."""
-    if len(asked) < _LEAST or not all(guards for _, guards in asked):
+    if len(asked) < least or not all(guards for _, guards in asked):
         return None
     shared = Counter(key for _, guards in asked for key in {g.must[0] for g in guards})
     key, count = shared.most_common(1)[0]

@@ -72,6 +72,7 @@ _OPTIONS: Final = (
         steps=_steps("* true"), other=2, ending=True,
     ),
     Option(names=("allow_credentials",), steps=_OFF_IS_SAFE, ending=True),
+    Option(names=("skip_failed_requests",), steps=_OFF_IS_SAFE, unset=2),
     Option(names=("introspection",), steps=_OFF_IS_SAFE),
     Option(names=("list_directory", "directory_listing", "show_index"), steps=_OFF_IS_SAFE),
     # Cookies and tokens
@@ -159,6 +160,20 @@ _OPTIONS: Final = (
                      "version_tls12 version_tls13 tl_sv1_2 tl_sv1_3 tls_v1_2 tls_v1_3 tls12 tls13 tlsv1_2"
                      " tlsv1_3"),
     ),
+    Option(
+        names=("email_use_tls", "email_use_ssl", "mail_use_tls", "mail_use_ssl", "mail_smtp_starttls_enable",
+               "mail_smtp_starttls_required", "mail_smtp_ssl_checkserveridentity", "mail_smtp_ssl_enable",
+               "enable_starttls", "enable_starttls_auto", "enable_ssl"),
+        steps=_ON_IS_SAFE, apart=True),
+    Option(names=("ssl", "use_ssl", "use_tls", "tls"), steps=_ON_IS_SAFE, apart=True),
+    Option(names=("opt_x_tls_require_cert", "tls_reqcert"),
+           steps=_steps("opt_x_tls_never never opt_x_tls_allow allow opt_x_tls_try try",
+                        "opt_x_tls_demand demand opt_x_tls_hard hard")),
+    Option(names=("ignore_tls", "opportunistic_tls"), steps=_OFF_IS_SAFE, unset=2, apart=True),
+    Option(names=("smtp_secure", "smtp_auto_tls"),
+           steps=(frozenset({*_NO.split(), ""}), frozenset({"tls", "ssl", *_YES.split()})), apart=True),
+    # What is asked of annotations: read at all, or not
+    Option(names=("pre_post_enabled",), steps=_ON_IS_SAFE, unset=2),
     # Windows of a desktop application
     Option(names=("node_integration", "node_integration_in_worker", "allow_running_insecure_content"),
            steps=_OFF_IS_SAFE, apart=True),

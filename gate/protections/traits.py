@@ -22,7 +22,11 @@ KNOWN: Final = "-set to what is known: "
 GUARDED: Final = "-guards all below "
 MAKER: Final = "-made safely: "
 EVERYWHERE: Final = "-escapes in every template"
-QUIET: Final = (LAST, KNOWN, GUARDED, EVERYWHERE, MAKER)
+EACH: Final = "-saves each object"
+PAST: Final = "written past what listens to each save: "
+"""How the key of what no signal hears of begins."""
+BY_ADDRESS: Final = "answers are kept by their address alone"
+QUIET: Final = (EACH, LAST, KNOWN, GUARDED, EVERYWHERE, MAKER)
 """Atoms whose loss says nothing by itself: what opens names them as what it needs."""
 BY_ENDING: Final = "escapes only in "
 """How the key of what escapes by a template's ending begins."""

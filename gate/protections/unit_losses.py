@@ -13,6 +13,20 @@ from gate.protections.strengths import weakened
 from gate.protections.vocabulary import family_of, is_opening
 
 How = Literal["removed", "loosened", "inverted", "opened", "weakened", "missing"]
+_FORMS_OF_PATHS: Final = (
+    "endswith(",
+    "hassuffix(",
+    "includes(",
+    "contains(",
+    "' in ",
+    ".match(",
+    ".test(",
+    "search(",
+)
+_GOES_ON: Final = frozenset({
+    "return", "return None", "return nil", "return null", "return next()", "return true", "return True",
+})  # fmt: skip
+"""How what was asked for goes on, where a hook ends early."""
 _OVERRIDDEN: Final = frozenset({
     "has_permission", "has_object_permission", "test_func", "check_permissions", "check_object_permissions",
     "process_request", "process_view", "get_permissions", "get_queryset", "initial", "dispatch", "prepare",
@@ -100,6 +114,38 @@ def dropped(old: Placed, base: Side, head: Side, now_at: Mapping[str, str]) -> I
                 before_at=f"{old.path}:{old.unit.line}",
                 after="",
             )
+
+
+def let_by(old: Placed, new: Placed) -> Iterator[Loss]:
+    """A hook that asks who somebody is, and now ends early for paths of a form: ``.json``, ``?x=/static/``.
+
+    How a path ends, or what is in it, whoever asks writes as they like.
+    """
+    if not any(g.family in WHO and g.form in ("refusal", "wide") for g in new.unit.guards):
+        return
+    had = {atom for g in old.unit.guards for atom in g.must}
+    for g in new.unit.guards:
+        fresh = [atom for atom in g.must if atom not in had and atom.startswith("+") and _is_form(atom)]
+        ends = g.text.rpartition("... ")[2].strip("; ") in _GOES_ON
+        if ends and g.family == "other" and g.form == "refusal" and len(g.must) == 1 and fresh:
+            yield Loss(
+                how="weakened",
+                family="paths that a check lets by",
+                path=new.path,
+                line=g.line,
+                unit=new.unit.name,
+                before=tuple(h.text for h in new.unit.guards if h.family in WHO)[:1],
+                before_at=f"{old.path}:{old.unit.line}",
+                after=g.text,
+            )
+            return
+
+
+def _is_form(atom: str) -> bool:
+    """Does a condition ask how a path ends, or what is in it?"""
+    plain = atom.lower().replace("_", "")
+    about = any(word in plain for word in ("path", "url", "uri"))
+    return about and any(word in plain for word in _FORMS_OF_PATHS)
 
 
 def late(old: Placed, new: Placed) -> Iterator[Loss]:

@@ -55,6 +55,7 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
         "authentication",
         re.compile(
             r"login|logged_in|(?:^|_)authed|authenticat|is_anonymous|current_(?:active_)?user|(?:^|_)auth(?:$|_)|requires?_user"
+            r"|(?:require|ensure)s?_(?:customer|member|reader|editor|player|tenant|merchant|seller|buyer|doctor|teacher|student|employee|subscriber)$"
             r"|session_user|jwt|bearer|api_?key|(?:access|auth|csrf|api|id|session|reset|invite|verif\w*|user)_token"
             r"|(?:verify|check|valid|validate|decode)_\w*token|token_(?:valid|required|auth)|is_valid_token"
             r"|(?:verify|check|validate)_password|(?:^|_)t?otp(?:$|_)|(?:^|_)mfa|2fa|two_factor|sudo_mode|identity_required"

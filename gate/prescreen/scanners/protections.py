@@ -25,9 +25,11 @@ from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 from gate.protections.compare import losses
 from gate.protections.facts import WHO, FileFacts
+from gate.protections.moot import is_moot
+from gate.protections.neighbours import is_beside, new_entry_files
+from gate.protections.templates.endings import unescaped_templates
 from gate.protections.templates.reader import ENDINGS
 from gate.protections.tests_compare import Missing, changed_names, missing_tests
-from gate.protections.traits import BY_ENDING
 from gate.protections.unit_losses import Loss
 
 REMOVED: Final = rule.meta(
@@ -166,6 +168,25 @@ refuse less. Besides conditions, these are compared:
   the project has not;
 - *order*: a decoder behind the check of what it decodes, a router before the guard of an application, a
   guard for `/admin/*` that was for `/admin/**`;
+- *what moves*, compared over the whole change, so that it may stand elsewhere at head: the purpose or salt
+  of signed values, the context that `starttls()` checks certificates with, channels and clients of mail,
+  LDAP and MQTT without TLS, *all* of the permissions that became *any* of them (`<=`, `every`,
+  `containsAll`), paths that are compared without being resolved or without a separator, hooks that hold for
+  their plugin, blueprint or controller only (`fastify-plugin`, `before_app_request`, `APP_GUARD`),
+  ASP.NET's fallback policy, Laravel's scoped bindings, sums towards a limit that left out one state and
+  count one now;
+- *reach*: look-ups that went through their owner (`current_user.documents.find`, `findByIdAndOwner`,
+  `x.OwnerId == me`) and no longer do, paths that `config.matcher` is no longer asked for, paths that a hook
+  lets by for how they end, whom a limit counts, `rediss://` and its like that lost their encryption;
+- *what is taken* of what is sent (mapped types of Nest, `pick`, `omit`, `permit`, `only`, `$fillable`,
+  `fields` of forms and serializers): a role, an owner or a price more than before, or everything;
+- *new files of routes* against the files beside them that did not change, where all of those ask who somebody
+  is: in the same folder, or of the same kind in the folder beside;
+- *keys* in a list, one of which is empty where the environment has none; answers that a cache behind a log-in
+  keeps by their address alone; who may, told by the domain of an address that nobody confirmed;
+- *records*: rows with a role, an owner or a price that are written past the model (`update()`, `update_all`,
+  `bulk_create`), where the project listens to each save for an audit;
+- *templates* that had an ending for which the engine escapes, and have another;
 - *what is left undone*: sessions and tokens that a new password or a log-out no longer ends, a reset link
   to the host that was asked for, a signature that is compared as far as what is given.
 
@@ -190,17 +211,16 @@ gives way to the clock, a counter or a digest is *far less*, too.
 
 ## What it does not see
 
-Guards in files that the change does not touch; new routes in new files; values of conditions other than the
-quantities and texts above; queries that are put together from pieces or come from a builder of another
-library; entries of lists whose names say nothing; keys of caches in other languages than Python, and
-decoders there; policies in languages of their own (Rego, Firestore, Casbin); new values of a template that
-never were escaped; guards of frameworks whose names say nothing; options that are in no table, whose value
-is computed, or that go with the call that set them; the order of middleware in Flask and Starlette;
-quantities whose constant stands in another file under a name that says nothing.
-""",
-    TESTS.id: """
-A test is *about* a function when it uses its name or has it in its own. Tests that were renamed or moved are
-found again by their name or body.
+Guards in files that the change does not touch, other than beside new routes; new routes where fewer than
+two or three neighbours make a rule; purposes and states that come in a variable; sums in SQL; values of
+conditions other than the quantities and texts above; queries that are put together from pieces or come from
+a builder of another library; entries of lists whose names say nothing; keys of caches in other languages
+than Python, and decoders there; policies in languages of their own (Rego, Firestore, Casbin); new values of
+a template that never were escaped; guards of frameworks whose names say nothing; options that are in no
+table, whose value is computed, or that go with the call that set them; the order of middleware in Flask and
+Starlette; quantities whose constant stands in another file under a name that says nothing. """,
+    TESTS.id: """ A test is *about* a function when it uses its name or has it in its own. Tests that were
+renamed or moved are found again by their name or body.
 
 Settings of the runner are compared, too: `addopts`, `--ignore`, `--deselect`, `-k 'not ...'` and
 `norecursedirs` of pytest, `testPathIgnorePatterns` of Jest, `collect_ignore` of a conftest.py. One that
@@ -233,6 +253,22 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "memory of argon2": (916,),
     "passes of argon2": (916,),
     "rounds of a password hash": (916,),
+    "values of a template that are escaped by its ending": (79, 116),
+    "keys that are not taken from what is sent": (915,),
+    "things that are looked for among somebody's own": (639,),
+    "paths that a middleware is asked for": (306, 862),
+    "whom a limit counts": (307, 770),
+    "paths that a check lets by": (306, 862),
+    "what a signed value is for": (345,),
+    "certificates of a server that are checked": (295,),
+    "connections that are encrypted": (319,),
+    "how many of the permissions that are asked for somebody must have": (863,),
+    "paths that are resolved before it is asked where they lie": (22,),
+    "whole names of folders in what is asked of a path": (22,),
+    "a log-in for entry points that say nothing themselves": (306, 862),
+    "entry points that a hook stands before": (306, 862),
+    "nested objects that belong to the one around them": (639,),
+    "states that a sum counts towards a limit": (840,),
 }
 _MOST: Final = 20
 _DOORS: Final[dict[str, str]] = {
@@ -259,6 +295,8 @@ _TOLD: Final = {
     "loosened": "A test of code that this change edits asks less than before.",
 }
 _SHOWN: Final = 3
+_NEIGHBOURS: Final = 24
+_LONGEST: Final = 200_000
 
 _Facts = dict[str, FileFacts]
 _File = tuple[str, str, bytes]
@@ -284,7 +322,12 @@ class Protections:
         head, unlooked = _read([*map(_packed, heads)], until)
         by_path = {v.path: v for v in heads}
         try:
-            found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head)]
+            around = _around(request, base, head, now_at, until)
+            found = [*left_out, *_findings(base, head, now_at, by_path, until, request.head, around)]
+            found += [
+                _loss(loss, by_path.get(loss.path))
+                for loss in unescaped_templates(request.change, request.base, request.head)
+            ]
         except TimeoutError:
             late = "the scanner's deadline had passed"
             unlooked = [*unlooked, *((path, late) for path in head)]
@@ -328,6 +371,24 @@ def _deleted(request: PrescreenRequest) -> Iterator[_File]:
         yield doors[path], path, data
 
 
+def _around(
+    request: PrescreenRequest, base: _Facts, head: _Facts, now_at: Mapping[str, str], until: float
+) -> _Facts:
+    """What did not change and stands beside new files that answer requests."""
+    new = [path for path in new_entry_files(base, head, now_at) if not is_test_code(path)]
+    if not new:
+        return {}
+    changed = {*base, *head, *(f.path for f in request.change.files)}
+    beside = [
+        e.path
+        for e in request.base.entries()
+        if e.path not in changed and not is_test_code(e.path) and any(is_beside(e.path, one) for one in new)
+    ]
+    doors = {path: door for path in beside[:_NEIGHBOURS] if (door := _door(path, reader_of(path, b"")))}
+    files = [(doors[path], path, data) for path, data in request.base.read_many(tuple(doors))]
+    return _read([one for one in files if len(one[2]) <= _LONGEST], until)[0]
+
+
 def _read(files: Sequence[_File], until: float) -> tuple[_Facts, list[tuple[str, str]]]:
     tests = [path for _, path, _ in files if is_test_code(path)]
     facts: _Facts = {}
@@ -353,10 +414,11 @@ def _findings(
     views: Mapping[str, View],
     until: float,
     tree: Tree,
+    around: _Facts,
 ) -> Iterator[Finding]:
     product = [{p: f for p, f in side.items() if not is_test_code(p)} for side in (base, head)]
     tests = [{p: f for p, f in side.items() if is_test_code(p)} for side in (base, head)]
-    lost = [one for one in losses(product[0], product[1], now_at, until) if not _is_moot(one, tree)]
+    lost = [one for one in losses(product[0], product[1], now_at, until, around) if not is_moot(one, tree)]
     for loss in lost[:_MOST]:
         yield _loss(loss, views[loss.path])
     edited = changed_names(product[0], product[1], now_at)
@@ -367,23 +429,7 @@ def _findings(
         yield _missing(one, weaker, views.get(one.path))
 
 
-def _is_moot(loss: Loss, tree: Tree) -> bool:
-    """Do all templates of head have an ending for which there is escaping?"""
-    if not loss.key.startswith(BY_ENDING):
-        return False
-    endings = tuple(f".{one}" for one in loss.key.removeprefix(BY_ENDING).split())
-    templates = [e.path for e in tree.entries() if _is_template(e.path)]
-    return all(path.lower().endswith(endings) for path in templates)
-
-
-def _is_template(path: str) -> bool:
-    folders = path.lower().split("/")[:-1]
-    return not is_test_code(path) and (
-        path.endswith((".j2", ".jinja", ".jinja2", ".tmpl")) or bool({"templates", "views"} & {*folders})
-    )
-
-
-def _loss(loss: Loss, view: View) -> Finding:
+def _loss(loss: Loss, view: View | None) -> Finding:
     before = " | ".join(loss.before[:_SHOWN])
     more = len(loss.before) - _SHOWN
     evidence = {
@@ -400,13 +446,13 @@ def _loss(loss: Loss, view: View) -> Finding:
     made = finding(
         REMOVED,
         _HOW[loss.how].format(loss.family),
-        view.location(loss.line),
+        view.location(loss.line) if view is not None else Location(path=loss.path, line=loss.line),
         shape=f"{loss.how} {loss.unit} {before} {loss.after}",
         evidence={key: value for key, value in evidence.items() if value},
         severity=severity,
         confidence=_confidence(loss),
     )
-    return replace(made, cwe=_CWE.get(loss.family, (693,)))
+    return replace(made, cwe=_CWE.get(loss.family.partition(":")[0], (693,)))
 
 
 def _confidence(loss: Loss) -> Confidence:

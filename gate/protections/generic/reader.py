@@ -26,7 +26,10 @@ from gate.protections.generic.order import order_strengths
 from gate.protections.generic.refusals import Refusals, statements
 from gate.protections.generic.tokens import token_strengths
 from gate.protections.generic.weaknesses import excepted, is_before, named_weaknesses
+from gate.protections.overall.facts import overall_facts
+from gate.protections.overall.tree_sitter import tree_sitter_script
 from gate.protections.traits import with_traits
+from gate.protections.tree_sitter.members import members_in
 from gate.protections.tree_sitter.shapes import (
     arguments,
     assigned,
@@ -93,7 +96,11 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     units = [*_units(root)]
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
-    return FileFacts(units=tuple(with_traits(units, tree_sitter_traits(root, _FUNCTIONS))))
+    traits = tree_sitter_traits(root, _FUNCTIONS)
+    overall = overall_facts(tree_sitter_script(root, _FUNCTIONS))
+    return FileFacts(
+        units=tuple(with_traits(units, traits)), overall=overall, members=tuple(members_in(root))[:_MOST]
+    )
 
 
 def _units(root: Node) -> Iterator[Unit]:

@@ -22,7 +22,10 @@ from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.facts import WHO, Family, FileFacts, Form, Guard, Unit, Weakness
 from gate.protections.javascript.conditions import Conditions, first_in, last_name, plain
 from gate.protections.javascript.refusals import FUNCTIONS, Refusals, constants
+from gate.protections.overall.facts import overall_facts
+from gate.protections.overall.tree_sitter import tree_sitter_script
 from gate.protections.traits import with_traits
+from gate.protections.tree_sitter.members import members_in
 from gate.protections.tree_sitter.once import once_strengths
 from gate.protections.tree_sitter.shapes import text_of
 from gate.protections.tree_sitter.strengths import constants_in, strengths_in
@@ -68,7 +71,9 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     if len(units) > _MOST:
         raise ValueError("more functions than are compared")
     traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
-    return FileFacts(units=tuple(with_traits(units, traits)))
+    overall = () if is_test else overall_facts(tree_sitter_script(root, FUNCTIONS))
+    taken = () if is_test else tuple(members_in(root))[:_MOST]
+    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall, members=taken)
 
 
 def _units(root: Node, path: str) -> Iterator[Unit]:

@@ -24,6 +24,8 @@ _CERTAIN: Final = re.compile(
 )
 """Names of tables in which any text is a key; ``JWT_KEYS`` may as well name claims."""
 _SECRET: Final = re.compile(r"key|secret|token|hmac|salt")
+_KEY: Final = re.compile(r"(?:^|_)key(?:_|$)|secret|hmac")
+"""Names of what signs, among what an environment has."""
 _PUBLIC: Final = ("-----BEGIN PUBLIC", "-----BEGIN CERT", "ssh-", "http", "age1", "{{", "<")
 _ADDING: Final = frozenset({"append", "add", "update", "extend", "insert", "setdefault"})
 
@@ -111,3 +113,36 @@ def _asks(value: ast.expr) -> bool:
         ):
             return _SECRET.search(snake(source(call.args[0]))) is not None
     return False
+
+
+def empty_key_facts(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Fact]:
+    """``[settings["KEY"], settings.get("KEY_BEFORE", "")]`` in a function, whose entries nobody filters."""
+    tests = [
+        test for one in ast.walk(node) if isinstance(one, ast.comprehension) for test in (*one.ifs, None)
+    ]
+    called = {last_name(one) for one in ast.walk(node) if isinstance(one, ast.Call)}
+    if any(tests) or "filter" in called:
+        return
+    asked = {ast.unparse(one.test) for one in ast.walk(node) if isinstance(one, ast.If | ast.IfExp)}
+    for ring in ast.walk(node):
+        if not isinstance(ring, ast.List | ast.Tuple | ast.Set) or not 1 < len(ring.elts) < 20:
+            continue
+        for one in ring.elts:
+            name = _unset(one)
+            if name and not any(name in test for test in asked):
+                shown = source(one)
+                yield lapse("authentication", "a key that may be empty", shown, one.lineno, anew=True)
+
+
+def _unset(value: ast.expr) -> str:
+    """The name of a key that is an empty text where it is not set."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not value.args:
+        value = value.func.value
+    match value:
+        case ast.Call(args=[ast.Constant(value=str() as name), ast.Constant(value="" | b"")]):
+            asks = last_name(value) in ("get", "getenv", "env", "pop")
+            return name if asks and _KEY.search(snake(name)) else ""
+        case ast.BoolOp(op=ast.Or(), values=[ast.Call(args=[ast.Constant(value=str() as name)]), last]):
+            empty = isinstance(last, ast.Constant) and last.value in ("", b"")
+            return name if empty and _KEY.search(snake(name)) else ""
+    return ""

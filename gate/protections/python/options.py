@@ -85,6 +85,9 @@ def _called(call: ast.Call, known: Constants) -> Iterator[Strength]:
     name = last_name(call)
     if len(call.args) == 2 and isinstance(call.args[0], ast.Constant):  # setattr-like, setFeature
         yield from _named(str(call.args[0].value), call.args[1], call.args[1], known)
+    elif len(call.args) == 2 and isinstance(call.args[0], ast.Attribute):  # ldap.set_option
+        if name in ("set_option", "setOption"):
+            yield from _named(call.args[0].attr, call.args[1], call, known)
     elif len(call.args) == 1 and name.lower().startswith("set"):
         yield from _named(name[3:].strip("_"), call.args[0], call.args[0], known)
     elif len(call.args) == 3 and name in _SEALING and isinstance(call.func, ast.Attribute):

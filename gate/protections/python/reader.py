@@ -14,6 +14,8 @@ from gate.languages.python_syntax import newer_python
 from gate.languages.unparse import unparsed
 from gate.protections.conditions import Conditions, last_name
 from gate.protections.facts import FileFacts, Guard, Strength, Unit, Weakness
+from gate.protections.overall.facts import overall_facts
+from gate.protections.overall.python import python_script
 from gate.protections.python.guards import (
     LISTS,
     ROUTES,
@@ -24,6 +26,7 @@ from gate.protections.python.guards import (
     route_decorators,
 )  # fmt: skip
 from gate.protections.python.managers import default_strengths
+from gate.protections.python.members import members_in
 from gate.protections.python.once import once_strengths
 from gate.protections.python.options import options_in
 from gate.protections.python.patterns import pattern_strengths
@@ -33,7 +36,7 @@ from gate.protections.python.schemas import schema_strengths
 from gate.protections.python.shown import shown_secrets
 from gate.protections.python.strengths import Constants, constants_of, strengths_in
 from gate.protections.python.told import told_in
-from gate.protections.python.traits import python_traits
+from gate.protections.python.traits import python_traits, python_words
 from gate.protections.traits import with_traits
 from gate.protections.vocabulary import family_of, is_check_of, is_constant_time
 
@@ -79,7 +82,9 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
             for unit in units
         ]
     traits = {} if known is None else python_traits(tree, path)
-    return FileFacts(units=tuple(with_traits(units, traits)))
+    overall = () if known is None else overall_facts(python_script(tree, python_words(tree)))
+    taken = () if known is None else tuple(members_in(tree))[:_MOST]
+    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall, members=taken)
 
 
 def _imports(node: ast.stmt, package: str) -> bool:

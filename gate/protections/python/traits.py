@@ -11,14 +11,25 @@ from gate.protections.python.answers import cache_facts
 from gate.protections.python.entries import constant_facts, object_facts
 from gate.protections.python.identity import identity_facts, remote_facts
 from gate.protections.python.isolation import isolation_facts, own_value_facts
-from gate.protections.python.keyrings import keyring_facts
+from gate.protections.python.keyrings import empty_key_facts, keyring_facts
 from gate.protections.python.keys import key_facts
 from gate.protections.python.lapses import lapse_facts
 from gate.protections.python.proofs import proof_facts, signed_facts, table_facts
 from gate.protections.python.queries import query_facts
 from gate.protections.python.tokens import digests_in, token_facts
+from gate.protections.python.written import written_facts
 from gate.protections.traits import Fact
 
+_SIGNING = frozenset(
+    {
+        "import hmac",
+        "compare_digest",
+        "import jwt",
+        "TimestampSigner",
+        "import jose",
+        "URLSafeTimedSerializer",
+    }
+)
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -30,10 +41,15 @@ def python_traits(tree: ast.Module, path: str) -> dict[int, list[Fact]]:
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTION):
             found.setdefault(node.lineno, []).extend(_of_function(node, about, digests))
+    words = python_words(tree)
+    if not _SIGNING.isdisjoint(words):
+        for node in ast.walk(tree):
+            if isinstance(node, _FUNCTION) and (empty := [*empty_key_facts(node)]):
+                found[node.lineno] += empty
     outside = [*_outside(tree.body)]
     readers = (constant_facts, table_facts, remote_facts, own_value_facts, keyring_facts)
     made = [fact for one in outside for reader in readers for fact in reader(one)]
-    made += maker_facts(_words(tree))
+    made += maker_facts(words)
     if made:
         found[0] = made
     return found
@@ -52,9 +68,10 @@ def _of_function(
     yield from token_facts(node, digests)
     yield from isolation_facts(node, about)
     yield from lapse_facts(node, about)
+    yield from written_facts(node)
 
 
-def _words(tree: ast.Module) -> dict[str, int]:
+def python_words(tree: ast.Module) -> dict[str, int]:
     """Names, short texts and imports, each where it stands first."""
     found: dict[str, int] = {}
     for node in ast.walk(tree):

@@ -16,6 +16,8 @@ from gate.protections.facts import QUERY
 from gate.protections.makers import maker_facts
 from gate.protections.queries import bound_columns
 from gate.protections.traits import GUARDED, HIDDEN, KNOWN, LAST, OWNED, Fact, lapse, trait
+from gate.protections.tree_sitter.answers import answer_facts
+from gate.protections.tree_sitter.keyrings import keyring_facts
 from gate.protections.tree_sitter.left_out import left_out
 from gate.protections.tree_sitter.makers import file_words
 from gate.protections.tree_sitter.shapes import (
@@ -27,6 +29,7 @@ from gate.protections.tree_sitter.shapes import (
     short_name,
     text_of,
 )
+from gate.protections.tree_sitter.written import written_facts
 from gate.protections.vocabulary import (
     BROUGHT_KEYS,
     family_of,
@@ -66,6 +69,8 @@ def tree_sitter_traits(root: Node, functions: frozenset[str]) -> dict[int, list[
     while todo:
         node, at = todo.pop()
         inner = at or (line_of(node) if node.type in functions else 0)
+        if inner and not at:
+            found.setdefault(inner, []).extend((*written_facts(node), *answer_facts(node)))
         for fact in _of_node(node):
             found.setdefault(inner, []).append(fact)
         todo += [(child, inner) for child in node.named_children]
@@ -75,6 +80,7 @@ def tree_sitter_traits(root: Node, functions: frozenset[str]) -> dict[int, list[
 
 
 def _of_node(node: Node) -> Iterator[Fact]:
+    yield from keyring_facts(node)
     if "string" in node.type and node.parent is not None and "string" not in node.parent.type:
         yield from _query(node)
         yield from _pattern(node)
