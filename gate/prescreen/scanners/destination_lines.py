@@ -121,6 +121,8 @@ _KEY: Final = re.compile(
 )
 _KEYED: Final = re.compile(r"(?:/[\w.-]*)?[\"']?\s{0,4}[:=](?:\s|$)")
 """Behind a name that is a key itself, as a label of Kubernetes is (``prometheus.io/scrape:``)."""
+_NAMES: Final = frozenset({"apiversion", "apigroup", "apigroups"})
+"""Keys of Kubernetes whose values are names in an address's form (``networking.k8s.io/v1``)."""
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _TOLD: Final = re.compile(
     r"(?:(?<![.\w-])(?:see|at|visit|read|here|more|documentation|docs|guide|details|information|info|refer|check|open|under|is"
@@ -235,6 +237,8 @@ def _is_about(between: str, *, judged: bool, before: bool) -> bool:
     key = _KEY.search(between)
     if key is None:
         return before
+    if key[1].lower() in _NAMES:
+        return True
     words = {word.lower() for word in _WORDS.findall(key[1])}
     known = key_words()
     if judged and words & known["judged"]:

@@ -73,6 +73,8 @@ def test_in_code_it_is_low_until_it_is_known_what_ran(path: str, line: str) -> N
     ("path", "line"),
     [
         ("config/a.toml", 'url = "https://eu.fleet.example/v2"'),
+        ("chart/templates/policy.yaml", "apiVersion: networking.k8s.io/v1"),
+        ("chart/templates/role.yaml", '  - apiGroups: ["monitoring.coreos.com", "batch.k8s.io"]'),
         ("config/a.toml", 'url = "https://hub.partner.example/in"'),
         ("config/a.toml", 'homepage = "https://tool.other.example/"'),
         ("config/a.toml", 'documentation_url = "https://tool.other.example/"'),
