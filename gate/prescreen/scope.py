@@ -51,7 +51,11 @@ def sources(request: PrescreenRequest) -> Sources:
 
 
 def only_new(
-    head_findings: Iterable[Finding], base_findings: Iterable[Finding], change: Change
+    head_findings: Iterable[Finding],
+    base_findings: Iterable[Finding],
+    change: Change,
+    *,
+    unread_base: Iterable[str] = (),
 ) -> tuple[Finding, ...]:
     """The findings that head has and base has not, by rule, path and shape, counted.
 
@@ -61,6 +65,8 @@ def only_new(
     finding on an unchanged line is kept when base did not have it: the change caused it.
     Code that moved to another file is still shown, as low, with where it came from: its new place may
     matter. ``shape`` must therefore be the normalised source line(s), without line numbers.
+    ``unread_base``: files of base that could not be looked at (no time was left). What stands on their
+    unchanged lines is low: nobody can say that it is new.
     """
     now_at = {f.old_path or f.path: f.path for f in change.files}
     changed = {f.path: f for f in change.files}
@@ -78,7 +84,9 @@ def only_new(
     gone: dict[tuple[str, str], list[str]] = {}
     for (rule, path, shape), count in had.items():
         gone.setdefault((rule, shape), []).extend([path] * max(0, count))
+    unread = {now_at.get(path, path) for path in unread_base}
     kept = [_moved(f, gone) for f in kept]
+    kept = [_unproven(f) if f.primary.path in unread and not _touched(f, changed) else f for f in kept]
     return tuple(sorted(kept, key=lambda f: (f.primary.path, f.primary.line or 0, f.rule_id)))
 
 
@@ -89,6 +97,13 @@ def _moved(finding: Finding, gone: dict[tuple[str, str], list[str]]) -> Finding:
         return finding
     evidence = {**finding.evidence, "moved from": lost.pop()}
     return replace(finding, severity=Severity.LOW, evidence=evidence)
+
+
+def _unproven(finding: Finding) -> Finding:
+    """Its low form: it stands on an unchanged line of a file whose old version nobody looked at."""
+    evidence = {**finding.evidence, "base": "could not be looked at"}
+    low = min(finding.severity, Severity.LOW, key=lambda severity: severity.rank)
+    return replace(finding, severity=low, evidence=evidence)
 
 
 def _shape(finding: Finding) -> str:

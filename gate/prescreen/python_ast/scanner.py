@@ -174,8 +174,10 @@ class PyAst:
         found = _without_own(found, request.head)
         noisy = {id(view.source) for view, _ in found}
         olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
-        before, _ = _look_twice(olds, request.base, until, everywhere=True)
-        new = only_new(_findings(found), _findings(before), request.change)
+        before, unread = _look_twice(olds, request.base, until, everywhere=True)
+        new = only_new(
+            _findings(found), _findings(before), request.change, unread_base=[path for path, _ in unread]
+        )
         return ended(self.name, new, unlooked)
 
 

@@ -77,7 +77,8 @@ class Bandit:
             for view in heads
             if (reason := _reason(results[id(view)])) and not view.guessed
         ]
-        return ended(self.name, only_new(found, before, request.change), unlooked)
+        unread = [view.path for view in bases if _reason(results[id(view)])]
+        return ended(self.name, only_new(found, before, request.change, unread_base=unread), unlooked)
 
 
 def _reason(result: FileResult[BanditResult]) -> str:

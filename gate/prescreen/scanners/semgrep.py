@@ -110,7 +110,7 @@ class Semgrep:
         if not targets:
             return ended(self.name, ())
         result = run_engine(targets, request.scratch, request.deadline, request.pace)
-        matches = list(result.matches)
+        matches, gave_up = list(result.matches), dict(result.gave_up)
         if not together:
             # Only where head has something can base take it away.
             suspects = {by_file[match.file].path for match in matches}
@@ -119,16 +119,17 @@ class Semgrep:
                 left = max(1.0, until - time.monotonic())
                 old = run_engine([t for v in olds for t in _targets(v)], request.scratch, left, request.pace)
                 matches += old.matches
+                gave_up |= old.gave_up
         found: dict[str, list[Finding]] = {"head": [], "base": []}
         for match in matches:
             view = by_file[match.file]
             found[view.side].append(_finding(view, match))
         unlooked = [
-            (by_file[file].path, reason)
-            for file, reason in result.gave_up.items()
-            if by_file[file].side == "head"
+            (by_file[file].path, reason) for file, reason in gave_up.items() if by_file[file].side == "head"
         ]
-        return ended(self.name, only_new(found["head"], found["base"], request.change), unlooked)
+        unread = [by_file[file].path for file in gave_up if by_file[file].side == "base"]
+        new = only_new(found["head"], found["base"], request.change, unread_base=unread)
+        return ended(self.name, new, unlooked)
 
 
 def run_engine(targets: Sequence[ScanTarget], scratch: Path, deadline: float, pace: float = 1.0) -> Matches:
