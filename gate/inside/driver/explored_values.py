@@ -4,13 +4,14 @@ questions about them was taken once, as far as a number of calls goes.
 A Chosen stands for an object of unknown kind. Whatever is asked of it (is it equal to this, is it true,
 is it less) is a question. A run answers the first ones as it was told and the rest as usual; each answer
 of a run may be turned round in a later one. In the manner of concolic execution, without a solver: the
-values are asked for, not computed. Which calls are made follows from the code alone, never from a clock
-or from what changed, so that base and head are called alike.
+values are asked for, not computed. Which calls are made follows from the code alone, never from what
+changed, so that base and head are called alike; a function that is slow has fewer of them (SPENT).
 """
 
 from __future__ import annotations
 
 import inspect
+import time
 import types
 import typing
 from collections import deque
@@ -19,12 +20,16 @@ from typing import Any
 
 from . import argument_values, returned_values
 
+_processor_time, _monotonic = time.process_time, time.monotonic
+"""Kept: code under test, and what moves clocks, puts others in their place."""
 RUNS = 24
 """Calls of one function."""
 QUESTIONS = 40
 """Answers of one run that may be turned round."""
 ASKED = 2_000
 """Questions of one run, the same ones counted anew: code that asks for ever is ended."""
+SPENT = (0.2, 0.5)
+"""Seconds of processor time, and seconds, after which no further call is made: others wait for their turn."""
 HANDED = 8
 """Functions called in turn of those that calls gave back or handed on."""
 
@@ -88,7 +93,8 @@ class Chosen(argument_values.Stand):
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         given = [one for one in (*args, *kwargs.values()) if isinstance(one, types.FunctionType)]
-        self._answers.handed += given[:HANDED]
+        if len(self._answers.handed) < 4 * HANDED:
+            self._answers.handed += given[:HANDED]
         if len(args) == 1 and not kwargs and isinstance(args[0], (types.FunctionType, type)):
             return args[0]  # as a decorator gives it back
         return self._more(f"({', '.join(repr(one)[:40] for one in args)})")
@@ -179,13 +185,18 @@ def call(
     exhaust: Callable[[Any], None],
     stop: type[BaseException],
     begun: set[types.CodeType] | None = None,
+    until: tuple[float, float] | None = None,
 ) -> None:
     """Make all these calls, and those of the functions of the source ``file`` that a call gave back or handed
     to what it was given, each once. ``exhaust`` lets a result do its work. What the code raises is ordinary;
     only ``stop`` (the clock's) goes through.
     """
     begun = set() if begun is None else begun
+    if until is None:
+        until = (_processor_time() + SPENT[0], _monotonic() + SPENT[1])
     for args, named, answers in runs(function):
+        if _processor_time() > until[0] or _monotonic() > until[1]:
+            return
         given: object = None
         try:
             given = function(*args, **named)
@@ -201,7 +212,7 @@ def call(
             code = getattr(one, "__code__", None)
             if code is not None and code not in begun and len(begun) < HANDED:
                 begun.add(code)
-                call(one, file, exhaust, stop, begun)
+                call(one, file, exhaust, stop, begun, until)
 
 
 def _is_free(parameter: inspect.Parameter, hint: object) -> bool:

@@ -105,3 +105,26 @@ def test_places_switches_and_own_types_are_left() -> None:
     def free(path: Any, url: Any, verbose: bool, n: int = 3, flag: Any = False) -> None: ...
 
     assert made(free) == []
+
+
+def test_a_slow_function_leaves_time_for_those_behind_it() -> None:
+    calls: list[float] = []
+
+    def slow(a: Any) -> None:
+        calls.append(time.monotonic())
+        time.sleep(0.1)
+        for n in range(10):
+            bool(a[n])
+
+    explored_values.call(slow, None, lambda _: None, TimeoutError)
+    assert 2 <= len(calls) <= 10
+
+
+def test_what_hands_on_for_ever_holds_no_memory() -> None:
+    def hands(a: Any) -> None:
+        for _ in range(1_000):
+            a.on("x", lambda: None)
+
+    ((args, named, answers),) = [*explored_values.runs(hands)][:1] or [((), {}, None)]
+    hands(*args, **named)
+    assert answers is not None and len(answers.handed) <= 5 * explored_values.HANDED
