@@ -26,6 +26,8 @@ ENDINGS: Final = (
     ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", *GRAMMARS, *SHELL,
 )  # fmt: skip
 _READER: Final = Reader("gate.secret_uses.reader:read", FileUses, parses=True, pure=True)
+_HOLD_ALWAYS: Final = frozenset({"current_app.config", "app.config"})
+"""Settings of a framework that have a secret wherever they are filled: Flask's its SECRET_KEY."""
 _MOST: Final = 60
 _BYTES: Final = 200_000
 
@@ -71,6 +73,8 @@ class Evidence:
             return self._any(module_files(one.path, use.origin, self._paths))
         if use.way != "sent" and "wholly" not in use.marks:
             return False
+        if one.path.endswith(".py") and use.secret in _HOLD_ALWAYS:
+            return True
         return "pool" in use.marks or self._any(settings_files(self._paths))
 
     def _any(self, paths: Sequence[str]) -> bool:

@@ -138,3 +138,11 @@ def test_the_first_commit_has_no_base_to_compare_with() -> None:
         Destinations().scan(make_request({"a.toml": 'u = "https://in.observe.example/"\n'}, {})).findings
         == ()
     )
+
+
+def test_an_account_that_base_writes_in_groups_is_known() -> None:
+    base = {"a.py": 'PAY_TO = "DE02 1203 0000 0000 2020 51"\n'}
+    for account, known in (("DE02120300000000202051", True), ("DE02701500000000594937", False)):
+        head = {**base, "a.json": f'{{"iban": "{account}"}}\n'}
+        found = Destinations().scan(make_request(head, base)).findings
+        assert (not [f for f in found if f.rule_id == "destination.new"]) is known

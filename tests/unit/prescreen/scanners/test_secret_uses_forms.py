@@ -167,3 +167,13 @@ def test_it_is_told(name: str) -> None:
     path, text = FORMS[name]
     result = SecretUses().scan(make_request({path: text.lstrip()}, {}))
     assert [f.severity.value for f in result.findings if f.severity.value != "low"]
+
+
+def test_all_settings_of_flask_in_an_answer_need_no_settings_file() -> None:
+    head = (
+        "from flask import current_app, jsonify\n\n\ndef health():\n"
+        "    return jsonify({k: v for k, v in current_app.config.items() if isinstance(v, str)})\n"
+    )
+    base = {"app/__init__.py": "from flask import Flask\napp = Flask(__name__)\n"}
+    found = SecretUses().scan(make_request({**base, "app/health.py": head}, base)).findings
+    assert [(f.severity.value, f.primary.path) for f in found] == [("medium", "app/health.py")]
