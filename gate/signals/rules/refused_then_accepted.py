@@ -41,6 +41,8 @@ _PROVES: Final = re.compile(
 _SEVERAL: Final = 3
 """Different values that base refuses and head accepts, before `False` counts as a refusal."""
 _WORD: Final = re.compile(r"(?:true|value|none|ran|status 2\d\d)")
+_REQUEST_REFUSED: Final = re.compile(r"status 40[13]")
+"""What a client was answered; a function that is called by itself raises."""
 _MOST: Final = 5
 
 _Said = dict[str, str]
@@ -89,13 +91,16 @@ def check(context: SignalContext) -> Iterator[Finding]:
 
 
 def _opened(name: str, base: list[_Said], head: _Said) -> bool | None:
-    """None: nothing was opened. True: what base refused in so many words, head nearly always accepts."""
+    """None: nothing was opened. True: what base refused in so many words, head nearly always accepts, and no
+    request that goes through the application is still refused: there the check may stand before the function.
+    """
     if not base or any(said != base[0] for said in base):
         return None
     pairs = [(word, head[asked]) for asked, word in base[0].items() if _same(asked, base[0], head)]
     opened = sum(1 for b, h in pairs if _REFUSES.search(b) and _WORD.fullmatch(h))
     if opened:
-        return opened > sum(1 for _, h in pairs if _REFUSES.search(h))
+        still = any(b == h and _REQUEST_REFUSED.fullmatch(b) for b, h in pairs)
+        return not still and opened > sum(1 for _, h in pairs if _REFUSES.search(h))
     said_no = [h for b, h in pairs if b == "false"]
     if _PROVES.search(name) and any(
         asked.endswith("-") and word == "false" and head.get(asked) == "true"

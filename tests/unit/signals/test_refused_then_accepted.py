@@ -36,6 +36,7 @@ def told(*runs: RunRecord) -> list[str]:
         ("delete", [NO, "value"], ["value", NO], "medium"),
         ("page", [NOT_IN], ["status 200"], "high"),
         ("page", ["status 403"], ["status 204"], "high"),
+        ("page", [NOT_IN, "status 403", NOT_IN], ["status 200", "status 403", "status 200"], "medium"),
         ("User.check_token", ["false"] * 3, ["true"] * 3, "high"),
         ("load", ["raised BadSignature Exception"], ["value"], "high"),
     ],
