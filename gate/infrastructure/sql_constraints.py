@@ -177,7 +177,13 @@ def _columns(words: Sequence[str]) -> list[str]:
     if "(" not in words:
         return []
     items = _items(words[list(words).index("(") + 1 :])
-    return sorted({_plain(item[0]) for item in items if item})
+    return sorted({_column(item) for item in items if item})
+
+
+def _column(item: Sequence[str]) -> str:
+    """The column of an index's item, also within a function (``lower(club)``): equal rows stay equal there."""
+    last = max((at for at, word in enumerate(item[:-1]) if word == "("), default=-1)
+    return _plain(item[last + 1])
 
 
 def _dropped(words: list[str], upper: list[str], line: int) -> Iterator[Dropped]:

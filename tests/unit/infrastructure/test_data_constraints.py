@@ -63,6 +63,7 @@ def test_a_migration_that_takes_it_away(statement: str) -> None:
         "DROP INDEX plain;",
         "DROP INDEX redemptions_lookup; CREATE UNIQUE INDEX l ON redemptions (customer_id, coupon_id) WHERE cents > 0;",
         "DROP INDEX redemptions_lookup; ALTER TABLE redemptions ADD CONSTRAINT once UNIQUE (coupon_id, customer_id);",
+        "CREATE UNIQUE INDEX l ON redemptions (lower(customer_id), coupon_id); DROP INDEX redemptions_lookup;",
         "DROP INDEX redemptions_lookup; ALTER TABLE redemptions DROP COLUMN coupon_id;",
         "DROP TABLE redemptions;",
         "-- DROP INDEX redemptions_lookup;",
