@@ -181,7 +181,7 @@ def _columns(words: Sequence[str]) -> list[str]:
 
 
 def _column(item: Sequence[str]) -> str:
-    """The column of an item of an index, also within a function: what is equal stays equal in `lower(club)`."""
+    """The column of an item of an index, also within a function: what is equal stays equal in `lower(a)`."""
     last = max((at for at, word in enumerate(item[:-1]) if word == "("), default=-1)
     return _plain(item[last + 1])
 
