@@ -17,6 +17,7 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import PrescreenRequest, Source
+from gate.prescreen.read_files import Unread
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
 
@@ -32,8 +33,10 @@ _SAID: Final = {
 }
 
 
-def constraint_findings(request: PrescreenRequest, lost: RuleMeta) -> Iterator[Finding]:
-    """Findings about constraints that are gone; ``lost`` is the rule about guards."""
+def constraint_findings(request: PrescreenRequest, lost: RuleMeta, unread: Unread) -> Iterator[Finding]:
+    """Findings about constraints that are gone; ``lost`` is the rule about guards. What could not be read is
+    added to ``unread``.
+    """
     changed = [one for one in sources(request).files if is_schema(one.path) and not is_unshipped(one.path)]
     if not changed:
         return
@@ -43,6 +46,7 @@ def constraint_findings(request: PrescreenRequest, lost: RuleMeta) -> Iterator[F
     results = scan_isolated(_READER, asked, deadline=request.deadline)
     heads = {one.path: one.value for one in results[: len(changed)] if one.value is not None}
     bases = {one.path: one.value for one in results[len(changed) :] if one.value is not None}
+    unread += [(one.path, one.reason or one.outcome) for one in results[: len(changed)] if one.value is None]
     made = [one for head in heads.values() for one in head.made]
     gone = {name for head in heads.values() for name in head.gone}
     told = 0

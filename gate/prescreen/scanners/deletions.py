@@ -7,10 +7,10 @@ computed anew, and one value of it may be everything.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
-from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_no_product
 from gate.model.finding import Finding
 from gate.model.location import Location
@@ -18,6 +18,7 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.deletions.read import Deletions
 from gate.prescreen.interface import Prescreened, PrescreenRequest
 from gate.prescreen.outcome import ended
+from gate.prescreen.read_files import Unread, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -56,10 +57,11 @@ class DeletionsTaken:
             if one.base and len(one.head) <= _LARGEST and not is_no_product(one.path)
             and any(mark in one.head for mark in (*_MARKS, *_KEPT))
         ]  # fmt: skip
-        head = _read([(one.path, one.head) for one in files], until)
-        base = _read([(one.path, one.base or b"") for one in files], until)
+        unread: Unread = []
+        head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
+        base = read_files(_READER, [(one.path, one.base or b"") for one in files], until)
         found = [*_taken(base, head), *_kept(request, base, head, until)]
-        return ended(self.name, found[:_MOST])
+        return ended(self.name, found[:_MOST], unread)
 
 
 def _taken(base: dict[str, Deletions], head: dict[str, Deletions]) -> Iterator[Finding]:
@@ -92,7 +94,7 @@ def _kept(
         for path, data in request.head.read_many(tuple(code))
         if any(mark in data for mark in _MARKS) and any(word in data for word in _KEPT)
     ]
-    asked = {name for one in _read(texts[:_MOST_FILES], until).values() for name in one.asks}
+    asked = {name for one in read_files(_READER, texts[:_MOST_FILES], until).values() for name in one.asks}
     for path, one in fresh:
         if one.name in asked:
             yield _finding(path, one.line, one.name, "", one.text)
@@ -106,9 +108,3 @@ def _finding(path: str, line: int, name: str, before: str, after: str) -> Findin
         shape=f"{name} {after}"[:300],
         evidence={"before": before, "after": after},
     )
-
-
-def _read(files: Sequence[tuple[str, bytes]], until: float) -> dict[str, Deletions]:
-    left = max(1.0, until - time.monotonic())
-    results = scan_isolated(_READER, files, deadline=left) if files else []
-    return {one.path: one.value for one in results if one.value is not None}

@@ -189,7 +189,13 @@ class Dependencies:
         found = [f for pair in pairs for f in _one(pair)]
         told = input_findings(request)
         once = said_once(
-            [*found, *_mismatches(pairs), *safeguard_findings(request), *patch_findings(request)], told
+            [
+                *found,
+                *_mismatches(pairs),
+                *safeguard_findings(request),
+                *patch_findings(request, unlooked),
+            ],
+            told,
         )
         return ended(self.name, once, [*unlooked, *told.unread])
 

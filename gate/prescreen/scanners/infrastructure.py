@@ -19,6 +19,7 @@ from gate.model.finding import Finding
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
+from gate.prescreen.read_files import Unread
 from gate.prescreen.scanners.data_constraints import constraint_findings
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
@@ -77,16 +78,17 @@ class Infrastructure:
         gone = [
             f.path for f in request.change.files if f.status == "deleted" and reads(f.path) and not f.binary
         ]
-        constraints = [*constraint_findings(request, LOST)]
+        unread: Unread = []
+        constraints = [*constraint_findings(request, LOST, unread)]
         if not heads:
-            return ended(self.name, constraints)
+            return ended(self.name, constraints, unread)
         before = [(path, _bytes(view)) for path, view in bases.items()]
         before += [(path, data) for path, data in request.base.read_many(tuple(gone))]
         base, _ = _read(before, until)
         head, unlooked = _read([(path, _bytes(view)) for path, view in heads.items()], until)
         now_at = {path: view.source.path for path, view in bases.items()}
         found = [*differences(base, head, now_at)]
-        return ended(self.name, [*_findings(found, heads), *constraints], unlooked)
+        return ended(self.name, [*_findings(found, heads), *constraints], [*unlooked, *unread])
 
 
 def _is_ordinary(one: FactDifference) -> bool:

@@ -9,9 +9,9 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
-from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_test_code
 from gate.model.change import Tree
 from gate.model.finding import Finding
@@ -22,6 +22,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.named.entries import Entry
 from gate.prescreen.named.read import Named
 from gate.prescreen.outcome import ended
+from gate.prescreen.read_files import Unread, read_files
 from gate.prescreen.scanners.supply_rules import SAFEGUARD
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -125,12 +126,13 @@ class NamedThings:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare what the changed files name, and their tables of downloads."""
         until = time.monotonic() + request.deadline
-        files = [one for one in sources(request).files if _is_read(one)][:_MOST_FILES]
+        files = [one for one in sources(request).files if _is_read(one)]
         if not files:
             return ended(self.name, ())
         texts = [one for one in files if _matters(one)]
-        found = [*_named(request, texts, until), *_loose(files, until)]
-        return ended(self.name, found)
+        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in texts[_MOST_FILES:]]
+        found = [*_named(request, texts[:_MOST_FILES], until, unread), *_loose(files[:_MOST_FILES], until)]
+        return ended(self.name, found, unread)
 
 
 def _is_read(source: Source) -> bool:
@@ -148,10 +150,12 @@ def _matters(source: Source) -> bool:
     return any(_MATTERS.search(line) for line in source.head.split(b"\n") if line not in had)
 
 
-def _named(request: PrescreenRequest, files: Sequence[Source], until: float) -> Iterator[Finding]:
-    head = _read(_READER, [(one.path, one.head) for one in files], until)
+def _named(
+    request: PrescreenRequest, files: Sequence[Source], until: float, unread: Unread
+) -> Iterator[Finding]:
+    head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
     some = [one for one in files if head.get(one.path)]
-    base = _read(_READER, [(one.path, one.base) for one in some if one.base], until)
+    base = read_files(_READER, [(one.path, one.base) for one in some if one.base], until)
     had = {(one.kind, one.what) for many in base.values() for one in many}
     calls: bool | None = None
     for source in some:
@@ -192,9 +196,9 @@ def _resolves(tree: Tree) -> bool:
 
 def _loose(files: Sequence[Source], until: float) -> Iterator[Finding]:
     tables = [one for one in files if one.base and one.path.endswith(_TABLES) and reader_of(one.path) is None]
-    base = _read(_ENTRIES, [(one.path, one.base or b"") for one in tables], until)
+    base = read_files(_ENTRIES, [(one.path, one.base or b"") for one in tables], until)
     tables = [one for one in tables if base.get(one.path)]
-    head = _read(_ENTRIES, [(one.path, one.head) for one in tables], until)
+    head = read_files(_ENTRIES, [(one.path, one.head) for one in tables], until)
     for source in tables:
         old = {one.path: one for one in base[source.path]}
         for now in head.get(source.path, []):
@@ -212,9 +216,3 @@ def _loose(files: Sequence[Source], until: float) -> Iterator[Finding]:
                 shape=f"{now.path} {name}",
                 evidence={"entry": name},
             )
-
-
-def _read(reader: Reader, files: Sequence[tuple[str, bytes]], until: float) -> dict[str, list[Any]]:
-    left = max(1.0, until - time.monotonic())
-    results = scan_isolated(reader, files, deadline=left) if files else []
-    return {one.path: one.value or [] for one in results}

@@ -16,6 +16,7 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.read_files import Unread
 from gate.prescreen.scanners.packed_archives import archive_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -129,8 +130,9 @@ class Opaque:
         found = [f for source in sources(request).files for f in _file(source)]
         for changed in request.change.files:
             found += _special(changed, request)
-        found += archive_findings(request, PROGRAM)
-        return ended(self.name, found)
+        unread: Unread = []
+        found += archive_findings(request, PROGRAM, unread)
+        return ended(self.name, found, unread)
 
 
 def _file(source: Source) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import PrescreenRequest, Source
+from gate.prescreen.read_files import Unread
 from gate.prescreen.scanners.supply_rules import CONTENT
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
@@ -52,8 +53,10 @@ _TAIL: Final = 66_000
 """Bytes in which the end of a ZIP archive is found."""
 
 
-def archive_findings(request: PrescreenRequest, program: RuleMeta) -> Iterator[Finding]:
-    """Findings about every changed archive; ``program`` is the rule about what is compiled."""
+def archive_findings(request: PrescreenRequest, program: RuleMeta, unread: Unread) -> Iterator[Finding]:
+    """Findings about every changed archive; ``program`` is the rule about what is compiled. What could not be
+    read is added to ``unread``.
+    """
     files = [one for one in sources(request).files if not is_unshipped(one.path) and _is_archive(one)]
     if not files:
         return
@@ -62,7 +65,9 @@ def archive_findings(request: PrescreenRequest, program: RuleMeta) -> Iterator[F
     results = scan_isolated(_READER, asked, deadline=request.deadline)
     bases = {result.path: result.value for result in results[len(files) :] if result.value is not None}
     for source, result in zip(files, results, strict=False):
-        if result.value is not None and not result.value.unreadable:
+        if result.value is None:
+            unread.append((source.path, result.reason or result.outcome))
+        elif not result.value.unreadable:
             yield from _told(source, bases.get(source.path), result.value, program)
 
 

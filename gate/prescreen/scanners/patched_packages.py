@@ -14,6 +14,7 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Severity
 from gate.prescreen.interface import PrescreenRequest
+from gate.prescreen.read_files import Unread
 from gate.prescreen.scanners.supply_rules import CONTENT
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
@@ -22,8 +23,8 @@ from gate.supply.patches import Patched, is_patch
 _READER: Final = Reader("gate.supply.patches:read", Patched)
 
 
-def patch_findings(request: PrescreenRequest) -> Iterator[Finding]:
-    """One finding for each changed patch that has new lines of code."""
+def patch_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Finding]:
+    """One finding for each changed patch with new lines of code; ``unread`` takes what nobody could read."""
     files = [one for one in sources(request).files if is_patch(one.path) and not is_test_code(one.path)]
     if not files:
         return
@@ -34,6 +35,7 @@ def patch_findings(request: PrescreenRequest) -> Iterator[Finding]:
     for source, result in zip(files, results, strict=False):
         new = result.value
         if new is None:
+            unread.append((source.path, result.reason or result.outcome))
             continue
         had = set(bases[source.path].touches) if source.path in bases else set()
         fresh = [at for at, touch in enumerate(new.touches) if touch not in had]

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_test_code
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.read_files import Unread, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.signatures.read import SUFFIXES, Call, Function, Signatures
 from gate.prescreen.text_rule import finding, rule
@@ -58,15 +59,16 @@ class ShiftedArguments:
             for one in sources(request).files
             if one.base and _is_read(one.path) and len(one.head) <= _LARGEST
         ]
-        head = _read([(one.path, one.head) for one in files[:_MOST_FILES]], until)
-        base = _read([(one.path, one.base or b"") for one in files[:_MOST_FILES]], until)
+        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in files[_MOST_FILES:]]
+        head = read_files(_READER, [(one.path, one.head) for one in files[:_MOST_FILES]], until, unread)
+        base = read_files(_READER, [(one.path, one.base or b"") for one in files[:_MOST_FILES]], until)
         moved = [
             (one, function, at, meant)
             for one in files
             if one.path in head and one.path in base
             for function, at, meant in _moved(base[one.path].functions, head[one.path].functions)
         ]
-        return ended(self.name, [*_told(request, moved, until)][:_MOST] if moved else ())
+        return ended(self.name, [*_told(request, moved, until)][:_MOST] if moved else (), unread)
 
 
 def _is_read(path: str) -> bool:
@@ -101,8 +103,9 @@ def _told(
         if size > _MOST_BYTES:
             break
     old_at = {f.path: f.old_path or f.path for f in request.change.files}
-    head = _read(callers, until)
-    base = _read([*request.base.read_many(tuple({old_at.get(path, path) for path, _ in callers}))], until)
+    head = read_files(_READER, callers, until)
+    before = request.base.read_many(tuple({old_at.get(path, path) for path, _ in callers}))
+    base = read_files(_READER, [*before], until)
     texts = dict(callers)
     for source, function, at, meant in moved:
         for path, found in head.items():
@@ -152,9 +155,3 @@ def _finding(source: Source, function: Function, at: int, meant: str, path: str,
         shape=f"{function.name} {meant} {now}",
         evidence={"function": function.name, "value": call.given[at], "was": meant, "now": now},
     )
-
-
-def _read(files: Sequence[tuple[str, bytes]], until: float) -> dict[str, Signatures]:
-    left = max(1.0, until - time.monotonic())
-    results = scan_isolated(_READER, files, deadline=left) if files else []
-    return {one.path: one.value for one in results if one.value is not None}
