@@ -14,7 +14,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from . import answers, argument_values, explored_values, program_runner, returned_values, web_project
+from . import (
+    answers,
+    argument_values,
+    explored_values,
+    learned_requests,
+    program_runner,
+    returned_values,
+    web_project,
+)
 from .argument_values import lay_out
 
 __all__ = ["Caller", "lay_out"]
@@ -146,6 +154,7 @@ class Caller:
                 if outcomes[-1] == "timed-out":
                     break
             if "timed-out" not in outcomes and time.monotonic() - start <= each / 2:
+                learned_requests.ask(self.project, self.module, target, each, CallTimeout)
                 self._explore(owner, target, name.rpartition(".")[2])
         except CallTimeout:
             raise

@@ -189,6 +189,7 @@ def _web_project(name: str, item: Item, context: Context) -> Any:
         if context.django:
             django_project.make_tables()
             project = web_project.DjangoProject()
+            project.fill()
             argument_values.SPECIAL["request"] = project.request
             return project
     if "alembic" in sys.modules:

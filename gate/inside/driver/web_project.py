@@ -18,7 +18,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import argument_values, openapi_requests
+from . import argument_values, openapi_requests, sample_rows
 from .asgi_routes import each_route
 
 Act = Callable[[], Any]
@@ -41,9 +41,12 @@ class FlaskProject:
         app.config.update(TESTING=True, WTF_CSRF_ENABLED=False, LOGIN_DISABLED=True)
         app.test_request_context("/").push()  # pushes the application's, too
         for extension in list(getattr(app, "extensions", {}).values()):
-            create = getattr(extension, "create_all", None)
+            database = getattr(extension, "db", extension)  # as Flask-SQLAlchemy 2 kept it
+            create = getattr(database, "create_all", None)
             if callable(create):
                 _quietly(create)
+                _quietly(functools.partial(_fill, database))
+        _log_in(getattr(app, "login_manager", None))
 
     def requests(self, code: types.CodeType) -> Iterator[Act]:
         """A request for each route that leads to that code."""
@@ -63,11 +66,26 @@ class FlaskProject:
         return self._app.test_client().open(path, method=method, **body)
 
 
+def _fill(database: Any) -> None:
+    sample_rows.fill_sqlalchemy(database.metadata, database.engine)
+
+
+def _log_in(manager: Any) -> None:
+    """Let Flask-Login take a request without a session for one of the first user's."""
+    load = getattr(manager, "_user_callback", None)
+    if callable(load) and _quietly(lambda: load("1")) is not None:
+        manager._request_callback = lambda request: _quietly(lambda: load("1"))
+
+
 class DjangoProject:
     """A Django project that is set up (django_project.py), with a user who may do everything."""
 
     def __init__(self) -> None:
         self._user: Any = None
+
+    def fill(self) -> None:
+        """Give each model a row, the user's own where one refers to users."""
+        _quietly(lambda: sample_rows.fill_django(self._someone()))
 
     def request(self, method: str = "GET") -> Any:
         """A request as a view gets it."""
