@@ -81,8 +81,28 @@ def passed_from_outside(module: Module, function: FunctionNode, name: str) -> It
     owner = module.parents.get(function)
     bound = isinstance(owner, ast.ClassDef)
     called = f"{owner.name}.{function.name}" if isinstance(owner, ast.ClassDef) else function.name
-    given = module.outside.get(called, {})
     names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    yield from given.get(name, ())
-    if name in names:
-        yield from given.get(str(names.index(name) - (1 if bound else 0)), ())
+    for said in (called, f"?.{function.name}" if bound else ""):
+        given = module.outside.get(said, {})
+        yield from given.get(name, ())
+        if name in names:
+            yield from given.get(str(names.index(name) - (1 if bound else 0)), ())
+
+
+def through_wrappers(module: Module, call: ast.Call, given: ast.expr) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """A call and one of its arguments; where that is nothing but a parameter of the function around, the
+    calls of that function in this file with what they give for it: ``self._search(query)``.
+    """
+    yield call, given
+    if not isinstance(given, ast.Name):
+        return
+    bindings = module.bindings_of(given)
+    if len(bindings) != 1 or bindings[0].kind != "param":
+        return
+    function = module.function_of(bindings[0].node)
+    if function is None:
+        return
+    for site in module.kept("call sites", call_sites).get(function, ()):
+        passed = argument_for(module, function, given.id, site)
+        if passed is not None:
+            yield site, passed

@@ -1,25 +1,35 @@
 """What outsiders decide that other files pass to a file's functions: ``find_user(request.args["name"])``.
 
 Only asked where a weakness was found that depends on who calls: then the files of the tree that name the
-module, and that know of requests or models, are read once more. Where a change has both the caller and a
-function with a call that only then is a weakness, its own files are.
+module, or one that names it, are read once more, where one of them knows of requests or models. Where a
+change has both the caller and a function with a call that only then is a weakness, its own files are. What
+one file is given it may pass on to the next: so far as HOPS.
 """
 
 from __future__ import annotations
 
 import ast
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final
 
 from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.path_roles import is_test
 from gate.model.change import Tree, TreeEntry
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
-from gate.prescreen.python_ast.sources import OUTSIDERS
+from gate.prescreen.python_ast.routes import tools_in_tables
+from gate.prescreen.python_ast.sources import MODEL, OUTSIDERS
 
 _FILES: Final = 200
+_ARGUMENTS: Final = 4
+"""Of a tool in a table, all of which a language model gives."""
+_PASSING: Final = 40
+"""Files that only pass on what they are given."""
+_METHODS: Final = re.compile(rb"def ([a-z]\w*_\w+)\(\s*self\b")
 _BYTES: Final = 1 << 19
 _SEARCHED: Final = 24 << 20
 """Bytes of the tree that are searched for callers at most, and of how big files."""
@@ -29,7 +39,14 @@ SINK_WORDS: Final = (
     b"fromstring(", b"remove(", b"unlink(", b"rmtree(", b"import_module(",
 )  # fmt: skip
 """Calls that are a weakness only with what an outsider decides: nothing is found without a caller."""
-_MARKS: Final = (b"request", b"event", b"tool", b"openai", b"anthropic", b"langchain", b"litellm")
+_MARKS: Final = (
+    *(b"request", b"Request", b"event", b"tool", b"openai", b"anthropic", b"langchain", b"litellm"),
+    *(b"fastapi", b"aiohttp", b"starlette", b"tornado", b".route("),
+)
+HOPS: Final = 3
+"""Files that a value is followed through, one to the next."""
+_ANY: Final = "?."
+"""Before the name of a method of which the caller does not say whose it is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,14 +68,20 @@ def read_calls(path: str, data: bytes, options: Mapping[str, object]) -> list[Ou
     """The calls of imported functions in one file with arguments that outsiders decide. Runs in the child."""
     from gate.prescreen.python_ast.scanner import parse
 
-    del options
-    return list(_calls(parse(path, data)))
+    module = parse(path, data)
+    given = options.get("outside")
+    module.outside = given.get(path, {}) if isinstance(given, dict) else {}
+    return list(_calls(module))
 
 
 def _calls(module: Module) -> Iterator[OutsideCall]:
     flow = Flow(module)
     for call in module.all(ast.Call):
         names = [name for name in module.names_of(call.func) if "." in name]
+        if not names or any(
+            ".objects." in name for name in names
+        ):  # what a model's manager has is nowhere said
+            names += _method_alone(call.func)
         if not names:
             continue
         given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args)]
@@ -67,26 +90,62 @@ def _calls(module: Module) -> Iterator[OutsideCall]:
             kinds = flow.kinds(value) & OUTSIDERS
             if kinds and not flow.tested(call, value):
                 yield from (OutsideCall(name=name, at=at, kinds=tuple(sorted(kinds))) for name in names)
+    for tool in tools_in_tables(module):
+        for name in (name for name in module.names_of(tool) if "." in name):
+            yield from (OutsideCall(name=name, at=at, kinds=(MODEL,)) for at in range(_ARGUMENTS))
 
 
-def callers_of(paths: Sequence[str], texts: Sequence[tuple[str, bytes]]) -> Mapping[str, Passed]:
-    """For each of these Python files what other files pass to its functions; ``texts`` are those that may."""
-    if not texts:
+def _method_alone(callee: ast.expr) -> list[str]:
+    """``self.directory.find_people``: a method whose owner nothing says, by a name that says much."""
+    says_much = isinstance(callee, ast.Attribute) and "_" in callee.attr.strip("_")
+    return [f"{_ANY}{callee.attr}"] if says_much and isinstance(callee, ast.Attribute) else []
+
+
+def callers_of(
+    paths: Sequence[str], texts: Sequence[tuple[str, bytes]], sources: Mapping[str, bytes]
+) -> Mapping[str, Passed]:
+    """For each of these Python files (``sources``: their texts) what other files pass to its functions;
+    ``texts`` are those that may, or that pass on what they are given.
+    """
+    if not any(_is_marked(text) for _, text in texts):
         return {}
-    results = scan_isolated(
-        Reader("gate.prescreen.python_ast.outside_calls:read_calls", list[OutsideCall], pure=True),
-        texts,
-        deadline=_SECONDS,
-    )
+    known = {**dict(texts), **sources}
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for result in results:
-        for call in result.value or ():
-            for path in paths:
-                function = _function(call.name, result.path, _dotted(path))
-                if function and result.path != path:
+    todo = list(texts)
+    for _ in range(HOPS):
+        results = scan_isolated(
+            Reader("gate.prescreen.python_ast.outside_calls:read_calls", list[OutsideCall], pure=True),
+            todo,
+            options={"outside": {path: found[path] for path, _ in todo if path in found}},
+            deadline=_SECONDS,
+        )
+        fresh: set[str] = set()
+        for result in results:
+            for call in result.value or ():
+                for path, function in _meant(call.name, result.path, known):
                     given = found.setdefault(path, {}).setdefault(function, {})
-                    given[str(call.at)] = sorted({*given.get(str(call.at), ()), *call.kinds})
-    return found
+                    kinds = sorted({*given.get(str(call.at), ()), *call.kinds})
+                    if kinds != given.get(str(call.at)):
+                        given[str(call.at)] = kinds
+                        fresh.add(path)
+        todo = [(path, text) for path, text in texts if path in fresh]
+        if not todo:
+            break
+    return {path: passed for path, passed in found.items() if path in sources or path in paths}
+
+
+def _meant(name: str, caller: str, known: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """The functions of these files that a name in the file ``caller`` means, each with its file."""
+    if name.startswith(_ANY):
+        line = f"def {name.removeprefix(_ANY)}(".encode()
+        holders = [path for path, text in known.items() if line in text]
+        if len(holders) == 1 and holders[0] != caller:
+            yield holders[0], name
+        return
+    for path in known:
+        function = _function(name, caller, _dotted(path)) if path != caller else ""
+        if function:
+            yield path, function
 
 
 def candidates(paths: Iterable[str], head: Tree) -> list[tuple[str, bytes]]:
@@ -103,13 +162,27 @@ def candidates(paths: Iterable[str], head: Tree) -> list[tuple[str, bytes]]:
 
 
 def may_call(paths: Iterable[str], texts: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
-    """Those of ``texts`` that name one of these modules, and know of requests, models or tools."""
-    stems = {_dotted(path).rpartition(".")[2].encode() for path in paths}
-    found = []
-    for path, text in texts:
-        if any(stem in text for stem in stems) and any(mark in text for mark in _MARKS):
-            found.append((path, text))
+    """Those of ``texts`` that name one of these modules or their methods, and those that name these in turn
+    and know of requests, models or tools. Tests do not count: what they pass nobody outside decides.
+    """
+    every = {path: text for path, text in texts if not is_test(path)}
+    near = _naming({*paths}, every)
+    far = _naming({*near}, every) if near else {}
+    found = [(path, text) for path, text in near.items() if _is_marked(text)]
+    found += [(path, text) for path, text in near.items() if not _is_marked(text)][:_PASSING]
+    found += [(path, text) for path, text in far.items() if path not in near and _is_marked(text)]
     return found[:_FILES]
+
+
+def _naming(paths: AbstractSet[str], texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files that name one of these modules, or one of their methods by a name that says much."""
+    words = {_dotted(path).rpartition(".")[2].encode() for path in paths}
+    words |= {name for path in paths for name in _METHODS.findall(texts.get(path, b""))}
+    return {path: text for path, text in texts.items() if any(word in text for word in words)}
+
+
+def _is_marked(text: bytes) -> bool:
+    return any(mark in text for mark in _MARKS)
 
 
 def _is_source(entry: TreeEntry) -> bool:

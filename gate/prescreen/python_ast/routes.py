@@ -66,8 +66,16 @@ def is_django_view(module: Module, function: FunctionNode) -> bool:
     return verb and names[:2] == ["self", "request"]
 
 
+_TOOLS = re.compile(r"(?:^|_)tools?(?:_|$)", re.IGNORECASE)
+
+
 def is_tool(module: Module, function: FunctionNode) -> bool:
-    """True when a decorator offers the function to a language model (``@mcp.tool()``)."""
+    """True when a decorator offers the function to a language model (``@mcp.tool()``), or a table of tools
+    has it.
+    """
+    name = getattr(function, "name", "")
+    if any(isinstance(value, ast.Name) and value.id == name for value in tools_in_tables(module)):
+        return True
     if not module.imports_any(*TOOL_LIBRARIES):
         return False
     for decorator in getattr(function, "decorator_list", ()):
@@ -75,6 +83,20 @@ def is_tool(module: Module, function: FunctionNode) -> bool:
         if _last_name(called) in TOOL_MARKS:
             return True
     return False
+
+
+def tools_in_tables(module: Module) -> list[ast.expr]:
+    """What stands in tables of tools: ``TOOLS = {"save": save}``, ``self._tools["run"] = runner.run``."""
+    return module.kept("tools in tables", lambda index: list(_tools_in_tables(index)))
+
+
+def _tools_in_tables(module: Module) -> Iterator[ast.expr]:
+    for node in module.all(ast.Assign, ast.AnnAssign):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Subscript) and _TOOLS.search(_last_name(target.value)):
+                yield from () if node.value is None else (node.value,)
+            elif isinstance(node.value, ast.Dict) and _TOOLS.search(_last_name(target)):
+                yield from node.value.values
 
 
 def _last_name(expr: ast.expr) -> str:

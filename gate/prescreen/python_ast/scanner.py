@@ -215,10 +215,12 @@ def _with_callers(
     sinks = [path for path, text in changed if path not in weak and any(word in text for word in SINK_WORDS)]
     if everywhere:
         weak, sinks = weak | {*sinks}, []
-    passed = callers_of(sorted(weak), candidates(weak, tree)) if weak else {}
-    passed = {**passed, **callers_of(sinks, may_call(sinks, changed))}
-    own = texts.get("imported", {})
-    again = [view for view in views if view.path in passed or (isinstance(own, dict) and view.path in own)]
+    own = dict(changed)
+    passed = callers_of(sorted(weak), candidates(weak, tree), {p: own[p] for p in weak}) if weak else {}
+    passed = {**passed, **callers_of(sinks, may_call(sinks, changed), {p: own[p] for p in sinks})}
+    imported = texts.get("imported", {})
+    imported = imported if isinstance(imported, dict) else {}
+    again = [view for view in views if view.path in passed or view.path in imported]
     if not again:
         return found
     better, _ = _look(again, max(1.0, until - time.monotonic()), {"outside": passed, **texts})

@@ -69,29 +69,56 @@ def _by_hand(module: Module) -> Iterator[Hit]:
         if isinstance(call.func, ast.Attribute)
     ]
     for call, path in places:
-        if _member_name(module, path) and not _names_tested(module, call):
-            yield Hit(node=call, message="A file is written under a name that an archive gives.")
+        archive = _member_of(module, path)
+        if archive is not None and not _names_tested(module, call):
+            kinds = Flow(module).kinds(archive)
+            level = Severity.HIGH if REQUEST in kinds else None
+            yield Hit(
+                node=call, message="A file is written under a name that an archive gives.", severity=level
+            )
 
 
-def _member_name(module: Module, path: ast.expr, depth: int = 4) -> bool:
-    """``join(folder, name)`` with ``name`` from ``namelist()``, ``infolist()`` or ``getmembers()``."""
+def _member_of(module: Module, path: ast.expr, depth: int = 4) -> ast.expr | None:
+    """The archive, for ``join(folder, name)`` with ``name`` from its ``namelist()``, ``infolist()`` or
+    ``getmembers()``; None for others.
+    """
     if depth == 0 or "os.path.basename" in Flow(module).trace(path).calls:
-        return False
+        return None
     for name in module.within(path):
         if not isinstance(name, ast.Name):
             continue
         for binding in module.bindings_of(name):
             above = (up for up in module.above(binding.node) if isinstance(up, ast.For))
             loop = next(above, binding.node)
-            source = loop.iter if isinstance(loop, ast.For) else None
-            called = source.func if isinstance(source, ast.Call) else None
-            listed = isinstance(called, ast.Attribute) and called.attr in _LISTS
-            if listed and name.id in _targets(loop):
-                return True
+            archive = _listed(module, loop.iter) if isinstance(loop, ast.For) else None
+            if archive is not None and name.id in _targets(loop):
+                return archive
             made = binding.value if binding.kind == "assign" and binding.value is not path else None
-            if isinstance(made, ast.Call | ast.BinOp) and _member_name(module, made, depth - 1):
-                return True
-    return False
+            if isinstance(made, ast.Call | ast.BinOp):
+                archive = _member_of(module, made, depth - 1)
+                if archive is not None:
+                    return archive
+    return None
+
+
+def _listed(module: Module, source: ast.expr | None, depth: int = 4) -> ast.expr | None:
+    """The archive whose members an expression lists, also chosen or sorted among them."""
+    if depth == 0 or source is None:
+        return None
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr in _LISTS:
+        return source.func.value
+    if isinstance(source, ast.ListComp | ast.GeneratorExp):
+        return _listed(module, source.generators[0].iter, depth - 1)
+    if isinstance(source, ast.Call) and module.names_of(source.func)[:1] in (
+        ("sorted",),
+        ("list",),
+        ("tuple",),
+    ):
+        return _listed(module, source.args[0] if source.args else None, depth - 1)
+    if isinstance(source, ast.Name):
+        values = [binding.value for binding in module.bindings_of(source) if binding.kind == "assign"]
+        return next((a for v in values if (a := _listed(module, v, depth - 1)) is not None), None)
+    return None
 
 
 def _targets(loop: ast.AST) -> set[str]:

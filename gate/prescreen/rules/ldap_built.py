@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.call_sites import through_wrappers
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
@@ -40,9 +41,9 @@ def check(module: Module) -> Iterator[Hit]:
     for call in module.methods(
         "search", "search_s", "search_st", "search_ext", "search_ext_s", "simple_bind_s"
     ):
-        for given in [*call.args, *(k.value for k in call.keywords)]:
-            pieces = built_from(module, given)
-            if pieces and any(flow.kinds(p) & {REQUEST, NETWORK, INPUT, PARAMETER} for p in pieces):
-                level = Severity.HIGH if any(REQUEST in flow.kinds(p) for p in pieces) else None
-                yield Hit(node=call, message="A value becomes part of an LDAP query.", severity=level)
-                break
+        for argument in [*call.args, *(k.value for k in call.keywords)]:
+            for node, given in through_wrappers(module, call, argument):
+                pieces = built_from(module, given)
+                if pieces and any(flow.kinds(p) & {REQUEST, NETWORK, INPUT, PARAMETER} for p in pieces):
+                    level = Severity.HIGH if any(REQUEST in flow.kinds(p) for p in pieces) else None
+                    yield Hit(node=node, message="A value becomes part of an LDAP query.", severity=level)

@@ -76,11 +76,17 @@ def _tested(module: Module, flow: Flow, call: ast.Call, name: ast.expr) -> bool:
         return flow.tested(call, name)
     function = module.function_of(call)
     return any(
-        isinstance(node, ast.Name) and node.id == name.id
+        isinstance(node, ast.Name) and node.id == name.id and not _asks_if_there(module, node)
         for test in module.all(ast.If, ast.Assert)
         if module.function_of(test) is function
         for node in module.within(test.test)
     )
+
+
+def _asks_if_there(module: Module, name: ast.Name) -> bool:
+    """``hasattr(user, key)``: every attribute of the record is there, also those that nobody should set."""
+    around = module.parents.get(name)
+    return isinstance(around, ast.Call) and module.names_of(around.func) in (("hasattr",), ("isinstance",))
 
 
 def _makes_record(call: ast.Call) -> bool:

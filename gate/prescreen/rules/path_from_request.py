@@ -50,7 +50,7 @@ def check(module: Module) -> Iterator[Hit]:
     """File functions whose path carries text of a request that no test looked at."""
     flow = Flow(module, CLEAN)
     for call, name in module.calls(*_SINKS):
-        paths: list[ast.expr] = [*call.args[:1]]
+        paths: list[ast.expr] = [path for path in call.args[:1] if not _is_open_file(module, path)]
         if name.startswith("pathlib.") and isinstance(call.func, ast.Attribute):
             paths = [call.func.value]
         elif name.endswith(("copy", "copyfile", "move", "rename")):
@@ -94,3 +94,13 @@ _FROM_OUTSIDE = frozenset({
     "filename", "file_name", "user_path", "user_file", "requested", "requested_path", "upload_name",
     "user_filename", "requested_file", "user_input",
 })  # fmt: skip
+
+
+def _is_open_file(module: Module, expr: ast.expr) -> bool:
+    """A file that is open already: an upload's ``.file``, a parameter that is said to be one."""
+    if isinstance(expr, ast.Attribute):
+        return expr.attr in ("file", "stream")
+    bindings = module.bindings_of(expr) if isinstance(expr, ast.Name) else []
+    annotations = [getattr(b.node, "annotation", None) for b in bindings if b.kind == "param"]
+    names = [name.rpartition(".")[2] for one in annotations for name in module.names_of(one)]
+    return any(name in ("BinaryIO", "TextIO", "IO", "BytesIO", "UploadFile") for name in names)

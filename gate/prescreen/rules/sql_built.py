@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.call_sites import through_wrappers
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
@@ -34,6 +35,16 @@ _METHODS = (
     "fetchval",
     "mogrify",
 )
+_PARTS = (
+    *(
+        "sqlalchemy.text",
+        "sqlalchemy.sql.text",
+        "sqlalchemy.sql.expression.text",
+        "sqlalchemy.literal_column",
+    ),
+    *("django.db.models.expressions.RawSQL", "django.db.models.RawSQL", "sqlmodel.text"),
+)
+"""Calls whose text becomes a part of a query as it is."""
 _SQL = re.compile(
     r"\b(select\b.*\b(?:from|where)\b|insert\s+(or\s+\w+\s+)?into\b|update\b.*\bset\b|delete\s+from\b|replace\s+into\b"
     r"|with\b.*\bas\s*\(|drop\s+(table|database)|create\s+(table|user)|alter\s+table|truncate\b|grant\b"
@@ -59,20 +70,34 @@ _CLEAN = frozenset({
 def check(module: Module) -> Iterator[Hit]:
     """Query methods whose text has pieces that are values from outside the function."""
     flow = Flow(module, _CLEAN)
-    for call in module.methods(*_METHODS):
-        query = module.arg(call, 0, "query", "sql", "statement", "operation", "where")
+    for call, query, whole in _queries(module, flow):
         pieces = built_from(module, query)
-        if query is None or not pieces or not _is_sql(module, flow, query):
+        if not pieces:
             continue
         moving = [p for p in pieces if not _placeholders(module, flow, p) and not flow.escaped(p)]
         kinds = frozenset(kind for piece in moving for kind in flow.kinds(piece))
         if kinds & (REMOTE | {INPUT}):
             message = "A value from outside becomes part of a query."
             yield Hit(node=call, message=message, severity=Severity.HIGH if kinds & OUTSIDERS else None)
-        elif kinds and any(_in_quotes(module, query) or _value_like(p) for p in moving):
+        elif kinds and any(_in_quotes(module, query) or (whole and _value_like(p)) for p in moving):
             yield Hit(node=call, message="A value becomes part of a query.")
         elif kinds:
             yield Hit(node=call, message="A name becomes part of a query.", severity=Severity.LOW)
+
+
+def _queries(module: Module, flow: Flow) -> Iterator[tuple[ast.Call, ast.expr, bool]]:
+    """Calls that take a query, and its text: methods of connections, also by a function of this file that
+    only hands it on; and parts of queries (False), which need not look like one.
+    """
+    for call in module.methods(*_METHODS):
+        query = module.arg(call, 0, "query", "sql", "statement", "operation", "where")
+        for site, given in through_wrappers(module, call, query) if query is not None else ():
+            if _is_sql(module, flow, given):
+                yield site, given, True
+    for call, _ in module.calls(*_PARTS):
+        query = module.arg(call, 0, "text", "sql")
+        if query is not None:
+            yield call, query, False
 
 
 def _texts(module: Module, flow: Flow, query: ast.expr) -> str:

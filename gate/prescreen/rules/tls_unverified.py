@@ -44,6 +44,20 @@ def check(module: Module) -> Iterator[Hit]:
             or "ssl.CERT_NONE" in module.names_of(keyword.value)
         ):
             yield Hit(node=keyword.value, message=_UNCHECKED)
+        if keyword.arg in ("verify", "verify_ssl") and _off_unless_given(module, keyword.value):
+            yield Hit(
+                node=keyword.value, message="Certificates are not checked where nothing else is asked for."
+            )
+
+
+def _off_unless_given(module: Module, value: ast.expr) -> bool:
+    """``ca or False``: off by default, in a program that asks web servers."""
+    off = (
+        isinstance(value, ast.BoolOp)
+        and isinstance(value.op, ast.Or)
+        and module.const(value.values[-1]) is False
+    )
+    return off and module.imports_any("requests", "httpx", "aiohttp", "urllib3")
 
 
 def _unverified_calls(module: Module) -> Iterator[Hit]:

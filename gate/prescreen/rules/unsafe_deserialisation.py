@@ -60,7 +60,7 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message=f"{name} runs code that the data brings along.")
     for call, _ in module.calls("yaml.load", "yaml.load_all"):
         loader = module.arg(call, 1, "Loader")
-        names = module.names_of(loader)
+        names = module.names_of(loader) or _settings_named(module, loader)
         if loader is None or any(n.rpartition(".")[2] in _UNSAFE_LOADERS for n in names):
             network = flow.kinds(module.arg(call, 0, "stream")) & REMOTE
             level = Severity.HIGH if network else None
@@ -81,3 +81,17 @@ def _unsafe(module: Module, call: ast.Call, name: str) -> bool:
         for node in trace.nodes
         if isinstance(node, ast.Call)
     )
+
+
+def _settings_named(module: Module, expr: ast.expr | None) -> tuple[str, ...]:
+    """What classes of this file hold under an attribute's name: ``self.config.loader``."""
+    if not isinstance(expr, ast.Attribute):
+        return ()
+    found: list[str] = []
+    for node in module.all(ast.Assign, ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            name = target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
+            if name == expr.attr and isinstance(module.parents.get(node), ast.ClassDef):
+                found += module.names_of(node.value)
+    return tuple(found)

@@ -90,6 +90,73 @@ def test_a_call_that_only_the_request_makes_a_weakness() -> None:
     assert levels({"app/files.py": FILES}) == {}
 
 
+SERVICE = """from app.db import Repository{extra}
+
+
+class Service:
+    def __init__(self, repository: Repository):
+        self.repository = repository
+
+    def search(self, words):
+        for word in words.split():
+            yield self.repository.sorted_by("a", word)
+"""
+
+
+def test_a_value_is_followed_through_a_file_that_knows_of_no_request() -> None:
+    files = {
+        "app/db.py": DB,
+        "app/service.py": SERVICE.format(extra=""),
+        "app/routes.py": ROUTES.format(
+            imports="from app.service import Service\nfrom app.db import Repository",
+            body='list(Service(Repository()).search(request.args["q"]))',
+        ),
+    }
+    assert levels(files)["py.sql-built app/db.py:10"] == "high"
+    files["app/routes.py"] = files["app/routes.py"].replace('request.args["q"]', '"fixed"')
+    assert levels(files)["py.sql-built app/db.py:10"] == "medium"
+
+
+@pytest.mark.parametrize(("named", "level"), [("sorted_by", "high"), ("sorted_as", "medium")])
+def test_a_method_of_which_nothing_says_the_owner_is_found_by_a_name_that_says_much(
+    named: str, level: str
+) -> None:
+    handler = f"""from flask import request
+
+
+class Handler:
+    def __init__(self, store):
+        self.store = store
+
+    def get(self):
+        return self.store.{named}("a", request.args["order"])
+"""
+    assert levels({"app/db.py": DB, "app/web.py": handler})["py.sql-built app/db.py:10"] == level
+
+
+def test_a_method_that_two_files_have_is_nobodys() -> None:
+    files = {
+        "app/db.py": DB,
+        "app/other.py": DB.replace("f\"SELECT * FROM t WHERE k = '{order}'\"", '"SELECT 1"'),
+        "app/web.py": "from flask import request\n\n\ndef get(store):\n"
+        '    return store.sorted_by("a", request.args["order"])\n',
+    }
+    assert levels(files)["py.sql-built app/db.py:10"] == "medium"
+
+
+@pytest.mark.parametrize(
+    ("table", "level"),
+    [
+        ("TOOLS = {'find': db.find}", "high"),
+        ("tools['find'] = db.find", "high"),
+        ("ROWS = {'find': db.find}", "medium"),
+    ],
+)
+def test_what_a_table_of_tools_has_is_called_by_a_language_model(table: str, level: str) -> None:
+    text = f"from app import db\n\ntools = {{}}\n{table}  # of the agent\n"
+    assert levels({"app/db.py": DB, "app/agent_tools.py": text})["py.sql-built app/db.py:5"] == level
+
+
 def test_only_files_that_name_the_module_and_know_of_requests_are_read() -> None:
     tree = DictTree(
         {
@@ -98,9 +165,10 @@ def test_only_files_that_name_the_module_and_know_of_requests_are_read() -> None
             "c.py": "request",
             "d.txt": "db request",
             "e.py": "db request" + " " * (1 << 19),
+            "tests/test_a.py": "from db import x  # request",
         }
     )
-    assert [path for path, _ in candidates(["app/db.py"], tree)] == ["a.py"]
+    assert [path for path, _ in candidates(["app/db.py"], tree)] == ["a.py", "b.py"]  # b may pass it on
 
 
 def test_a_weakness_that_base_had_through_a_caller_elsewhere_is_not_new() -> None:

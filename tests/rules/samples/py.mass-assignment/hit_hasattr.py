@@ -1,0 +1,8 @@
+from flask import request
+
+
+def update(user):
+    for field, value in request.get_json().items():
+        if not hasattr(user, field):
+            raise ValueError(field)
+        setattr(user, field, value)  # HIT[medium]
