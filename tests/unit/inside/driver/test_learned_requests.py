@@ -66,6 +66,62 @@ def test_fields_that_a_flask_handler_looks_up_are_given_and_compared_texts_tried
         assert line(FLASK, path, text) in ran, text
 
 
+HELD = {
+    **FLASK,
+    "shop/views.py": """
+from flask import Blueprint, abort, request
+
+from shop.store import STORE, find
+
+pages = Blueprint("pages", __name__)
+
+
+@pages.get("/invoice/<int:number>")
+def invoice(number):
+    if find(number) is None:
+        abort(404)
+    return "the invoice"
+
+
+@pages.post("/shelf/<name>")
+def shelf(name):
+    if name not in STORE.shelves:
+        abort(404)
+    if request.form.get("act") == "close":
+        return "the shelf is closed"
+    return "the shelf"
+""",
+    "shop/store.py": """
+class Invoice:
+    def __init__(self, number):
+        self.number = number
+
+
+class Store:
+    def __init__(self):
+        self.shelves = {"upper": []}
+
+
+STORE = Store()
+INVOICES = [Invoice(4711), Invoice(4712)]
+
+
+def find(number):
+    return next((one for one in INVOICES if one.number == number), None)
+""",
+}
+
+
+def test_what_an_application_holds_from_its_start_is_found_under_its_own_key(tmp_path: Path) -> None:
+    tree = lay_tree(tmp_path / "t", HELD)
+    path = "shop/views.py"
+    item = {"do": "import", "module": "shop.views", "path": path, "calls": ["invoice", "shelf"]}
+    seen = drive(tree, {"items": [item], "seconds": 60, "each": 10.0, "lines": watched(HELD, path)})
+    ran = lines_of(seen, path)
+    for text in ("the invoice", "the shelf is closed"):
+        assert line(HELD, path, text) in ran, text
+
+
 AIOHTTP = {
     "shop.py": """
 from aiohttp import web
