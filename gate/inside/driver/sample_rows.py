@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import functools
 import importlib
 import uuid
 from collections.abc import Callable
@@ -108,7 +109,7 @@ def fill_django(first: Any = None) -> int:
         ready = [m for m in waiting if all(t in rows or t is m for t in _needed(m))]
         for model in ready or waiting[:1]:  # a circle is broken at its first model
             waiting.remove(model)
-            row = _quietly(lambda model=model: _django_row(model, rows))
+            row = _quietly(functools.partial(_django_row, model, rows))
             if row is not None:
                 rows[model] = row
                 count += 1

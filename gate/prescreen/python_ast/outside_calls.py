@@ -43,6 +43,7 @@ _MARKS: Final = (
     *(b"request", b"Request", b"event", b"tool", b"openai", b"anthropic", b"langchain", b"litellm"),
     *(b"fastapi", b"aiohttp", b"starlette", b"tornado", b".route("),
 )
+_UNREAD: Final = ("timed-out", "not-reached", "out-of-memory")
 HOPS: Final = 3
 """Files that a value is followed through, one to the next."""
 _ANY: Final = "?."
@@ -101,14 +102,21 @@ def _method_alone(callee: ast.expr) -> list[str]:
     return [f"{_ANY}{callee.attr}"] if says_much and isinstance(callee, ast.Attribute) else []
 
 
-def callers_of(
-    paths: Sequence[str], texts: Sequence[tuple[str, bytes]], sources: Mapping[str, bytes]
-) -> Mapping[str, Passed]:
-    """For each of these Python files (``sources``: their texts) what other files pass to its functions;
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """What other files pass to a file's functions, by its path. ``is_whole``: all of them were read."""
+
+    passed: Mapping[str, Passed]
+    is_whole: bool = True
+
+
+def callers_of(texts: Sequence[tuple[str, bytes]], sources: Mapping[str, bytes]) -> Callers:
+    """For each of these Python files (``sources``: path to text) what other files pass to its functions;
     ``texts`` are those that may, or that pass on what they are given.
     """
     if not any(_is_marked(text) for _, text in texts):
-        return {}
+        return Callers({})
+    is_whole = True
     known = {**dict(texts), **sources}
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     todo = list(texts)
@@ -120,6 +128,7 @@ def callers_of(
             deadline=_SECONDS,
         )
         fresh: set[str] = set()
+        is_whole = is_whole and not any(result.outcome in _UNREAD for result in results)
         for result in results:
             for call in result.value or ():
                 for path, function in _meant(call.name, result.path, known):
@@ -131,7 +140,7 @@ def callers_of(
         todo = [(path, text) for path, text in texts if path in fresh]
         if not todo:
             break
-    return {path: passed for path, passed in found.items() if path in sources or path in paths}
+    return Callers({path: passed for path, passed in found.items() if path in sources}, is_whole)
 
 
 def _meant(name: str, caller: str, known: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:

@@ -188,7 +188,8 @@ def _look_twice(
     imports: dict[str, list[str]] = {}
     found, unlooked = _look(views, max(1.0, until - time.monotonic()), imports=imports)
     texts = imported_files(_by_value(views, found), imports, tree) if views else {}
-    return _with_callers(found, views, tree, until, texts, everywhere=everywhere), unlooked
+    found, unread = _with_callers(found, views, tree, until, texts, everywhere=everywhere)
+    return found, [*unlooked, *(unread if everywhere else ())]
 
 
 def _by_value(heads: Sequence[View], found: _ByView) -> list[str]:
@@ -205,10 +206,11 @@ def _with_callers(
     texts: Mapping[str, object],
     *,
     everywhere: bool,
-) -> _ByView:
+) -> tuple[_ByView, list[tuple[str, str]]]:
     """The same after a second look at files that other files decide about: what they pass on to them, and
     what functions that they import make of a value. ``everywhere``: who calls is looked for in the whole
-    tree for every file (base may have said it long ago), else only for those with a weakness.
+    tree for every file (base may have said it long ago), else only for those with a weakness. With the files
+    of which not all was read.
     """
     weak = {view.path for view, items in found if any(_depends_on_caller(item) for item in items)}
     changed = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
@@ -216,16 +218,20 @@ def _with_callers(
     if everywhere:
         weak, sinks = weak | {*sinks}, []
     own = dict(changed)
-    passed = callers_of(sorted(weak), candidates(weak, tree), {p: own[p] for p in weak}) if weak else {}
-    passed = {**passed, **callers_of(sinks, may_call(sinks, changed), {p: own[p] for p in sinks})}
+    near = callers_of(candidates(weak, tree) if weak else [], {p: own[p] for p in sorted(weak)})
+    further = callers_of(may_call(sinks, changed), {p: own[p] for p in sinks})
+    passed = {**near.passed, **further.passed}
+    unread = [] if near.is_whole and further.is_whole else [(path, "its callers") for path in own]
     imported = texts.get("imported", {})
     imported = imported if isinstance(imported, dict) else {}
     again = [view for view in views if view.path in passed or view.path in imported]
     if not again:
-        return found
-    better, _ = _look(again, max(1.0, until - time.monotonic()), {"outside": passed, **texts})
-    seen = {id(view) for view in again}
-    return [*((view, items) for view, items in found if id(view) not in seen), *better]
+        return found, unread
+    better, late = _look(again, max(1.0, until - time.monotonic()), {"outside": passed, **texts})
+    first = {path for path, _ in late}
+    seen = {id(view) for view in again if view.path not in first}
+    better = [(view, items) for view, items in better if id(view) in seen]
+    return [*((view, items) for view, items in found if id(view) not in seen), *better], [*unread, *late]
 
 
 def _depends_on_caller(item: RuleHit) -> bool:
