@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from gate.errors import GateError
+from tests import prescreen_support
 from tests.paths import TESTS
 
 SANDBOXED: Final = ("contract", "integration", "e2e", "behaviours")
@@ -87,6 +88,16 @@ def _no_set_up_unless_asked() -> Iterator[None]:
         patch.setenv("GATE_SANDBOX_SETUP", "none")
         patch.setenv("GATE_CACHE_ENABLED", "false")  # each test looks
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _scratch_folders_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A run makes thousands of them: left among temporary files, every check has to read past them."""
+    folder = tmp_path_factory.mktemp("scratch")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prescreen_support, "SCRATCH", str(folder))
+        yield
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
