@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections import Counter
@@ -26,6 +27,9 @@ _BACKENDS: Final = ("microvm", "gvisor", "docker", "bubblewrap", "bubblewrap-str
 _FIRST: Final = ("microvm", "act")
 """Groups that take longest begin first, then the large ones: one that begins last would run alone."""
 
+_LONG: Final = 200
+"""Characters of a parameter's text that its test is named with."""
+
 # A busy machine is no reason to fail: what must be quick has a bench.
 # In CI the same examples each time: a red build is the change's. At a desk new ones, which find new bugs.
 settings.register_profile("gate", deadline=None, derandomize="CI" in os.environ)
@@ -39,6 +43,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     expression = config.option.markexpr
     unwanted = SANDBOXED if expression.startswith("not sandboxed") else _FREE * (expression == "sandboxed")
     return True if collection_path in {TESTS / folder for folder in unwanted} else None
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long text is named by its beginning and its digest: whole ones made 14 MB of names, which each worker
+    sends and every failure shows.
+    """
+    if not isinstance(val, str | bytes) or len(val) <= _LONG:
+        return None
+    text = val.encode("utf-8", "surrogatepass") if isinstance(val, str) else val
+    begin = text[:_LONG].decode("latin-1").encode("unicode_escape").decode("ascii")
+    return f"{begin[:_LONG]}...{hashlib.sha256(text).hexdigest()[:8]}"
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
