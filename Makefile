@@ -15,6 +15,7 @@ AGAIN := -n 1 --dist loadgroup --last-failed --last-failed-no-failures none --ma
 MEASURED := -p tests.coverage_plugin -p no:slipcover
 
 # Compiled modules are kept: without, each of some thousand Pythons of a test run compiles all that it imports.
+# `make test` makes them first: those that watch sandboxes run with -B and would leave none to the next.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -43,6 +44,7 @@ test: setup ## every test that this machine can run; says which it could not and
 	    echo "test: UNSTABLE OR BROKEN is what failed above. Once more, each alone: what passes now is a bug to find"; \
 	    $(PYTEST) $(AGAIN) $$2 -m "$$1"; \
 	}; \
+	$(BIN)/python -m compileall -q -j 0 gate; \
 	echo "test 1/2: what starts no sandbox, side by side, with coverage"; \
 	rm -rf .coverage.d; \
 	$(PYTEST) $(SIDE_BY_SIDE) --dist worksteal -m "not sandboxed" $(MEASURED) || alone "not sandboxed" "--dist worksteal" || failed=1; \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections import Counter
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from gate.errors import GateError
+from tests import prescreen_support
 from tests.paths import TESTS
 
 SANDBOXED: Final = ("contract", "integration", "e2e", "behaviours")
@@ -24,6 +26,9 @@ _FREE: Final = ("unit", "rules", "golden", "forge")
 _BACKENDS: Final = ("microvm", "gvisor", "docker", "bubblewrap", "bubblewrap-strace")
 _FIRST: Final = ("microvm", "act")
 """Groups that take longest begin first, then the large ones: one that begins last would run alone."""
+
+_LONG: Final = 200
+"""Characters of a parameter's text that its test is named with."""
 
 # A busy machine is no reason to fail: what must be quick has a bench.
 # In CI the same examples each time: a red build is the change's. At a desk new ones, which find new bugs.
@@ -38,6 +43,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     expression = config.option.markexpr
     unwanted = SANDBOXED if expression.startswith("not sandboxed") else _FREE * (expression == "sandboxed")
     return True if collection_path in {TESTS / folder for folder in unwanted} else None
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A long text is named by its beginning and its digest: whole ones made 14 MB of names, which each worker
+    sends and every failure shows.
+    """
+    if not isinstance(val, str | bytes) or len(val) <= _LONG:
+        return None
+    text = val.encode("utf-8", "surrogatepass") if isinstance(val, str) else val
+    begin = text[:_LONG].decode("latin-1").encode("unicode_escape").decode("ascii")
+    return f"{begin[:_LONG]}...{hashlib.sha256(text).hexdigest()[:8]}"
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
@@ -87,6 +103,16 @@ def _no_set_up_unless_asked() -> Iterator[None]:
         patch.setenv("GATE_SANDBOX_SETUP", "none")
         patch.setenv("GATE_CACHE_ENABLED", "false")  # each test looks
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _scratch_folders_go(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A run makes thousands of them: left among temporary files, every check has to read past them."""
+    folder = tmp_path_factory.mktemp("scratch")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prescreen_support, "SCRATCH", str(folder))
+        yield
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -12,6 +12,9 @@ from gate.prescreen.interface import PrescreenRequest
 
 Files = Mapping[str, bytes | str]
 
+SCRATCH: str | None = None
+"""Where scratch folders are made: tests/conftest.py says it and removes them. None: among temporary files."""
+
 
 class DictTree:
     """A tree held in memory; modes are plain files unless ``modes`` says otherwise."""
@@ -126,7 +129,7 @@ def make_request(
         change=make_change(one, two, renames),
         base=one,
         head=two,
-        scratch=scratch or Path(tempfile.mkdtemp(prefix="gate-test-")),
+        scratch=scratch or Path(tempfile.mkdtemp(prefix="gate-test-", dir=SCRATCH)),
         deadline=deadline,
         allowed_imports=allowed_imports,
     )

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from tests.paths import REPOSITORY
+
+_MEASURED_ONCE = """
+import contextlib, functools, io, json, sys
+sys.path.insert(0, "scripts")
+import coverage_floor
+coverage_floor.measure = functools.cache(coverage_floor.measure)  # compiles all of gate, in a quarter minute
+for line in sys.stdin:
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        code = coverage_floor.main(json.loads(line))
+    print(json.dumps([code, told.getvalue()]), flush=True)
+"""
+"""The script, called with the words of each line: it answers with its exit code and what it printed."""
 
 
 def _script() -> ModuleType:
@@ -83,17 +97,32 @@ def test_real_coverage_is_compared_with_its_floors(tmp_path: Path) -> None:
         check=True,
         env={**os.environ, "GATE_COVERAGE_DIR": str(data)},
     )
-    words = ["scripts/coverage_floor.py", "--data", str(data), "--floors", str(floors)]
+    words = ["--data", str(data), "--floors", str(floors)]
+    with subprocess.Popen(
+        [sys.executable, "-c", _MEASURED_ONCE], cwd=REPOSITORY, stdin=PIPE, stdout=PIPE, text=True
+    ) as child:
 
-    def compared(*more: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, *words, *more]
-        return subprocess.run(command, cwd=REPOSITORY, check=False, capture_output=True, text=True)
+        def compared(*more: str) -> tuple[int, str]:
+            assert child.stdin is not None
+            print(json.dumps([*words, *more]), file=child.stdin, flush=True)
+            assert child.stdout is not None
+            code, told = json.loads(child.stdout.readline())
+            return code, told
 
-    assert compared("--raise").returncode == 0
-    text = floors.read_text()
-    assert '"gate/errors.py" = 0.0' not in text
-    assert '"gate/serve" = 0.0' in text
-    floors.write_text(text.replace('"gate/serve" = 0.0', '"gate/serve" = 50.0'))
-    failed = compared()
-    assert failed.returncode == 1
-    assert "below its floor: gate/serve: 0.0 %, floor 50.0 %" in failed.stdout
+        assert compared("--raise") == (0, "")
+        text = floors.read_text()
+        assert '"gate/errors.py" = 0.0' not in text
+        assert '"gate/serve" = 0.0' in text
+        floors.write_text(text.replace('"gate/serve" = 0.0', '"gate/serve" = 50.0'))
+        code, told = compared()
+        assert code == 1
+        assert "below its floor: gate/serve: 0.0 %, floor 50.0 %" in told
+
+
+def test_without_a_measurement_the_command_fails(tmp_path: Path) -> None:
+    words = ["scripts/coverage_floor.py", "--data", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=REPOSITORY, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "nothing was measured" in done.stdout

@@ -15,13 +15,12 @@ import socket
 import sys
 
 if __package__:
-    from . import handover, strace_reader, supervisor
+    from . import handover, supervisor
 else:  # started as a folder, outside the project
     _here = os.path.dirname(os.path.abspath(__file__))
     sys.path.insert(0, os.path.dirname(_here))
     handover = importlib.import_module(os.path.basename(_here) + ".handover")
     supervisor = importlib.import_module(os.path.basename(_here) + ".supervisor")
-    strace_reader = importlib.import_module(os.path.basename(_here) + ".strace_reader")
 
 
 def main(argv: list[str]) -> int:
@@ -48,6 +47,8 @@ def main(argv: list[str]) -> int:
 
 def _read_strace(options: argparse.Namespace, link: socket.socket, out: int) -> int:
     """Turn what strace writes into the trace. The FIFO opens when strace opens it."""
+    # only here: its patterns are a sixth of what every other supervisor would need to start
+    strace_reader = importlib.import_module(handover.__name__.rpartition(".")[0] + ".strace_reader")
     source = os.open(options.strace, os.O_RDONLY | os.O_CLOEXEC)
     token = bytes.fromhex(options.token)
     reader = strace_reader.Reader(out, link=link, token=token, events=options.events, canaries=options.canary)

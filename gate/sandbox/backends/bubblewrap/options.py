@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import marshal
 import os
+import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +22,8 @@ from gate.sandbox.tree_archive import PATH, WORK
 
 _PROGRAMS: Final = ("driver", "launcher", "runtimes")
 _KINDS: Final = (".py", ".mjs", ".cjs")
+_AT_START: Final = re.compile(r"(/opt/gate/(?:driver|launcher)/)([^/]+)\.py")
+_UNCHECKED: Final = 1
 _MERGED: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")
 _ETC: Final = {
@@ -70,7 +75,21 @@ def layouts(program: str, version: tuple[int, ...]) -> list[Layout]:
 def _launcher() -> tuple[tuple[str, bytes], ...]:
     root = inside_dir()
     files = sorted(path for name in _PROGRAMS for path in (root / name).rglob("*.*") if path.suffix in _KINDS)
-    return tuple((f"/opt/gate/{path.relative_to(root).as_posix()}", path.read_bytes()) for path in files)
+    sources = {f"/opt/gate/{path.relative_to(root).as_posix()}": path.read_bytes() for path in files}
+    return (*sources.items(), *_compiled(sources))
+
+
+def _compiled(sources: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
+    """Bytecode of what the launcher and the driver begin with, where Python looks for it (PEP 552: with its
+    source's hash, never compared): else each sandbox compiles it anew. Those of another Python than gate's
+    pass it by, by its name and first bytes. Compiling it costs as much as one sandbox saves.
+    """
+    begin = MAGIC_NUMBER + _UNCHECKED.to_bytes(4, "little")
+    for path, source in sources.items():
+        if found := _AT_START.fullmatch(path):
+            code = compile(source, path, "exec", dont_inherit=True, optimize=0)
+            name = f"{found[1]}__pycache__/{found[2]}.{sys.implementation.cache_tag}.pyc"
+            yield name, begin + source_hash(source) + marshal.dumps(code)
 
 
 def contents() -> dict[str, bytes]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import stat
+import sys
+from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from gate.errors import InconclusiveError
 from gate.inside.observer import naming
 from gate.model.run import Limits, SandboxSpec
+from gate.resources import inside_dir
 from gate.sandbox.backends.bubblewrap.options import Layout, arguments, contents
 from gate.sandbox.backends.container import options as container
 
@@ -138,3 +142,17 @@ def test_bubblewrap_shares_no_namespace_and_ends_with_a_read_only_root() -> None
     assert words[words.index("/opt/python") + 1] == "/usr/local"
     writable = [words[i + 1] for i, word in enumerate(words) if word == "--bind"]
     assert writable == []
+
+
+def test_bubblewrap_gets_bytecode_of_its_own_programs_and_no_path_of_this_machine() -> None:
+    files = contents()
+    tag = f".{sys.implementation.cache_tag}.pyc"
+    compiled = {path: data for path, data in files.items() if path.endswith(tag)}
+    assert f"/opt/gate/driver/__pycache__/call_runner{tag}" in compiled
+    assert f"/opt/gate/launcher/__pycache__/main{tag}" in compiled
+    for path, data in compiled.items():
+        source = path.replace("__pycache__/", "").removesuffix(tag) + ".py"
+        assert data[:8] == MAGIC_NUMBER + b"\1\0\0\0"  # PEP 552: a hash, which is not compared
+        assert data[8:16] == source_hash(files[source])
+        assert marshal.loads(data[16:]) == compile(files[source], source, "exec", dont_inherit=True)
+        assert str(inside_dir()).encode() not in data
