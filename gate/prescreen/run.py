@@ -22,6 +22,7 @@ from gate.prescreen.scanners.commands import Commands
 from gate.prescreen.scanners.deletions import DeletionsTaken
 from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.destinations import Destinations
+from gate.prescreen.scanners.dispatch import DispatchByName
 from gate.prescreen.scanners.governance import Governance
 from gate.prescreen.scanners.guarded_scripts import GuardedScripts
 from gate.prescreen.scanners.hidden_text import HiddenText
@@ -58,6 +59,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         DeletionsTaken(),
         Dependencies(),
         Destinations(),
+        DispatchByName(),
         Identities(),
         Imports(),
         Infrastructure(),
