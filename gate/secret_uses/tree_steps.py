@@ -172,7 +172,7 @@ def _operation(node: Node) -> Step:
     if said == "^":
         return several("xor", _line(node), steps)
     if said in _SUMS and len(steps) == 2:
-        return several("sum", _line(node), steps)
+        return several("sum", _line(node), steps, (said,))
     if said == "+" and len(steps) == 2:
         texts = tuple(text for side in sides if (text := _literal(side)))
         return several("plus", _line(node), steps, texts)

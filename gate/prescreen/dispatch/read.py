@@ -34,6 +34,8 @@ _TABLE: Final = re.compile(
 """Names of tables of functions: their keys are the list of what may be called."""
 _INDEX: Final = re.compile(r"(?i)(?:[ijkn]|idx|index|\w*(?:Index|Idx)|.*\.length.*|-?\d+)")
 _TEXTUAL: Final = frozenset({"getattr"})
+_LONGEST: Final = 5_000
+"""Bytes of a line from which a file is made by a tool."""
 _MOST: Final = 60
 
 
@@ -51,7 +53,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Dispatch]:
     del options
     family = family_of(path)
     grammar = "tree_sitter_python" if family == "python" else grammar_of(path)
-    if not family or not grammar:
+    if not family or not grammar or max(map(len, data.split(b"\n"))) > _LONGEST:
         return []
     root = parse(data, grammar)
     found: list[Dispatch] = []

@@ -17,7 +17,7 @@ from gate.secret_uses.compare import NewUse
 from gate.secret_uses.facts import FileUses, Outline, Use
 from gate.secret_uses.generic_steps import GRAMMARS
 from gate.secret_uses.modules import module_files, settings_files
-from gate.secret_uses.names import is_general, tells_key
+from gate.secret_uses.names import is_general, is_secret, snake, tells_key
 from gate.secret_uses.reader import packed
 from gate.secret_uses.shell_uses import ENDINGS as SHELL
 from gate.secret_uses.steps import ENVIRONMENT, ERROR
@@ -28,6 +28,8 @@ ENDINGS: Final = (
 _READER: Final = Reader("gate.secret_uses.reader:read", FileUses, parses=True, pure=True)
 _HOLD_ALWAYS: Final = frozenset({"current_app.config", "app.config"})
 """Settings of a framework that have a secret wherever they are filled: Flask's its SECRET_KEY."""
+_BYTES_OF: Final = frozenset({"code", "xor", "bytes", "coded"})
+"""Marks of a value whose bytes are computed with: pieces of a sentence, as a lexer has them, are none."""
 _MOST: Final = 60
 _BYTES: Final = 200_000
 
@@ -104,6 +106,8 @@ class Evidence:
     def _is_key(self, path: str, use: Use) -> bool:
         """Does the name say so, or is what has it signed, encrypted or logged in with, here or elsewhere?"""
         if tells_key(use.secret):
+            return True
+        if is_secret(use.secret) and "_" in snake(use.secret) and not _BYTES_OF.isdisjoint(use.marks):
             return True
         here = self._known.get(path, FileUses())
         if any(key.rpartition(".")[2] == use.secret for key in here.keys):
