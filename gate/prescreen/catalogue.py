@@ -8,6 +8,7 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.outcome import UNSCANNED
 from gate.prescreen.python_ast.rule import ast_rules, plugin_rules
 from gate.prescreen.scanners import (
+    collisions,
     commands,
     deletions,
     dependencies,
@@ -22,6 +23,7 @@ from gate.prescreen.scanners import (
     infrastructure,
     named,
     opaque,
+    ordered,
     protections,
     search_order,
     secret_uses,
@@ -39,6 +41,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     for text_rule in (*hidden_text.RULES, *commands.RULES):
         yield text_rule.meta, text_rule.page
     for meta in (
+        *collisions.RULES,
+        *ordered.RULES,
         *secrets.RULES,
         *opaque.RULES,
         *governance.RULES,

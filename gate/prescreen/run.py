@@ -18,6 +18,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Progress, Sc
 from gate.prescreen.outcome import UNSCANNED, ended
 from gate.prescreen.python_ast.scanner import PyAst
 from gate.prescreen.scanners.bandit import Bandit
+from gate.prescreen.scanners.collisions import Collisions
 from gate.prescreen.scanners.commands import Commands
 from gate.prescreen.scanners.deletions import DeletionsTaken
 from gate.prescreen.scanners.dependencies import Dependencies
@@ -31,6 +32,7 @@ from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
 from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
+from gate.prescreen.scanners.ordered import Ordered
 from gate.prescreen.scanners.protections import Protections
 from gate.prescreen.scanners.search_order import SearchOrder
 from gate.prescreen.scanners.secret_uses import SecretUses
@@ -55,6 +57,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Opaque(),
         Governance(),
         GuardedScripts(),
+        Collisions(),
         Commands(),
         DeletionsTaken(),
         Dependencies(),
@@ -64,6 +67,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Imports(),
         Infrastructure(),
         NamedThings(),
+        Ordered(),
         Protections(),
         SearchOrder(),
         SecretUses(),

