@@ -30,6 +30,7 @@ from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.identities import Identities
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
+from gate.prescreen.scanners.machine import Machine
 from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.ordered import Ordered
@@ -66,6 +67,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Identities(),
         Imports(),
         Infrastructure(),
+        Machine(),
         NamedThings(),
         Ordered(),
         Protections(),
