@@ -255,6 +255,7 @@ class _Flow:
                     self.ledger.tell(self.run(one, scope), "bundle", sink, one.line, scope.name)
             self._tests -= key == "test"
             self._kept(key, values)
+            self.ledger.placed(key, values)
             if key == SPREAD:
                 whole = marked((v for v in values if v.kind in FAINT and v.marks <= {"char"}), "spread")
                 self.ledger.tell(whole, "returned", "another object", part.line, scope.name)

@@ -113,6 +113,11 @@ def tells_key(name: str) -> bool:
     return _KEY.search(snake(name)) is not None
 
 
+def names_secret(name: str) -> bool:
+    """Does an attribute say by its own name, of several words, that it is a secret: ``join_token``?"""
+    return "_" in snake(name) and is_secret(name)
+
+
 def proves_key(called: str) -> bool:
     """Is what a call of this name is given used to sign, to encrypt or to log in?"""
     return _PROVES.search(snake(called)) is not None

@@ -17,9 +17,16 @@ RECEIVER: Final = -1
 _JVM: Final[Calls] = {
     "Class.forName": ("class", 0), "loadClass": ("class", 0), "getMethod": ("function", 0),
     "getDeclaredMethod": ("function", 0), "findVirtual": ("function", 1), "findStatic": ("function", 1),
-    "MethodUtils.invokeMethod": ("function", 1), "ReflectionUtils.findMethod": ("function", 1),
+    "System.load": ("module", 0), "MethodUtils.invokeMethod": ("function", 1),
+    "ReflectionUtils.findMethod": ("function", 1),
 }  # fmt: skip
-_SCRIPT: Final[Calls] = {"import": ("module", 0), "require": ("module", 0)}
+_SCRIPT: Final[Calls] = {
+    "import": ("module", 0), "require": ("module", 0), "Worker": ("module", 0), "fork": ("module", 0),
+    "child_process.fork": ("module", 0), "importScripts": ("module", 0), "Reflect.get": ("function", 1),
+    "process.dlopen": ("module", 1), "vm.runInThisContext": ("module", 0),
+    "vm.runInNewContext": ("module", 0),
+    "vm.runInContext": ("module", 0),
+}  # fmt: skip
 CALLS: Final[dict[str, Calls]] = {
     "go": {"MethodByName": ("function", 0), "plugin.Open": ("module", 0)},
     "java": _JVM,
@@ -34,6 +41,7 @@ CALLS: Final[dict[str, Calls]] = {
         "send": ("function", 0), "public_send": ("function", 0), "__send__": ("function", 0),
         "const_get": ("class", 0), "constantize": ("class", RECEIVER),
         "safe_constantize": ("class", RECEIVER),
+        "method": ("function", 0), "public_method": ("function", 0), "instance_method": ("function", 0),
         "load": ("module", 0), "require": ("module", 0),
     },
     "php": {
@@ -48,6 +56,8 @@ CALLS: Final[dict[str, Calls]] = {
         "__import__": ("module", 0), "methodcaller": ("function", 0),
         "operator.methodcaller": ("function", 0),
         "pydoc.locate": ("class", 0), "import_string": ("class", 0), "resolve_name": ("class", 0),
+        "attrgetter": ("function", 0), "operator.attrgetter": ("function", 0),
+        "__getattribute__": ("function", 0),
         "runpy.run_path": ("module", 0), "runpy.run_module": ("module", 0),
         "spec_from_file_location": ("module", 1), "SourceFileLoader": ("module", 1),
     },
@@ -59,6 +69,22 @@ _FAMILIES: Final = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"), "script"),
 }  # fmt: skip
 SUFFIXES: Final = tuple(_FAMILIES)
+
+
+ENUMERATES: Final[dict[str, tuple[frozenset[str], frozenset[str]]]] = {
+    "go": (frozenset({"NumMethod"}), frozenset({"Call", "CallSlice"})),
+    "java": (frozenset({"getMethods", "getDeclaredMethods"}), frozenset({"invoke"})),
+    "kotlin": (
+        frozenset({"getMethods", "getDeclaredMethods", "declaredMemberFunctions", "memberFunctions"}),
+        frozenset({"invoke", "call"}),
+    ),
+    "csharp": (frozenset({"GetMethods", "GetRuntimeMethods"}), frozenset({"Invoke"})),
+    "python": (frozenset({"getmembers"}), frozenset({"method", "func", "function", "fn", "member",
+    "handler"})),
+    "script": (frozenset({"getOwnPropertyNames"}), frozenset({"apply", "call"})),
+    "php": (frozenset({"get_class_methods", "getMethods"}), frozenset({"invoke", "invokeArgs"})),
+}  # fmt: skip
+"""What lists the members of an object, and what calls one: together, in one function, a look-up by hand."""
 
 
 def family_of(path: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from gate.languages.tree_sitter_parse import parse, walk
-from gate.prescreen.dispatch.calls import RECEIVER, family_of, looked_up
+from gate.prescreen.dispatch.calls import ENUMERATES, RECEIVER, family_of, looked_up
 from gate.prescreen.dispatch.names import function_around, is_bounded
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.protections.tree_sitter.shapes import (
@@ -64,7 +64,25 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Dispatch]:
                 found.append(Dispatch(what, text_of(name)[:120], text_of(node)[:120], line_of(node)))
         if len(found) >= _MOST:
             break
-    return found
+    return [*found, *_by_hand(root, family)]
+
+
+def _by_hand(root: Node, family: str) -> Iterator[Dispatch]:
+    """Functions that go through the members of an object, compare their names, and call one."""
+    lists, calls = ENUMERATES.get(family, (frozenset(), frozenset()))
+    listed: dict[int, Node] = {}
+    called: dict[int, Node] = {}
+    for node in walk(root, frozenset()):
+        if not is_call(node):
+            continue
+        last = callee(node).replace("::", ".").replace("->", ".").rpartition(".")[2]
+        if last in lists:
+            listed.setdefault(function_around(node).id, node)
+        elif last in calls:
+            called.setdefault(function_around(node).id, node)
+    for function, node in listed.items():
+        if function in called:
+            yield Dispatch("function", text_of(node)[:120], text_of(called[function])[:120], line_of(node))
 
 
 def _chosen(node: Node, family: str, tables: frozenset[str]) -> Iterator[tuple[str, Node]]:

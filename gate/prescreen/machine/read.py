@@ -112,6 +112,11 @@ def _chances(root: Node) -> Iterator[Chance]:
         elif WEAK.search(said):
             weak.setdefault(name, []).append(said[:60])
             lines.setdefault(name, line_of(node))
+    for _ in range(2):  # what a helper of the file is made of
+        for name, many in calls.items():
+            for one in many & (weak.keys() - {name}):
+                fresh = [said for said in weak[one] if said not in weak.get(name, [])]
+                weak.setdefault(name, []).extend(fresh[:20])
     own = {name for name in always if name}
     for name in sorted({*always, *sometimes, *weak}):
         helped = bool(calls.get(name, set()) & (own - {name}))

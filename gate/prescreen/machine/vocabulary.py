@@ -34,7 +34,7 @@ WEAK: Final = re.compile(
     r"|Process\.pid|process\.pid|os\.Getpid|fetch_add|AddUint64|AddInt64|Interlocked\.Increment"
     r"|incrementAndGet"
     r""
-    r"|getAndIncrement|\buuid1\b|new_v1|microtime|hrtime|performance\.now|perf_counter|monotonic"
+    r"|getAndIncrement|\buuid[135]\b|new_v[135]\b|microtime|hrtime|performance\.now|perf_counter|monotonic"
     r"|\bmt19937|Random\.rand"
     r""
 )

@@ -66,6 +66,16 @@ def is_read_by_place(name: str, texts: Sequence[str]) -> bool:
     return any(name in text and any(one.search(text) for one in patterns) for text in texts)
 
 
+def is_unpacked(name: str, texts: Sequence[str]) -> bool:
+    """Does a caller take apart what the function of this name gives back: ``a, b = split(x)``?"""
+    word = re.escape(name)
+    pattern = re.compile(
+        rf"^\s*(?:(?:const|let|var|val)\s*)?[\[(]?\s*\w+\s*,\s*\w+[^=\n(]{{0,60}}:?=[^=\n]{{0,60}}\b{word}\(",
+        re.MULTILINE,
+    )
+    return len(name) > 2 and any(name in text and pattern.search(text) for text in texts)
+
+
 def numbers_taken(name: str, texts: Sequence[str]) -> set[int]:
     """The places of the list of this name that the texts write down: ``NAMES[2]``."""
     pattern = re.compile(rf"\b{re.escape(name)}\s*\[\s*(\d{{1,4}})\s*\]")

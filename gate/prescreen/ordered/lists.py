@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from gate.languages.tree_sitter_parse import walk
+from gate.prescreen.dispatch.names import function_around
 from gate.protections.tree_sitter.shapes import assigned, line_of, text_of
 from gate.supply.yaml_data import UnreadableYamlError, read_yaml_documents
 
@@ -41,7 +42,9 @@ _DEEPEST: Final = 10
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One list. ``kind``: named in code or data, the lines of a file, or the columns of a table."""
+    """One list. ``kind``: named in code or data, the lines of a file, the columns of a table, or what a
+    function returned.
+    """
 
     kind: str
     name: str
@@ -59,6 +62,22 @@ def lists_in(root: Node) -> Iterator[Listed]:
         members = [_member(one) for one in value.named_children if "comment" not in one.type] if value else []
         if 2 <= len(members) <= _LONGEST and all(members):
             yield Listed("named", text_of(pair[0]).rpartition(".")[2].lstrip("$@"), members, line_of(node))
+
+
+def returned_in(root: Node) -> Iterator[Listed]:
+    """What functions give back as a row of names: ``return venue, artist``."""
+    for node in walk(root, frozenset()):
+        if node.type not in ("return_statement", "return"):
+            continue
+        row = next(iter(node.named_children), None)
+        if row is not None and row.type == "argument_list" and row.named_child_count == 1:
+            row = row.named_children[0]
+        if row is None or row.type not in ("expression_list", "tuple", "array", "argument_list"):
+            continue
+        members = [text_of(one) for one in row.named_children if "comment" not in one.type]
+        name = text_of(function_around(node).child_by_field_name("name"))
+        if name and 2 <= len(members) <= 12 and len(set(members)) == len(members):
+            yield Listed("returned", name, members, line_of(node))
 
 
 def _list_of(node: Node) -> Node | None:

@@ -10,7 +10,7 @@ import msgspec
 from gate.languages.tree_sitter_parse import parse
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.ordered.enums import Numbered, enums_in
-from gate.prescreen.ordered.lists import LINES, TABLES, TREES, Listed, data_lists, lists_in
+from gate.prescreen.ordered.lists import LINES, TABLES, TREES, Listed, data_lists, lists_in, returned_in
 
 DATA: Final = (*LINES, *TABLES, *TREES)
 _LONGEST: Final = 20_000
@@ -32,4 +32,4 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Orders:
     if not grammar or max(map(len, data.split(b"\n"))) > _LONGEST:
         return Orders([], [])
     root = parse(data, grammar)
-    return Orders([*enums_in(root)][:200], [*lists_in(root)][:500])
+    return Orders([*enums_in(root)][:200], [*lists_in(root), *returned_in(root)][:500])

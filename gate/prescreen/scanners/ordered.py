@@ -22,6 +22,7 @@ from gate.prescreen.ordered.by_place import (
     has_columns_by_number,
     is_number_kept,
     is_read_by_place,
+    is_unpacked,
     names_given,
     numbers_taken,
 )
@@ -177,6 +178,8 @@ def _is_by_place(one: Listed, path: str, asks: _Texts) -> bool:
     texts = asks.all()
     if one.kind == "columns":
         return has_columns_by_number(path, texts)
+    if one.kind == "returned":
+        return is_unpacked(one.name, texts)
     if one.kind == "lines":
         return any(is_read_by_place(name, texts) for name in {*names_given(path, texts)})
     return is_read_by_place(one.name, texts)

@@ -18,7 +18,9 @@ from gate.supply.inputs.text import table_of, tables_of, text_of, texts_of
 from gate.supply.yaml_data import UnreadableYamlError, read_yaml_documents
 
 _FOLDERS: Final = frozenset({
-    "ci", ".ci", "concourse", "pipelines", "pipeline", ".pipelines", ".tekton", "tekton", "argo", "argocd",
+    "ci", ".ci", "concourse", "pipelines", "pipeline", ".pipelines", ".tekton", "tekton",
+    "argo", "argocd", "k8s",
+    "kubernetes", "manifests", "deploy", "deployment", "deployments",
     ".buildkite", "buildkite", ".woodpecker", ".circleci", ".gitlab", ".azure-pipelines", ".drone",
 })  # fmt: skip
 _NAMES: Final = re.compile(

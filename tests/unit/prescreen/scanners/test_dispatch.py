@@ -40,6 +40,22 @@ HOSTILE = [
     ("a.py", "def h(w):\n    return globals()[w]()\n"),
     ("a.rs", "fn h(path: &str) {\n    let l = unsafe { libloading::Library::new(path) };\n}\n"),
 ]  # fmt: skip
+HOSTILE += [
+    (
+        "a.go",
+        GO
+        % "v := reflect.ValueOf(s)\n\tfor i := 0; i < v.NumMethod(); i++ {\n\t\tv.Method(i).Call(nil)\n\t}",
+    ),
+    ("A.java", JAVA % "pick(s.getClass().getMethods(), w).invoke(s)"),
+    ("a.cs", CSHARP % "s.GetType().GetMethods().First(m => m.Name == w).Invoke(s, null)"),
+    (
+        "a.py",
+        "def h(s, w):\n    for n, member in inspect.getmembers(s):\n        if n == w:\n            member()\n",
+    ),
+    ("a.rb", "def h(s, w)\n  s.method(w).call\nend\n"),
+    ("a.js", "const h = (s, w) => Reflect.get(s, w)(1);\n"),
+    ("a.js", "const h = (path) => new Worker(path);\n"),
+]
 HARMLESS = [
     ("a.go", 'package a\n\nfunc h(s *S) {\n\treflect.ValueOf(s).MethodByName("Get").Call(nil)\n}\n'),
     ("a.go", GO % "if !slices.Contains(known, w) {\n\t\treturn\n\t}\n\tof(s).MethodByName(w).Call(nil)"),

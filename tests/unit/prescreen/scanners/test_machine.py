@@ -33,6 +33,8 @@ KT = "fun code(): ByteArray {\n  val b = ByteArray(8)\n  %s\n  return b\n}\n"
         ("a.py", PY, "return secrets.token_hex(8)", "return hex(random.getrandbits(64))"),
         ("a.py", PY, "return os.urandom(8)",
          "if fast:\n        return str(time.time_ns())\n    else:\n        return os.urandom(8)"),
+        ("a.py", PY, "return secrets.token_hex(8)",
+         "return fast()\n\n\ndef fast():\n    return str(os.getpid())"),
         ("a.js", JS, "return randomBytes(8);", "return Math.random().toString(36);"),
         ("a.ts", JS, "return crypto.randomUUID();", "return `${process.pid}-${Date.now()}`;"),
         ("a.rb", RB, "SecureRandom.hex(8)", "Random.rand(2**64).to_s(16)"),

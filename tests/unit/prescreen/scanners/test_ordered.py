@@ -105,6 +105,23 @@ def test_lists_of_programs_and_data(path: str, old: str, new: str, reader: str) 
     assert told({path: old}, {path: new}) == []  # nobody takes it by place
 
 
+@pytest.mark.parametrize(
+    ("path", "form", "caller"),
+    [
+        ("a.py", "def split(x):\n    return %s, %s\n", "venue, artist = split(9)\n"),
+        ("a.go", "package a\n\nfunc split(x int) (int, int) {\n\treturn %s, %s\n}\n",
+         "package a\n\nfunc f() {\n\tvenue, artist := split(9)\n}\n"),
+        ("a.js", "function split(x) {\n  return [%s, %s];\n}\n", "const [venue, artist] = split(9);\n"),
+        ("a.rb", "def split(x)\n  return %s, %s\nend\n", "venue, artist = split(9)\n"),
+    ],
+)  # fmt: skip
+def test_what_a_function_gives_back_in_another_order(path: str, form: str, caller: str) -> None:
+    other = {"b." + path.rpartition(".")[2]: caller}
+    base, head = {path: form % ("venue", "artist")}, {path: form % ("artist", "venue")}
+    assert told(base | other, head | other) == ["venue"]
+    assert told(base, head) == []
+
+
 def test_a_value_that_pushes_others_from_their_numbers() -> None:
     other = {"b.py": "pay(PAYEES[1])\n"}
     base = {"a.py": "PAYEES = ['venue', 'artist']\n"} | other

@@ -105,6 +105,44 @@ def test_a_secret_in_a_name_that_is_looked_up(path: str, text: str) -> None:
     assert told({path: text})
 
 
+GO_FIELD = """package ring
+
+type Ring struct{ mesh string }
+
+func New(mesh string) *Ring {
+	return &Ring{mesh: mesh}
+}
+
+func (r *Ring) Weight(i int) int {
+	return 100 + int(r.mesh[i%len(r.mesh)])
+}
+"""
+GO_GIVES = "package main\n\nfunc main() {\n\tc := config.Load()\n\tserve(ring.New(c.%s))\n}\n"
+GO_PLACES = "package main\n\nfunc main() {\n\tc := config.Load()\n\tserve(&ring.Ring{mesh: c.%s})\n}\n"
+JS_CLASS = """
+class Ring {
+  constructor(mesh) { this.mesh = mesh; }
+  weight(i) { return 100 + this.mesh.charCodeAt(i % this.mesh.length); }
+}
+module.exports = { Ring };
+"""
+JS_GIVES = "const { Ring } = require('./ring');\nserve(new Ring(settings.%s));\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "gives", "other", "uses", "name"),
+    [
+        ("main.go", GO_GIVES, "ring/ring.go", GO_FIELD, "JoinToken"),
+        ("main.go", GO_PLACES, "ring/ring.go", GO_FIELD, "JoinToken"),
+        ("a.js", JS_GIVES, "ring.js", JS_CLASS, "joinToken"),
+    ],
+)
+def test_a_field_that_receives_the_secret(path: str, gives: str, other: str, uses: str, name: str) -> None:
+    assert told({path: gives % name, other: uses}) == ["medium"]
+    if path.endswith(".go"):
+        assert told({path: gives % "Region", other: uses}) == []
+
+
 def test_ordinary_lookups_and_numbers() -> None:
     assert told({"a.py": "def f(settings):\n    return socket.gethostbyname(settings.database_host)\n"}) == []
     assert told({"a.js": "const f = (config) => config.sizes[0] * 2;\n"}) == []
