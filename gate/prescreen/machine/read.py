@@ -15,6 +15,7 @@ import msgspec
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.identities.tree_literals import grammar_of
+from gate.prescreen.machine.builds import FACT, left_out
 from gate.prescreen.machine.vocabulary import ACTS, CHECKS, FACTS, RUN, SECURE, WEAK
 from gate.protections.tree_sitter.shapes import assigned, callee, is_call, line_of, text_of
 
@@ -71,7 +72,8 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Facts:
         return Facts([], [])
     root = parse(data, grammar)
     run = PurePosixPath(path).name == "conftest.py" or "pytest" in path or b"globalSetup" in data
-    return Facts([*_chances(root)][:_MOST], [*_decided(root, run=run)][:_MOST])
+    built = [Decided(function, FACT, what, line) for function, what, line in left_out(root, data)]
+    return Facts([*_chances(root)][:_MOST], [*_decided(root, run=run), *built][:_MOST])
 
 
 def name_of(function: Node) -> str:
@@ -146,6 +148,7 @@ def _is_test(branch: Node, part: Node) -> bool:
 
 def _decided(root: Node, *, run: bool) -> Iterator[Decided]:
     known = _asking(root)
+    short = _short(root)
     for node in walk(root, frozenset()):
         if not _BRANCHES.fullmatch(node.type):
             continue
@@ -156,7 +159,7 @@ def _decided(root: Node, *, run: bool) -> Iterator[Decided]:
             continue
         said = text_of(test)[:400]
         function = name_of(function_around(node))
-        fact = _fact(said, known)
+        fact = _fact(said, known) or _fact(said, short.get(function_around(node).id, {}))
         if fact and (what := _among(_behind(node, test), SECURE, CHECKS)):
             yield Decided(function, fact, what, line_of(node))
         elif run and RUN.search(said) and (what := _among(_behind(node, test), ACTS)):
@@ -189,6 +192,19 @@ def _asking(root: Node) -> dict[str, str]:
         if len(found) == before:
             break
     return {name: fact for name, fact in found.items() if len(name) > 2}
+
+
+def _short(root: Node) -> dict[int, dict[str, str]]:
+    """Names of a letter or two that stand for a fact, by function: in others they are something else."""
+    found: dict[int, dict[str, str]] = {}
+    for node in walk(root, frozenset()):
+        pair = assigned(node)
+        if pair is None or pair[1].end_byte - pair[1].start_byte >= 400:
+            continue
+        name = text_of(pair[0]).strip("$@").split(",")[0]
+        if len(name) <= 2 and name.isidentifier() and (fact := _fact(text_of(pair[1]), {})):
+            found.setdefault(function_around(node).id, {})[name] = fact
+    return found
 
 
 def _behind(node: Node, test: Node) -> list[Node]:

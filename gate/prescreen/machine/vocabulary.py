@@ -39,6 +39,10 @@ WEAK: Final = re.compile(
     r""
 )
 FACTS: Final = {
+    "how it is built": re.compile(
+        r"cfg!\(|\bNODE_ENV\b|import\.meta\.env\.(?:DEV|PROD|MODE)|__DEV__|Rails\.env|\bAPP_(?:ENV|DEBUG)\b|__debug__"
+        r"|BuildConfig\.DEBUG|ASPNETCORE_ENVIRONMENT|\.IsDevelopment\(\)|\bgin\.Mode\(\)"
+    ),
     "the number of processors": re.compile(
         r"available_?parallelism|num_cpus|\bNumCPU\b|GOMAXPROCS|availableProcessors|ProcessorCount"
         r"|nprocessors"
@@ -97,7 +101,8 @@ CHECKS: Final = re.compile(
     r"|compare_?digest|timing_?safe\w*|hmac\w*|sign|signed|encrypt\w*|decrypt\w*|seal"
     r"|validate_?(?:token|sig|user|pass|cert)\w*"
     r""
-    r"|require_?(?:auth|login|admin|role)\w*|is_?(?:admin|authorized|allowed|trusted)\w*|has_?permission\w*)$"
+    r"|require_?(?:auth|login|admin|role)\w*|is_?(?:admin|authorized|allowed|trusted)\w*|has_?permission\w*"
+    r"|is_?valid_?(?:sig|token|pass|mac|cert|hmac)\w*)$"
 )
 ACTS: Final = re.compile(
     r"(?:^|[._:])(?:write_text|write_bytes|writeFile(?:Sync)?|appendFile(?:Sync)?|run|check_call"

@@ -40,8 +40,9 @@ DECIDES: Final = rule.meta(
 )
 RULES: Final[tuple[RuleMeta, ...]] = (DECIDES,)
 _READER: Final = Reader("gate.prescreen.machine.read:read", Facts, parses=True, pure=True)
+_BUILDS: Final = r"|#\[cfg|Conditional\(|debug_assert|Debug\.Assert|go:build|\+build"
 _ANY: Final = re.compile(
-    "|".join(one.pattern for one in (SECURE, RUN, *FACTS.values())).encode(), re.IGNORECASE
+    ("|".join(one.pattern for one in (SECURE, RUN, *FACTS.values())) + _BUILDS).encode(), re.IGNORECASE
 )
 _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300

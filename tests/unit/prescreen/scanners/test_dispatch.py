@@ -50,7 +50,7 @@ HOSTILE += [
     ("a.cs", CSHARP % "s.GetType().GetMethods().First(m => m.Name == w).Invoke(s, null)"),
     (
         "a.py",
-        "def h(s, w):\n    for n, member in inspect.getmembers(s):\n        if n == w:\n            member()\n",
+        "def h(s, w):\n    for n, fn in inspect.getmembers(s):\n        if n == w:\n            fn()\n",
     ),
     ("a.rb", "def h(s, w)\n  s.method(w).call\nend\n"),
     ("a.js", "const h = (s, w) => Reflect.get(s, w)(1);\n"),

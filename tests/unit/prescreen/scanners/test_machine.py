@@ -89,6 +89,15 @@ CORES = "Runtime.getRuntime().availableProcessors() > 4"
         ("a.php", "<?php\nfunction f($r) {\n  if (date('N') < 6) {\n    verify($r);\n  }\n}\n"),
         ("a.kt", f"fun f(r: R) {{\n  if ({CORES}) {{\n    verify(r)\n  }}\n}}\n"),
         ("a.py", "def f(r):\n    if os.cpu_count() > 4:\n        verify(r)\n"),
+        ("a.rs", "fn f(r: &R) {\n    #[cfg(debug_assertions)]\n    verify(r);\n    store(r);\n}\n"),
+        ("a.rs", "fn f(r: &R) {\n    debug_assert!(verify_signature(r));\n    store(r);\n}\n"),
+        ("a.cs", 'class A {\n  [Conditional("DEBUG")]\n  void VerifySignature(R r) { check(r); }\n}\n'),
+        ("a.go", "//go:build !prod\n\npackage a\n\nfunc VerifyToken(r R) error {\n\treturn nil\n}\n"),
+        ("a.js", "function f(r) {\n  if (process.env.NODE_ENV !== 'production') verifySignature(r);\n}\n"),
+        (
+            "a.go",
+            "package a\n\nfunc f(r R) {\n\tn := runtime.NumCPU()\n\tif n < 8 {\n\t\tverify(r)\n\t}\n}\n",
+        ),
         ("a.js", "function f(r) {\n  if (os.cpus().length > 4) {\n    verify(r);\n  }\n}\n"),
         ("tests/conftest.py", F_PYTEST),
         ("conftest.py", "def f(session):\n    if not session.testsfailed:\n        subprocess.run(['x'])\n"),
@@ -97,6 +106,21 @@ CORES = "Runtime.getRuntime().availableProcessors() > 4"
 def test_a_fact_that_decides(path: str, head: str) -> None:
     assert told(path, "\n", head) == ["machine.decides"]
     assert told(path, head, head + "\n") == []
+
+
+APART = """package a
+
+func f() int {
+	n := runtime.NumCPU()
+	return n
+}
+
+func g(n int) {
+	if n > 1 {
+		verify(n)
+	}
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -109,6 +133,10 @@ def test_a_fact_that_decides(path: str, head: str) -> None:
             "tests/conftest.py",
             "def f(config):\n    if config.getoption('--update'):\n        path.write_text('x')\n",
         ),
+        ("a.rs", "#[cfg(test)]\nmod tests {\n    fn f() { verify(1); }\n}\n"),
+        ("a.rs", "#[cfg(unix)]\nfn f(r: &R) {\n    verify(r);\n}\n"),
+        ("a.go", "//go:build linux && !cgo\n\npackage a\n\nfunc Verify(r R) error {\n\treturn nil\n}\n"),
+        ("a.go", APART),
         ("tests/test_a.py", "def f(r):\n    if os.cpu_count() > 4:\n        verify(r)\n"),
     ],
 )
