@@ -32,7 +32,16 @@ _TABLE: Final = re.compile(
     r"|ops|operators|visitors?|factories|builders|creators?|loaders?|renderers?|mocks?|hooks|plugins|schemas)$"
 )
 """Names of tables of functions: their keys are the list of what may be called."""
+_NAMES: Final = re.compile(
+    r"ucfirst|lcfirst|str_replace|strtolower|ucwords|sprintf|\$_(?:GET|POST|REQUEST)|->(?:get|input|query)\("
+)
 _INDEX: Final = re.compile(r"(?i)(?:[ijkn]|idx|index|\w*(?:Index|Idx)|.*\.length.*|-?\d+)")
+_SPACES: Final = re.compile(r"^(?:globals|locals|vars)\(|^sys\.modules$|(?:^|\.)__dict__$")
+_ORDINARY: Final = re.compile(
+    r"(?i)\$(?:\w*(?:callback|handler|closure|callable|next|listener|resolver|factory|func|fn|cb)\w*|f|this)"
+)
+"""Variables of PHP that hold functions, as their names say."""
+_ON: Final = ("call", "apply", "bind")
 _TEXTUAL: Final = frozenset({"getattr"})
 _LONGEST: Final = 5_000
 """Bytes of a line from which a file is made by a tool."""
@@ -90,9 +99,11 @@ def _chosen(node: Node, family: str, tables: frozenset[str]) -> Iterator[tuple[s
         yield from _php(node)
     if family == "script" and node.type == "subscript_expression":
         yield from _member(node, tables)
+    if family == "script" and node.type == "pair_pattern":
+        yield from _taken_out(node)
     if family == "python" and node.type == "subscript" and _is_called(node):
         of, name = node.child_by_field_name("value"), node.child_by_field_name("subscript")
-        if text_of(of) in ("globals()", "locals()", "vars()", "sys.modules") and name is not None:
+        if name is not None and _SPACES.search(text_of(of)):
             yield "function", name
     if not is_call(node):
         return
@@ -125,10 +136,49 @@ def _php(node: Node) -> Iterator[tuple[str, Node]]:
         made = next(iter(node.named_children), None)
         if made is not None and made.type == "variable_name":
             yield "class", made
+    if node.type == "function_call_expression":
+        held = node.child_by_field_name("function")
+        if held is None or held.type != "variable_name" or _ORDINARY.fullmatch(text_of(held)):
+            return
+        if _is_text(held):
+            yield "function", held
+    if node.type in (
+        "include_expression",
+        "require_expression",
+        "include_once_expression",
+        "require_once_expression",
+    ):
+        file = inside(node.named_children[0]) if node.named_children else None
+        if file is not None and file.type in ("variable_name", "subscript_expression", "encapsed_string"):
+            yield "module", file
     if node.type in ("member_call_expression", "scoped_call_expression"):
         named = node.child_by_field_name("name")
         if named is not None and named.type in ("variable_name", "encapsed_string"):
             yield "function", named
+
+
+def _is_text(name: Node) -> bool:
+    """Is the variable made of texts in its function, or a parameter that is one, so that it holds a name?"""
+    text = text_of(name)
+    for node in walk(function_around(name), frozenset()):
+        if node.type == "simple_parameter" and text_of(node.child_by_field_name("name")) == text:
+            return text_of(node.child_by_field_name("type")) == "string"
+        pair = assigned(node)
+        if pair is not None and text_of(pair[0]) == text and pair[1].end_byte <= name.start_byte:
+            said = text_of(pair[1])
+            return "binary" in pair[1].type or "string" in pair[1].type or bool(_NAMES.search(said))
+    return False
+
+
+def _taken_out(node: Node) -> Iterator[tuple[str, Node]]:
+    """``const { [name]: run } = object; run()``."""
+    key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+    if key is None or value is None or key.type != "computed_property_name" or not key.named_children:
+        return
+    called = text_of(value)
+    around = walk(function_around(node), frozenset())
+    if any(is_call(one) and text_of(one.child_by_field_name("function")) == called for one in around):
+        yield "function", key.named_children[0]
 
 
 def _member(node: Node, tables: frozenset[str]) -> Iterator[tuple[str, Node]]:
@@ -139,7 +189,12 @@ def _member(node: Node, tables: frozenset[str]) -> Iterator[tuple[str, Node]]:
     owner, text = text_of(of), text_of(name)
     short = owner.rpartition(".")[2].strip("#?!")
     plain = short.lower()
-    if _TABLE.search(plain) or short in tables or _INDEX.fullmatch(text) or text.startswith("Symbol."):
+    if (
+        short in tables
+        or (_TABLE.search(plain) and f"*{short}" not in tables)
+        or _INDEX.fullmatch(text)
+        or text.startswith("Symbol.")
+    ):
         return
     if name.type in ("identifier", "member_expression", "call_expression", "subscript_expression"):
         yield "function", name
@@ -154,6 +209,10 @@ def _is_called(node: Node) -> bool:
         node, parent = parent, parent.parent
     if parent is None:
         return False
+    if parent.type == "attribute" and text_of(node).startswith("sys.modules"):
+        node, parent = parent, parent.parent or parent
+    if parent.type == "member_expression" and text_of(parent.child_by_field_name("property")) in _ON:
+        node, parent = parent, parent.parent or parent
     if is_call(parent) and parent.child_by_field_name("function") == node:
         return True
     pair = assigned(parent)
@@ -178,6 +237,8 @@ def _literal_tables(root: Node) -> frozenset[str]:
             "as_expression",
         ):
             found.add(text_of(pair[0]).rpartition(".")[2].strip("$#"))
+        elif node.type == "namespace_import" and node.named_children:
+            found.add(f"*{text_of(node.named_children[-1])}")  # all of a module, not a table
     return frozenset(found)
 
 

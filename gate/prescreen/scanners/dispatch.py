@@ -48,6 +48,7 @@ _MATTERS: Final = re.compile(
     rb"|GetMethod\("
     rb"|InvokeMember|Assembly|NativeLibrary|\bsend\b|public_send|__send__|const_get|constantize|\bload\b|require"
     rb"|import\s*\("
+    rb"|\]\?\.\(|\]\s*\.(?:call|apply|bind)\b|\{\s*\[|\binclude|\$\w+\(|vars\(|__dict__|sys\.modules"
     rb"|fork|Worker|importScripts|Reflect|vm\.run|\bmethod\b|attrgetter|__getattribute__|getmembers|NumMethod"
     rb"|[gG]et(?:Declared|Runtime)?Methods|getOwnPropertyNames|get_class_methods|System\.load"
     rb"|call_user_func|Reflection|new \$|->\$|->\{|::\$|getattr|import_module|__import__|methodcaller"

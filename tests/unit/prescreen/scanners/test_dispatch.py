@@ -56,7 +56,21 @@ HOSTILE += [
     ("a.js", "const h = (s, w) => Reflect.get(s, w)(1);\n"),
     ("a.js", "const h = (path) => new Worker(path);\n"),
 ]
+HOSTILE += [
+    ("a.py", "def h(s, w):\n    return vars(s)[w]()\n"),
+    ("a.py", "def h(s, w):\n    return type(s).__dict__[w](s)\n"),
+    ("a.py", "import sys\n\ndef h(w):\n    return sys.modules[w].run()\n"),
+    ("a.js", "export const h = (s, w) => s[w]?.();\n"),
+    ("a.js", "export const h = (s, w, a) => s[w].apply(s, a);\n"),
+    ("a.js", "export const h = (s, w) => { const { [w]: run } = s; return run(); };\n"),
+    ("a.js", "import * as ops from './ops.js';\nexport const h = (w) => ops[w]();\n"),
+    ("a.php", "<?php\nfunction h(string $w) {\n  return $w();\n}\n"),
+    ("a.php", "<?php\nfunction h($w) {\n  include $w;\n}\n"),
+]
 HARMLESS = [
+    ("a.php", "<?php\nfunction h($callback) {\n  include __DIR__ . '/x.php';\n  return $callback();\n}\n"),
+    ("a.php", "<?php\nfunction h($run) {\n  return $run();\n}\n"),
+    ("a.js", "export const h = (v, w) => ({ [w]: v });\nconst f = (o) => o.run.apply(o, []);\n"),
     ("a.go", 'package a\n\nfunc h(s *S) {\n\treflect.ValueOf(s).MethodByName("Get").Call(nil)\n}\n'),
     ("a.go", GO % "if !slices.Contains(known, w) {\n\t\treturn\n\t}\n\tof(s).MethodByName(w).Call(nil)"),
     ("A.java", 'class A { Object h() throws Exception {\n  return Class.forName("org.x.Driver");\n} }\n'),
