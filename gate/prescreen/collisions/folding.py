@@ -43,10 +43,16 @@ _CUTS: Final = frozenset({"split", "partition", "explode", "cut", "substringbefo
 _COMPARES: Final = re.compile(
     r"sensitivity['\"]?\s*:\s*['\"](?:base|accent)|CompareOptions\.IgnoreNonSpace|Collator\.PRIMARY"
 )
+_SQL: Final = re.compile(
+    r"\bunaccent\(|COLLATE\s+[\"'`]?\w*(?:_ai_|_ai\b|general_ci|unicode_ci|unicode_520_ci)", re.IGNORECASE
+)
+"""Comparisons of data bases that take accents for nothing."""
 
 
 def folds_in(node: Node) -> Iterator[str]:
     """The kinds of folding that a node by itself is."""
+    if "string" in node.type and node.end_byte - node.start_byte < 2_000 and _SQL.search(text_of(node)):
+        yield "collation"
     if not is_call(node):
         if node.type in ("pair", "member_access_expression", "field_access") and _COMPARES.search(
             text_of(node)

@@ -45,6 +45,9 @@ _ON: Final = ("call", "apply", "bind")
 _TEXTUAL: Final = frozenset({"getattr"})
 _LONGEST: Final = 5_000
 """Bytes of a line from which a file is made by a tool."""
+_LOOSE: Final = frozenset({"identifier", "variable_name", "call_expression", "call"})
+_MOST_ASKED: Final = 300
+"""Names that are followed through their functions: each costs a walk."""
 _MOST: Final = 60
 
 
@@ -67,9 +70,11 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Dispatch]:
     root = parse(data, grammar)
     found: list[Dispatch] = []
     tables = _literal_tables(root) if family in ("script", "php") else frozenset[str]()
+    asked = 0
     for node in walk(root, frozenset()):
         for what, name in _chosen(node, family, tables):
-            if not is_bounded(name):
+            asked += name.type in _LOOSE
+            if asked <= _MOST_ASKED and not is_bounded(name):
                 found.append(Dispatch(what, text_of(name)[:120], text_of(node)[:120], line_of(node)))
         if len(found) >= _MOST:
             break

@@ -32,6 +32,9 @@ _ENDS: Final = frozenset(
 )
 _LONGEST: Final = 5_000
 _MOST: Final = 400
+_MOST_ASKED: Final = 100
+"""Conditions on facts that are followed to what they decide about."""
+_MOST_NODES: Final = 4_000
 _PASSES: Final = 3
 
 
@@ -149,6 +152,7 @@ def _is_test(branch: Node, part: Node) -> bool:
 def _decided(root: Node, *, run: bool) -> Iterator[Decided]:
     known = _asking(root)
     short = _short(root)
+    asked = 0
     for node in walk(root, frozenset()):
         if not _BRANCHES.fullmatch(node.type):
             continue
@@ -160,6 +164,9 @@ def _decided(root: Node, *, run: bool) -> Iterator[Decided]:
         said = text_of(test)[:400]
         function = name_of(function_around(node))
         fact = _fact(said, known) or _fact(said, short.get(function_around(node).id, {}))
+        asked += bool(fact) or run
+        if asked > _MOST_ASKED:
+            return
         if fact and (what := _among(_behind(node, test), SECURE, CHECKS)):
             yield Decided(function, fact, what, line_of(node))
         elif run and RUN.search(said) and (what := _among(_behind(node, test), ACTS)):
@@ -220,8 +227,12 @@ def _behind(node: Node, test: Node) -> list[Node]:
 
 
 def _among(nodes: list[Node], *patterns: re.Pattern[str]) -> str:
+    count = 0
     for top in nodes:
         for node in walk(top, frozenset()):
+            count += 1
+            if count > _MOST_NODES:
+                return ""
             said = _leaf(node)
             if said and any(pattern.search(said) for pattern in patterns):
                 return said[:80]

@@ -5,6 +5,7 @@ Every value of base is still there, and the code that takes them by place did no
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -54,9 +55,16 @@ _CODE: Final = (
     ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".java", ".kt", ".cs", ".rb",
     ".php", ".rs", ".sh",
 )  # fmt: skip
+_ROW: Final = re.compile(
+    rb"^\s*[\w\"'`.:@$%-]+(?:\s*=\s*[\w.]*\(?\)?)?\s*,?\s*(?:(?://|#).*)?$|[\[{].*,|\breturn\b.*,|%[wi]\["
+    rb"|\b(?:of|listOf|asList|range)\(|\benum\b|\biota\b"
+)
+"""Lines that may be a member of an enum, a list, or a row that is returned."""
 _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300
 _MOST: Final = 5
+_MOST_ASKED: Final = 60
+"""Lists of one file that the project is searched for."""
 _MOST_CODE: Final = 3_000
 _MOST_BYTES: Final = 48 << 20
 _NEVER: Final = ("package-lock.json", "package.json", "tsconfig.json", "composer.json", "pyproject.toml")
@@ -78,7 +86,9 @@ class Ordered:
         asks = _Texts(request.head)
         found: list[Finding] = []
         for source in some:
-            if source.path in base:
+            if time.monotonic() > until:
+                unread.append((source.path, "past the time"))
+            elif source.path in base:
                 old, new = base[source.path], head[source.path]
                 found += [*_renumbered(source, old, new, asks), *_moved(source, old, new, asks)][:_MOST]
         return ended(self.name, found, unread)
@@ -110,7 +120,12 @@ def _is_read(source: Source) -> bool:
     path = source.path
     known = path.endswith((".py", ".pyw")) or bool(grammar_of(path)) or path.lower().endswith(DATA)
     aside = is_test_code(path) or is_example(path) or "lock" in PurePosixPath(path).name
-    return known and not aside and len(source.head) <= _LARGEST and not path.endswith(_NEVER)
+    if not known or aside or len(source.head) > _LARGEST or path.endswith(_NEVER):
+        return False
+    if path.lower().endswith(DATA):
+        return True
+    old, new = set((source.base or b"").split(b"\n")), set(source.head.split(b"\n"))
+    return any(len(line) < 2_000 and _ROW.search(line) for line in old ^ new) or old == new
 
 
 def _renumbered(source: Source, old: Orders, new: Orders, asks: _Texts) -> Iterator[Finding]:
@@ -149,6 +164,7 @@ def _shifted(was: Numbered, now: Numbered) -> list[tuple[str, int, int, int]]:
 
 def _moved(source: Source, old: Orders, new: Orders, asks: _Texts) -> Iterator[Finding]:
     before: dict[tuple[str, str], list[Listed]] = {}
+    asked = 0
     for one in old.lists:
         before.setdefault((one.kind, one.name), []).append(one)
     for one in new.lists:
@@ -156,6 +172,9 @@ def _moved(source: Source, old: Orders, new: Orders, asks: _Texts) -> Iterator[F
         if len(twins) != 1 or twins[0].values == one.values:
             continue
         was = twins[0].values
+        asked += 1
+        if asked > _MOST_ASKED:
+            break
         permuted = sorted(was) == sorted(one.values)
         if (permuted and _is_by_place(one, source.path, asks)) or (
             not permuted and one.kind == "named" and _is_pushed(one, was, asks)

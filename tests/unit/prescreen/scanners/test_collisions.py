@@ -101,6 +101,8 @@ def test_a_second_name_is_no_change_of_the_first() -> None:
         ("a.cs", "class A { string Key(string host) { return host; } }\n",
          "class A { string Key(string host) { return host.Normalize(NormalizationForm.FormKC); } }\n",
          "compatibility"),
+        ("users.py", "def find(email):\n    return one('SELECT 1 FROM u WHERE email = ?')\n",
+         "def find(email):\n    return one('SELECT 1 FROM u WHERE unaccent(email) = ?')\n", "collation"),
         ("users.js", "function same(user, other) {\n  return user.localeCompare(other) === 0;\n}\n",
          "function same(user, other) {\n  return user.localeCompare(b, 'en', { sensitivity: 'base' });\n}\n",
          "collation"),
