@@ -61,7 +61,7 @@ _ROW: Final = re.compile(
 )
 """Lines that may be a member of an enum, a list, or a row that is returned."""
 _LARGEST: Final = 1 << 19
-_MOST_FILES: Final = 300
+_MOST_FILES: Final = 600
 _MOST: Final = 5
 _MOST_ASKED: Final = 60
 """Lists of one file that the project is searched for."""
