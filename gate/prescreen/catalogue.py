@@ -8,19 +8,23 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.outcome import UNSCANNED
 from gate.prescreen.python_ast.rule import ast_rules, plugin_rules
 from gate.prescreen.scanners import (
+    collisions,
     commands,
     deletions,
     dependencies,
     destinations,
     digest_grants,
+    dispatch,
     governance,
     guarded_scripts,
     hidden_text,
     identities,
     imports,
     infrastructure,
+    machine,
     named,
     opaque,
+    ordered,
     protections,
     search_order,
     secret_uses,
@@ -38,13 +42,17 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
     for text_rule in (*hidden_text.RULES, *commands.RULES):
         yield text_rule.meta, text_rule.page
     for meta in (
+        *collisions.RULES,
+        *ordered.RULES,
         *secrets.RULES,
         *opaque.RULES,
         *governance.RULES,
         *deletions.RULES,
         *dependencies.RULES,
         *destinations.RULES,
+        *dispatch.RULES,
         *identities.RULES,
+        *machine.RULES,
         *named.RULES,
         *search_order.RULES,
         *shifted_arguments.RULES,

@@ -18,18 +18,22 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Progress, Sc
 from gate.prescreen.outcome import UNSCANNED, ended
 from gate.prescreen.python_ast.scanner import PyAst
 from gate.prescreen.scanners.bandit import Bandit
+from gate.prescreen.scanners.collisions import Collisions
 from gate.prescreen.scanners.commands import Commands
 from gate.prescreen.scanners.deletions import DeletionsTaken
 from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.destinations import Destinations
+from gate.prescreen.scanners.dispatch import DispatchByName
 from gate.prescreen.scanners.governance import Governance
 from gate.prescreen.scanners.guarded_scripts import GuardedScripts
 from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.identities import Identities
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
+from gate.prescreen.scanners.machine import Machine
 from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
+from gate.prescreen.scanners.ordered import Ordered
 from gate.prescreen.scanners.protections import Protections
 from gate.prescreen.scanners.search_order import SearchOrder
 from gate.prescreen.scanners.secret_uses import SecretUses
@@ -54,14 +58,18 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Opaque(),
         Governance(),
         GuardedScripts(),
+        Collisions(),
         Commands(),
         DeletionsTaken(),
         Dependencies(),
         Destinations(),
+        DispatchByName(),
         Identities(),
         Imports(),
         Infrastructure(),
+        Machine(),
         NamedThings(),
+        Ordered(),
         Protections(),
         SearchOrder(),
         SecretUses(),

@@ -183,6 +183,15 @@ _SENDS: Final = frozenset({
     "new_request_with_context", "mail", "beacon",
     "send_report", "report_error",
 })  # fmt: skip
+_NAME_LOOKUPS: Final = frozenset({
+    "getaddress", "getaddresses", "getaddrinfo", "gethostbyname", "gethostbyname_ex", "getresources",
+    "getresource", "each_address", "lookup_host", "lookup_ip", "lookup_ip_addr", "lookup_txt", "lookup_cname",
+    "resolve4", "resolve6", "resolve_txt", "resolve_any", "resolve_cname", "get_host_addresses",
+    "get_host_addresses_async", "get_host_entry", "get_host_entry_async", "dns_get_record", "checkdnsrr",
+    "to_socket_addrs", "get_all_by_name",
+})  # fmt: skip
+"""Questions for the address of a host: whoever has the zone reads the labels."""
+_RESOLVERS: Final = re.compile(r"(?:^|_)(?:dns|resolver|resolv|inet_address)$")
 _CLIENTS: Final = re.compile(r"client|(?:^|_)(?:api|http|session|gateway|carrier|vendor)$")
 _WRITES: Final = frozenset({
     "write_text", "write_bytes", "write_file", "write_file_sync", "append_file", "append_file_sync",
@@ -277,7 +286,16 @@ def way_of(path: Sequence[str], given: Sequence[str]) -> Way | None:
         return "bundle"
     if _is_file(last, before):
         return "file"
+    if asks_for_name(path):
+        return "sent"
     return "sent" if last in _SENDS or (last in _CALLS and _CLIENTS.search(snake(before))) else None
+
+
+def asks_for_name(path: Sequence[str]) -> bool:
+    """Does the call ask for the address of a host?"""
+    last, before = snake(path[-1]) if path else "", snake(path[-2]) if len(path) > 1 else ""
+    of_names = last in ("resolve", "lookup", "query", "get_by_name") and _RESOLVERS.search(before)
+    return last in _NAME_LOOKUPS or bool(of_names)
 
 
 def _is_log(last: str, before: str, given: Sequence[str]) -> bool:

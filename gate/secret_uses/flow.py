@@ -14,6 +14,7 @@ from typing import Final
 from gate.secret_uses.calls import (
     MUTATORS,
     SETTERS,
+    asks_for_name,
     encrypts,
     handed_on,
     makes_each,
@@ -48,7 +49,7 @@ from gate.secret_uses.sources import (
     some,
     source_of,
 )
-from gate.secret_uses.steps import ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
+from gate.secret_uses.steps import BITS, ENVIRONMENT, ERROR, HOLDER, RECEIVER, ROUTE, SETTING, SPREAD, Step
 
 _PASSES: Final = 3
 _STEPS: Final = 400_000
@@ -150,6 +151,8 @@ class _Flow:
             return self._mixed(every, step.line, scope, "xor")
         if step.kind == "sum":
             taken = [value for value in every if "item" in value.marks]
+            if step.name and step.name[0] in BITS:  # no text has bits: it is a byte
+                taken = [more(value, ("code",)) for value in taken]
             rest = [value for value in every if "item" not in value.marks]
             return [*self._mixed(taken, step.line, scope), *rest]
         if step.kind == "plus":
@@ -252,6 +255,7 @@ class _Flow:
                     self.ledger.tell(self.run(one, scope), "bundle", sink, one.line, scope.name)
             self._tests -= key == "test"
             self._kept(key, values)
+            self.ledger.placed(key, values)
             if key == SPREAD:
                 whole = marked((v for v in values if v.kind in FAINT and v.marks <= {"char"}), "spread")
                 self.ledger.tell(whole, "returned", "another object", part.line, scope.name)
@@ -454,7 +458,12 @@ class _Flow:
             if key in _HEADERS:
                 self._headers(part, scope)
             elif way is not None:
-                address = way == "sent" and number == 0 and part.kind in ("name", "text", "plus")
+                address = (
+                    way == "sent"
+                    and number == 0
+                    and not asks_for_name(path)
+                    and part.kind in ("name", "text", "plus")
+                )
                 told = [v for v in values if not address or {"mixed", "sealed"} & v.marks]
                 told = [*keyed(key if key != SPREAD else "", told)]
                 self.ledger.tell(told, way, ".".join(path), step.line, scope.name)

@@ -127,6 +127,18 @@ def locals_of(body: Node) -> Iterable[str]:
             yield plain(name)
 
 
+def bare_methods(root: Node) -> frozenset[str]:
+    """Ruby: methods of the file that may be called without brackets, as no variable has their name."""
+    methods: set[str] = set()
+    variables: set[str] = set()
+    for node in walk(root, frozenset()):
+        if node.type in ("method", "singleton_method"):
+            methods.add(plain(under(node, "name")))
+        elif node.type in ("assignment", "operator_assignment"):
+            variables.add(plain(under(node, "left")))
+    return frozenset(methods - variables)
+
+
 def fields_of(node: Node) -> Iterable[str]:
     """Names of a class's fields in languages where they need no ``this``."""
     body = under(node, "body") or next((n for n in node.named_children if n.type == "class_body"), None)

@@ -17,6 +17,7 @@ from gate.secret_uses.generic_parts import (
     CLASSES,
     NAMES,
     NOTHING,
+    bare_methods,
     fields_of,
     holders,
     injected_fields,
@@ -60,8 +61,7 @@ _TESTS: Final = frozenset({
 _SUMS: Final = frozenset({"*", "-", "%", "&", "<<", ">>", ">>>", "shl", "shr", "ushr", "and", "rem"})
 _INTEGERS: Final = frozenset({
     "int", "long", "short", "byte", "uint", "ulong", "u8", "u16", "u32", "u64", "u128", "usize", "i32",
-    "i64", "Int",
-    "Long", "integer", "ushort", "sbyte",
+    "i64", "Int", "Long", "integer", "ushort", "sbyte",
 })  # fmt: skip
 _CONSTRUCTORS: Final = frozenset({"initialize", "__construct", "new"})
 _RAISES: Final = frozenset({"raise", "fail", "panic"})
@@ -72,14 +72,16 @@ _LAST_IS_GIVEN: Final = frozenset({"tree_sitter_ruby", "tree_sitter_rust"})
 def program_steps(data: bytes, grammar: str) -> Step:
     """All of a file."""
     root = parse(data, grammar)
-    return _Reader(grammar).block(root.named_children, 1)
+    bare = bare_methods(root) if grammar == "tree_sitter_ruby" else frozenset[str]()
+    return _Reader(grammar, bare).block(root.named_children, 1)
 
 
 class _Reader:
     """``fields``: names of the class that is being read; ``own``: names of the function, which hide them."""
 
-    def __init__(self, grammar: str) -> None:
+    def __init__(self, grammar: str, bare: frozenset[str] = frozenset()) -> None:
         self.grammar = grammar
+        self.bare = bare
         self.fields: frozenset[str] = frozenset()
         self.own: frozenset[str] = frozenset()
         self.classes: list[str] = []
@@ -133,6 +135,8 @@ class _Reader:
 
     def _name(self, node: Node) -> Step:
         name = plain(node)
+        if name in self.bare and name not in self.own and node.type == "identifier":
+            return Step("call", line_of(node), (name,))
         if node.type == "instance_variable" or (name in self.fields and name not in self.own):
             return Step("name", line_of(node), ("this", name))
         return Step("name", line_of(node), ("this" if name == "self" else name,))
@@ -306,7 +310,7 @@ class _Reader:
         if said == "<<" and self.grammar == "tree_sitter_ruby" and named[-1:] and named[-1].type != "integer":
             return Step("assign", line, ("+=",), [(TARGET, steps[0]), ("", steps[1])])
         if said in _SUMS and len(steps) == 2:
-            return several("sum", line, steps)
+            return several("sum", line, steps, (said,))
         if said in ("+", ".") and len(steps) == 2:
             texts = tuple(literal(n) for n in named if n.type in _TEXTS and not self.step(n).parts)
             return several("plus", line, steps, texts)

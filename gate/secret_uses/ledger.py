@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gate.secret_uses.facts import Hit, Outline, Use, Way
-from gate.secret_uses.names import authenticates, is_credential_entry
+from gate.secret_uses.names import authenticates, is_credential_entry, is_general, is_secret, names_secret
 from gate.secret_uses.sources import FAINT, Value, Values, more, some
 
+PLACED: Final = "@placed"
+"""What stands before a field that a secret was put into."""
 _USES: Final = 200
 _HITS: Final = 20
 _LEAVING: Final = frozenset({"header", "answer", "sent", "file", "log", "label"})
@@ -56,6 +58,13 @@ class Ledger:
     def proves(self, values: Iterable[Value]) -> None:
         """These sign, encrypt or log in."""
         self.keys.update(f"{value.origin}.{value.secret}" for value in values if value.kind in FAINT)
+
+    def placed(self, key: str, values: Iterable[Value]) -> None:
+        """These stand under this name in a table: the field holds a secret since, whatever it is called."""
+        if key.isidentifier() and not (is_general(key) or is_credential_entry(key) or is_secret(key)):
+            plain = (v for v in values if not {"hashed", "sealed", "part", "item"} & v.marks)
+            if any(v.kind == "one" or (v.kind in FAINT and names_secret(v.secret)) for v in plain):
+                self.keys.add(f"{PLACED}.{key}")
 
     def outlines(self) -> Iterator[Outline]:
         """The functions of the file that take a parameter to pieces."""

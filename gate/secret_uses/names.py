@@ -47,6 +47,8 @@ _KEY: Final = re.compile(
 _PROVES: Final = re.compile(
     r"hmac|secret_key_spec|basic_auth|(?:^|_)(?:ftp|sftp|smtp|imap|ldap|ssh|login|log_in|authenticate|connect|auth)(?:_|$)"
     r"|cipher|signer|serializer|(?:^|_)sign$|password_?auth"
+    r"|constant_time|compare_digest|timing_safe|secure_compare|hash_equals|fixed_time|equals_constant|time_constant"
+    r"|(?:^|_)ct_eq$|(?:^|_)message_digest_is_equal$"
 )
 _CREDENTIAL_ENTRIES: Final = frozenset({
     "authorization", "proxy_authorization", "x_api_key", "x_auth_token", "api_key", "apikey",
@@ -109,6 +111,11 @@ def is_settings_type(kind: str) -> bool:
 def tells_key(name: str) -> bool:
     """Does an attribute say by its own name that it is a key or a password, whatever it belongs to?"""
     return _KEY.search(snake(name)) is not None
+
+
+def names_secret(name: str) -> bool:
+    """Does an attribute say by its own name, of several words, that it is a secret: ``join_token``?"""
+    return "_" in snake(name) and is_secret(name)
 
 
 def proves_key(called: str) -> bool:

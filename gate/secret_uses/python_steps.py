@@ -150,7 +150,8 @@ def _binary(node: ast.BinOp, line: int) -> Step:
         return several("plus", line, both, (said,) if said else ())
     if isinstance(node.op, ast.BitOr | ast.Div | ast.FloorDiv):  # sets, paths
         return several("any", line, both)
-    return several("sum", line, both)
+    shifts = isinstance(node.op, ast.LShift | ast.RShift)
+    return several("sum", line, both, (">>",) if shifts else ())
 
 
 def _comprehension(node: _COMPREHENSION, line: int) -> Step:

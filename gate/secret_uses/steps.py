@@ -6,7 +6,7 @@ The readers of each language write it and flow.py reads it, so that what a use i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 Kind = Literal[
     "name", "call", "map", "list", "text", "plus", "xor", "sum", "index", "slice", "test", "any", "item",
@@ -30,6 +30,10 @@ SETTING = "@setting"
 """The key of a part that says: the field of this name is filled from the configuration."""
 ROUTE = "@route"
 """The key of a part that says: this function answers requests."""
+
+
+BITS: Final = frozenset({"&", "<<", ">>", ">>>", "shl", "shr", "ushr"})
+"""Operators that take a number's bits."""
 
 
 @dataclass(slots=True)

@@ -172,7 +172,7 @@ def _operation(node: Node) -> Step:
     if said == "^":
         return several("xor", _line(node), steps)
     if said in _SUMS and len(steps) == 2:
-        return several("sum", _line(node), steps)
+        return several("sum", _line(node), steps, (said,))
     if said == "+" and len(steps) == 2:
         texts = tuple(text for side in sides if (text := _literal(side)))
         return several("plus", _line(node), steps, texts)
@@ -225,6 +225,30 @@ def _assignment(node: Node) -> Step:
     )
 
 
+def _composite(node: Node) -> Step:
+    """Go's ``T{field: value}``: a table, and what the fields of a ``T`` hold since."""
+    body = _field(node, "body")
+    kind = node.child_by_field_name("type")
+    if body.kind != "map" or kind is None or kind.type not in ("type_identifier", "qualified_type"):
+        return body
+    fields = [
+        Step("assign", part.line, ("=",), [(TARGET, Step("name", part.line, ("this", key))), ("", part)])
+        for key, part in body.parts
+        if key.isidentifier() and part.kind != "const"
+    ]
+    return several("any", _line(node), [body, *fields])
+
+
+def _received(step: Step, name: str) -> None:
+    """Go's receiver under the name that others have for it."""
+    waiting = [step]
+    while waiting:
+        one = waiting.pop()
+        if one.kind in ("name", "call") and len(one.name) > 1 and one.name[0] == name:
+            one.name = ("this", *one.name[1:])
+        waiting += (part for _, part in one.parts)
+
+
 def _function(node: Node) -> Step:
     name = _said(node.child_by_field_name("name")).removeprefix("#")
     if not name and node.parent is not None and node.parent.type in ("variable_declarator", "pair"):
@@ -239,6 +263,10 @@ def _function(node: Node) -> Step:
     if body is not None:
         made = _step(body)
         is_block = body.type in ("statement_block", "block")
+        receiver = node.child_by_field_name("receiver")
+        for one in receiver.named_children if receiver is not None else ():
+            if own := _said(one.child_by_field_name("name")):
+                _received(made, own)
         inner.append(("", made if is_block else several("return", _line(body), [made])))
     return Step("function", _line(node), (name, *names), inner)
 
@@ -286,6 +314,6 @@ _MADE: Final = _by({
     _class: "class_declaration class",
     _imports: "import_statement",
     _import_spec: "import_spec",
-    lambda node: _field(node, "body"): "composite_literal",
+    _composite: "composite_literal",
     lambda node: several("slice", _line(node), [_field(node, "operand")]): "slice_expression",
 })  # fmt: skip

@@ -16,8 +16,9 @@ from gate.model.change import Tree
 from gate.secret_uses.compare import NewUse
 from gate.secret_uses.facts import FileUses, Outline, Use
 from gate.secret_uses.generic_steps import GRAMMARS
+from gate.secret_uses.ledger import PLACED
 from gate.secret_uses.modules import module_files, settings_files
-from gate.secret_uses.names import is_general, tells_key
+from gate.secret_uses.names import is_general, names_secret, tells_key
 from gate.secret_uses.reader import packed
 from gate.secret_uses.shell_uses import ENDINGS as SHELL
 from gate.secret_uses.steps import ENVIRONMENT, ERROR
@@ -28,6 +29,8 @@ ENDINGS: Final = (
 _READER: Final = Reader("gate.secret_uses.reader:read", FileUses, parses=True, pure=True)
 _HOLD_ALWAYS: Final = frozenset({"current_app.config", "app.config"})
 """Settings of a framework that have a secret wherever they are filled: Flask's its SECRET_KEY."""
+_BYTES_OF: Final = frozenset({"code", "xor", "bytes", "coded"})
+"""Marks of a value whose bytes are computed with: pieces of a sentence, as a lexer has them, are none."""
 _MOST: Final = 60
 _BYTES: Final = 200_000
 
@@ -105,16 +108,23 @@ class Evidence:
         """Does the name say so, or is what has it signed, encrypted or logged in with, here or elsewhere?"""
         if tells_key(use.secret):
             return True
+        in_bytes = not _BYTES_OF.isdisjoint(use.marks)
+        if in_bytes and (names_secret(use.secret) or self._is_placed(use.secret)):
+            return True
         here = self._known.get(path, FileUses())
         if any(key.rpartition(".")[2] == use.secret for key in here.keys):
             return True
         if is_general(use.secret):
             return False
         owned = f".{use.secret}" if path.endswith(SHELL) else f"{use.origin}.{use.secret}"
-        if use.origin in ("this", "self", "cls"):
+        if use.origin in ("this", "self", "cls") and not path.endswith(".go"):
             return False
         self._learn(self._neighbours(path, use.secret))
         return any(key.endswith(owned) for facts in self._known.values() for key in facts.keys)
+
+    def _is_placed(self, name: str) -> bool:
+        """Does a changed file put a secret into a field of this name?"""
+        return any(f"{PLACED}.{name}" in facts.keys for facts in self._known.values())
 
     def _neighbours(self, path: str, word: str) -> list[str]:
         """Files of the same language that have this word, the nearest first."""

@@ -66,7 +66,7 @@ _SPEAKS: Final = re.compile(
     r"secret|seed|token|passw|passphrase|api_?key|_key|private_?key|credential|dsn|_ur[il]|connection|settings|config|conf"
     r"|cfg|environ|process\.env|loadEnv|signing|authorization|options|getenv|\bENV\b|\$_ENV|error|exception"
     r"|\bord\(|\.ord\b|charCodeAt|codePointAt|from_bytes|crc32|adler32|\^|\bxor\b|byte|unpack|base_convert|hexdec|encrypt|\bseal\b|hmac|login|charAt|\.\.\.\w|\*\*\w|\bu(?:8|32|64)\b"
-    r"|\$\{?[A-Z]",
+    r"|\$\{?[A-Z]|%\s*(?:len\(|\w+\.(?:length|size|len|count)\b)|(?:>>|&)\s*(?:0x|\d)",
     re.IGNORECASE,
 )
 """Words without one of which a text has no secret that could be told by its name."""

@@ -156,7 +156,7 @@ def _findings(source: Source, found: Iterator[InputDifference]) -> Iterator[Find
         yield finding(
             meta,
             message,
-            line_naming(source, one.needle if one.what == "source" else one.name),
+            line_naming(source, one.needle if one.what == "source" else one.name.rpartition(" ")[2]),
             shape=one.told,
             evidence=evidence,
             severity=Severity(one.level),

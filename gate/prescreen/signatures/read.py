@@ -86,11 +86,24 @@ def _functions(tree: ast.AST) -> Iterator[Function]:
             inner = within
             if isinstance(child, ast.ClassDef):
                 inner = f"{within}{child.name}."
+                if fields := _fields(child):
+                    yield Function(f"{within}{child.name}", fields, child.lineno)
             elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
                 names = [arg.arg for arg in (*child.args.posonlyargs, *child.args.args)]
                 names = names[1:] if within and names[:1] and names[0] in _OWN else names
                 yield Function(f"{within}{child.name}", names, child.lineno)
             waiting.append((child, inner))
+
+
+def _fields(node: ast.ClassDef) -> list[str]:
+    """Fields of a data class or a named tuple: what its calls give by place."""
+    marks = [ast.unparse(one) for one in node.decorator_list]
+    made = any(one.partition("(")[0].endswith(("dataclass", "define", "frozen", "attr.s")) for one in marks)
+    named = any(ast.unparse(base).endswith("NamedTuple") for base in node.bases)
+    if not (made or named) or any("kw_only=True" in one for one in marks):
+        return []
+    fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
+    return [one.target.id for one in fields if isinstance(one.target, ast.Name)]
 
 
 def _calls(tree: ast.AST) -> Iterator[Call]:

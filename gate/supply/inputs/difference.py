@@ -130,7 +130,11 @@ class _Look:
         fresh = sorted(p for p in origins(one, self.kind) - had if not _is_unsaid(p, had))
         if fresh:
             yield self._moved(one, nearest, fresh)
-        elif self.kind != "images" and one.revision == nearest.revision and _is_replaced(one, twins):
+        elif (
+            self.kind not in ("images", "pipelines")
+            and one.revision == nearest.revision
+            and _is_replaced(one, twins)
+        ):
             told = f"{label} has another hash than before; neither its version nor its source changed"
             fixed = self.kind == "lock" and one.kind == "registry"
             yield _told("content", "critical" if fixed else "high", one, told, "hash")
@@ -138,8 +142,8 @@ class _Look:
             told = f"{label} may have the content of {more} more hashes than before, under the same version"
             few = more <= _FEW_MORE or sum(map(len, _digests(twins).values())) <= _FEW_FILES
             yield _told("content", "medium" if few else "low", one, told, "more hashes")
-        if not fresh and self.kind in ("lock", "images") and _lost(one, before):
-            level = "low" if self.kind == "images" else "medium"
+        if not fresh and self.kind in ("lock", "images", "pipelines") and _lost(one, before):
+            level = "medium" if self.kind == "lock" else "low"
             told = f"{label} is no longer held by a hash that can be trusted"
             yield _told("integrity", level, one, told, "lost")
         if one.runs and self.told_runs and not any(other.runs for other in before):
@@ -174,7 +178,7 @@ class _Look:
     def _level(self, fresh: list[str]) -> Level:
         if all(is_usual(p) for p in fresh):
             return "low"
-        if self.kind in ("images", "tools") or all(p.startswith("path:") for p in fresh):
+        if self.kind in ("images", "tools", "pipelines") or all(p.startswith("path:") for p in fresh):
             return "medium"
         return "medium" if all(p.startswith("registry:") and self.is_known(p) for p in fresh) else "high"
 
@@ -182,19 +186,21 @@ class _Look:
         """Does a file that people read name these places? An image must take no other's place."""
         if self.kind == "lock":
             return self.around.declared() >= set(foreign)
-        return not (self.kind == "images" and self.lost) and all(f.startswith(_FORGES) for f in foreign)
+        return not (self.kind in ("images", "pipelines") and self.lost) and all(
+            f.startswith(_FORGES) for f in foreign
+        )
 
     def added(self, one: Input) -> Iterator[InputDifference]:
         """An input under a new name."""
         foreign = sorted(p for p in origins(one, self.kind) if not self.is_known(p))
         label = _label(one)
-        begun = self.is_new_file and self.kind in ("images", "repositories")
+        begun = self.is_new_file and self.kind in ("images", "repositories", "pipelines")
         if foreign:
             where = _where(one, foreign[0])
             told = f"{label} is new and comes from {where}, where nothing came from before"
             loose = self.pinned and not one.archives
             told += "; the others here are held by their digests, this one by nothing" if loose else ""
-            plain = self._is_plain_to_see(foreign) and not loose
+            plain = self._is_plain_to_see(foreign) and not loose and not one.credentialed
             level: Level = "low" if begun or plain else "medium"
             yield InputDifference(
                 what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]

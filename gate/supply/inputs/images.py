@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.supply.inputs.model import Archive, Input, Inputs, UnreadableInputError
-from gate.supply.inputs.text import json_table, plain_json, table_of, tables_of, text_of, texts_of, yaml_table
+from gate.supply.inputs.text import (
+    json_table,
+    lines_of_dockerfile,
+    plain_json,
+    table_of,
+    tables_of,
+    text_of,
+    texts_of,
+    yaml_table,
+)
 
 _DEPTH: Final = 12
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
@@ -39,7 +48,7 @@ def dockerfile(text: str) -> Inputs:
     found: list[Input] = []
     stages: set[str] = {"scratch"}
     values: dict[str, str] = {}
-    for line in _lines(text):
+    for line in lines_of_dockerfile(text):
         words = line.split()
         word = words[0].upper()
         if word == "ARG" and len(words) > 1:
@@ -55,22 +64,6 @@ def dockerfile(text: str) -> Inputs:
             if word == "FROM" and len(words) > 2 and words[-2].upper() == "AS":
                 stages.add(words[-1].lower())
     return Inputs(kind="images", inputs=tuple(dict.fromkeys(found)))
-
-
-def _lines(text: str) -> Iterator[str]:
-    joined = ""
-    for raw in text.splitlines():
-        if raw.lstrip().startswith("#"):
-            continue
-        bare = raw.rstrip()
-        if bare.endswith(("\\", "`")):
-            joined += bare[:-1] + " "
-            continue
-        if line := (joined + bare).strip():
-            yield line
-        joined = ""
-    if joined.strip():
-        yield joined.strip()
 
 
 def _named(word: str, words: list[str], stages: set[str]) -> list[str]:

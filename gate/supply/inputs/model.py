@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 SourceKind = Literal["registry", "url", "path", "vcs"]
-FileKind = Literal["lock", "manifest", "settings", "images", "repositories", "tools"]
+FileKind = Literal["lock", "manifest", "settings", "images", "repositories", "tools", "pipelines"]
 MOST: Final = 20_000
 """Inputs of one file; more is refused."""
 
@@ -39,7 +39,7 @@ class Input:
     it where that differs (an alias). ``where`` is the registry, address, folder or repository; empty for the
     registry of the settings. ``version`` is the exact one of a lock, else what is asked for. ``revision`` is
     a commit, a tag or a branch of a repository. ``needs`` are names that it depends on; ``runs`` says that
-    code of it runs when it is installed.
+    code of it runs when it is installed, ``credentialed`` that it runs where a pipeline's credentials are.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Input:
     archives: tuple[Archive, ...] = ()
     needs: tuple[str, ...] = ()
     runs: bool = False
+    credentialed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

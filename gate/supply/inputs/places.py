@@ -122,7 +122,7 @@ def origins(one: Input, kind: FileKind) -> frozenset[str]:
     """What is compared of an input: its owner where it is a repository or an image, else its places."""
     if kind == "tools" and not one.where:
         return frozenset({"registry:default"})
-    return owners(one) if kind in ("images", "repositories", "tools") else places(one)
+    return owners(one) if kind in ("images", "repositories", "tools", "pipelines") else places(one)
 
 
 def is_usual(name: str) -> bool:

@@ -16,6 +16,7 @@ from gate.supply.inputs import (
     jvm,
     npm,
     php,
+    pipelines,
     pnpmfile,
     python_locks,
     python_manifests,
@@ -111,7 +112,7 @@ def reader_of(path: str) -> Reader | None:
         return images.helm_values
     if name.endswith((".tf", ".tofu")) or name == ".terraform.lock.hcl":
         return terraform.read
-    return _LOCKS.get(name) or _MANIFESTS.get(name) or _by_folder(name, parent)
+    return _LOCKS.get(name) or _MANIFESTS.get(name) or _by_folder(name, parent) or _pipeline(path)
 
 
 def _by_folder(name: str, parent: str) -> Reader | None:
@@ -133,6 +134,10 @@ def _by_folder(name: str, parent: str) -> Reader | None:
     if name.endswith((".csproj", ".fsproj", ".vbproj", ".proj", ".props", ".targets", ".sqlproj", ".esproj")):
         return dotnet.project
     return None
+
+
+def _pipeline(path: str) -> Reader | None:
+    return pipelines.read if pipelines.is_pipeline(path) else None
 
 
 def kind_of(path: str) -> FileKind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.supply.inputs.model import UnreadableInputError
@@ -118,3 +118,20 @@ def _without_comments(text: str) -> str:
             out.append(text[at])
             at += 1
     return "".join(out)
+
+
+def lines_of_dockerfile(text: str) -> Iterator[str]:
+    """The instructions of a Dockerfile, each on one line, without comments."""
+    joined = ""
+    for raw in text.splitlines():
+        if raw.lstrip().startswith("#"):
+            continue
+        bare = raw.rstrip()
+        if bare.endswith(("\\", "`")):
+            joined += bare[:-1] + " "
+            continue
+        if line := (joined + bare).strip():
+            yield line
+        joined = ""
+    if joined.strip():
+        yield joined.strip()

@@ -45,6 +45,16 @@ def test_other_languages(path: str, old: str, new: str) -> None:
     assert told({path: old}, {path: new}) == ["queue>kind"]
 
 
+@pytest.mark.parametrize("mark", ["@dataclass\nclass Share:\n", "class Share(NamedTuple):\n"])
+def test_fields_of_a_data_class(mark: str) -> None:
+    old, new = f"{mark}    venue: int\n    artist: int\n", f"{mark}    artist: int\n    venue: int\n"
+    call = "\n\nx = Share(1, 2)\n"
+    assert told({"a.py": old + call}, {"a.py": new + call}) == ["venue>artist"]
+    assert told({"a.py": old}, {"a.py": new}) == []
+    last = f"{old}    agency: int = 0\n"
+    assert told({"a.py": old + call}, {"a.py": last + call}) == []
+
+
 @pytest.mark.parametrize(
     "head",
     [
