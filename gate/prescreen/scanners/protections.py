@@ -27,6 +27,7 @@ from gate.protections.compare import losses
 from gate.protections.facts import WHO, FileFacts
 from gate.protections.moot import is_moot
 from gate.protections.neighbours import is_beside, new_entry_files
+from gate.protections.routes.files import files_of_routes
 from gate.protections.templates.endings import unescaped_templates
 from gate.protections.templates.reader import ENDINGS
 from gate.protections.tests_compare import Missing, changed_names, missing_tests
@@ -374,17 +375,15 @@ def _deleted(request: PrescreenRequest) -> Iterator[_File]:
 def _around(
     request: PrescreenRequest, base: _Facts, head: _Facts, now_at: Mapping[str, str], until: float
 ) -> _Facts:
-    """What did not change and stands beside new files that answer requests."""
+    """What did not change and stands beside new files that answer requests, or belongs to new routes."""
     new = [path for path in new_entry_files(base, head, now_at) if not is_test_code(path)]
-    if not new:
+    if not new and not any(facts.routes for facts in head.values()):
         return {}
     changed = {*base, *head, *(f.path for f in request.change.files)}
-    beside = [
-        e.path
-        for e in request.base.entries()
-        if e.path not in changed and not is_test_code(e.path) and any(is_beside(e.path, one) for one in new)
-    ]
-    doors = {path: door for path in beside[:_NEIGHBOURS] if (door := _door(path, reader_of(path, b"")))}
+    there = [e.path for e in request.base.entries() if e.path not in changed and not is_test_code(e.path)]
+    beside = [path for path in there if any(is_beside(path, one) for one in new)][:_NEIGHBOURS]
+    beside = [*dict.fromkeys((*beside, *files_of_routes(base, head, there)))]
+    doors = {path: door for path in beside if (door := _door(path, reader_of(path, b"")))}
     files = [(doors[path], path, data) for path, data in request.base.read_many(tuple(doors))]
     return _read([one for one in files if len(one[2]) <= _LONGEST], until)[0]
 

@@ -20,10 +20,13 @@ from tree_sitter import Node
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.facts import WHO, Family, FileFacts, Form, Guard, Unit, Weakness
+from gate.protections.heard.tree_sitter import tree_sitter_heard
 from gate.protections.javascript.conditions import Conditions, first_in, last_name, plain
 from gate.protections.javascript.refusals import FUNCTIONS, Refusals, constants
 from gate.protections.overall.facts import overall_facts
 from gate.protections.overall.tree_sitter import tree_sitter_script
+from gate.protections.routes.calls import call_routes
+from gate.protections.routes.marked import marked_routes
 from gate.protections.traits import with_traits
 from gate.protections.tree_sitter.members import members_in
 from gate.protections.tree_sitter.once import once_strengths
@@ -73,7 +76,14 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
     overall = () if is_test else overall_facts(tree_sitter_script(root, FUNCTIONS))
     taken = () if is_test else tuple(members_in(root))[:_MOST]
-    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall, members=taken)
+    routes = () if is_test else (*call_routes(root, ending, path), *marked_routes(root, _marks))[:_MOST]
+    heard = () if is_test else tree_sitter_heard(root, ending)
+    units = [*with_traits(units, traits)]
+    return FileFacts(units=tuple(units), overall=overall, members=taken, routes=routes, heard=heard)
+
+
+def _marks(node: Node) -> list[tuple[str, Node]]:
+    return [(last_name(first_in(one)), one) for one in _decorators(node)]
 
 
 def _units(root: Node, path: str) -> Iterator[Unit]:
