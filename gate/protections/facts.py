@@ -167,6 +167,23 @@ class Heard:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """One check in a function, or one value that it hands on (``passed``: to which function).
+
+    ``key``: what it asks by (functions, constants), without its variables. ``through``: calls that its values
+    went through before; ``behind``: those that they, or what they come from, go through behind it.
+    """
+
+    key: str
+    through: tuple[str, ...]
+    behind: tuple[str, ...]
+    within: str
+    text: str
+    line: int
+    passed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FileFacts:
     """All units of one file. ``path`` is set by the host."""
 
@@ -176,3 +193,4 @@ class FileFacts:
     members: tuple[Members, ...] = field(default=())
     routes: tuple[Route, ...] = field(default=())
     heard: tuple[Heard, ...] = field(default=())
+    asked: tuple[Asked, ...] = field(default=())

@@ -26,13 +26,11 @@ from gate.protections.generic.order import order_strengths
 from gate.protections.generic.refusals import Refusals, statements
 from gate.protections.generic.tokens import token_strengths
 from gate.protections.generic.weaknesses import excepted, is_before, named_weaknesses
-from gate.protections.heard.tree_sitter import tree_sitter_heard
 from gate.protections.overall.facts import overall_facts
 from gate.protections.overall.tree_sitter import tree_sitter_script
-from gate.protections.routes.calls import call_routes
-from gate.protections.routes.marked import marked_routes
 from gate.protections.traits import with_traits
 from gate.protections.tree_sitter.members import members_in
+from gate.protections.tree_sitter.moving import moving_facts
 from gate.protections.tree_sitter.shapes import (
     arguments,
     assigned,
@@ -101,16 +99,12 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
         raise ValueError("more functions than are compared")
     traits = tree_sitter_traits(root, _FUNCTIONS)
     overall = overall_facts(tree_sitter_script(root, _FUNCTIONS))
-    routes = (
-        *call_routes(root, PurePosixPath(path).suffix, path),
-        *marked_routes(root, lambda n: [*_marks(n)]),
-    )
-    return FileFacts(
+    moving = moving_facts(root, PurePosixPath(path).suffix, path, lambda n: [*_marks(n)])
+    return replace(
+        moving,
         units=tuple(with_traits(units, traits)),
         overall=overall,
         members=tuple(members_in(root))[:_MOST],
-        routes=routes[:_MOST],
-        heard=tree_sitter_heard(root, PurePosixPath(path).suffix),
     )
 
 

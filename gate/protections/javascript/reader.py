@@ -20,15 +20,13 @@ from tree_sitter import Node
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.facts import WHO, Family, FileFacts, Form, Guard, Unit, Weakness
-from gate.protections.heard.tree_sitter import tree_sitter_heard
 from gate.protections.javascript.conditions import Conditions, first_in, last_name, plain
 from gate.protections.javascript.refusals import FUNCTIONS, Refusals, constants
 from gate.protections.overall.facts import overall_facts
 from gate.protections.overall.tree_sitter import tree_sitter_script
-from gate.protections.routes.calls import call_routes
-from gate.protections.routes.marked import marked_routes
 from gate.protections.traits import with_traits
 from gate.protections.tree_sitter.members import members_in
+from gate.protections.tree_sitter.moving import moving_facts
 from gate.protections.tree_sitter.once import once_strengths
 from gate.protections.tree_sitter.shapes import text_of
 from gate.protections.tree_sitter.strengths import constants_in, strengths_in
@@ -76,10 +74,8 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
     overall = () if is_test else overall_facts(tree_sitter_script(root, FUNCTIONS))
     taken = () if is_test else tuple(members_in(root))[:_MOST]
-    routes = () if is_test else (*call_routes(root, ending, path), *marked_routes(root, _marks))[:_MOST]
-    heard = () if is_test else tree_sitter_heard(root, ending)
-    units = [*with_traits(units, traits)]
-    return FileFacts(units=tuple(units), overall=overall, members=taken, routes=routes, heard=heard)
+    moving = FileFacts() if is_test else moving_facts(root, ending, path, _marks)
+    return replace(moving, units=tuple(with_traits(units, traits)), overall=overall, members=taken)
 
 
 def _marks(node: Node) -> list[tuple[str, Node]]:

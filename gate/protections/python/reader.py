@@ -39,6 +39,7 @@ from gate.protections.python.strengths import Constants, constants_of, strengths
 from gate.protections.python.told import told_in
 from gate.protections.python.traits import python_traits, python_words
 from gate.protections.routes.python import python_routes
+from gate.protections.sequence.python import python_asked
 from gate.protections.traits import with_traits
 from gate.protections.vocabulary import family_of, is_check_of, is_constant_time
 
@@ -89,7 +90,10 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     routes = () if known is None else python_routes(tree)
     heard = () if known is None else python_heard(tree)
     units = [*with_traits(units, traits)]
-    return FileFacts(units=tuple(units), overall=overall, members=taken, routes=routes, heard=heard)
+    asked = () if known is None else python_asked(tree)
+    return FileFacts(
+        units=tuple(units), overall=overall, members=taken, routes=routes, heard=heard, asked=asked
+    )
 
 
 def _imports(node: ast.stmt, package: str) -> bool:

@@ -6,6 +6,7 @@ chain, at its group or on its router. Runs in the limited child.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -56,12 +57,20 @@ _CARRIERS: Final = frozenset({
     "strip_prefix", "h", "http_handler_func", "ctrl", "try_catch",
 })  # fmt: skip
 """Around a handler, and no guard."""
+_HINTS: Final = re.compile(
+    rb"\.(?:get|post|put|patch|delete|all|use|route|Get|Post|Put|Patch|Delete|GET|POST|PUT|PATCH|DELETE)\s*\("
+    rb"|\.(?:Handle\w*|Map\w+|Any|Group|group|register)\s*\(|Route::|->(?:get|post|map|group)\("
+    rb"|\b(?:get|post|put|patch|delete|route|resources?|namespace)[ (]+[\"':]"
+)
+"""In every file that registers something."""
 _MOST: Final = 1_000
 _WORDS: Final = 200
 
 
 def call_routes(root: Node, ending: str, path: str) -> tuple[Route, ...]:
     """Every registration that the file shows. ``ending``: of its path; which calls register depends on it."""
+    if ending in (".jsx", ".rs", ".java") or not _HINTS.search(root.text or b""):
+        return ()
     if ending == ".rb" and "routes" not in path:
         return ()
     return tuple(_Reader(root, ending).routes())[:_MOST]
