@@ -144,8 +144,9 @@ def _of_unit(side: Side, unit: Placed) -> tuple[list[Guard], set[str], bool]:
         unit.unit.name.rpartition(".")[0].rpartition(".")[2] or "-", ()
     )  # fmt: skip
     bases = {base for owner in owners for one in _family(side, owner) for base in _bases(one)}
-    unknown = any(base not in side.classes and base not in _PLAIN for base in bases)
-    words = {word for one in units for word in (*one.calls, *one.mentions)}
+    says = any(w.family in WHO for one in units for w in one.weaknesses)  # AllowAny, whatever is below it
+    unknown = not says and any(base not in side.classes and base not in _PLAIN for base in bases)
+    words = set() if says else {word for one in units for word in (*one.calls, *one.mentions)}
     guards = [g for g in guards if g.form != "wide" or _is_of_file(g, unit.path)]
     return [g for g in guards if _counts(g) and _reaches(g, action)], words, unknown
 

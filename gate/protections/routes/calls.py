@@ -85,6 +85,10 @@ class _Reader:
             n for n in self.calls
             if snake(method(n)) in _USING and root_of(n) and not behind(n) and ending not in (".php", ".rb")
         ]  # fmt: skip
+        self.wrapped = {
+            text_of(one): found for n in self.calls if (found := _wrapping(n))
+            for one in arguments(n) if one.type == "identifier"
+        }  # fmt: skip
         self.names = dict(self._imported()) if ending not in (".go", ".rb", ".php", ".cs", ".kt") else {}
         self.groups: dict[str, tuple[str, tuple[Guard, ...]]] = {}
         for call in self.calls:
@@ -215,7 +219,7 @@ class _Reader:
         guards: list[Guard] = []
         while at is not None and is_call(at):
             name = method(at)
-            found = [*_named(name, at)] or [*_named(root_of(at).rpartition(".")[2], at)]
+            found = _wrapping(at)
             guards += found
             inner = next((n for n in reversed(arguments(at)) if "string" not in n.type), None)
             if inner is None:
@@ -261,7 +265,7 @@ class _Reader:
         for owner in owners:
             prefix, more = self.groups.get(owner, ("", ()))
             prefixes += [prefix] if prefix else []
-            guards += more
+            guards += [*more, *self.wrapped.get(owner, ())]
         for use in self.uses:
             reaches = holder(use) in holders and use.start_byte < call.start_byte
             if reaches and root_of(use) in owners and first_text(use) is None:
@@ -288,6 +292,11 @@ def _of_link(call: Node) -> Iterator[Guard]:
                 yield from _asked(
                     one, bare=snake(name) in ("with", "use", "middleware", "group", "map_group")
                 )
+
+
+def _wrapping(call: Node) -> list[Guard]:
+    """The guard that a function around a handler or a router is: by its name, or by what it is of."""
+    return [*_named(method(call), call)] or [*_named(root_of(call).rpartition(".")[2], call)]
 
 
 def _asked(node: Node, *, bare: bool = False) -> Iterator[Guard]:
