@@ -22,7 +22,7 @@ from gate.protections.neighbours import deviants
 from gate.protections.overall.compare import overall_losses
 from gate.protections.python.settings import ORDER
 from gate.protections.routes.compare import route_losses
-from gate.protections.sequence.compare import order_losses
+from gate.protections.sequence.compare import order_losses, other_value_losses
 from gate.protections.traits import BY_ADDRESS, QUIET, SIGNED
 from gate.protections.unit_losses import (
     How,
@@ -125,6 +125,7 @@ def losses(
     found += overall_losses(base_files, head_files)
     found += unheard_losses(base_files, head_files)
     found += order_losses(base_files, head_files)
+    found += other_value_losses(base_files, head_files)
     found += member_losses(base_files, head_files)
     found += covered_losses(base_files, head_files)
     for path, facts in head_files.items():

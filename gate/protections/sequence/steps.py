@@ -29,7 +29,13 @@ _MAKES_PLAIN: Final = re.compile(
 _IDLE: Final = frozenset(
     {"len", "str", "string", "print", "append", "format", "log", "get", "error", "info", "debug"}
 )
+_USES: Final = re.compile(
+    r"^(?:open|read\w*|send_?file\w*|fetch\w*|url_?open|redirect\w*|unlink|remove\w*|delete\w*|write\w*|serve\w*|exec\w*"
+    r"|query\w*|load\w*|get|request|create_read_stream|file_get_contents|new_url|dial\w*|connect|render\w*|book\w*"
+    r"|pay\w*|transfer\w*|charge\w*|refund\w*|save\w*|insert\w*)$"
+)
 _MOST: Final = 200
+_STEPS: Final = 1_500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +57,11 @@ def makes_plain(name: str) -> bool:
     return _MAKES_PLAIN.match(name) is not None
 
 
+def uses(name: str) -> bool:
+    """Does a call of this name do something with what it is given: read it, ask for it, pay it?"""
+    return _USES.match(name) is not None
+
+
 def changes(name: str) -> bool:
     """Does a call of this name make another value of one: plain, or in other units?"""
     return makes_plain(name) or _CHANGES.search(name) is not None
@@ -64,7 +75,7 @@ def key_of(calls: Iterable[str], constants: Iterable[str]) -> str:
 
 def asked_in(name: str, parameters: Iterable[str], steps: Iterable[Step]) -> Iterator[Asked]:
     """Each check of a function, and each value that it hands on, with what stands before and behind."""
-    ordered = sorted(steps, key=lambda one: one.at)
+    ordered = sorted(steps, key=lambda one: one.at)[:_STEPS]
     known = {*parameters, *(n for one in ordered for n in one.sets)}
     through: dict[str, frozenset[str]] = {}
     origins: dict[str, frozenset[str]] = {}
@@ -83,7 +94,7 @@ def asked_in(name: str, parameters: Iterable[str], steps: Iterable[Step]) -> Ite
         behind = {
             call for later, _, others in seen[i + 1 :] if came & others for call in later.calls
         }  # fmt: skip
-        if one.key or any(map(changes, went | behind)):
+        if one.key or uses(one.passed) or any(map(changes, went | behind)):
             made += 1
             yield Asked(
                 key=one.key, passed=one.passed, through=tuple(sorted(went)), behind=tuple(sorted(behind)),

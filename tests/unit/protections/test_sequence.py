@@ -8,7 +8,7 @@ from gate.protections.facts import FileFacts
 from gate.protections.generic import reader as generic
 from gate.protections.javascript import reader as javascript
 from gate.protections.python import reader as python
-from gate.protections.sequence.compare import order_losses
+from gate.protections.sequence.compare import order_losses, other_value_losses
 
 
 def _facts(path: str, text: str) -> dict[str, FileFacts]:
@@ -249,3 +249,42 @@ ORDINARY = [
 @pytest.mark.parametrize(("path", "base", "head"), ORDINARY)
 def test_it_is_still_changed_first(path: str, base: str, head: str) -> None:
     assert not _told(path, base, head)
+
+
+OTHER = [
+    (
+        "a.py",
+        "path = realpath(name)\n    if not path.startswith(ROOT):\n        abort(404)\n    return open(path)",
+        "path = realpath(name)\n    if not path.startswith(ROOT):\n        abort(404)\n    return open(name)",
+    ),
+    (
+        "a.go",
+        "p := path.Clean(r.URL.Path)\nif !public(p) { http.Error(w, no, 401); return }\nserve(p)",
+        "p := path.Clean(r.URL.Path)\nif !public(p) { http.Error(w, no, 401); return }\nserve(r.URL.Path)",
+    ),
+    (
+        "a.js",
+        "const p = path.normalize(req.path);\nif (!p.startsWith('/a')) { return no(res); }\nres.sendFile(p);",
+        (
+            "const p = path.normalize(req.path);\n"
+            "if (!p.startsWith('/a')) { return no(res); }\nres.sendFile(req.path);"
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "base", "head"), OTHER)
+def test_another_value_is_used_than_checked(path: str, base: str, head: str) -> None:
+    form = {"a.py": PY, "a.go": GO, "a.js": JS}[path]
+    old, new = _facts(path, form.format(base)), _facts(path, form.format(head))
+    assert [*other_value_losses(old, new)]
+    assert not [*other_value_losses(new, old)]
+    assert not [*other_value_losses(old, old)]
+
+
+def test_it_moved_behind_the_check_into_another_file() -> None:
+    base = _facts("a.go", GO.format("p := path.Clean(r.URL.Path)\nif !public(p) { return }\nnext(w, r)"))
+    head = _facts("a.go", GO.format("if !public(r.URL.Path) { return }\nnext(w, r)"))
+    found = _facts("b.go", "package a\nfunc find(p string) string { return docs[path.Clean(p)] }")
+    assert [*order_losses(base, {**head, **found})]
+    assert not [*order_losses(base, head)]  # told by others, where it matters
