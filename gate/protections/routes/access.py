@@ -153,7 +153,7 @@ def _of_unit(side: Side, unit: Placed) -> tuple[list[Guard], set[str], bool]:
 
 def _is_of_file(g: Guard, path: str) -> bool:
     """Does it hold for all that a file answers (``before_request``)? Others stand with their routes."""
-    return path.endswith(".py") and "(" not in g.text
+    return path.endswith(".py") and "(" not in g.must[0]
 
 
 def _bases(owner: Placed) -> list[str]:

@@ -19,6 +19,13 @@ from gate.protections.vocabulary import is_meant_open
 _LEAST: Final = 3
 _SHARE: Final = 0.8
 """Of the routes beside a new one, as many as make a rule."""
+_FOR_ALL: Final = frozenset({
+    "APP_GUARD", "useGlobalGuards", "authorizeHttpRequests", "authorizeRequests", "authorizeExchange",
+    "FallbackPolicy", "AuthorizeFilter", "LoginRequiredMiddleware", "DEFAULT_PERMISSION_CLASSES",
+    "before_app_request", "AuthenticationMiddleware", "AuthorizeFolder", "UseMiddleware",
+})  # fmt: skip
+"""What guards all that an application answers, where it is configured."""
+_BY_FILE: Final = (".py", ".java", ".kt", ".cs")
 _ALIKE: Final = 0.6
 
 
@@ -27,6 +34,8 @@ def route_losses(base: Side, head: Side, around: Mapping[str, FileFacts] | None 
     new ones where almost all beside them are guarded. ``around``: files that did not change.
     """
     if not any(facts.routes for facts in head.files.values()):
+        return
+    if _guards_all(base, head):
         return
     changed = frozenset(head.files)
     if around:
@@ -42,6 +51,23 @@ def route_losses(base: Side, head: Side, around: Mapping[str, FileFacts] | None 
             yield from _lost(one, before)
         elif one.path in changed and not one.asked and not one.unsure:
             yield from _beside(one, had)
+
+
+def _guards_all(base: Side, head: Side) -> bool:
+    """Does head have anew what guards more than one route: before all requests, in a configuration?"""
+    had, has = _wide(base), _wide(head)
+    return bool(has - had)
+
+
+def _wide(side: Side) -> set[str]:
+    found: set[str] = set()
+    for path, facts in side.files.items():
+        for unit in facts.units:
+            found |= {word for word in (*unit.calls, *unit.mentions) if word in _FOR_ALL}
+            if path.endswith(_BY_FILE) and unit.kind == "module":
+                wide = (g.must[0] for g in unit.guards if g.form in ("wide", "entry") and g.family in WHO)
+                found |= {must for must in wide if "(" not in must}
+    return found
 
 
 def _before(one: Access, had: list[Access], has: list[Access]) -> list[Access]:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.unit.protections.test_routes import _told
+from gate.protections.matching import make_side
+from gate.protections.routes.compare import route_losses
+from tests.unit.protections.test_routes import _facts, _told
 
 CASES = [
     pytest.param(
@@ -420,9 +422,51 @@ app.use("/admin", admin);
         True,
         id="sub router prefix moved bad",
     ),
+    pytest.param(
+        {
+            "a.py": """
+pages = Blueprint("tools", __name__, url_prefix="/tools")
+@pages.get("/")
+@login_required
+def listed(): return rows()
+"""
+        },
+        {
+            "a.py": """
+pages = Blueprint("tools", __name__, url_prefix="/tools")
+pages.before_request(require_login)
+@pages.get("/")
+def listed(): return rows()
+"""
+        },
+        False,
+        id="flask: before every request of the blueprint",
+    ),
+    pytest.param(
+        {
+            "a.py": '@app.get("/x")\n@login_required\ndef listed(): return rows()\n',
+            "main.py": "app = Flask()\n",
+        },
+        {
+            "a.py": '@app.get("/x")\ndef listed(): return rows()\n',
+            "main.py": "app = Flask()\napp.before_request(require_login)\n",
+        },
+        False,
+        id="flask: before every request of the application",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("base", "head", "told"), CASES)
 def test_routes_of_more_frameworks(base: Mapping[str, str], head: Mapping[str, str], told: bool) -> None:
     assert bool(_told(base, head)) is told
+
+
+def test_a_configuration_that_guards_all() -> None:
+    base = _facts(
+        {"A.java": '@RestController class A { @RolesAllowed("a") @GetMapping("/x") Row x() { return r; } }'}
+    )
+    head = {"B.java": '@RestController class B { @GetMapping("/x") Row x() { return r; } }'}
+    asked = "class C { void c(Http h) { h.authorizeHttpRequests(a -> a.anyRequest().authenticated()); } }"
+    assert [*route_losses(make_side(base), make_side(_facts(head)))]
+    assert not [*route_losses(make_side(base), make_side(_facts({**head, "C.java": asked})))]
