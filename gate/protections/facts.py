@@ -152,7 +152,8 @@ class Heard:
     """One call of a check, by its name, and what becomes of its answer.
 
     ``how``: ``awaited``, ``used`` (a condition, a value), ``bare`` (a statement), ``apart`` (nobody waits for
-    it, or what goes wrong is dropped); ``defined async`` and ``defined sync`` where the check itself stands.
+    it, or what goes wrong is dropped); ``defined async`` and ``defined sync`` where the check itself stands,
+    which ``raises`` or answers only.
     ``awaits``: of a language in which a call without ``await`` may be left to itself. ``errors``: of one in
     which errors are values.
     """
@@ -164,6 +165,7 @@ class Heard:
     within: str = ""
     awaits: bool = False
     errors: bool = False
+    raises: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

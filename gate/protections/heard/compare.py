@@ -29,11 +29,23 @@ def unheard_losses(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts])
             if same is not None:
                 before.remove(one)
                 after.remove(same)
+        yield from _answers_only(name, had[name], has[name])
         for path, new in after:
             old = next((x for x in before if _is_less(x[1], new, defined)), None)
             if old is not None:
                 before.remove(old)
                 yield _loss(name, path, new, *old)
+
+
+def _answers_only(name: str, had: list[_Placed], has: list[_Placed]) -> Iterator[Loss]:
+    """A check that raised, and only answers now, while whoever calls it in the change asks no answer."""
+    before = [one for one in had if one[1].how.startswith("defined")]
+    after = [one for one in has if one[1].how.startswith("defined")]
+    if len(before) != 1 or len(after) != 1 or not before[0][1].raises or after[0][1].raises:
+        return
+    ways = {one.how for _, one in has}
+    if not is_question(after[0][1].text) and ways & {"bare", "awaited"} and "used" not in ways:
+        yield _loss(name, *after[0], *before[0])
 
 
 def _is_less(old: Heard, new: Heard, defined: set[str]) -> bool:

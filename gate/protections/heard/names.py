@@ -18,6 +18,9 @@ _ABOUT: Final = re.compile(
 )
 _QUESTION: Final = re.compile(r"^_*(?:is|has|can|may|allows|belongs|matches)(?:_|$)")
 _ALONE: Final = re.compile(r"^_*(?:authenticate|authori[sz]e|enforce_policy)$")
+_RAISES: Final = re.compile(
+    r"abort|raise|throw|fail|deny|denied|refuse|reject|forbid|unauthori|exit|die|panic|error|halt|call|next"
+)
 
 TASKS: Final = frozenset({
     "create_task", "ensure_future", "submit", "run_async", "supply_async", "run", "start_new", "spawn",
@@ -72,3 +75,9 @@ def is_heard_for(owner: str, name: str) -> bool:
 def is_question(name: str) -> bool:
     """Does it only answer, so that whoever does not ask the answer learns nothing?"""
     return _QUESTION.match(plain_check(name)) is not None
+
+
+def may_raise(name: str) -> bool:
+    """May a call of this name end whoever calls, as another check does?"""
+    plain = plain_check(name)
+    return _VERB.match(plain) is not None or _RAISES.search(plain) is not None

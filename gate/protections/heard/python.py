@@ -9,7 +9,16 @@ from typing import Final
 from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.facts import Heard
-from gate.protections.heard.names import APART, ENDED, LOST, TASKS, TOGETHER, is_heard_for, plain_check
+from gate.protections.heard.names import (
+    APART,
+    ENDED,
+    LOST,
+    TASKS,
+    TOGETHER,
+    is_heard_for,
+    may_raise,
+    plain_check,
+)
 from gate.protections.python.guards import source
 
 _FUNCTION: Final = ast.FunctionDef | ast.AsyncFunctionDef
@@ -36,8 +45,9 @@ class _Reader:
             if isinstance(node, _FUNCTION) and is_heard_for("", node.name):
                 kind = "async" if isinstance(node, ast.AsyncFunctionDef) else "sync"
                 yield Heard(
-                    name=plain_check(node.name), how=f"defined {kind}", text=node.name, line=node.lineno
-                )
+                    name=plain_check(node.name), how=f"defined {kind}", text=node.name,
+                    line=node.lineno, within=node.name, raises=_raises(node),
+                )  # fmt: skip
             elif isinstance(node, ast.Call):
                 yield from self._call(node)
 
@@ -58,6 +68,7 @@ class _Reader:
             for one in given:
                 if isinstance(one, ast.Name | ast.Attribute) and is_heard_for("", last_name(one)):
                     how = "apart" if plain in APART or plain in ("thread", "timer") else self._effect(node)
+                    how = "awaited" if self._is_group(node) else how
                     yield self._made(node, last_name(one), "apart" if how == "bare" else how)
 
     def _made(self, node: ast.Call, name: str, how: str) -> Heard:
@@ -124,6 +135,8 @@ class _Reader:
         if not isinstance(call, ast.Call):
             return "used"
         name = snake(last_name(call))
+        if self._is_group(call):
+            return "awaited"
         if name in APART:
             return "apart"
         if name == "wait" and "asyncio" in source(call.func):
@@ -133,6 +146,18 @@ class _Reader:
             how = self._effect(call, depth + 1)
             return "apart" if how == "bare" or (drops and how != "used") else how
         return "used"
+
+    def _is_group(self, call: ast.Call) -> bool:
+        """``tg.create_task(...)`` in ``async with TaskGroup() as tg``: its end waits, and raises."""
+        owner = last_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        at = self.above.get(call)
+        while at is not None:
+            if isinstance(at, ast.AsyncWith | ast.With):
+                named = {source(one.optional_vars) for one in at.items if one.optional_vars is not None}
+                if owner in named:
+                    return True
+            at = self.above.get(at)
+        return False
 
     def _kept(self, node: ast.stmt, name: str, depth: int) -> str:
         """What becomes of a value that a name holds: the best that its uses do."""
@@ -166,5 +191,14 @@ def _drops(handler: ast.ExceptHandler) -> bool:
     inside = [n for one in handler.body for n in ast.walk(one)]
     return not any(
         isinstance(n, _LEAVING) or (isinstance(n, ast.Call) and last_name(n).lower() in _EXITS)
+        for n in inside
+    )
+
+
+def _raises(function: ast.AST) -> bool:
+    """May it end whoever calls it?"""
+    inside = [*ast.walk(function)]
+    return any(
+        isinstance(n, ast.Raise | ast.Assert) or (isinstance(n, ast.Call) and may_raise(last_name(n)))
         for n in inside
     )

@@ -15,8 +15,17 @@ from tree_sitter import Node
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import Heard
-from gate.protections.heard.names import APART, ENDED, LOST, TASKS, TOGETHER, is_heard_for, plain_check
-from gate.protections.routes.chains import CLOSURES, function_name, method, receiver, trailing
+from gate.protections.heard.names import (
+    APART,
+    ENDED,
+    LOST,
+    TASKS,
+    TOGETHER,
+    is_heard_for,
+    may_raise,
+    plain_check,
+)
+from gate.protections.routes.chains import CLOSURES, around, function_name, method, receiver, trailing
 from gate.protections.tree_sitter.shapes import arguments, is_call, line_of, text_of
 
 _AWAITS: Final = frozenset({".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".cs"})
@@ -46,12 +55,19 @@ _ASSIGNED: Final = frozenset({
 _LEAVES: Final = re.compile(
     r"\b(?:throw|raise|return|reject|panic|exit|abort|rethrow|next|fail|os\.Exit|break|continue|Fatal\w*)\b"
 )
+_ACTS: Final = re.compile(r"(?<!console\.)\b(?!log\b|warn\b|info\b|debug\b|error\b)\w+\((?!\s*\)\s*=>)")
+"""A call in a function that goes on with something, other than telling of it."""
+_OF_MANY: Final = frozenset({"any", "race", "any_of", "all_settled", "when_any"})
+"""Of these only what is given as a task; a function is asked for each of many."""
+_CLIENT: Final = re.compile(rb"\buse(?:Effect|State|Router)\b|['\"]use client['\"]")
 _MOST: Final = 500
 _DEPTH: Final = 80
 
 
 def tree_sitter_heard(root: Node, ending: str) -> tuple[Heard, ...]:
     """Every call of a check, every check that is handed to what runs it apart, and every check itself."""
+    if ending in (".jsx", ".tsx", ".js", ".ts") and _CLIENT.search(root.text or b""):
+        return ()  # what runs in a browser guards nothing
     return tuple(_Reader(root, ending).read())[:_MOST]
 
 
@@ -67,7 +83,10 @@ class _Reader:
                 if is_heard_for("", name):
                     head = text_of(node).partition("{")[0]
                     kind = "async" if re.search(r"\basync\b|Task|Promise", head) else "sync"
-                    yield Heard(name=plain_check(name), how=f"defined {kind}", text=name, line=line_of(node))
+                    yield Heard(
+                        name=plain_check(name), how=f"defined {kind}", text=name, line=line_of(node),
+                        within=name, raises=self.ending in _ERRORS or _raises(node),
+                    )  # fmt: skip
             elif is_call(node) and node.type not in ("annotation", "attribute"):
                 yield from self._call(node)
 
@@ -132,8 +151,11 @@ class _Reader:
         if name == "catch" or name in ("on_failure", "except"):
             handler = text_of(arguments(call)[0]) if arguments(call) else ""
             return self._effect(call, depth + 1) if _LEAVES.search(handler) else "apart"
-        if name in LOST | APART:
+        if name in LOST | (APART - {"execute"}):
             return "apart"
+        if name == "then" and any(_ACTS.search(text_of(one)) for one in arguments(call)):
+            how = self._effect(call, depth + 1)
+            return "used" if how == "bare" else how  # what was guarded waits in there
         if name in ENDED:
             how = self._effect(call, depth + 1)
             quiet = name in ("then", "finally", "map", "and_then", "map_err", "configure_await")
@@ -202,11 +224,21 @@ class _Reader:
                 if not text_of(_line(call)).rstrip("; ").endswith((".join", ".join()", ".value"))
                 else how
             )
-        if name in APART:
+        if name in APART - _OF_MANY and not self._is_waited_for(call, name):
             return "apart"
         if name in TASKS and (name not in ("new", "run", "wrap", "defer") or _is_task(call)):
             return self._task(call, depth)
         return how
+
+    def _is_waited_for(self, call: Node, name: str) -> bool:
+        """``transaction.execute(f)`` runs it here; what is launched in a ``coroutineScope`` is waited for."""
+        of = text_of(receiver(call))
+        if name == "execute":
+            return not re.search(r"exec|pool|thread|worker|dispatch", of, re.IGNORECASE)
+        if name != "launch" or of:
+            return False
+        scopes = (text_of(to) for _, to in around(call))
+        return any(one.startswith(("coroutineScope", "withContext", "runBlocking")) for one in scopes)
 
     def _is_beside(self, node: Node) -> bool:
         """Does a function that holds it run apart from who asks, whatever it does with the answer?"""
@@ -242,6 +274,15 @@ class _Reader:
         ]  # fmt: skip
         ways = {self._effect(use, depth + 10) for use in uses}
         return next((how for how in ("awaited", "used") if how in ways), "apart")
+
+
+def _raises(function: Node) -> bool:
+    """May it end whoever calls it?"""
+    inside = [*walk(function, frozenset())]
+    thrown = any(
+        "throw" in n.type or text_of(n) in ("raise", "fail") for n in inside if not n.named_child_count
+    )
+    return thrown or any(is_call(n) and may_raise(method(n)) for n in inside)
 
 
 def _drops(above: Node, node: Node) -> bool:

@@ -35,6 +35,9 @@ def _told(kind: str, base: str, head: str) -> bool:
 
 
 HOSTILE = [
+    ("js", "await ensureOwner(id, user);", "ensureOwner(id, user).then(() => {});"),
+    ("js", "await ensureOwner(id, user);", "ensureOwner(id, user).then((x) => log(x));"),
+    ("java", "checkOwner(id);", "pool.execute(() -> checkOwner(id));"),
     ("py", "await check_owner(id, user)", "check_owner(id, user)"),
     ("py", "await check_owner(id, user)", "asyncio.create_task(check_owner(id, user))"),
     (
@@ -123,6 +126,22 @@ def test_nobody_hears_it_any_more(kind: str, base: str, head: str) -> None:
 
 
 ORDINARY = [
+    (
+        "py",
+        "await check_owner(id, user)",
+        "async with asyncio.TaskGroup() as tg:\n        tg.create_task(check_owner(id, user))",
+    ),
+    ("py", "await check_owner(id, user)", "await asyncio.wait_for(check_owner(id, user), 5)"),
+    ("py", "check_owner(id, user)", "retry(lambda: check_owner(id, user))"),
+    ("js", "await ensureOwner(id, user);", "ensureOwner(id, user).then(() => save(id));"),
+    (
+        "js",
+        "await ensureOwner(id, user);",
+        "await db.transaction(async (tx) => { await ensureOwner(id, tx); });",
+    ),
+    ("java", "checkOwner(id);", "transactionTemplate.execute(s -> { checkOwner(id); return save(id); });"),
+    ("kt", "if (!isOwner(id)) throw Denied()", "if (!all.any { isOwner(it) }) throw Denied()"),
+    ("kt", "checkOwner(id)", "coroutineScope { launch { checkOwner(id) } }"),
     ("py", "await check_owner(id, user)", "await asyncio.gather(check_owner(id, user), load(id))"),
     (
         "py",
@@ -202,3 +221,36 @@ ORDINARY = [
 @pytest.mark.parametrize(("kind", "base", "head"), ORDINARY)
 def test_somebody_hears_it(kind: str, base: str, head: str) -> None:
     assert not _told(kind, base, head)
+
+
+RAISING = {
+    "a.py": (
+        "def check_owner(id, user):\n    if owner(id) != user:\n        {}\n{}\n",
+        ("raise Denied", "return False"),
+        ("check_owner(id, user)", "if not check_owner(id, user):\n    stop()"),
+    ),
+    "a.js": (
+        "function checkOwner(id, user) {{ if (owner(id) !== user) {{ {}; }} }}\n{}\n",
+        ("throw new Denied()", "return false"),
+        ("checkOwner(id, user);", "if (!checkOwner(id, user)) stop();"),
+    ),
+    "A.java": (
+        "class A {{ void checkOwner(long id) {{ if (owner(id) != me) {{ {}; }} }} void x() {{ {} }} }}",
+        ("throw new Denied()", "log.warn(id)"),
+        ("checkOwner(id);", "if (!checkOwner(id)) stop();"),
+    ),
+}
+
+
+@pytest.mark.parametrize("path", RAISING)
+def test_a_check_that_answers_and_raises_no_more(path: str) -> None:
+    form, (raising, answering), (bare, asked) = RAISING[path]
+    readers = {"py": python, "js": javascript}
+    reader = readers.get(path.rpartition(".")[2], generic)
+    made = [
+        {path: reader.read(path, form.format(a, b).encode(), {})}
+        for a, b in ((raising, bare), (answering, bare), (answering, asked))
+    ]
+    assert [*unheard_losses(made[0], made[1])]
+    assert not [*unheard_losses(made[0], made[2])]
+    assert not [*unheard_losses(made[1], made[1])]
