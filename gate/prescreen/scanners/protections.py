@@ -190,10 +190,11 @@ refuse less. Besides conditions, these are compared:
   Handlers and mounts in files that did not change are read, too;
 - *checks that nobody hears*: still called, and not awaited, in a task, thread, goroutine, timer, queue or
   `defer` that nobody waits for, in `WhenAny`, `race` or `allSettled`, with `.catch(() => {})`, `rescue nil`,
-  `.ok()`, `runCatching`, `suppress` or a handler that only logs, or with an answer that nobody asks;
+  `.ok()`, `runCatching`, `suppress` or a handler that only logs, or with an answer that nobody asks; one that
+  raised and only answers now, where whoever calls it in the change asks no answer;
 - *what is changed behind its check*: a path that is cleaned, resolved, decoded or lowered, or a sum that is
   converted, after the check that looked at the result at base, also with the check in a function that is
-  called; values that PHP compares without their types;
+  called; a value that is used as it came, where base used the form that is checked; values that PHP compares without their types;
 - *new files of routes* against the files beside them that did not change, where all of those ask who somebody
   is: in the same folder, or of the same kind in the folder beside;
 - *keys* in a list, one of which is empty where the environment has none; answers that a cache behind a log-in
