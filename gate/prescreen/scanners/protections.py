@@ -194,7 +194,8 @@ refuse less. Besides conditions, these are compared:
   raised and only answers now, where whoever calls it in the change asks no answer;
 - *what is changed behind its check*: a path that is cleaned, resolved, decoded or lowered, or a sum that is
   converted, after the check that looked at the result at base, also with the check in a function that is
-  called; a value that is used as it came, where base used the form that is checked; values that PHP compares without their types;
+  called; a value that is used as it came, where base used the form that is checked; values that PHP
+  compares without their types;
 - *new files of routes* against the files beside them that did not change, where all of those ask who somebody
   is: in the same folder, or of the same kind in the folder beside;
 - *keys* in a list, one of which is empty where the environment has none; answers that a cache behind a log-in

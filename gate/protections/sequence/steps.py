@@ -14,7 +14,8 @@ from gate.languages.naming import snake
 from gate.protections.facts import Asked
 
 _CHANGES: Final = re.compile(
-    r"^(?:to_|as_|in_|convert|exchange|transform|round|scale|set_scale|quantize|floor|ceil|gross|net_|with_"
+    r"^(?:to_(?!s$|str|json|list|dict|array|a$|h$|vec|owned|html|map|set)|as_(?!str|ref|view|bytes)"
+    r"|convert|exchange|transform|round|scale|set_scale|quantize|floor|ceil|gross|net_|with_"
     r"|apply_|times )"
     r"|currency|_to_\w|cents|minor_units|(?:^|_)rate$|discount|percent|total"
 )
