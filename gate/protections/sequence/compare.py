@@ -6,6 +6,7 @@ than the one that is used (CWE-180, CWE-367).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -15,6 +16,10 @@ from gate.protections.sequence.steps import changes, makes_plain, uses
 from gate.protections.unit_losses import Loss
 
 _CALLERS: Final = 20
+_MAKING: Final = re.compile(
+    r"[#_]*(?:get|load|find|fetch|read|create|make|new|build|init|open|is|has|check|list|query|select|on|set|handle)(?:_|$)"
+)
+"""Functions of the program's own that bring a value from elsewhere, and change none."""
 _Placed = tuple[str, Asked]
 
 
@@ -29,10 +34,12 @@ def order_losses(base: Mapping[str, FileFacts], head: Mapping[str, FileFacts]) -
     told: set[tuple[str, str]] = set()
     for key in sorted(had.keys() & has.keys()):
         for old_path, old in had[key]:
-            before = {call for call in old.through if changes(call) or call in own}
+            before = {
+                call for call in old.through if changes(call) or (call in own and not _MAKING.match(call))
+            }
             if not before:
                 continue
-            now = _same(old_path, old, has[key])
+            now = _same(old_path, old, has[key], inner)
             ways = [(path, new, *_deeper(new, passed, inner)) for path, new in now]
             lost = before.difference(*(through for _, _, through, _ in ways))
             for path, new, _, behind in ways:
@@ -98,11 +105,12 @@ def _by_call(files: Mapping[str, FileFacts]) -> dict[str, list[Asked]]:
     return found
 
 
-def _same(path: str, old: Asked, has: list[_Placed]) -> list[_Placed]:
-    """The same check at head: in its function, else in its file, else anywhere."""
+def _same(path: str, old: Asked, has: list[_Placed], inner: Mapping[str, set[str]]) -> list[_Placed]:
+    """The same check at head: in its function, or in one that this function calls."""
     here = [one for one in has if one[1].within == old.within and one[0] == path]
     named = [one for one in has if one[1].within == old.within]
-    return here or named or [one for one in has if one[0] == path] or has
+    called = inner.get(snake(old.within), set())
+    return here or named or [one for one in has if snake(one[1].within) in called]
 
 
 def _calls_of(files: Mapping[str, FileFacts]) -> dict[str, set[str]]:
