@@ -20,7 +20,7 @@ _CHANGES: Final = re.compile(
     r"|currency|_to_\w|cents|minor_units|(?:^|_)rate$|discount|percent|total"
 )
 _MAKES_PLAIN: Final = re.compile(
-    r"^(?:clean|real_?path|resolve\w*|normali[sz]e\w*|norm_?path|norm_?case|canonical\w*|get_canonical\w*|eval_symlinks|abs_?path"
+    r"^(?:clean|real_?path|resolve(?:_(?:path|url|link|file|symlinks?))?|normali[sz]e\w*|norm_?path|norm_?case|canonical\w*|get_canonical\w*|eval_symlinks|abs_?path"
     r"|get_full_path|expand_?path|expand_?user|expand_?vars|unquote\w*|url_?decode|decode_?uri\w*|path_unescape"
     r"|query_unescape|unescape\w*|html_unescape|decode|b64_?decode|base64_?decode|a85decode|decompress|inflate|gunzip|uncompress|fold|casefold|case_fold"
     r"|lower|to_?lower\w*|to_?upper\w*|upper|downcase|strtolower|strtoupper|strip|trim|trim_space|nfkc|idna\w*|to_ascii|punycode\w*|secure_filename"
