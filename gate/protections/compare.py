@@ -15,11 +15,14 @@ from gate.protections.covered import covered_losses
 from gate.protections.effective import effective_guards
 from gate.protections.extents import covers
 from gate.protections.facts import QUERY, ROUTERS, SWALLOWED, WHO, FileFacts, Guard, Unit
+from gate.protections.heard.compare import unheard_losses
 from gate.protections.matching import Placed, Side, make_side, pairs
 from gate.protections.members import member_losses
 from gate.protections.neighbours import deviants
 from gate.protections.overall.compare import overall_losses
 from gate.protections.python.settings import ORDER
+from gate.protections.routes.compare import route_losses
+from gate.protections.sequence.compare import order_losses, other_value_losses
 from gate.protections.traits import BY_ADDRESS, QUIET, SIGNED
 from gate.protections.unit_losses import (
     How,
@@ -117,7 +120,12 @@ def losses(
         found += late(old, new)
         found += let_by(old, new)
     found += deviants(base, head, frozenset(known), now_at, around)
+    told = {(loss.path, loss.unit) for loss in found if loss.family in WHO}
+    found += (one for one in route_losses(base, head, around) if (one.path, one.unit) not in told)
     found += overall_losses(base_files, head_files)
+    found += unheard_losses(base_files, head_files)
+    found += order_losses(base_files, head_files)
+    found += other_value_losses(base_files, head_files)
     found += member_losses(base_files, head_files)
     found += covered_losses(base_files, head_files)
     for path, facts in head_files.items():

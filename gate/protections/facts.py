@@ -124,6 +124,68 @@ class Members:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Route:
+    """One registration of what answers requests. ``url``: normalised, with the prefixes that the file shows.
+
+    ``verb``: empty for any. ``handler``: dotted, as far as the file says whose; empty where it stands in
+    place, and then ``words`` has what it uses. ``name``: the route's own. ``group``: the router or function
+    that it is registered in. ``guards``: what is registered with it or around it. ``wraps``: other functions
+    around it, that nobody here understands. ``mounts``: it takes in a router (``handler``) and answers
+    nothing itself.
+    """
+
+    verb: str
+    url: str
+    handler: str
+    text: str
+    line: int
+    name: str = ""
+    group: str = ""
+    guards: tuple[Guard, ...] = ()
+    wraps: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    mounts: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """One call of a check, by its name, and what becomes of its answer.
+
+    ``how``: ``awaited``, ``used`` (a condition, a value), ``bare`` (a statement), ``apart`` (nobody waits for
+    it, or what goes wrong is dropped); ``defined async`` and ``defined sync`` where the check itself stands,
+    which ``raises`` or answers only.
+    ``awaits``: of a language in which a call without ``await`` may be left to itself. ``errors``: of one in
+    which errors are values.
+    """
+
+    name: str
+    how: str
+    text: str
+    line: int
+    within: str = ""
+    awaits: bool = False
+    errors: bool = False
+    raises: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """One check in a function, or one value that it hands on (``passed``: to which function).
+
+    ``key``: what it asks by (functions, constants), without its variables. ``through``: calls that its values
+    went through before; ``behind``: those that they, or what they come from, go through behind it.
+    """
+
+    key: str
+    through: tuple[str, ...]
+    behind: tuple[str, ...]
+    within: str
+    text: str
+    line: int
+    passed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FileFacts:
     """All units of one file. ``path`` is set by the host."""
 
@@ -131,3 +193,6 @@ class FileFacts:
     overall: tuple[Strength, ...] = field(default=())
     """What is compared over the whole change (overall/), wherever its function stands."""
     members: tuple[Members, ...] = field(default=())
+    routes: tuple[Route, ...] = field(default=())
+    heard: tuple[Heard, ...] = field(default=())
+    asked: tuple[Asked, ...] = field(default=())

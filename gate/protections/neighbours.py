@@ -17,7 +17,7 @@ from gate.protections.effective import effective_guards
 from gate.protections.facts import INCLUDED, QUERY, ROUTERS, WHO, FileFacts, Guard, Unit
 from gate.protections.matching import Placed, Side, make_side
 from gate.protections.unit_losses import Loss
-from gate.protections.vocabulary import family_of
+from gate.protections.vocabulary import family_of, is_meant_open
 
 _LEAST: Final = 3
 """Neighbours that make a rule; all of them keep it."""
@@ -31,12 +31,6 @@ _ASKING: Final = frozenset({
     "get_by_id",
 })  # fmt: skip
 """Calls that ask a database, and nothing else of these names."""
-_OPEN: Final = frozenset({
-    "login", "log_in", "signin", "sign_in", "signup", "sign_up", "register", "logout", "health", "healthz",
-    "ping", "ready", "readyz", "livez", "status", "version", "callback", "forgot", "reset", "public",
-    "robots", "favicon", "metrics", "home", "docs", "webhook", "hook", "options", "csrf",
-})  # fmt: skip
-"""Words in the name of what is meant to be open to everybody."""
 
 
 def new_entry_files(
@@ -175,8 +169,7 @@ def _is_entry(unit: Unit) -> bool:
 
 
 def _is_open(unit: Unit) -> bool:
-    name = snake(unit.name.rpartition(".")[2].replace("/", "_").replace(" ", "_").replace("-", "_"))
-    return name in _OPEN or not _OPEN.isdisjoint(name.strip("_").split("_"))
+    return is_meant_open(unit.name.rpartition(".")[2])
 
 
 def _loss(path: str, unit: Unit, beside: Placed, guard: Guard) -> Loss:

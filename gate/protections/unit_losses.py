@@ -153,7 +153,7 @@ def late(old: Placed, new: Placed) -> Iterator[Loss]:
     if not set(old.unit.acts) & set(new.unit.acts):
         return
     for g in old.unit.guards:
-        if g.family not in WHO or g.form not in ("refusal", "call"):
+        if g.family not in (*WHO, "integrity", "place") or g.form not in ("refusal", "call"):
             continue
         same = [h for h in new.unit.guards if (h.must, h.form) == (g.must, g.form)]
         acts = set(old.unit.acts[g.behind :]) - set(old.unit.acts[: g.behind])

@@ -104,6 +104,12 @@ _OPENING: Final = re.compile(
     r"|(?:auth|login|csrf|ratelimit|limiter)_(?:exempt|not_required|optional)|login_not_required|allow_any(?:$|_)"
     r"|(?:^|_)(?:optional|maybe)(?:$|_)|_or_(?:none|anonymous)$|allow_(?:anonymous|unauthenticated)|(?:^|_)exempt$|^anonymous_allowed$|^is_public$|^public_(?:route|endpoint|access)$"
 )
+_MEANT_OPEN: Final = frozenset({
+    "login", "log_in", "signin", "sign_in", "signup", "sign_up", "register", "logout", "health", "healthz",
+    "ping", "ready", "readyz", "livez", "status", "version", "callback", "forgot", "reset", "public",
+    "robots", "favicon", "metrics", "home", "docs", "webhook", "hook", "options", "csrf",
+})  # fmt: skip
+"""Words in the name of what is meant to be open to everybody."""
 _OWNER: Final = re.compile(
     r"(?:^|_)(?:tenant|account|owner|user|org|organi[sz]ation|workspace|customer|team|company|member|author|creator"
     r"|merchant|household|created_by|owned_by|subscriber|employee|patient)(?:_*(?:id|uuid|pk|key|ref))?$"
@@ -223,6 +229,12 @@ def is_opening(name: str) -> bool:
 
 _BODY: Final = frozenset({"body", "payload", "data", "content", "message", "msg", "raw", "canonical"})
 _ABOUT: Final = ("id", "type", "length", "size", "name", "hash", "digest", "encoding")
+
+
+def is_meant_open(name: str) -> bool:
+    """Is a route or a function of this name one that everybody may use?"""
+    plain = snake(name.replace("/", "_").replace(" ", "_").replace("-", "_"))
+    return plain in _MEANT_OPEN or not _MEANT_OPEN.isdisjoint(plain.strip("_").split("_"))
 
 
 def is_owner(name: str) -> bool:

@@ -27,6 +27,7 @@ from gate.protections.compare import losses
 from gate.protections.facts import WHO, FileFacts
 from gate.protections.moot import is_moot
 from gate.protections.neighbours import is_beside, new_entry_files
+from gate.protections.routes.files import files_of_routes
 from gate.protections.templates.endings import unescaped_templates
 from gate.protections.templates.reader import ENDINGS
 from gate.protections.tests_compare import Missing, changed_names, missing_tests
@@ -180,6 +181,21 @@ refuse less. Besides conditions, these are compared:
   lets by for how they end, whom a limit counts, `rediss://` and its like that lost their encryption;
 - *what is taken* of what is sent (mapped types of Nest, `pick`, `omit`, `permit`, `only`, `$fillable`,
   `fields` of forms and serializers): a role, an owner or a price more than before, or everything;
+- *routes*, by their address, their name or what answers them, wherever they are registered: one that had a
+  log-in or a permission and has none, because a function became a class, moved to another file, router,
+  blueprint, group or controller, or its wrapper, decorator, middleware or mount went; what is registered
+  once more without its guard; a new one where almost all beside it in its group (three or more) have one
+  (Django, Django REST framework, Flask, FastAPI, Starlette, aiohttp, Tornado; Express, Koa, Fastify, Nest;
+  Spring, JAX-RS, Ktor; ASP.NET's controllers and minimal routes; Rails, Laravel; net/http, chi, gin, echo).
+  Handlers and mounts in files that did not change are read, too;
+- *checks that nobody hears*: still called, and not awaited, in a task, thread, goroutine, timer, queue or
+  `defer` that nobody waits for, in `WhenAny`, `race` or `allSettled`, with `.catch(() => {})`, `rescue nil`,
+  `.ok()`, `runCatching`, `suppress` or a handler that only logs, or with an answer that nobody asks; one that
+  raised and only answers now, where whoever calls it in the change asks no answer;
+- *what is changed behind its check*: a path that is cleaned, resolved, decoded or lowered, or a sum that is
+  converted, after the check that looked at the result at base, also with the check in a function that is
+  called; a value that is used as it came, where base used the form that is checked; values that PHP
+  compares without their types;
 - *new files of routes* against the files beside them that did not change, where all of those ask who somebody
   is: in the same folder, or of the same kind in the folder beside;
 - *keys* in a list, one of which is empty where the environment has none; answers that a cache behind a log-in
@@ -217,7 +233,10 @@ conditions other than the quantities and texts above; queries that are put toget
 a builder of another library; entries of lists whose names say nothing; keys of caches in other languages
 than Python, and decoders there; policies in languages of their own (Rego, Firestore, Casbin); new values of
 a template that never were escaped; guards of frameworks whose names say nothing; options that are in no
-table, whose value is computed, or that go with the call that set them; the order of middleware in Flask and
+table, whose value is computed, or that go with the call that set them; routes whose handler or middleware
+has no name that is found once; tables of routes that are computed; checks whose names say nothing, and those
+that a wrapper of the program's own runs later; changes behind a check that no call or multiplication makes,
+and those two calls away; the order of middleware in Flask and
 Starlette; quantities whose constant stands in another file under a name that says nothing. """,
     TESTS.id: """ A test is *about* a function when it uses its name or has it in its own. Tests that were
 renamed or moved are found again by their name or body.
@@ -269,6 +288,9 @@ _CWE: Final[dict[str, tuple[int, ...]]] = {
     "entry points that a hook stands before": (306, 862),
     "nested objects that belong to the one around them": (639,),
     "states that a sum counts towards a limit": (840,),
+    "checks whose answer somebody waits for": (252, 390),
+    "values that are changed before they are checked": (180, 367),
+    "values that are compared with their type": (697,),
 }
 _MOST: Final = 20
 _DOORS: Final[dict[str, str]] = {
@@ -374,17 +396,15 @@ def _deleted(request: PrescreenRequest) -> Iterator[_File]:
 def _around(
     request: PrescreenRequest, base: _Facts, head: _Facts, now_at: Mapping[str, str], until: float
 ) -> _Facts:
-    """What did not change and stands beside new files that answer requests."""
+    """What did not change and stands beside new files that answer requests, or belongs to new routes."""
     new = [path for path in new_entry_files(base, head, now_at) if not is_test_code(path)]
-    if not new:
+    if not new and not any(facts.routes for facts in head.values()):
         return {}
     changed = {*base, *head, *(f.path for f in request.change.files)}
-    beside = [
-        e.path
-        for e in request.base.entries()
-        if e.path not in changed and not is_test_code(e.path) and any(is_beside(e.path, one) for one in new)
-    ]
-    doors = {path: door for path in beside[:_NEIGHBOURS] if (door := _door(path, reader_of(path, b"")))}
+    there = [e.path for e in request.base.entries() if e.path not in changed and not is_test_code(e.path)]
+    beside = [path for path in there if any(is_beside(path, one) for one in new)][:_NEIGHBOURS]
+    beside = [*dict.fromkeys((*beside, *files_of_routes(base, head, there)))]
+    doors = {path: door for path in beside if (door := _door(path, reader_of(path, b"")))}
     files = [(doors[path], path, data) for path, data in request.base.read_many(tuple(doors))]
     return _read([one for one in files if len(one[2]) <= _LONGEST], until)[0]
 

@@ -30,6 +30,7 @@ from gate.protections.overall.facts import overall_facts
 from gate.protections.overall.tree_sitter import tree_sitter_script
 from gate.protections.traits import with_traits
 from gate.protections.tree_sitter.members import members_in
+from gate.protections.tree_sitter.moving import moving_facts
 from gate.protections.tree_sitter.shapes import (
     arguments,
     assigned,
@@ -98,8 +99,12 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
         raise ValueError("more functions than are compared")
     traits = tree_sitter_traits(root, _FUNCTIONS)
     overall = overall_facts(tree_sitter_script(root, _FUNCTIONS))
-    return FileFacts(
-        units=tuple(with_traits(units, traits)), overall=overall, members=tuple(members_in(root))[:_MOST]
+    moving = moving_facts(root, PurePosixPath(path).suffix, path, lambda n: [*_marks(n)])
+    return replace(
+        moving,
+        units=tuple(with_traits(units, traits)),
+        overall=overall,
+        members=tuple(members_in(root))[:_MOST],
     )
 
 

@@ -26,6 +26,7 @@ from gate.protections.overall.facts import overall_facts
 from gate.protections.overall.tree_sitter import tree_sitter_script
 from gate.protections.traits import with_traits
 from gate.protections.tree_sitter.members import members_in
+from gate.protections.tree_sitter.moving import moving_facts
 from gate.protections.tree_sitter.once import once_strengths
 from gate.protections.tree_sitter.shapes import text_of
 from gate.protections.tree_sitter.strengths import constants_in, strengths_in
@@ -73,7 +74,12 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     traits = {} if is_test else tree_sitter_traits(root, FUNCTIONS)
     overall = () if is_test else overall_facts(tree_sitter_script(root, FUNCTIONS))
     taken = () if is_test else tuple(members_in(root))[:_MOST]
-    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall, members=taken)
+    moving = FileFacts() if is_test else moving_facts(root, ending, path, _marks)
+    return replace(moving, units=tuple(with_traits(units, traits)), overall=overall, members=taken)
+
+
+def _marks(node: Node) -> list[tuple[str, Node]]:
+    return [(last_name(first_in(one)), one) for one in _decorators(node)]
 
 
 def _units(root: Node, path: str) -> Iterator[Unit]:

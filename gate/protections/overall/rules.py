@@ -19,6 +19,7 @@ ENCRYPTED: Final = "connections that are encrypted"
 ALL: Final = "how many of the permissions that are asked for somebody must have"
 COUNTED: Final = "whom a limit counts"
 RESOLVED: Final = "paths that are resolved before it is asked where they lie"
+STRICT: Final = "values that are compared with their type"
 SEPARATED: Final = "whole names of folders in what is asked of a path"
 
 _SIGNED_IDS: Final = frozenset({"find_signed", "signed_id"})
@@ -73,9 +74,13 @@ _KEYS: Final = ("key_generator", "key_func", "key_fn", "key_by")
 _ADDRESS: Final = re.compile(r"(?:^|[^a-z])ip(?:[^a-z]|$)|addr|user|account|session|tenant|ipKeyGenerator")
 _CHOSEN: Final = re.compile(r"headers?\b|\bbody\b|\bquery\b|cookies?\b|get\(")
 
+_COMPARING: Final = {"in_array": 3, "array_search": 3, "hash_equals": 0}
+"""PHP's comparisons, with how many arguments they are given where they compare types, too."""
+
 KNOWN: Final = (
     _SIGNED_IDS | _SERIALIZERS | _SIGNING | _VERIFIED | _CONTEXTS | _ALL | _ANY | _PREFIX | _OPEN_CHANNELS
-    | _SAFE_CHANNELS | _KEYED | _WRITTEN | {"create_transport", "new_credentials"}
+    | _SAFE_CHANNELS | _KEYED | _WRITTEN | _COMPARING.keys()
+    | {"create_transport", "new_credentials"}
 )  # fmt: skip
 """Names of calls that a rule asks about; of others only the names are read."""
 
@@ -87,6 +92,8 @@ def call_facts(script: Script) -> Iterator[Strength]:
             yield from _purpose(call)
             yield from _transport(call)
             yield from _limited(call)
+            if call.name in _COMPARING:  # ``in_array(true, ["a"])`` holds in PHP
+                yield kept(STRICT, len(call.given) >= _COMPARING[call.name], call.text, call.line)
         yield from _quantity(one)
         yield from _places(one)
 

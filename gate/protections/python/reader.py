@@ -14,6 +14,7 @@ from gate.languages.python_syntax import newer_python
 from gate.languages.unparse import unparsed
 from gate.protections.conditions import Conditions, last_name
 from gate.protections.facts import FileFacts, Guard, Strength, Unit, Weakness
+from gate.protections.heard.python import python_heard
 from gate.protections.overall.facts import overall_facts
 from gate.protections.overall.python import python_script
 from gate.protections.python.guards import (
@@ -37,6 +38,8 @@ from gate.protections.python.shown import shown_secrets
 from gate.protections.python.strengths import Constants, constants_of, strengths_in
 from gate.protections.python.told import told_in
 from gate.protections.python.traits import python_traits, python_words
+from gate.protections.routes.python import python_routes
+from gate.protections.sequence.python import python_asked
 from gate.protections.traits import with_traits
 from gate.protections.vocabulary import family_of, is_check_of, is_constant_time
 
@@ -84,7 +87,13 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFacts:
     traits = {} if known is None else python_traits(tree, path)
     overall = () if known is None else overall_facts(python_script(tree, python_words(tree)))
     taken = () if known is None else tuple(members_in(tree))[:_MOST]
-    return FileFacts(units=tuple(with_traits(units, traits)), overall=overall, members=taken)
+    routes = () if known is None else python_routes(tree)
+    heard = () if known is None else python_heard(tree)
+    units = [*with_traits(units, traits)]
+    asked = () if known is None else python_asked(tree)
+    return FileFacts(
+        units=tuple(units), overall=overall, members=taken, routes=routes, heard=heard, asked=asked
+    )
 
 
 def _imports(node: ast.stmt, package: str) -> bool:

@@ -139,9 +139,10 @@ def _format(node: Node) -> Iterator[Strength]:
     """Ruby's patterns: ``^`` and ``$`` are those of any line there, unlike those of the whole text."""
     above = node.parent
     pair = assigned(above) if above is not None else None
-    if pair is None or short_name(pair[0]) not in _FORMATS:
+    name = short_name(pair[0]) if pair is not None else ""
+    if name not in _FORMATS and not (name.isupper() and len(name) > 1):
         return
-    text = text_of(node).removeprefix("%r").strip("/{}()[]!|mix")
+    text = text_of(node).removeprefix("%r").strip("/{}()[]!|mix ")
     value = "text" if text.startswith("\\A") and text.endswith(("\\z", "\\Z")) else ""
     value = value or ("lines" if text.startswith("^") or text.endswith("$") else "")
     made = option_strength("anchors of a pattern", [value] if value else None, text_of(node), line_of(node))

@@ -1,0 +1,1 @@
+"""Whether somebody hears what a check says: awaited, used, or left to itself; base against head."""
