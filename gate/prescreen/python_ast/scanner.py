@@ -62,6 +62,8 @@ class RuleHit:
     last: int
     evidence: Mapping[str, str] = field(default_factory=dict)
     way: tuple[int, ...] = ()
+    expression: str = ""
+    """The expression itself, however its line is laid out; empty for statements."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,9 +154,11 @@ def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
         last=last,
         evidence={key: value[:200] for key, value in hit.evidence.items()},
         way=Flow(module).way(hit.node)[-_STEPS:] if followed else (),
+        expression=ast.unparse(hit.node)[:_EXPRESSION] if followed and isinstance(hit.node, ast.expr) else "",
     )
 
 
+_EXPRESSION = 2_000
 _ByView = list[tuple[View, list[RuleHit]]]
 
 
@@ -175,10 +179,35 @@ class PyAst:
         noisy = {id(view.source) for view, _ in found}
         olds = [view for view in views.of(("python",), "base") if id(view.source) in noisy]
         before, unread = _look_twice(olds, request.base, until, everywhere=True)
+        now, then = _by_expression(found), _by_expression(before)
+        heads = list(_findings(found))
+        shapes = {(f.rule_id, f.primary): f.shape for f in heads}
         new = only_new(
-            _findings(found), _findings(before), request.change, unread_base=[path for path, _ in unread]
+            [_compared(finding, now) for finding in heads],
+            [_compared(finding, then) for finding in _findings(before)],
+            request.change,
+            unread_base=[path for path, _ in unread],
         )
+        new = tuple(replace(f, shape=shapes[f.rule_id, f.primary]) for f in new)
         return ended(self.name, new, unlooked)
+
+
+def _by_expression(found: _ByView) -> dict[tuple[str, str, int], str]:
+    """The expression of each weakness, by rule, path and line: what is the same with another layout or an
+    annotation.
+    """
+    return {
+        (item.rule, view.path, view.location(item.first, item.last).line or 0): item.expression
+        for view, items in found
+        for item in items
+        if item.expression
+    }
+
+
+def _compared(finding: Finding, expressions: Mapping[tuple[str, str, int], str]) -> Finding:
+    """The finding with its expression for a shape."""
+    key = (finding.rule_id, finding.primary.path, finding.primary.line or 0)
+    return replace(finding, shape=expressions.get(key, finding.shape))
 
 
 def _look_twice(

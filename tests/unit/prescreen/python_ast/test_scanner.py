@@ -207,3 +207,21 @@ def test_a_rule_without_time_keeps_what_it_found(tmp_path: Path) -> None:
     found = {rule.meta.id for rule, _ in hits(module, unfinished=unfinished)}
     assert "py.shell-command" in unfinished
     assert "py.unsafe-deserialisation" in found
+
+
+def test_a_weakness_whose_line_only_got_an_annotation_is_not_new() -> None:
+    old = "import subprocess\n\n\ndef run(command):\n    done = subprocess.run(command, shell=True)\n"
+    new = old.replace("done =", "done: object =").replace("(command):", "(command: str) -> object:")
+    assert PyAst().scan(make_request({"a.py": old})).findings
+    assert not PyAst().scan(make_request({"a.py": new}, {"a.py": old})).findings
+    other = old.replace("(command, shell", "(command + '!', shell")
+    assert PyAst().scan(make_request({"a.py": other}, {"a.py": old})).findings
+
+
+def test_a_weakness_that_gets_worse_on_an_unchanged_line_is_new() -> None:
+    text = (
+        "import os\n\nfrom flask import request\n\n\ndef run():\n    name = {}\n    os.system('ls ' + name)\n"
+    )
+    old, new = text.format("str(int('1'))"), text.format("request.args['name']")
+    found = PyAst().scan(make_request({"a.py": new}, {"a.py": old})).findings
+    assert [f.severity.value for f in found if f.rule_id == "py.shell-command"] == ["high"]
