@@ -7,7 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gate.languages.naming import snake
@@ -21,7 +21,7 @@ from gate.protections.members import member_losses
 from gate.protections.neighbours import deviants
 from gate.protections.overall.compare import overall_losses
 from gate.protections.python.settings import ORDER
-from gate.protections.routes.compare import route_losses
+from gate.protections.routes.compare import guards_all, route_losses
 from gate.protections.sequence.compare import order_losses, other_value_losses
 from gate.protections.traits import BY_ADDRESS, QUIET, SIGNED
 from gate.protections.unit_losses import (
@@ -132,6 +132,12 @@ def losses(
         fresh = (u for u in facts.units if u.kind == "function" and (path, u.name) not in known)
         found += (loss for unit in fresh for loss in opened_anew(Placed(path=path, unit=unit)))
     found = [one for one in found if one.key != BY_ADDRESS or _is_behind_a_login(one, head)]
+    if guards_all(base, head):  # what went from a route may hold for it from there: a person has to look
+        moved = [one.how == "removed" and one.family in WHO for one in found]
+        found = [
+            replace(one, open=False, bare=False) if may else one
+            for one, may in zip(found, moved, strict=True)
+        ]
     return [*{(loss.how, loss.path, loss.line, loss.family): loss for loss in reversed(found)}.values()][::-1]
 
 

@@ -35,7 +35,7 @@ def route_losses(base: Side, head: Side, around: Mapping[str, FileFacts] | None 
     """
     if not any(facts.routes for facts in head.files.values()):
         return
-    if _guards_all(base, head):
+    if guards_all(base, head):
         return
     changed = frozenset(head.files)
     if around:
@@ -53,7 +53,7 @@ def route_losses(base: Side, head: Side, around: Mapping[str, FileFacts] | None 
             yield from _beside(one, had)
 
 
-def _guards_all(base: Side, head: Side) -> bool:
+def guards_all(base: Side, head: Side) -> bool:
     """Does head have anew what guards more than one route: before all requests, in a configuration?"""
     had, has = _wide(base), _wide(head)
     return bool(has - had)

@@ -13,7 +13,7 @@ from gate.supply.inputs import archives, namespaces
 from gate.supply.inputs.graph import unasked
 from gate.supply.inputs.model import FileKind, Input, Inputs
 from gate.supply.inputs.places import is_usual, origins, place, shown
-from gate.supply.lookalike import imitates, poses_as
+from gate.supply.lookalike import imitates, is_nearly, poses_as
 from gate.supply.lookalike import is_known as is_much_used
 
 What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
@@ -77,7 +77,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
         is_new_file=old is None,
         around=around,
         told_runs=told_runs,
-        lost=bool(before.keys() - {one.name for one in new.inputs}),
+        lost=frozenset(before.keys() - {one.name for one in new.inputs}),
         pinned=new.kind == "images" and bool(had) and all(one.archives for one in had),
         plain=frozenset(one.name for one in new.inputs if not one.actual) - {*new.asked},
     )
@@ -101,7 +101,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Look:
     """One file's way of being compared. ``is_known``: does base use this place? ``told_runs``: base would
-    have said which packages run code at installation. ``lost``: an input of base is not there any more.
+    have said which packages run code at installation. ``lost``: names of base that are not there any more.
     ``plain``: names that stand for themselves at head, too, and that the project itself does not ask for.
     """
 
@@ -110,7 +110,7 @@ class _Look:
     is_new_file: bool
     around: InputContext
     told_runs: bool
-    lost: bool
+    lost: frozenset[str]
     pinned: bool
     plain: frozenset[str]
 
@@ -205,6 +205,10 @@ class _Look:
             yield InputDifference(
                 what="new-source", level=level, name=one.name, told=told, needle=where, group=foreign[0]
             )
+        posed = next((name for name in sorted(self.lost) if is_nearly(one.name, name)), "")
+        if posed and not is_much_used(one.name, "npm") and not is_much_used(one.name, "pypi"):
+            told = f"{label} takes the place of {posed}, whose name is nearly the same"
+            yield _told("source", "medium", one, told, "nearly")
         if one.actual and not _is_variant(one):
             level = "low" if begun else "medium"
             yield _alias(one, f"{label} is new and stands for {one.actual}", level)

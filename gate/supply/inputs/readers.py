@@ -7,8 +7,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.supply.inputs import (
+    ansible,
     bake,
     conda,
+    dart,
     dotnet,
     golang,
     images,
@@ -24,6 +26,7 @@ from gate.supply.inputs import (
     requirements,
     ruby,
     rust,
+    swift,
     terraform,
     tools,
     yarn,
@@ -47,6 +50,9 @@ _LOCKS: Final[dict[str, Reader]] = {
     "gemfile.lock": ruby.lock,
     "gems.locked": ruby.lock,
     "composer.lock": php.lock,
+    "pubspec.lock": dart.lock,
+    "package.resolved": swift.resolved,
+    "podfile.lock": swift.pods,
     "gradle.lockfile": jvm.gradle_lock,
     "buildscript-gradle.lockfile": jvm.gradle_lock,
     "verification-metadata.xml": jvm.verification,
@@ -81,6 +87,8 @@ _MANIFESTS: Final[dict[str, Reader]] = {
     "aqua.yaml": tools.aqua,
     "aqua.yml": tools.aqua,
     "global.json": dotnet.global_json,
+    "pubspec.yaml": dart.manifest,
+    "pubspec_overrides.yaml": dart.manifest,
     "extensions.xml": jvm.extensions,
     ".pnpmfile.cjs": pnpmfile.read,
     ".pnpmfile.mjs": pnpmfile.read,
@@ -119,6 +127,8 @@ def _by_folder(name: str, parent: str) -> Reader | None:
     """Files whose name alone says too little."""
     if parent == ".cargo" and name in ("config", "config.toml"):
         return rust.settings
+    if name in ("requirements.yml", "requirements.yaml", "galaxy_requirements.yml"):
+        return ansible.requirements
     if parent == "vendor" and name == "modules.txt":
         return golang.vendored
     if parent in ("nix", "npins") and name == "sources.json":

@@ -49,11 +49,16 @@ def toml_table(text: str) -> Mapping[str, object]:
 
 
 def yaml_table(text: str) -> Mapping[str, object]:
+    """One YAML document that is a table, all scalars as texts, keys once."""
+    return _table(yaml_data(text) or {})
+
+
+def yaml_data(text: str) -> object:
     """One YAML document, all scalars as texts, keys once."""
     if _opens(text) > _MOST_OPEN:  # the parser's own recursion is in C, and slow
         raise UnreadableInputError("it is nested too deeply")
     try:
-        return _table(read_yaml(text.encode("utf-8", "replace"), most=_MOST_NODES).data or {})
+        return read_yaml(text.encode("utf-8", "replace"), most=_MOST_NODES).data
     except UnreadableYamlError as error:
         message = str(error)
         raise UnreadableInputError(message, ambiguous="twice" in message) from error

@@ -23,7 +23,8 @@ PATHS = (
     *("pyproject.toml", "Pipfile", "package-lock.json", "package.json", "pnpm-lock.yaml", "yarn.lock"),
     *("bun.lock", "Cargo.lock", "Cargo.toml", "go.mod", "go.sum", "Gemfile.lock", "composer.lock"),
     *("Dockerfile", "compose.yml", ".gitmodules", ".pre-commit-config.yaml", "Chart.yaml", "main.tf"),
-    *(".terraform.lock.hcl", ".devcontainer/devcontainer.json"),
+    *(".terraform.lock.hcl", ".devcontainer/devcontainer.json", "pubspec.lock", "pubspec.yaml"),
+    *("requirements.yml", "Package.resolved", "Podfile.lock"),
 )
 SETTINGS = (*settings_files.READERS, "pip.conf", "pyproject.toml")
 _PAIRS = TESTS / "unit" / "prescreen" / "scanners" / "supply_pairs"
