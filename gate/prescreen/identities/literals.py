@@ -27,6 +27,7 @@ _PARTS: Final = 8
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 _PUBLIC: Final = re.compile(
     r"-----BEGIN (?:[A-Z]{2,5} )?PUBLIC KEY-----[^-]{40,8000}-----END (?:[A-Z]{2,5} )?PUBLIC KEY-----"
+    r"|-----BEGIN PGP PUBLIC KEY BLOCK-----[^-]{40,40000}-----END PGP PUBLIC KEY BLOCK-----"
     r"|(?m:^)(?:RW[A-Za-z0-9+/]{54}|(?:ssh-ed25519|ssh-rsa) AAAA[A-Za-z0-9+/]{40,3000}={0,3})(?=\s|$)"
 )
 _KEYS: Final = (".pub", ".pem", ".key", ".minisign", ".asc", ".crt")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
+from gate.prescreen.identities import openpgp
 from gate.supply.addresses import is_account
 
 Shape = Literal[
@@ -30,6 +31,8 @@ Shape = Literal[
 _KEY: Final = re.compile(
     r"-----BEGIN (?:[A-Z]{2,5} )?PUBLIC KEY-----[\s\\nrA-Za-z0-9+/=]{40,8000}"
     r"-----END (?:[A-Z]{2,5} )?PUBLIC KEY-----\s*"
+    rf"|{openpgp.SIGN}[0-9a-f]{{64}}"
+    r"|-----BEGIN PGP PUBLIC KEY BLOCK-----[^-]{40,40000}-----END PGP PUBLIC KEY BLOCK-----\s*"
     r"|RW[A-Za-z0-9+/]{54}"
     r"|(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3}|sk-ssh-ed25519@openssh\.com)"
     r" AAAA[A-Za-z0-9+/]{40,3000}={0,3}(?: [^\n]{0,200})?"
@@ -108,6 +111,8 @@ def _is_random(text: str) -> bool:
 def canonical(value: str) -> str:
     """The value as it counts: an account without its blanks, a key without its comment."""
     text = value.strip()
+    if text.startswith(openpgp.BEGIN):
+        return openpgp.primary_key(text)
     if text.startswith("-----"):
         return "".join(text.replace("\\n", "").replace("\\r", "").split())
     words = text.split()

@@ -18,6 +18,7 @@ from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
+from gate.prescreen.identities import openpgp
 from gate.prescreen.identities.compare import ChangedIdentity, changed, is_slip
 from gate.prescreen.identities.last_read import unwritten
 from gate.prescreen.identities.literals import Identifier
@@ -213,7 +214,8 @@ def _few(found: Sequence[ChangedIdentity]) -> Iterator[ChangedIdentity]:
 
 
 def _finding(one: ChangedIdentity) -> Finding:
-    grave = one.sort == "key" or (one.sort == "twin" and is_slip(one))
+    rotates = one.after.value.startswith(openpgp.SIGN)  # publishers of packages change theirs every few years
+    grave = (one.sort == "key" and not rotates) or (one.sort == "twin" and is_slip(one))
     names = one.after.path.rpartition("\x1f")[2] or one.after.party
     return finding(
         CHANGED,
