@@ -31,6 +31,8 @@ LONGER: Final = 7
 """Characters by which the other secrets are longer: odd, and no multiple of what encodings pad to."""
 MOST: Final = 12
 """Probes at most."""
+_SURE: Final = (5, 4)
+"""Runs with the first and with the other secrets, before what only sizes, counts or an order tell is told."""
 _PROPER: Final = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
 _QUIET: Final = frozenset(("stdout", "stderr", "file", "file-name", "sleep"))
 """Channels that every program has: worth a run only where the code can read a secret."""
@@ -166,13 +168,18 @@ class Varying:
         self._all([one.probe for one in doubted], "head", ("same", "other"), until, done)
         at_base = [one.probe for one in doubted if "base" in one.probe.sides]
         self._all(at_base, "base", ("same", "same", "other"), until, done)
+        # Sizes, counts and orders also follow how busy the machine is: asked again, the others first now.
+        counted = [one.probe for one in doubted if any(d.how != "content" for d in self._fresh(one, done))]
+        self._all(counted, "head", ("other", "same", "other", "same"), until + self.seconds / 2, done)
         dependences: list[Dependence] = []
         open_: list[tuple[str, str, Channel]] = []
         unsure: list[Doubt] = []
         for one in whole:
             place = (one.probe.path or "", one.probe.target)
             if one in doubted:
-                dependences += [self._told(found, one.probe) for found in self._fresh(one, done)]
+                sure = done.has(one.probe, "head", *_SURE)
+                fresh = [found for found in self._fresh(one, done) if sure or found.how == "content"]
+                dependences += [self._told(found, one.probe) for found in fresh]
             told = undecided(*done.sides(one.probe, "head"))
             told = [c for c in told if c.place in _NOTED and c in one.given]
             open_ += [(*place, c) for c in told]

@@ -269,3 +269,27 @@ def test_code_that_such_a_value_breaks_is_looked_at_without_it(tmp_path: object)
     assert [why for *_, why in found.left] == [
         "it did not come to its end again, with variables planted that may hold a secret or configure it"
     ]
+
+
+def test_what_only_a_count_tells_is_asked_again_in_the_other_order(tmp_path: object) -> None:
+    """A busy machine cut the runs with the other secrets short, five runs long: no secret decides that."""
+    first = len(token_of(plant()))
+
+    def prints(token: str, side: Side, turn: int) -> bytes:
+        return b"part\n" * (3 if len(token) == first or turn > 9 else 1) if side == "head" else b"part\n"
+
+    look, session = varying(tmp_path, prints)
+    found = look.look(look.candidates())
+    assert not found.dependences
+    last = [len(token) == first for side, token in session.ran if side == "head"][-4:]
+    assert last == [False, True, False, True]
+
+
+def test_a_count_that_follows_the_secret_each_time_is_told(tmp_path: object) -> None:
+    first = len(token_of(plant()))
+
+    def prints(token: str, side: Side, _: int) -> bytes:
+        return b"part\n" * (3 if len(token) == first else 1) if side == "head" else b"part\n"
+
+    look, _ = varying(tmp_path, prints)
+    assert [one.how for one in look.look(look.candidates()).dependences] != []
