@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from gate.languages.limited_child import Reader, scan_isolated
 
 Unread = list[tuple[str, str]]
 """Paths that could not be read, with the reason."""
+
+
+class HasPath(Protocol):
+    """What stands for a file."""
+
+    @property
+    def path(self) -> str:
+        """Its path."""
+
+
+F = TypeVar("F", bound=HasPath)
+
+
+def first_files(files: Sequence[F], most: int) -> tuple[Sequence[F], Unread]:
+    """The first ``most`` files, and the others named as not read."""
+    return files[:most], [(one.path, f"past the first {most} files") for one in files[most:]]
 
 
 def read_files(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
+import sys
 import time
 import types
 from collections.abc import Iterator
@@ -25,6 +26,8 @@ REQUESTS = 24
 SPENT = (0.8, 0.4)
 """Seconds of processor time, and the share of the time for a name, after which no further request is made."""
 _LONGEST = 40
+_SERVERS = frozenset({"aiohttp.web", "tornado.web"})
+"""Frameworks whose applications are no project of web_project.py."""
 _ASKED: list[Any] = []
 
 
@@ -32,6 +35,8 @@ def ask(project: Any, module: types.ModuleType, target: Any, each: float, late: 
     """Ask every route that leads to a function or class. ``each``: seconds for a name. ``late`` ends a
     request that takes too long, and with it all of them.
     """
+    if project is None and _SERVERS.isdisjoint(sys.modules):
+        return  # no web application: nothing of this is worth its imports
     codes = _codes(target)
     if not codes:
         return
@@ -42,13 +47,14 @@ def ask(project: Any, module: types.ModuleType, target: Any, each: float, late: 
     if not _ASKED:  # the frameworks' classes tell one of them, for as long as the process lives
         _ASKED.append(Asked())
     loads = json.loads
+    texts = _texts(codes)
     over = (_processor_time() + SPENT[0], _monotonic() + SPENT[1] * each)
     try:
         _ASKED[0].watch_json()
         routes = web.routes_for(project, codes, _ASKED[0]) if project is not None else []
         routes = routes or list(itertools.islice(loopback.routes_in(module, codes, _ASKED[0]), ROUTES))
         for route in routes[:ROUTES]:
-            _through(route, codes, over)
+            _through(route, texts, over)
     except late:
         raise
     except BaseException:
@@ -64,11 +70,11 @@ def _codes(target: Any) -> set[types.CodeType]:
     return {one.__code__ for one in held if isinstance(one, types.FunctionType)}
 
 
-def _through(route: Any, codes: set[types.CodeType], over: tuple[float, float]) -> None:
+def _through(route: Any, texts: list[str], over: tuple[float, float]) -> None:
     if _is_over(over):
         return
     route.explore()
-    for values in itertools.islice(_variants(route, _texts(codes)), REQUESTS):
+    for values in itertools.islice(_variants(route, texts), REQUESTS):
         if _is_over(over):
             return
         route.send(values)

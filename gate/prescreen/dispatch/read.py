@@ -44,7 +44,7 @@ _ORDINARY: Final = re.compile(
 _ON: Final = ("call", "apply", "bind")
 _TEXTUAL: Final = frozenset({"getattr"})
 _LONGEST: Final = 5_000
-"""Bytes of a line from which a file is made by a tool."""
+"""Bytes of a line from which it is made by a tool: such a line is not read, those beside it are."""
 _LOOSE: Final = frozenset({"identifier", "variable_name", "call_expression", "call"})
 _MOST_ASKED: Final = 300
 """Names that are followed through their functions: each costs a walk."""
@@ -65,9 +65,9 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Dispatch]:
     del options
     family = family_of(path)
     grammar = "tree_sitter_python" if family == "python" else grammar_of(path)
-    if not family or not grammar or max(map(len, data.split(b"\n"))) > _LONGEST:
+    if not family or not grammar:
         return []
-    root = parse(data, grammar)
+    root = parse(b"\n".join(b"" if len(line) > _LONGEST else line for line in data.split(b"\n")), grammar)
     found: list[Dispatch] = []
     tables = _literal_tables(root) if family in ("script", "php") else frozenset[str]()
     asked = 0

@@ -29,6 +29,7 @@ _ARGUMENTS: Final = 4
 """Of a tool in a table, all of which a language model gives."""
 _PASSING: Final = 40
 """Files that only pass on what they are given."""
+_WORD: Final = re.compile(rb"\w+")
 _METHODS: Final = re.compile(rb"def ([a-z]\w*_\w+)\(\s*self\b")
 _BYTES: Final = 1 << 19
 _SEARCHED: Final = 24 << 20
@@ -185,9 +186,11 @@ def may_call(paths: Iterable[str], texts: Iterable[tuple[str, bytes]]) -> list[t
 
 def _naming(paths: AbstractSet[str], texts: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files that name one of these modules, or one of their methods by a name that says much."""
-    words = {_dotted(path).rpartition(".")[2].encode() for path in paths}
+    stems = (_WORD.findall(_dotted(path).encode()) for path in paths)
+    words = {found[-1] for found in stems if found}
     words |= {name for path in paths for name in _METHODS.findall(texts.get(path, b""))}
-    return {path: text for path, text in texts.items() if any(word in text for word in words)}
+    # Each text is read once, however many words are looked for.
+    return {path: text for path, text in texts.items() if not words.isdisjoint(_WORD.findall(text))}
 
 
 def _is_marked(text: bytes) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import hashlib
 import io
 import os
 import re
@@ -154,11 +155,21 @@ def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
         last=last,
         evidence={key: value[:200] for key, value in hit.evidence.items()},
         way=Flow(module).way(hit.node)[-_STEPS:] if followed else (),
-        expression=ast.unparse(hit.node)[:_EXPRESSION] if followed and isinstance(hit.node, ast.expr) else "",
+        expression=_expression(hit.node) if followed and isinstance(hit.node, ast.expr) else "",
     )
 
 
 _EXPRESSION = 2_000
+"""Characters of an expression that are kept as they are."""
+
+
+def _expression(node: ast.expr) -> str:
+    """The expression as one text, however it is laid out; the end of a long one by its digest."""
+    text = ast.unparse(node)
+    rest = text[_EXPRESSION:]
+    return text[:_EXPRESSION] + (hashlib.sha256(rest.encode("utf-8", "replace")).hexdigest() if rest else "")
+
+
 _ByView = list[tuple[View, list[RuleHit]]]
 
 

@@ -20,7 +20,7 @@ from gate.prescreen.collisions.read import Folded, Joined, Naming
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -60,9 +60,9 @@ class Collisions:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare how base and head put names of owners together and fold them."""
         until = time.monotonic() + request.deadline
-        files = [one for one in sources(request).files if one.base and _matters(one)]
-        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in files[_MOST_FILES:]]
-        head = read_files(_READER, [(one.path, one.head) for one in files[:_MOST_FILES]], until, unread)
+        every = [one for one in sources(request).files if one.base and _matters(one)]
+        files, unread = first_files(every, _MOST_FILES)
+        head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         some = [one for one in files if one.path in head and (head[one.path].joined or head[one.path].folded)]
         base = read_files(_READER, [(one.path, one.base or b"") for one in some], until)
         found: list[Finding] = []

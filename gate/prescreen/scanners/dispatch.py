@@ -19,7 +19,7 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.dispatch.read import Dispatch, is_read
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -69,16 +69,16 @@ class DispatchByName:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the calls by name of all changed programs with those of base."""
         until = time.monotonic() + request.deadline
-        files = [one for one in sources(request).files if _matters(one)]
-        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in files[_MOST_FILES:]]
-        head = read_files(_READER, [(one.path, one.head) for one in files[:_MOST_FILES]], until, unread)
+        every = [one for one in sources(request).files if _matters(one)]
+        files, unread = first_files(every, _MOST_FILES)
+        head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         base: dict[str, list[Dispatch]] = {}
         if any(head.values()):
             base = read_files(_READER, [(one.path, one.base) for one in files if one.base], until)
         had = Counter((one.what, one.call) for many in base.values() for one in many)
         loads = {(path, one.what) for path, many in base.items() for one in many}
         findings: list[Finding] = []
-        for source in files[:_MOST_FILES]:
+        for source in files:
             lines = set((source.base or b"").decode("utf-8", "replace").split("\n"))
             text = source.head.decode("utf-8", "replace").split("\n")
             fresh: list[Dispatch] = []

@@ -21,7 +21,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.machine.read import Facts
 from gate.prescreen.machine.vocabulary import FACTS, RUN, SECURE
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scanners.protections import REMOVED
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -57,10 +57,10 @@ class Machine:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the random values and the decisions of changed programs."""
         until = time.monotonic() + request.deadline
-        files = [one for one in sources(request).files if _matters(one)]
-        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in files[_MOST_FILES:]]
-        head = read_files(_READER, [(one.path, one.head) for one in files[:_MOST_FILES]], until, unread)
-        base = read_files(_READER, [(one.path, one.base) for one in files[:_MOST_FILES] if one.base], until)
+        every = [one for one in sources(request).files if _matters(one)]
+        files, unread = first_files(every, _MOST_FILES)
+        head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
+        base = read_files(_READER, [(one.path, one.base) for one in files if one.base], until)
         found: list[Finding] = []
         for source in files:
             if source.path in head:

@@ -22,7 +22,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.named.entries import Entry
 from gate.prescreen.named.read import Named
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import Unread, first_files, read_files
 from gate.prescreen.scanners.supply_rules import SAFEGUARD
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -129,9 +129,8 @@ class NamedThings:
         files = [one for one in sources(request).files if _is_read(one)]
         if not files:
             return ended(self.name, ())
-        texts = [one for one in files if _matters(one)]
-        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in texts[_MOST_FILES:]]
-        found = [*_named(request, texts[:_MOST_FILES], until, unread), *_loose(files[:_MOST_FILES], until)]
+        texts, unread = first_files([one for one in files if _matters(one)], _MOST_FILES)
+        found = [*_named(request, texts, until, unread), *_loose(files[:_MOST_FILES], until)]
         return ended(self.name, found, unread)
 
 

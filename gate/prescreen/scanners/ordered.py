@@ -31,7 +31,7 @@ from gate.prescreen.ordered.enums import Numbered
 from gate.prescreen.ordered.lists import Listed
 from gate.prescreen.ordered.read import DATA, Orders
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -78,9 +78,9 @@ class Ordered:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the orders of changed files, and ask the project whether it reads them by place."""
         until = time.monotonic() + request.deadline
-        files = [one for one in sources(request).files if one.base and _is_read(one)]
-        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in files[_MOST_FILES:]]
-        head = read_files(_READER, [(one.path, one.head) for one in files[:_MOST_FILES]], until, unread)
+        every = [one for one in sources(request).files if one.base and _is_read(one)]
+        files, unread = first_files(every, _MOST_FILES)
+        head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         some = [one for one in files if one.path in head and (head[one.path].enums or head[one.path].lists)]
         base = read_files(_READER, [(one.path, one.base or b"") for one in some], until)
         asks = _Texts(request.head)

@@ -18,7 +18,7 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.signatures.read import SUFFIXES, Call, Function, Signatures
 from gate.prescreen.text_rule import finding, rule
@@ -54,14 +54,14 @@ class ShiftedArguments:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the parameters of changed functions, and look for callers that base has as well."""
         until = time.monotonic() + request.deadline
-        files = [
+        every = [
             one
             for one in sources(request).files
             if one.base and _is_read(one.path) and len(one.head) <= _LARGEST
         ]
-        unread: Unread = [(one.path, f"past the first {_MOST_FILES} files") for one in files[_MOST_FILES:]]
-        head = read_files(_READER, [(one.path, one.head) for one in files[:_MOST_FILES]], until, unread)
-        base = read_files(_READER, [(one.path, one.base or b"") for one in files[:_MOST_FILES]], until)
+        files, unread = first_files(every, _MOST_FILES)
+        head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
+        base = read_files(_READER, [(one.path, one.base or b"") for one in files], until)
         moved = [
             (one, function, at, meant)
             for one in files

@@ -83,6 +83,13 @@ def invoice(number):
     return "the invoice"
 
 
+@pages.get("/year/<int(fixed_digits=6):number>")
+def year(number):
+    if request.args.get("kind") == "leap":
+        return "a year of six digits"
+    return "any"
+
+
 @pages.post("/shelf/<name>")
 def shelf(name):
     if name not in STORE.shelves:
@@ -115,10 +122,10 @@ def find(number):
 def test_what_an_application_holds_from_its_start_is_found_under_its_own_key(tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "t", HELD)
     path = "shop/views.py"
-    item = {"do": "import", "module": "shop.views", "path": path, "calls": ["invoice", "shelf"]}
+    item = {"do": "import", "module": "shop.views", "path": path, "calls": ["invoice", "shelf", "year"]}
     seen = drive(tree, {"items": [item], "seconds": 60, "each": 10.0, "lines": watched(HELD, path)})
     ran = lines_of(seen, path)
-    for text in ("the invoice", "the shelf is closed"):
+    for text in ("the invoice", "the shelf is closed", "of six digits"):
         assert line(HELD, path, text) in ran, text
 
 
@@ -235,3 +242,11 @@ def test_flags_are_those_of_a_row_that_is_in_use(name: str, value: bool) -> None
     from gate.inside.driver import sample_rows
 
     assert sample_rows.value_of(name, bool, None) is value
+
+
+def test_code_without_a_web_application_pays_for_no_import(tmp_path: Path) -> None:
+    text = "def {}():\n    return 'asyncio' in __import__('sys').modules and 1 / 0\n"
+    tree = lay_tree(tmp_path / "t", {"plain.py": text.format("first") + text.format("second")})
+    item = {"do": "import", "module": "plain", "path": "plain.py", "calls": ["first", "second"]}
+    seen = drive(tree, {"items": [item], "seconds": 30})
+    assert seen.calls == {"first": "returned", "second": "returned"}

@@ -225,3 +225,10 @@ def test_a_weakness_that_gets_worse_on_an_unchanged_line_is_new() -> None:
     old, new = text.format("str(int('1'))"), text.format("request.args['name']")
     found = PyAst().scan(make_request({"a.py": new}, {"a.py": old})).findings
     assert [f.severity.value for f in found if f.rule_id == "py.shell-command"] == ["high"]
+
+
+def test_the_end_of_a_long_expression_counts() -> None:
+    text = "import os\n\n\ndef run(a, b):\n    os.system('{}' + {})\n"
+    old, new = text.format("x" * 2_500, "a"), text.format("x" * 2_500, "b")
+    assert PyAst().scan(make_request({"a.py": new}, {"a.py": old})).findings
+    assert not PyAst().scan(make_request({"a.py": old.replace("a, b", "a, c")}, {"a.py": old})).findings

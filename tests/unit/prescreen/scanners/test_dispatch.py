@@ -105,3 +105,10 @@ def test_names_that_somebody_can_enumerate(path: str, head: str) -> None:
 def test_what_base_does_as_well() -> None:
     old = "def h(s, w):\n    return getattr(s, w)()\n"
     assert told("a.py", old + "\n\ndef k(s, v):\n    return getattr(s, v)(1)\n", old) == []
+
+
+def test_a_line_that_a_tool_made_hides_no_line_beside_it() -> None:
+    call = "def act(thing, request):\n    return getattr(thing, request.args['name'])()\n"
+    assert told("app/a.py", call) != []
+    assert told("app/a.py", f"{call}# {'x' * 6_000}\n") == told("app/a.py", call)
+    assert told("app/a.py", f"def act(thing, name): return getattr(thing, name)()  # {'x' * 6_000}\n") == []
