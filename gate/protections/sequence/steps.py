@@ -85,7 +85,10 @@ def asked_in(name: str, parameters: Iterable[str], steps: Iterable[Step]) -> Ite
         reads = [r for r in one.reads if r in known or r.partition(".")[0] in known]
         went = frozenset(one.calls).union(*(through.get(r, frozenset()) for r in reads))
         came = frozenset(reads).union(*(origins.get(r, frozenset()) for r in reads))
+        constant = not one.reads and not one.calls
         for target in one.sets:
+            if constant and target in through:
+                continue  # a constant needs no change: what other ways give the name decides
             through[target], origins[target] = went, came | {target}
         seen.append((one, went, came))
     made = 0
