@@ -168,7 +168,10 @@ def replay(path: Path) -> Report:
         runs = evidence.sandbox.runs
         diff = compare(runs, evidence.planted)
         fields = field_changes(runs, evidence.planted)
-        context = SignalContext(change=evidence.change, diff=diff, runs=runs, fields=fields)
+        known = frozenset(evidence.hosts_at_base)
+        context = SignalContext(
+            change=evidence.change, diff=diff, runs=runs, fields=fields, hosts_at_base=known
+        )
         found = signals(context) if runs else ()
         return judge(replace(evidence, diff=diff, behaviour=found))
 

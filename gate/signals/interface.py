@@ -21,6 +21,8 @@ class SignalContext:
     runs: tuple[RunRecord, ...]
     fields: tuple[FieldChange, ...] = ()
     """What requests that base makes, too, say otherwise."""
+    hosts_at_base: frozenset[str] = frozenset()
+    """Those hosts of new behaviour that the program code of base names, in small letters."""
 
 
 SignalRule = Rule[SignalContext, Finding]

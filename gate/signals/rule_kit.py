@@ -79,6 +79,15 @@ def called_openly(context: SignalContext, behaviour: Behaviour) -> bool:
     return bool(host) and bool(asked) and not plain and ports == {"443"}
 
 
+def known_at_base(context: SignalContext, behaviour: Behaviour) -> bool:
+    """A function that was called by its name talks to a host that the program code of base names: a client
+    that was there and that nothing called.
+    """
+    dns = behaviour.kind is BehaviourKind.DNS
+    host = behaviour.subject if dns else behaviour.detail.get("host", "")
+    return phase_of(context, behaviour) == "call" and host.lower() in context.hosts_at_base
+
+
 def replaced(context: SignalContext, behaviour: Behaviour) -> Iterator[Behaviour]:
     """What base did of the same kind, by the same program and in the same probe, and head does nowhere:
     another one stands in its place.

@@ -24,6 +24,7 @@ from gate.sandbox.execution import execute
 from gate.sandbox.patience import Patience
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
+from gate.stages.known_hosts import hosts_of
 from gate.tracing.diff import compare
 from gate.tracing.request_fields import field_changes
 
@@ -42,6 +43,8 @@ class BehaviourComparison:
     diff: BehaviourDiff
     findings: tuple[Finding, ...]
     not_exercised: tuple[NotExercised, ...]
+    hosts_at_base: frozenset[str] = frozenset()
+    """Of the hosts of new behaviour, those that the program code of base names."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +52,8 @@ class LookRequest:
     """How to look. ``budget`` is seconds for everything, ``endless`` those for what only head does not end;
     ``deep`` is a reason for every probe; ``suspects`` waits for the static look and names the files that it
     gives a reason for; ``settled`` says that these findings block already; ``note`` takes signs of life;
-    ``again`` allows a second look; without it base is run only where head alone shows anything.
+    ``again`` allows a second look; without it base is run only where head alone shows anything;
+    ``named_at_base`` tells which of some hosts the program code of base names.
     """
 
     budget: float
@@ -59,6 +63,7 @@ class LookRequest:
     settled: Callable[[tuple[Finding, ...]], bool]
     note: Callable[[str], None]
     again: bool = True
+    named_at_base: Callable[[frozenset[str]], frozenset[str]] = lambda _: frozenset()
 
 
 def compare_behaviour(
@@ -92,28 +97,38 @@ def compare_behaviour(
 
     runs = before + execute(session, plan, patience=patience, progress=request.note, differs=differs)
     diff = next((seen for of, seen in compared if _same(of, runs)), None) or compare(runs, planted)
-    findings = _findings(change, diff, runs, planted)
+    known = request.named_at_base(hosts_of(diff.new))
+    findings = _findings(change, diff, runs, planted, known)
     left = plan.not_exercised
     if request.again and not request.settled(findings):
         reasons = _reasons(plan, patience, diff, findings, request.suspects(), deep=request.deep)
         if reasons and patience.left >= _LEAST:
-            known = {b.key for b in diff.new}
-            again = _once_more(session, deepen(plan, reasons), runs, planted, known, patience, request.note)
+            showed = {b.key for b in diff.new}
+            again = _once_more(session, deepen(plan, reasons), runs, planted, showed, patience, request.note)
             if again.runs:
                 runs += again.runs
                 diff = compare(runs, planted)
-                findings = _findings(change, diff, runs, planted)
+                known = request.named_at_base(hosts_of(diff.new))
+                findings = _findings(change, diff, runs, planted, known)
             left += again.not_exercised
     return BehaviourComparison(
-        runs=runs, diff=diff, findings=findings, not_exercised=left + unreached(runs, plan)
+        runs=runs,
+        diff=diff,
+        findings=findings,
+        not_exercised=left + unreached(runs, plan),
+        hosts_at_base=known,
     )
 
 
 def _findings(
-    change: Change, diff: BehaviourDiff, runs: tuple[RunRecord, ...], planted: tuple[Canary, ...]
+    change: Change,
+    diff: BehaviourDiff,
+    runs: tuple[RunRecord, ...],
+    planted: tuple[Canary, ...],
+    known: frozenset[str],
 ) -> tuple[Finding, ...]:
     fields = field_changes(runs, planted)
-    return signals(SignalContext(change=change, diff=diff, runs=runs, fields=fields))
+    return signals(SignalContext(change=change, diff=diff, runs=runs, fields=fields, hosts_at_base=known))
 
 
 def _head_alone(
@@ -135,7 +150,7 @@ def _head_alone(
     )
     runs = before + execute(session, replace(plan, probes=heads), patience=patience, progress=note)
     diff = compare(runs, planted)
-    findings = _findings(change, diff, runs, planted)
+    findings = _findings(change, diff, runs, planted, frozenset())
     whole = all(run.outcome is Outcome.COMPLETED and run.fault is None and run.completed for run in runs)
     if diff.new or findings or not whole:
         return None

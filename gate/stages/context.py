@@ -74,6 +74,7 @@ class SandboxResult:
     findings: tuple[Finding, ...] = ()
     attacks: Attacks = field(default_factory=Attacks)
     diff: BehaviourDiff = field(default_factory=BehaviourDiff)
+    hosts_at_base: frozenset[str] = frozenset()
     report: SandboxReport = field(default_factory=SandboxReport)
     canaries: tuple[Canary, ...] = ()
     plan: ExecutionPlan = field(default_factory=lambda: ExecutionPlan(probes=()))

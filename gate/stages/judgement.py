@@ -65,6 +65,8 @@ class Evidence:
     """What attacks proved; findings are made of them here, so that a bundle needs no more."""
     varied: VariedSecrets = field(default_factory=VariedSecrets)
     """What followed the planted secrets; as above."""
+    hosts_at_base: tuple[str, ...] = ()
+    """Of the hosts of new behaviour, those that the program code of base names."""
 
 
 def requested_overrides(opened: OpenChange) -> tuple[Override, ...]:

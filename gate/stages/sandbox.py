@@ -39,6 +39,7 @@ from gate.stages.exploit import attack, summary, targets_of
 from gate.stages.fast_look import INSTALLATION, imports_only
 from gate.stages.forced import ForcedLook, Forcing
 from gate.stages.interpreter import take_python
+from gate.stages.known_hosts import hosts_named
 from gate.stages.pace import paced
 from gate.stages.room import with_room
 from gate.stages.sandbox_gaps import lost_runs, missing_observers, unmoved_file_times
@@ -166,6 +167,7 @@ class _Execution:
             findings=looked.findings,
             attacks=attacks,
             diff=looked.diff,
+            hosts_at_base=looked.hosts_at_base,
             report=_report(looked, capability),
             canaries=self.planted,
             plan=plan,
@@ -326,6 +328,7 @@ class _Execution:
             settled=lambda findings: _is_settled(findings, context.settings),
             note=lambda text: context.watch.note("sandbox", text),
             again=not self.wanted.fast,
+            named_at_base=lambda names: hosts_named(context.opened.base, names),
         )
 
 

@@ -29,6 +29,7 @@ from gate.signals.rule_kit import (
     behaviour_finding,
     called_openly,
     fetched_openly,
+    known_at_base,
     new,
     phase_of,
     rule,
@@ -70,6 +71,8 @@ def _weight(context: SignalContext, behaviour: Behaviour) -> tuple[Severity, Con
     if not unknown and fetched_openly(context, behaviour):
         return MEDIUM, SURE
     if phase == "test":
+        return MEDIUM, LIKELY
+    if not unknown and known_at_base(context, behaviour):
         return MEDIUM, LIKELY
     if not unknown and called_openly(context, behaviour):
         return HIGH, UNSURE

@@ -4,8 +4,9 @@ A connection when a module is merely imported or installed is how most malicious
 from outside the code, in the kernel's own words: the address is what was asked for, whoever hid it in
 the source. A connection to this machine itself (a database, a local server) is told as information.
 Connections that only a test makes, or that a called function makes, weigh less: libraries have network
-functions. So do downloads over TLS by curl, git and the like in a script that somebody has to start. A test's
-weighs in full where main's connection is gone and this one stands in its place.
+functions; less still where base's own code names the host. So do downloads over TLS by curl, git and the
+like in a script that somebody has to start. A test's weighs in full where main's connection is gone and
+this one stands in its place.
 
 Ask what the other end is for. If it belongs there, let the user's call open it, never the import.
 """
@@ -31,6 +32,7 @@ from gate.signals.rule_kit import (
     behaviour_finding,
     called_openly,
     fetched_openly,
+    known_at_base,
     new,
     phase_of,
     replaced,
@@ -97,6 +99,8 @@ def _weight(context: SignalContext, behaviour: Behaviour, reach: str) -> tuple[S
         return MEDIUM, SURE
     if reach == "private":
         return (HIGH, LIKELY) if phase in UNASKED else (MEDIUM, LIKELY)
+    if known_at_base(context, behaviour):
+        return MEDIUM, LIKELY
     if called_openly(context, behaviour):
         return HIGH, UNSURE
     return HIGH, SURE if phase in UNASKED or not named else LIKELY
