@@ -4,6 +4,7 @@
 import fs from "node:fs";
 import Module from "node:module";
 import path from "node:path";
+import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** file URL -> {text, map}: what was made of a source, and the source map (an object) that belongs to it. */
@@ -127,6 +128,9 @@ function aliased(name, parent) {
 
 const asFile = (url) => (url?.startsWith("file:") ? fileURLToPath(url) : undefined);
 
+/** A file of a package that is named without its ending, as bundlers take it: next/server. */
+const inPackage = (file) => (MODULES.test(file) ? withEnd(file) : undefined);
+
 function sought(name, parent, error) {
   const plain = name.split("?")[0];
   const local = /^(?:\.{1,2}(?:\/|$)|\/)/.test(plain) || plain.startsWith("file:");
@@ -135,23 +139,58 @@ function sought(name, parent, error) {
     return withEnd(file) ?? unbuilt(file);
   }
   const target = asFile(error.url) ?? (typeof error.path === "string" ? error.path : undefined);
-  return aliased(plain, parent) ?? (target && unbuilt(target));
+  return aliased(plain, parent) ?? (target && (inPackage(target) ?? unbuilt(target)));
 }
 
+const BESIDE = "gate-beside:";
+/** The address under which a package is imported as a file imports it: of two builds of one, the same. */
+export const beside = (file, name) => `${BESIDE}${encodeURIComponent(pathToFileURL(file).href)},${name}`;
+
 function resolve(name, context, next) {
+  if (name.startsWith(BESIDE)) {
+    const [parent, wanted] = name.slice(BESIDE.length).split(",");
+    return next(wanted, { ...context, parentURL: decodeURIComponent(parent) });
+  }
   const parent = asFile(context.parentURL) ?? path.join(top, "any.js");
   const ours = inTree(parent);
   const more = ours ? settings(parent).customConditions : undefined;
   const wanted = Array.isArray(more) ? { ...context, conditions: [...(context.conditions ?? []), ...more] } : context;
   try {
-    return next(name, wanted);
+    const found = next(name, wanted);
+    return ours && wantsNames(parent, context, found) ? { ...found, url: found.url + NAMED, format: "module" } : found;
   } catch (error) {
     const lost = /MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT|PACKAGE_PATH_NOT_EXPORTED/.test(error?.code ?? "");
-    const found = lost && ours ? sought(name, parent, error) : undefined;
+    const target = asFile(error?.url);
+    const found = lost ? (ours ? sought(name, parent, error) : target && inPackage(target)) : undefined;
     if (!found || found === parent) throw error;
     // require() takes paths, import() takes addresses.
     return next(context.conditions?.includes("require") ? found : pathToFileURL(found).href, context);
   }
+}
+
+// -- packages of CommonJS, as bundlers give them to a source that only a bundler reads -----------
+const NAMED = "?gate-names";
+const ES = /^\s*(?:import\b(?!\s*\()|export\b)/m;
+
+/** Is it a package's CommonJS, whose names Node cannot always tell from its text, imported by what Node cannot read? */
+function wantsNames(parent, context, { url, format }) {
+  if (!context.conditions?.includes("import") || !(TYPED.test(parent) || MARKUP.test(parent))) return false;
+  const file = asFile(url);
+  if (!file || !MODULES.test(file) || /^node(?:16|next)$/i.test(settings(parent).module ?? "")) return false;
+  if (format) return format === "commonjs";
+  return /\.c?js$/.test(file) && !ES.test(text(file));
+}
+
+/** A module that has every name of a CommonJS one, and its default as compilers understand it. */
+function withNames(file) {
+  const all = Module.createRequire(file)(file);
+  const holder = all !== null && (typeof all === "object" || typeof all === "function");
+  const names = holder ? Object.keys(all).filter((name) => name !== "default") : [];
+  const given = names.map((name, n) => `const n${n} = all[${JSON.stringify(name)}]; export { n${n} as ${JSON.stringify(name)} };`);
+  return `import { createRequire } from "node:module";
+    const all = createRequire(${JSON.stringify(file)})(${JSON.stringify(file)});
+    export default all?.__esModule && "default" in all ? all.default : all;
+    ${given.join("\n")}`;
 }
 
 // -- making JavaScript of it ---------------------------------------------------------------------
@@ -164,7 +203,7 @@ function tool(name, file) {
       const ask = Module.createRequire(file);
       ask.resolve(name); // where it is nowhere, nobody is asked to stand in for it
       found = ask(name);
-      if (typeof found.version !== "string") found = undefined; // a stand-in of the runner's
+      if (!/^\d/.test(String(found.version ?? found.getVersion?.()))) found = undefined; // a stand-in of the runner's
     } catch {
       found = undefined;
     }
@@ -222,12 +261,50 @@ function byEsbuild(file, source) {
   return split(done.code);
 }
 
+function bySwc(file, source) {
+  const swc = tool("@swc/core", file);
+  if (!swc?.transformSync) return undefined;
+  const own = settings(file);
+  const typed = /\.[mc]?tsx?$/.test(file);
+  const tsx = typed && MARKUP.test(file);
+  const done = swc.transformSync(source, {
+    filename: file,
+    swcrc: false,
+    configFile: false,
+    sourceMaps: true,
+    jsc: {
+      target: "es2022",
+      parser: typed ? { syntax: "typescript", tsx, decorators: true } : { syntax: "ecmascript", jsx: true },
+      transform: { react: { runtime: own.jsx === "react" || own.jsxFactory ? "classic" : "automatic", importSource: own.jsxImportSource } },
+    },
+  });
+  return { text: done.code, map: JSON.parse(done.map) };
+}
+
+/** Keeps every line where it is, so that it needs no map of its own. */
+function bySucrase(file, source) {
+  const sucrase = tool("sucrase", file);
+  if (!sucrase?.transform) return undefined;
+  const own = settings(file);
+  const done = sucrase.transform(source, {
+    filePath: file,
+    transforms: ["jsx", ...(/\.[mc]?tsx?$/.test(file) ? ["typescript"] : [])],
+    disableESTransforms: true,
+    production: true,
+    jsxRuntime: own.jsx === "react" || own.jsxFactory ? "classic" : "automatic",
+    jsxImportSource: own.jsxImportSource,
+    sourceMapOptions: { compiledFilename: file },
+  });
+  return { text: done.code, map: done.sourceMap };
+}
+
 /** What Node can run of a source, with its map. Throws where nothing here can read it. */
 export function make(file, source) {
   const url = pathToFileURL(file).href;
   if (transformed.has(url)) return transformed.get(url);
   // Imports of nothing but types are left out by compilers alone: Node's own way keeps them.
-  let made = byTypeScript(file, source) ?? byEsbuild(file, source);
+  let made = byTypeScript(file, source) ?? byEsbuild(file, source) ?? bySwc(file, source);
+  made ??= MARKUP.test(file) ? bySucrase(file, source) : undefined;
   let why;
   if (!made && !MARKUP.test(file)) {
     try {
@@ -236,7 +313,7 @@ export function make(file, source) {
       why = error; // decorators
     }
   }
-  if (!made) throw why ?? new SyntaxError("JSX needs the project's typescript or esbuild");
+  if (!made) throw why ?? new SyntaxError("JSX needs the project's typescript, esbuild, @swc/core or sucrase");
   transformed.set(url, made);
   return made;
 }
@@ -265,10 +342,32 @@ function withCommon(file, code) {
   return `${code}\nimport { ${wanted.join(", ")} } from "data:text/javascript,${encodeURIComponent(given)}";\n`;
 }
 
+const PUBLIC = /^(?:VITE_|NEXT_PUBLIC_|REACT_APP_|PUBLIC_|EXPO_PUBLIC_|GATSBY_)/;
+/** What the project's example of an environment says about what a page may know; the nearest folder that has one. */
+function publicSettings(folder) {
+  const names = [".env", ".env.example", ".env.sample", ".env.template", ".env.development", ".env.test"];
+  const files = names.map((name) => path.join(folder, name)).filter(isFile);
+  if (!files.length) return folder === top || !folder.startsWith(top) ? {} : publicSettings(path.dirname(folder));
+  const lines = files.flatMap((file) => text(file).slice(0, 1 << 16).split("\n"));
+  const pairs = lines.map((line) => line.trim().replace(/^export\s+/, "").split(/=(.*)/s)).filter(([name]) => PUBLIC.test(name));
+  return Object.fromEntries(pairs.map(([name, value = ""]) => [name.trim(), value.trim().replace(/^(["'])(.*)\1$/, "$2")]));
+}
+
+const SETTINGS = "import.meta.env";
+const OURS = "globalThis.$env"; // of the same length, so that no place in the text moves
+/** What Vite puts in the place of its settings: its own, then the environment's. */
+function withSettings(file, code) {
+  if (!code.includes(SETTINGS)) return code;
+  const own = { MODE: "test", DEV: true, PROD: false, SSR: false, BASE_URL: "/", ...publicSettings(path.dirname(file)) };
+  globalThis.$env ??= new Proxy(own, { get: (_, name) => own[name] ?? process.env[name] });
+  return code.replaceAll(SETTINGS, OURS);
+}
+
 const ESM = /^\s*(?:import\b(?!\s*\()|export\b)|^\s*[^/\n]*\bimport\.meta\b/m;
 function load(url, context, next) {
   const file = asFile(url.split(/[?#]/)[0]);
   if (!file) return next(url, context);
+  if (url.endsWith(NAMED)) return { format: "module", source: withNames(file), shortCircuit: true };
   const copy = replaced.get(pathToFileURL(file).href);
   if (copy) {
     return { format: copy.module ? "module" : "commonjs", source: bare(file, copy.text), shortCircuit: true };
@@ -276,7 +375,7 @@ function load(url, context, next) {
   if ((TYPED.test(file) || MARKUP.test(file)) && !file.endsWith(".d.ts")) {
     const made = make(file, text(file).replace(/^\uFEFF/, ""));
     const common = file.endsWith(".cts") || (!file.endsWith(".mts") && !ESM.test(made.text));
-    const source = common ? made.text : withCommon(file, made.text);
+    const source = common ? made.text : withCommon(file, withSettings(file, made.text));
     return { format: common ? "commonjs" : "module", source, shortCircuit: true };
   }
   if (file.endsWith(".json") && context.importAttributes?.type !== "json" && context.format !== "commonjs" && inTree(file)) {

@@ -11,6 +11,8 @@ import timers from "node:timers";
 import { pathToFileURL } from "node:url";
 import { shift, shorten } from "./javascript_clock.mjs";
 import { Seen, textOf } from "./javascript_coverage.mjs";
+import { requests } from "./javascript_routes.mjs";
+import { drawer, isView } from "./javascript_views.mjs";
 
 const job = JSON.parse(fs.readFileSync(0, "utf8"));
 const forced = job.force ? await import("./javascript_forced.mjs") : undefined;
@@ -22,6 +24,7 @@ const MOST = 60;
 const MADE = 40; // calls of what one function gave back
 let missing = "";
 let bound = false;
+let draw; // what draws components, where the project has React
 
 let outlet = job.fd;
 const write = fs.writeSync;
@@ -336,15 +339,25 @@ function collect(space) {
   return found.slice(0, MOST);
 }
 const told = (error) => (error instanceof Left ? "exited" : String(error?.name ?? "thrown").slice(0, 100));
+/** All that is to be called: [name, () => acts]. Components are drawn before they are called as what they are not. */
+function work(space) {
+  const tools = { value: byName, source, own };
+  const asked = requests(space, job.path, tools).map(([name, act]) => [name, () => [act]]);
+  const called = collect(space).map(([name, target, owner]) => [name, () => [...drawn(target), ...acts(target, owner)]]);
+  return [...asked, ...called]; // routes first: a call of `app.post` would make others
+}
+function drawn(target) {
+  return draw && isView(target, job.path) ? [() => draw(target, sets(target)[0][0] ?? {})] : [];
+}
 async function call(space) {
-  const found = collect(space);
+  const found = work(space);
   for (let index = job.start; index < found.length; index++) {
-    const [name, target, owner] = found[index];
+    const [name, given] = found[index];
     tell(await seen.news());
     say("call", { name, index, of: found.length });
     let outcome = "";
     const budget = { left: MADE };
-    for (const act of acts(target, owner)) {
+    for (const act of given()) {
       let one = "returned";
       try {
         await use(await exhaust(act()), budget);
@@ -392,6 +405,7 @@ async function main() {
   process.argv[1] = job.path;
   let report = { outcome: "completed" };
   try {
+    draw = await drawer(job.path); // a page before what asks whether there is one
     const space = await import(pathToFileURL(job.path).href);
     if (job.call) {
       for (const [, f] of collect(space)) used.add(f);

@@ -1,0 +1,104 @@
+"""Routes of Express, Koa, Hono and Next that a module exports are asked, with all fields and with none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.inside.driver.javascript_job import run
+
+EXPRESS = """\
+import { Router } from "express";
+export const router = Router();
+router.use((req, res, next) => {
+  if (req.get("x-secret") !== "y") return res.status(401).end();
+  next();
+});
+router.get("/users/:id", (req, res) => {
+  const { q } = req.query;
+  if (!q) {
+    return res.status(400).json({ error: "q" });
+  }
+  res.json({ id: req.params.id, q });
+});
+router.post("/users", async (req, res) => {
+  if (!req.body.email) {
+    res.status(422).send("no");
+    return;
+  }
+  res.status(201).json({ email: req.body.email });
+});
+"""
+APPLICATION = """\
+import express from "express";
+const app = express();
+app.use(express.json());
+app.put("/items/:id", (req, res) => {
+  res.json({ id: req.params.id, name: req.body.name });
+});
+export default app;
+"""
+KOA = """\
+import Router from "@koa/router";
+const router = new Router();
+router.post("/items/:id", async (ctx) => {
+  const { name } = ctx.request.body;
+  if (!name) {
+    ctx.status = 400;
+    return;
+  }
+  ctx.body = { name, id: ctx.params.id };
+});
+export default router;
+"""
+HONO = """\
+import { Hono } from "hono";
+const app = new Hono();
+app.post("/a/:id", async (c) => {
+  const { name } = await c.req.json();
+  if (!name) {
+    return c.text("no", 400);
+  }
+  return c.json({ name, id: c.req.param("id") });
+});
+export default app;
+"""
+HANDLER = """\
+export async function POST(request, { params }) {
+  const { id } = await params;
+  const { email } = await request.json();
+  if (!email) {
+    return Response.json({ error: "no" }, { status: 400 });
+  }
+  return Response.json({ id, email });
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "packages", "ran"),
+    [
+        (EXPRESS, ["express@5.2.1"], {4, 8, 10, 12, 15, 16, 17, 19}),
+        (EXPRESS, ["express@4.21.2"], {4, 8, 10, 12, 15, 16, 17, 19}),
+        (APPLICATION, ["express@5.2.1"], {5}),
+        (APPLICATION, ["express@4.21.2"], {5}),
+        (KOA, ["koa@3.1.1", "@koa/router@15.1.0"], {4, 6, 7, 9}),
+        (HONO, ["hono@4.11.1"], {4, 6, 8}),
+        (HANDLER, [], {2, 3, 5, 7}),
+    ],
+    ids=["express 5", "express 4", "application 5", "application 4", "koa", "hono", "handler"],
+)
+def test_both_ways_of_a_route_run(tmp_path: Path, text: str, packages: list[str], ran: set[int]) -> None:
+    told = run(tmp_path, {"routes.js": text}, "routes.js", *packages)
+    assert told.lines >= ran, told
+
+
+def test_no_route_is_asked_that_another_file_holds(tmp_path: Path) -> None:
+    files = {
+        "users.js": EXPRESS,
+        "app.js": 'import express from "express";\nimport { router } from "./users.js";\n'
+        'export const app = express();\napp.use("/api", router);\n',
+    }
+    told = run(tmp_path, files, "app.js", "express@5.2.1")
+    assert [name for name, _ in told.calls if "/users" in name] == []
