@@ -92,8 +92,9 @@ def driver_item(
     manage = manage_of(file.path, around.head) if file.language == "python" else None
     if manage is not None and item["do"] in _IN_PROJECT:
         item["django"] = manage
-    example = example_of(file.path, around.head) if file.language == "python" else None
-    if example is not None and item["do"] in _IN_PROJECT:
+    wants = item["do"] in _IN_PROJECT if file.language == "python" else item["do"] == "javascript"
+    example = example_of(file.path, around.head) if wants else None
+    if example is not None:
         item["env"] = example
     sides = around.sides(file)
     if phase == "call" and sides == ("head",) and (manage is not None or around.is_web):

@@ -31,6 +31,13 @@ def complete(item: dict[str, Any], error: BaseException) -> bool:
     return _pretend(error) or missing_folders.make(error) or _set(item.pop("env", None)) or _set_named(error)
 
 
+def variables_for(item: dict[str, Any], message: str) -> bool:
+    """Set what the example names, else what an error's message asks for. False where it asks for nothing."""
+    if not (_ABOUT.search(message) or _NAME.search(message)):
+        return False
+    return _set(item.pop("env", None)) or _set_named(RuntimeError(message))
+
+
 def _set(path: str | None) -> bool:
     """Set the variables that the example names and nobody set, but for addresses of services."""
     try:

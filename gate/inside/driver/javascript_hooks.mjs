@@ -162,10 +162,32 @@ function resolve(name, context, next) {
     const lost = /MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT|PACKAGE_PATH_NOT_EXPORTED/.test(error?.code ?? "");
     const target = asFile(error?.url);
     const found = lost ? (ours ? sought(name, parent, error) : target && inPackage(target)) : undefined;
+    if (!found && ours && lost && globalThis[STANDS_IN] && BARE.test(name) && context.conditions?.includes("import")) {
+      return { url: `${MISSING}${encodeURIComponent(parent)},${encodeURIComponent(name)}`, format: "module", shortCircuit: true };
+    }
     if (!found || found === parent) throw error;
     // require() takes paths, import() takes addresses.
     return next(context.conditions?.includes("require") ? found : pathToFileURL(found).href, context);
   }
+}
+
+// -- packages that are not there ------------------------------------------------------------------
+const MISSING = "gate-missing:";
+const BARE = /^(?!node:|data:|file:|https?:)[@\w]/;
+/** The runner's: what stands in for a package, by its name. Without it a missing package ends an import. */
+const STANDS_IN = Symbol.for("gate.stand-in");
+
+/** A module with the names that a file imports from a package that is not there. */
+function missingModule(url) {
+  const [parent, name] = url.slice(MISSING.length).split(",").map(decodeURIComponent);
+  const code = TYPED.test(parent) || MARKUP.test(parent) ? make(parent, text(parent)).text : text(parent);
+  const from = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const named = [...code.matchAll(new RegExp(`(?:import|export)\\s[^;"'{}]*\\{([^{}]*)\\}\\s*from\\s*["']${from}["']`, "g"))];
+  const words = named.flatMap(([, inside]) => inside.split(",")).map((one) => one.trim().split(/\s+as\s+/)[0]);
+  const given = [...new Set(words)].filter((one) => /^[\w$]+$/.test(one) && one !== "default");
+  return `const it = globalThis[Symbol.for("gate.stand-in")](${JSON.stringify(name)});
+    export default it;
+    ${given.map((one, n) => `const n${n} = it[${JSON.stringify(one)}]; export { n${n} as ${one} };`).join("\n")}`;
 }
 
 // -- packages of CommonJS, as bundlers give them to a source that only a bundler reads -----------
@@ -365,6 +387,7 @@ function withSettings(file, code) {
 
 const ESM = /^\s*(?:import\b(?!\s*\()|export\b)|^\s*[^/\n]*\bimport\.meta\b/m;
 function load(url, context, next) {
+  if (url.startsWith(MISSING)) return { format: "module", source: missingModule(url), shortCircuit: true };
   const file = asFile(url.split(/[?#]/)[0]);
   if (!file) return next(url, context);
   if (url.endsWith(NAMED)) return { format: "module", source: withNames(file), shortCircuit: true };

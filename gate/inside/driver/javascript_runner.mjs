@@ -163,6 +163,10 @@ Module._load = function (name, ...rest) {
     return ghost("gate", CLIENTS.test(name));
   }
 };
+globalThis[Symbol.for("gate.stand-in")] = (name) => {
+  missing ||= name;
+  return ghost("gate", CLIENTS.test(name));
+};
 if (Module.syncBuiltinESMExports) Module.syncBuiltinESMExports();
 
 // -- arguments ------------------------------------------------------------------------------------
@@ -373,7 +377,7 @@ async function call(space) {
 
 // -- the whole ------------------------------------------------------------------------------------
 function describe(error) {
-  const text = String(error?.message ?? error).split("\n")[0].slice(0, 200);
+  const text = String(error?.message ?? error).replace(/\s*\n\s*/g, " ").slice(0, 300);
   if (error instanceof Left) return { outcome: "completed" };
   if (error?.code === "ERR_UNKNOWN_FILE_EXTENSION") return { outcome: "missing", missing: "deno" };
   const name = /(?:Cannot find (?:package|module)|Import|Module not found|for package|manifest for) ["']([^"']+)["']/.exec(

@@ -35,6 +35,7 @@ from typing import Any
 if __package__:
     from . import (
         clock_preload,
+        environment_files,
         fork_server,
         installed_packages,
         item_process,
@@ -49,6 +50,7 @@ else:  # started as a script: a package of a name that no code under test has, a
     sys.modules["gate_driver"] = _package
     from gate_driver import (  # type: ignore[no-redef]
         clock_preload,
+        environment_files,
         fork_server,
         installed_packages,
         item_process,
@@ -161,7 +163,23 @@ def run_item(item: Job, job: Job, until: float) -> Result:
         again.pop("exception", None)
         _variables(again, first)
         return again
+    if first["outcome"] == "exception" and item["do"] == "javascript":
+        return _with_variables(item, job, until, first)
     return first
+
+
+def _with_variables(item: Job, job: Job, until: float, first: Result) -> Result:
+    """The item once more, with the variables that its error asks for; as it was where it asks for none."""
+    before = dict(os.environ)
+    try:
+        if not environment_files.variables_for(dict(item), str(first.get("message", ""))):
+            return first
+        again = _run_to_the_end(item, job, until)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    _variables(again, first)
+    return again
 
 
 def _run_to_the_end(item: Job, job: Job, until: float) -> Result:

@@ -284,3 +284,30 @@ def test_what_did_run_on_a_line_is_not(tmp_path: Path, runtime: str, line: str) 
     seen = run(tmp_path, "a.mjs", line + "\n", lines={"a.mjs": [[1, 1]]})
     assert acting_lines(line)
     assert unreached([record(seen.report)], {"a.mjs": acting_lines(line)}) == ()
+
+
+WANTS = """
+    if (!process.env.SHOP_TOKEN) throw new Error("Missing environment variable SHOP_TOKEN");
+    module.exports.sum = (a, b) => a + b;
+"""
+
+
+def test_a_module_that_asks_for_a_variable_gets_one(tmp_path: Path, runtime: str) -> None:
+    driven = run(tmp_path, "a.cjs", WANTS)
+    assert (driven.item["outcome"], driven.calls) == ("completed", {"sum": "returned"})
+
+
+def test_a_module_gets_the_variables_of_the_example_where_it_cannot_be_loaded_without(
+    tmp_path: Path, runtime: str
+) -> None:
+    source = """
+        const { env } = process;
+        if (env.SHOP_LEVEL !== "two") throw new Error(`not set: ${Object.keys(env).length}`);
+        module.exports.sum = (a, b) => a + b;
+    """
+    tree = lay_tree(tmp_path / "t", {"a.cjs": source, ".env.example": "SHOP_LEVEL=two\n"})
+    item = {"do": "javascript", "path": "a.cjs", "call": True, "env": ".env.example"}
+    other = {"do": "javascript", "path": "b.cjs", "call": True}
+    (tree / "b.cjs").write_text("if (process.env.SHOP_LEVEL) throw new Error('of another item');")
+    driven = drive(tree, {"items": [item, other], "nap": 0.05})
+    assert [one["outcome"] for one in driven.report["items"]] == ["completed", "completed"]

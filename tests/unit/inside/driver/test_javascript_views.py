@@ -69,3 +69,22 @@ def test_names_of_a_package_that_only_running_it_tells(tmp_path: Path) -> None:
     told = run(tmp_path, files, "src/named.ts")
     assert told.report["outcome"] == "completed", told
     assert 7 in told.lines
+
+
+LACKS = """\
+import got, { type Options, post as send } from "no-such-package";
+import * as all from "@no/such";
+const options: Options = {};
+export function act() {
+  send("x", options);
+  return [got, all.default];
+}
+"""
+
+
+def test_a_package_that_is_not_there_has_a_stand_in(tmp_path: Path) -> None:
+    told = run(tmp_path, {"lacks.ts": LACKS}, "lacks.ts")
+    assert told.report["outcome"] == "missing"
+    assert told.report["missing"] == "no-such-package"
+    assert told.report["stand_in"] is True
+    assert told.lines >= {3, 5, 6}
