@@ -27,7 +27,9 @@ class ProofContext:
 
 
 ProofRule = Rule[ProofContext, Finding]
-rule: Final = RuleKind[ProofContext, Finding](FindingStage.BEHAVIOUR, languages=("python",))
+rule: Final = RuleKind[ProofContext, Finding](
+    FindingStage.BEHAVIOUR, languages=("python", "javascript", "typescript")
+)
 """A check yields a finding for each proof of its weakness that base was not open to."""
 
 

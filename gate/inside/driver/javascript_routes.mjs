@@ -3,6 +3,8 @@
 // is made twice: with every field that the code looks up, and with none. Trusted, no packages of ours.
 import http from "node:http";
 import Module from "node:module";
+import path from "node:path";
+import process from "node:process";
 import { Duplex } from "node:stream";
 
 const MOST = 40; // routes of one module
@@ -13,16 +15,25 @@ const LOOKED_UP = [
   /\{([^{}]{1,400})\}\s*=\s*(?:await\s+)?[\w.]*\b(?:body|query|params|json|req|request|parse\w*)\b/g,
 ];
 
-/** What a module exports, as [name, act] for each request; `tools` are the runner's: `value` of a word, the text of
- * the module (`own`), `source` of a function. */
+/** What a module exports, as [name, act] for each request. */
 export function requests(space, file, tools) {
+  const both = ({ name, send }) => [true, false].map((full) => [name, () => send({ full, direct: true })]);
+  return routesOf(space, file, tools).flatMap(both);
+}
+
+/** The routes that a module exports, as {name, entry, address, send, told}: `entry` is method and path. `tools` are the runner's: `value` of a word, the text of
+ * the module (`own`; `all`: routes whose handlers stand elsewhere, too), `source` of a function. send({full, direct,
+ * values, heard}) makes one request and gives {status, headers, body, request}: with every field that is looked up or
+ * none, with a handler that was not reached called by itself, with `values` ({query: {name: text}}) in place of
+ * others; fields that are looked up are added to `heard`, as [source, name]. */
+export function routesOf(space, file, tools) {
   const out = [];
   const seen = new Set();
   const look = (value, name, depth) => {
     if (value === null || (typeof value !== "object" && typeof value !== "function") || seen.has(value)) return;
     seen.add(value);
     const found = express(value, tools) ?? koa(value, file, tools) ?? hono(value, tools);
-    if (found) out.push(...found.map(([route, act]) => [`${name} ${route}`, act]));
+    if (found) out.push(...found.map((route) => ({ ...route, name: `${name} ${route.name}`, entry: route.name })));
     else if (depth < 2 && typeof value === "object" && !Array.isArray(value)) {
       for (const key of Object.keys(value)) look(member(value, key), `${name}.${key}`, depth + 1);
     }
@@ -31,7 +42,7 @@ export function requests(space, file, tools) {
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
   }
-  return out.slice(0, MOST * 2);
+  return out.slice(0, MOST).map((route) => ({ ...route, told: (how) => told(...route.address({ values: how.values }), how) }));
 }
 
 function member(object, key) {
@@ -44,12 +55,13 @@ function member(object, key) {
 
 // -- values -----------------------------------------------------------------------------------------
 /** An object that has every field that is looked up, with values by their names. */
-export function fields(tools) {
-  const known = Object.create(null);
+function fields(tools, source = "", { values = {}, heard } = {}) {
+  const known = Object.assign(Object.create(null), values[source]);
   return new Proxy(known, {
     get(_, name) {
       if (typeof name === "symbol" || name === "then" || name === "toJSON") return undefined;
       if (name in Object.prototype) return Object.prototype[name];
+      if (source) heard?.push([source, name]);
       return (known[name] ??= worth(name, tools));
     },
     has: (_, name) => typeof name === "string",
@@ -75,7 +87,13 @@ function namesIn(text) {
   return [...found].slice(0, 30);
 }
 
-const filled = (path, tools) => String(path).replace(/[:*](\w+)(?:\([^)]*\))?[?*+]?|\{\/?:?(\w+)\}|\*/g, (_, a, b) => encodeURIComponent(String(worth(a ?? b ?? "id", tools))));
+function filled(path, tools, { values = {}, heard } = {}) {
+  return String(path).replace(/[:*](\w+)(?:\([^)]*\))?[?*+]?|\{\/?:?(\w+)\}|\*/g, (_, a, b) => {
+    const name = a ?? b ?? "0";
+    heard?.push(["params", name]);
+    return encodeURIComponent(String(values.params?.[name] ?? worth(name, tools)));
+  });
+}
 
 // -- Express, connect, and whatever keeps its routes in a stack --------------------------------------
 function express(value, tools) {
@@ -86,22 +104,23 @@ function express(value, tools) {
     for (const layer of at.stack.slice(0, 200)) {
       if (layer.route) {
         const steps = layer.route.stack ?? [];
-        if (!steps.some((step) => tools.own.includes(tools.source(step.handle)))) continue;
+        if (!tools.all && !steps.some((step) => tools.own.includes(tools.source(step.handle)))) continue;
         const methods = Object.keys(layer.route.methods ?? {}).map((m) => m.toUpperCase());
         const method = methods.find((m) => METHODS.includes(m)) ?? "GET";
         const path = [layer.route.path].flat()[0];
-        const url = typeof path === "string" ? filled(path, tools) : "/";
-        for (const full of [true, false]) {
-          out.push([`${method} ${url}`, () => through(ask, steps, method, url, full, tools)]);
-        }
+        out.push({
+          name: `${method} ${path}`,
+          address: (how) => [method, typeof path === "string" ? filled(path, tools, how) : "/"],
+          send: (how) => through(ask, steps, method, typeof path === "string" ? filled(path, tools, how) : "/", how, tools),
+        });
       } else if (Array.isArray(layer.handle?.stack)) walk(layer.handle, layer.handle);
     }
   };
   walk(router, value);
-  return out.slice(0, MOST * 2);
+  return out.slice(0, MOST);
 }
 
-async function through(ask, steps, method, url, full, tools) {
+async function through(ask, steps, method, url, how, tools) {
   const reached = new Set();
   const real = steps.map((step) => step.handle);
   steps.forEach((step, n) => {
@@ -112,44 +131,71 @@ async function through(ask, steps, method, url, full, tools) {
       },
     });
   });
+  let reply;
   try {
-    await answered((req, res, next) => (ask.handle ?? ask).call(ask, req, res, next), method, url, full, tools);
+    reply = await answered((req, res, next) => (ask.handle ?? ask).call(ask, req, res, next), method, url, how, tools);
   } finally {
     steps.forEach((step, n) => (step.handle = real[n]));
   }
-  for (const handle of real) {
+  for (const handle of how.direct ? real : []) {
     // behind a log-in that refused
-    if (!reached.has(handle) && tools.own.includes(tools.source(handle))) await answered(handle, method, url, full, tools);
+    if (!reached.has(handle) && tools.own.includes(tools.source(handle))) await answered(handle, method, url, how, tools);
   }
+  return reply;
 }
 
 /** One request, until it is answered, handed on or refused. */
-function answered(handle, method, url, full, tools) {
-  return new Promise((done, failed) => {
-    const socket = new Duplex({ read() {}, write: (_, __, next) => next() });
+function answered(handle, method, url, how, tools) {
+  return new Promise((end, failed) => {
+    const parts = [];
+    const socket = new Duplex({
+      read() {},
+      write(part, _, next) {
+        parts.push(part);
+        next();
+      },
+    });
     Object.assign(socket, { remoteAddress: "127.0.0.1", encrypted: false, setTimeout() {}, setKeepAlive() {}, setNoDelay() {} });
     const req = new http.IncomingMessage(socket);
     Object.assign(req, { method, url, httpVersion: "1.1", httpVersionMajor: 1, httpVersionMinor: 1, complete: true });
     Object.assign(req.headers, { host: "localhost", accept: "*/*", "content-type": "application/json", authorization: "Bearer gate" });
     req.push(null);
-    const given = () => (full ? fields(tools) : {});
-    const set = { body: given(), query: given(), user: fields(tools), session: Object.assign(fields(tools), { save: (f) => f?.(), destroy: (f) => f?.() }), cookies: given(), _body: true };
+    const given = (source) => (how.full ? fields(tools, source, how) : {});
+    const kept = { save: (f) => f?.(), destroy: (f) => f?.() };
+    const set = { body: given("body"), query: given("query"), cookies: given("cookies"), user: fields(tools), session: Object.assign(fields(tools), kept), _body: true };
     for (const [name, value] of Object.entries(set)) {
       Object.defineProperty(req, name, { value, writable: true, configurable: true, enumerable: true });
     }
     req.isAuthenticated = () => true;
     if (handle.length >= 0 && !req.params) req.params = fields(tools);
     const res = new http.ServerResponse(req);
+    const done = () => end({ status: res.statusCode, headers: res.getHeaders(), body: bodyOf(parts), request: told(method, url, how) });
     res.assignSocket(socket);
     res.once("finish", done);
     res.once("close", done);
     for (const [name, act] of Object.entries(plainAnswers(res))) res[name] ??= act;
     try {
-      Promise.resolve(handle(req, res, done)).then((end) => (res.writableEnded || end !== undefined) && done(), failed);
+      Promise.resolve(handle(req, res, done)).then((given) => (res.writableEnded || given !== undefined) && done(), failed);
     } catch (error) {
       failed(error);
     }
   });
+}
+
+/** What came behind the headers of an answer, as text. */
+function bodyOf(parts) {
+  const text = Buffer.concat(parts.map((part) => Buffer.from(part))).toString("utf8");
+  const at = text.indexOf("\r\n\r\n");
+  return at < 0 ? "" : text.slice(at + 4, at + 200_000);
+}
+
+/** The request as somebody could send it: what was asked for stands in it. */
+function told(method, url, { values = {} }) {
+  const query = new URLSearchParams(values.query).toString();
+  const body = values.body ? JSON.stringify(values.body) : "";
+  const cookies = Object.entries(values.cookies ?? {}).map(([name, value]) => `${name}=${value}`);
+  const headers = [...(body ? [["Content-Type", "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : [])];
+  return { method, url: query ? `${url}?${query}` : url, headers, body: Buffer.from(body).toString("base64") };
 }
 
 /** What Express adds to an answer, for a handler that is called without it. */
@@ -190,46 +236,52 @@ function koa(value, file, tools) {
 
 function ofKoa(app, routers, tools) {
   app.silent = true;
-  const routes = routers.flatMap((router) => router.stack.map((layer) => [layer.methods?.find((m) => m !== "HEAD") ?? "GET", filled(layer.path ?? "/", tools)]));
-  return [...(routers.length ? [] : [["GET", "/"]]), ...routes].slice(0, MOST).flatMap(([method, url]) =>
-    [true, false].map((full) => [
-      `${method} ${url}`,
-      () => {
-        const first = (ctx, next) => {
-          ctx.request.body = full ? fields(tools) : {};
-          Object.defineProperty(ctx.request, "query", { value: full ? fields(tools) : {}, configurable: true });
-          ctx.state.user = fields(tools);
-          return next();
-        };
-        app.middleware.unshift(first);
-        const answer = app.callback();
-        app.middleware.shift();
-        return answered(answer, method, url, full, tools);
-      },
-    ]),
-  );
+  const routes = routers.flatMap((router) => router.stack.map((layer) => [layer.methods?.find((m) => m !== "HEAD") ?? "GET", layer.path ?? "/"]));
+  return [...(routers.length ? [] : [["GET", "/"]]), ...routes].slice(0, MOST).map(([method, path]) => ({
+    name: `${method} ${path}`,
+    address: (how) => [method, filled(path, tools, how)],
+    send(how) {
+      const first = (ctx, next) => {
+        ctx.request.body = how.full ? fields(tools, "body", how) : {};
+        Object.defineProperty(ctx.request, "query", { value: how.full ? fields(tools, "query", how) : {}, configurable: true });
+        ctx.state.user = fields(tools);
+        return next();
+      };
+      app.middleware.unshift(first);
+      const answer = app.callback();
+      app.middleware.shift();
+      return answered(answer, method, filled(path, tools, how), how, tools);
+    },
+  }));
 }
 
 // -- Hono, and handlers of a Request --------------------------------------------------------------------
 function hono(value, tools) {
   if (typeof value.request !== "function" || !Array.isArray(value.routes) || typeof value.fetch !== "function") return undefined;
-  return value.routes.slice(0, MOST).flatMap(({ method, path, handler }) => {
-    const text = tools.source(handler);
+  return value.routes.slice(0, MOST).map(({ method, path, handler }) => {
+    const names = namesIn(tools.all ? tools.own : tools.source(handler));
     const verb = METHODS.includes(method) ? method : "GET";
-    return [true, false].map((full) => {
-      const [url, init] = written(verb, filled(path, tools), full ? namesIn(text) : [], tools);
-      return [`${verb} ${path}`, () => value.request(url, init)];
-    });
+    const send = async (how) => {
+      const [url, init] = written(verb, filled(path, tools, how), names, how, tools);
+      return replyOf(await value.request(url, init), told(verb, filled(path, tools, how), how));
+    };
+    return { name: `${verb} ${path}`, address: (how) => [verb, filled(path, tools, how)], send };
   });
 }
 
-function written(method, path, names, tools) {
-  const said = Object.fromEntries(names.map((name) => [name, worth(name, tools)]));
+async function replyOf(response, request) {
+  const body = typeof response?.text === "function" ? (await response.text()).slice(0, 200_000) : "";
+  return { status: response?.status ?? 0, headers: Object.fromEntries(response?.headers ?? []), body, request };
+}
+
+function written(method, path, names, { full, values = {}, heard }, tools) {
+  const bodied = method !== "GET" && method !== "HEAD";
+  for (const name of full ? names : []) heard?.push([bodied ? "body" : "query", name], ["query", name]);
+  const said = Object.fromEntries((full ? names : []).map((name) => [name, worth(name, tools)]));
   const url = new URL(path, "http://localhost/");
-  for (const [name, value] of Object.entries(said)) url.searchParams.set(name, String(value));
+  for (const [name, value] of Object.entries({ ...said, ...values.query })) url.searchParams.set(name, String(value));
   const headers = { "content-type": "application/json", authorization: "Bearer gate" };
-  const body = method === "GET" || method === "HEAD" ? undefined : JSON.stringify(said);
-  return [url.href, { method, headers, body }];
+  return [url.href, { method, headers, body: bodied ? JSON.stringify({ ...said, ...values.body }) : undefined }];
 }
 
 /** A function that is named as a method is a handler of Next, SvelteKit, Astro or Remix: it is given a Request. */
@@ -242,14 +294,30 @@ function asked(method, handler, file, tools) {
   } catch {
     // a Request of the engine's
   }
-  return [true, false].map((full) => {
-    const act = () => {
-      const [url, init] = written(method, "/api/gate", full ? namesIn(tools.own) : [], tools);
-      const request = new Kind(url, init);
-      const params = fields(tools);
-      const more = { params: Object.assign(Promise.resolve(params), { id: worth("id", tools) }), request, url: new URL(url), locals: fields(tools) };
-      return handler(/^\s*(?:async\s*)?(?:function\s*\w*)?\s*\(\s*\{/.test(tools.source(handler)) ? more : request, more);
-    };
-    return [`${method} request`, act];
+  const place = placeOf(file);
+  const send = async (how) => {
+    const [url, init] = written(method, place, namesIn(tools.own), how, tools);
+    const request = new Kind(url, init);
+    const params = fields(tools, "params", how);
+    const more = { params: lazily(params), request, url: new URL(url), locals: fields(tools) };
+    const wantsAll = /^\s*(?:async\s*)?(?:function\s*\w*)?\s*\(\s*\{/.test(tools.source(handler));
+    return replyOf(await handler(wantsAll ? more : request, more), told(method, place, how));
+  };
+  return [{ name: `${method} ${place}`, entry: `${method} ${place}`, address: () => [method, place], send }];
+}
+
+/** An object that is awaited where it is a promise, and has its fields where it is none. */
+function lazily(params) {
+  const promise = Promise.resolve(params);
+  return new Proxy(promise, {
+    get: (_, name) => (name === "then" ? promise.then.bind(promise) : params[name]),
   });
+}
+
+/** Where frameworks that route by files put a handler: app/api/users/[id]/route.ts is /api/users/gate. */
+function placeOf(file) {
+  const inside = path.relative(process.cwd(), file).split(path.sep).join("/");
+  const at = /(?:^|\/)(?:app|routes|pages)\/(.*?)\/?(?:route|\+server|index)?\.\w+$/.exec(`/${inside}`)?.[1] ?? "api/gate";
+  const steps = at.split("/").filter((step) => step && !/^\(.*\)$/.test(step));
+  return `/${steps.map((step) => (/^\[/.test(step) ? "gate" : step)).join("/")}`;
 }

@@ -409,9 +409,16 @@ async function main() {
   process.argv[1] = job.path;
   let report = { outcome: "completed" };
   try {
-    draw = await drawer(job.path); // a page before what asks whether there is one
+    const attacks = job.attack ? await import("./javascript_attacks.mjs") : undefined;
+    if (attacks) attacks.listen(job.path);
+    else draw = await drawer(job.path); // a page before what asks whether there is one
     const space = await import(pathToFileURL(job.path).href);
-    if (job.call) {
+    if (attacks) {
+      const tools = { value: byName, source, own: textOf(job.path), all: true };
+      say("call", { name: job.attack.name, index: 0, of: 1 });
+      const outcome = await attacks.attack(space, job.path, tools, job.attack, say, bounded);
+      say("called", { name: job.attack.name, outcome });
+    } else if (job.call) {
       for (const [, f] of collect(space)) used.add(f);
       own = textOf(job.path);
       hands = HANDS;

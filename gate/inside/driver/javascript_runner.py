@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import time
 from typing import Any
 
-from . import argument_values, clock_preload, program_runner, runtimes
+from . import argument_values, clock_preload, own_modules, program_runner, runtimes
 from .forced import marks
 
 RUNNER = "javascript_runner.mjs"
@@ -27,6 +28,8 @@ _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _SOURCES = (".js", ".mjs", ".cjs", *_TYPED)
 _ROOM = 32_000
 """Characters of the job for lines: it is put into a pipe that nobody reads yet."""
+MARKS = 600
+"""Attempts, at most, on the routes of one module."""
 _HEAP = "--max-old-space-size=192"
 """MiB. Beyond it the engine ends the process by a signal, before the sandbox would end everything."""
 
@@ -53,6 +56,8 @@ def become(item: dict[str, Any], context: Any) -> None:
         "grace": float(context.job.get("grace", 1.0)),
         "words": argument_values.plain_words(),
     }
+    if "seed" in item:
+        job["attack"] = _attack(item, context)
     if force:
         made = {"word": str.__str__(marks.Mark()), "number": marks.PORTS[marks.Mark.seed]}
         job["force"] = {**made, **{key: force.get(key) for key in ("edits", "module", "line")}}
@@ -70,6 +75,24 @@ def become(item: dict[str, Any], context: Any) -> None:
     runtimes.offer_node()  # to what the code starts
     here = os.path.dirname(os.path.abspath(__file__))
     os.execv(words[0], [*words, os.path.join(here, RUNNER)])
+
+
+def _attack(item: dict[str, Any], context: Any) -> dict[str, Any]:
+    """What javascript_attacks.mjs needs. The marks are laid out here, it fills them in."""
+    with own_modules.shown():
+        from .exploit.marks import Marks
+
+    marks = Marks(item["seed"])
+    laid = [marks.new() for _ in range(MARKS)]
+    return {
+        "seed": item["seed"],
+        "program": os.path.dirname(laid[0].program),
+        "outside": os.path.dirname(laid[0].decoy),
+        "marks": MARKS,
+        "name": item["targets"][0]["name"],
+        "classes": sorted({name for target in item["targets"] for name in target["classes"]}),
+        "until": 1000 * (time.time() + max(1.0, context.until - time.monotonic() - 1.0)),
+    }
 
 
 def _watched(lines: dict[str, Any], own: str | None) -> dict[str, Any]:

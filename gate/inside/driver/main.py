@@ -66,6 +66,8 @@ Result = dict[str, Any]
 REPORT_BYTES = 250_000
 MESSAGE_BYTES = 1_000_000
 RESTARTS = 8
+_IN_NODE = frozenset({"javascript", "exploit_javascript"})
+"""Verbs whose child becomes Node or Deno: what it says has no word of ours."""
 _LIMITS = {-signal.SIGXCPU: "timed-out", -signal.SIGABRT: "out of memory", -signal.SIGTRAP: "out of memory"}
 CALL_SECONDS = 6.0
 """After so long without a word one call of JavaScript is ended; awaiting is bounded inside, by ``each``."""
@@ -163,7 +165,7 @@ def run_item(item: Job, job: Job, until: float) -> Result:
         again.pop("exception", None)
         _variables(again, first)
         return again
-    if first["outcome"] == "exception" and item["do"] == "javascript":
+    if first["outcome"] == "exception" and item["do"] in _IN_NODE:
         return _with_variables(item, job, until, first)
     return first
 
@@ -196,7 +198,7 @@ def _run_to_the_end(item: Job, job: Job, until: float) -> Result:
             break
         # A function that ends its process is ordinary (`die()`, `main()`); the calls after it still count.
         # Where nothing inside can end a loop or refuse memory, we and the engine end the process.
-        limit = _LIMITS.get(part.get("exit_code", 0), "") if item["do"] == "javascript" else ""
+        limit = _LIMITS.get(part.get("exit_code", 0), "") if item["do"] in _IN_NODE else ""
         told = limit or part["outcome"]
         merged.setdefault("calls", []).append([call["name"], told])
         start = call["index"] + 1
@@ -225,9 +227,9 @@ def _run_once(item: Job, job: Job, until: float, start: int) -> tuple[Result, An
         item_process.run(item, job, outlet, word, start, STARTUP, until)  # raises SystemExit at its end
     os.close(outlet)
     server = serving.Server(serving.patience(job)) if item["do"] in verbs.REPLACED else None
-    said, status = _watch(pid, inlet, until, item["do"] == "javascript", server)
+    said, status = _watch(pid, inlet, until, item["do"] in _IN_NODE, server)
     os.close(inlet)
-    if item["do"] != "javascript" and any("m" in one and one.get("word") != word for one in said):
+    if item["do"] not in _IN_NODE and any("m" in one and one.get("word") != word for one in said):
         # Not ours: what of the rest is, nobody knows. (In JavaScript, nothing of ours could keep the word.)
         return {"outcome": "ended", "forged": True, "exit_code": -1 if status is None else status}, None
     result, call, ended = _heard(said)

