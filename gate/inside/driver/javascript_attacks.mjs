@@ -4,9 +4,8 @@
 // request goes the whole way, with its log-in and its validation: a handler is never called by itself.
 import fs from "node:fs";
 import { routesOf } from "./javascript_routes.mjs";
-import { forget, listen, structured } from "./javascript_statements.mjs";
+import { forget, structured } from "./javascript_statements.mjs";
 
-export { listen };
 
 const UP = "../".repeat(8);
 const RUN = "globalThis.process.getBuiltinModule('child_process').execSync('@WORD@')";
@@ -43,7 +42,7 @@ export async function attack(space, file, tools, job, say, bounded) {
   let number = 0;
   let made = 0;
   const late = () => Date.now() >= job.until || number >= job.marks;
-  const routes = routesOf(space, file, tools);
+  const routes = await routesOf(space, file, tools);
   for (const route of routes) {
     const heard = [];
     for (const full of [true, false]) await quietly(() => bounded(route.send({ full, heard })));

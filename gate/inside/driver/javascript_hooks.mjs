@@ -192,11 +192,15 @@ function missingModule(url) {
 
 // -- packages of CommonJS, as bundlers give them to a source that only a bundler reads -----------
 const NAMED = "?gate-names";
+/** Files of packages whose exports were replaced (javascript_fastify.mjs): an import has to see that, too. */
+const WRAPPED = Symbol.for("gate.wrapped");
 const ES = /^\s*(?:import\b(?!\s*\()|export\b)/m;
 
 /** Is it a package's CommonJS, whose names Node cannot always tell from its text, imported by what Node cannot read? */
 function wantsNames(parent, context, { url, format }) {
-  if (!context.conditions?.includes("import") || !(TYPED.test(parent) || MARKUP.test(parent))) return false;
+  if (!context.conditions?.includes("import")) return false;
+  if (globalThis[WRAPPED]?.has(asFile(url))) return true;
+  if (!(TYPED.test(parent) || MARKUP.test(parent))) return false;
   const file = asFile(url);
   if (!file || !MODULES.test(file) || /^node(?:16|next)$/i.test(settings(parent).module ?? "")) return false;
   if (format) return format === "commonjs";

@@ -6,6 +6,7 @@ import Module from "node:module";
 import path from "node:path";
 import process from "node:process";
 import { Duplex } from "node:stream";
+import { fastify, listen as listenToFastify } from "./javascript_fastify.mjs";
 
 const MOST = 40; // routes of one module
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
@@ -15,30 +16,54 @@ const LOOKED_UP = [
   /\{([^{}]{1,400})\}\s*=\s*(?:await\s+)?[\w.]*\b(?:body|query|params|json|req|request|parse\w*)\b/g,
 ];
 
-/** What a module exports, as [name, act] for each request. */
-export function requests(space, file, tools) {
-  const both = ({ name, send }) => [true, false].map((full) => [name, () => send({ full, direct: true })]);
-  return routesOf(space, file, tools).flatMap(both);
+const mounts = new WeakMap(); // of Express: a layer -> the path that it was mounted at
+/** Learn what frameworks do not keep. Before the module is imported. */
+export function listen(file) {
+  listenToFastify(file);
+  let Router;
+  try {
+    const ask = Module.createRequire(file);
+    ask.resolve("express");
+    Router = ask("express").Router;
+  } catch {
+    return;
+  }
+  for (const at of [Router, Router?.prototype]) {
+    const real = at?.use;
+    if (typeof real !== "function") continue;
+    at.use = function (...words) {
+      const before = this.stack?.length ?? 0;
+      const end = real.apply(this, words);
+      for (const layer of this.stack?.slice(before) ?? []) mounts.set(layer, typeof words[0] === "string" ? words[0] : "");
+      return end;
+    };
+  }
 }
 
-/** The routes that a module exports, as {name, entry, address, send, told}: `entry` is method and path. `tools` are the runner's: `value` of a word, the text of
- * the module (`own`; `all`: routes whose handlers stand elsewhere, too), `source` of a function. send({full, direct,
- * values, heard}) makes one request and gives {status, headers, body, request}: with every field that is looked up or
+/** What a module exports, as [name, act] for each request. */
+export async function requests(space, file, tools) {
+  const both = ({ name, send }) => [true, false].map((full) => [name, () => send({ full, direct: true })]);
+  return (await routesOf(space, file, tools)).flatMap(both);
+}
+
+/** The routes that a module exports, as {name, entry, address, send, told}: `entry` is method and path. `tools` are the
+ * runner's: `value` of a word, the text of the module (`own`; `all`: routes whose handlers stand elsewhere, too, and
+ * none without what stands in front of it), `source` of a function. send({full, direct, values, heard}) makes one request and gives {status, headers, body, request}: with every field that is looked up or
  * none, with a handler that was not reached called by itself, with `values` ({query: {name: text}}) in place of
  * others; fields that are looked up are added to `heard`, as [source, name]. */
-export function routesOf(space, file, tools) {
+export async function routesOf(space, file, tools) {
   const out = [];
   const seen = new Set();
-  const look = (value, name, depth) => {
+  const look = async (value, name, depth) => {
     if (value === null || (typeof value !== "object" && typeof value !== "function") || seen.has(value)) return;
     seen.add(value);
-    const found = express(value, tools) ?? koa(value, file, tools) ?? hono(value, tools);
+    const found = express(value, tools) ?? koa(value, file, tools) ?? hono(value, tools) ?? (await ofFastify(value, file, tools));
     if (found) out.push(...found.map((route) => ({ ...route, name: `${name} ${route.name}`, entry: route.name })));
     else if (depth < 2 && typeof value === "object" && !Array.isArray(value)) {
-      for (const key of Object.keys(value)) look(member(value, key), `${name}.${key}`, depth + 1);
+      for (const key of Object.keys(value)) await look(member(value, key), `${name}.${key}`, depth + 1);
     }
   };
-  for (const key of Object.keys(space)) look(member(space, key), key, 0);
+  for (const key of Object.keys(space)) await look(member(space, key), key, 0);
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
   }
@@ -100,23 +125,27 @@ function express(value, tools) {
   const router = Array.isArray(value.stack) ? value : (member(value, "_router") ?? (value.handle ? member(value, "router") : undefined));
   if (!Array.isArray(router?.stack) || typeof (value.handle ?? value) !== "function" || value.routes) return undefined;
   const out = [];
-  const walk = (at, ask) => {
+  const walk = (at, ask, prefix) => {
     for (const layer of at.stack.slice(0, 200)) {
       if (layer.route) {
         const steps = layer.route.stack ?? [];
         if (!tools.all && !steps.some((step) => tools.own.includes(tools.source(step.handle)))) continue;
         const methods = Object.keys(layer.route.methods ?? {}).map((m) => m.toUpperCase());
         const method = methods.find((m) => METHODS.includes(m)) ?? "GET";
-        const path = [layer.route.path].flat()[0];
+        const own = [layer.route.path].flat()[0];
+        const path = typeof own === "string" ? prefix + own : own;
         out.push({
           name: `${method} ${path}`,
           address: (how) => [method, typeof path === "string" ? filled(path, tools, how) : "/"],
           send: (how) => through(ask, steps, method, typeof path === "string" ? filled(path, tools, how) : "/", how, tools),
         });
-      } else if (Array.isArray(layer.handle?.stack)) walk(layer.handle, layer.handle);
+      } else if (Array.isArray(layer.handle?.stack)) {
+        if (mounts.has(layer)) walk(layer.handle, ask, prefix + mounts.get(layer).replace(/\/$/, ""));
+        else if (!tools.all) walk(layer.handle, layer.handle, "");
+      }
     }
   };
-  walk(router, value);
+  walk(router, value, "");
   return out.slice(0, MOST);
 }
 
@@ -216,6 +245,23 @@ const plainAnswers = (res) => ({
   type: () => res,
   locals: {},
 });
+
+// -- Fastify ----------------------------------------------------------------------------------------
+async function ofFastify(value, file, tools) {
+  const found = await fastify(value, file, tools.source);
+  return found?.routes.slice(0, MOST).map(({ method, url: path, handler, schema }) => {
+    const said = Object.keys({ ...schema?.body?.properties, ...(schema?.querystring ?? schema?.query)?.properties });
+    const names = [...said, ...namesIn(tools.source(handler))];
+    const address = (how) => [method, filled(path, tools, how)];
+    const send = async (how) => {
+      const [url, init] = written(...address(how), names, how, tools);
+      const { pathname, search } = new URL(url);
+      const { statusCode, headers, body } = await found.app.inject({ method, url: pathname + search, headers: init.headers, payload: init.body });
+      return { status: statusCode, headers, body, request: told(...address(how), how) };
+    };
+    return { name: `${method} ${path}`, address, send };
+  });
+}
 
 // -- Koa ----------------------------------------------------------------------------------------------
 function koa(value, file, tools) {

@@ -11,7 +11,7 @@ import timers from "node:timers";
 import { pathToFileURL } from "node:url";
 import { shift, shorten } from "./javascript_clock.mjs";
 import { Seen, textOf } from "./javascript_coverage.mjs";
-import { requests } from "./javascript_routes.mjs";
+import { listen as listenToRoutes, requests } from "./javascript_routes.mjs";
 import { drawer, isView } from "./javascript_views.mjs";
 
 const job = JSON.parse(fs.readFileSync(0, "utf8"));
@@ -344,9 +344,9 @@ function collect(space) {
 }
 const told = (error) => (error instanceof Left ? "exited" : String(error?.name ?? "thrown").slice(0, 100));
 /** All that is to be called: [name, () => acts]. Components are drawn before they are called as what they are not. */
-function work(space) {
+async function work(space) {
   const tools = { value: byName, source, own };
-  const asked = requests(space, job.path, tools).map(([name, act]) => [name, () => [act]]);
+  const asked = (await requests(space, job.path, tools)).map(([name, act]) => [name, () => [act]]);
   const called = collect(space).map(([name, target, owner]) => [name, () => [...drawn(target), ...acts(target, owner)]]);
   return [...asked, ...called]; // routes first: a call of `app.post` would make others
 }
@@ -354,7 +354,7 @@ function drawn(target) {
   return draw && isView(target, job.path) ? [() => draw(target, sets(target)[0][0] ?? {})] : [];
 }
 async function call(space) {
-  const found = work(space);
+  const found = await work(space);
   for (let index = job.start; index < found.length; index++) {
     const [name, given] = found[index];
     tell(await seen.news());
@@ -410,8 +410,9 @@ async function main() {
   let report = { outcome: "completed" };
   try {
     const attacks = job.attack ? await import("./javascript_attacks.mjs") : undefined;
-    if (attacks) attacks.listen(job.path);
-    else draw = await drawer(job.path); // a page before what asks whether there is one
+    if (attacks) (await import("./javascript_statements.mjs")).listen(job.path);
+    if (job.attack || job.call) listenToRoutes(job.path);
+    if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
     const space = await import(pathToFileURL(job.path).href);
     if (attacks) {
       const tools = { value: byName, source, own: textOf(job.path), all: true };

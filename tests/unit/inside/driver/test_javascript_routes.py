@@ -64,6 +64,33 @@ app.post("/a/:id", async (c) => {
 });
 export default app;
 """
+MOUNTED = (
+    EXPRESS.replace("export const router", "const router")
+    + """\
+import express from "express";
+export const app = express();
+app.use("/api", express.json(), router);
+"""
+)
+FASTIFY = """\
+export default async function users(fastify) {
+  fastify.post("/users/:id", async (request, reply) => {
+    const { name } = request.body;
+    if (!name) {
+      return reply.code(400).send("no");
+    }
+    return { name, id: request.params.id };
+  });
+}
+"""
+BUILT = """\
+import Fastify from "fastify";
+const schema = { body: { type: "object", required: ["name"], properties: { name: { type: "string" } } } };
+export const app = Fastify();
+app.put("/a", { schema }, async (request) => {
+  return { said: request.body.name };
+});
+"""
 HANDLER = """\
 export async function POST(request, { params }) {
   const { id } = await params;
@@ -85,9 +112,25 @@ export async function POST(request, { params }) {
         (APPLICATION, ["express@4.21.2"], {5}),
         (KOA, ["koa@3.1.1", "@koa/router@15.1.0"], {4, 6, 7, 9}),
         (HONO, ["hono@4.11.1"], {4, 6, 8}),
+        (MOUNTED, ["express@5.2.1"], {4, 8, 10, 12, 15, 16, 17, 19}),
+        (MOUNTED, ["express@4.21.2"], {4, 8, 10, 12, 15, 16, 17, 19}),
+        (FASTIFY, ["fastify@5.6.2"], {3, 5, 7}),
+        (BUILT, ["fastify@5.6.2"], {5}),
         (HANDLER, [], {2, 3, 5, 7}),
     ],
-    ids=["express 5", "express 4", "application 5", "application 4", "koa", "hono", "handler"],
+    ids=[
+        "express 5",
+        "express 4",
+        "application 5",
+        "application 4",
+        "koa",
+        "hono",
+        "mounted 5",
+        "mounted 4",
+        "plugin",
+        "fastify",
+        "handler",
+    ],
 )
 def test_both_ways_of_a_route_run(tmp_path: Path, text: str, packages: list[str], ran: set[int]) -> None:
     told = run(tmp_path, {"routes.js": text}, "routes.js", *packages)
