@@ -42,8 +42,17 @@ export function listen(file) {
 
 /** What a module exports, as [name, act] for each request. */
 export async function requests(space, file, tools) {
-  const both = ({ name, send }) => [true, false].map((full) => [name, () => send({ full, direct: true })]);
-  return (await routesOf(space, file, tools)).flatMap(both);
+  const ways = [{ full: true }, { full: false }, ...wordsOf(tools.own).map((word) => ({ full: true, word }))];
+  return (await routesOf(space, file, tools)).flatMap(({ name, send }) => ways.map((way) => [name, () => send({ ...way, direct: true })]));
+}
+
+const WORDS = 8;
+/** Texts that the module compares with, or keeps in a list: each is tried in every field; of a host its address. */
+function wordsOf(text) {
+  const code = text.replace(/^\s*(?:import|export)\b[^;\n]*\bfrom\s*["'][^"']*["']|\brequire\(\s*["'][^"']*["']\s*\)/gm, "");
+  const found = [...code.matchAll(/(?:[=!]==?\s*|\bcase\s+|\[\s*|,\s*|\(\s*)["'`]([\w.:/@-]{2,60})["'`]\s*(?=[\],:;)\s&|?])/g)].map(([, word]) => word);
+  const hosts = found.filter((word) => /^[\w-]+(?:\.[\w-]+)+$/.test(word)).map((word) => `https://${word}/`);
+  return [...new Set([...hosts, ...found])].slice(0, WORDS);
 }
 
 /** The routes that a module exports, as {name, entry, address, send, told}: `entry` is method and path. `tools` are the
@@ -80,14 +89,14 @@ function member(object, key) {
 
 // -- values -----------------------------------------------------------------------------------------
 /** An object that has every field that is looked up, with values by their names. */
-function fields(tools, source = "", { values = {}, heard } = {}) {
+function fields(tools, source = "", { values = {}, heard, word } = {}) {
   const known = Object.assign(Object.create(null), values[source]);
   return new Proxy(known, {
     get(_, name) {
       if (typeof name === "symbol" || name === "then" || name === "toJSON") return undefined;
       if (name in Object.prototype) return Object.prototype[name];
       if (source) heard?.push([source, name]);
-      return (known[name] ??= worth(name, tools));
+      return (known[name] ??= (source && word) || worth(name, tools));
     },
     has: (_, name) => typeof name === "string",
   });
@@ -320,10 +329,10 @@ async function replyOf(response, request) {
   return { status: response?.status ?? 0, headers: Object.fromEntries(response?.headers ?? []), body, request };
 }
 
-function written(method, path, names, { full, values = {}, heard }, tools) {
+function written(method, path, names, { full, values = {}, heard, word }, tools) {
   const bodied = method !== "GET" && method !== "HEAD";
   for (const name of full ? names : []) heard?.push([bodied ? "body" : "query", name], ["query", name]);
-  const said = Object.fromEntries((full ? names : []).map((name) => [name, worth(name, tools)]));
+  const said = Object.fromEntries((full ? names : []).map((name) => [name, word ?? worth(name, tools)]));
   const url = new URL(path, "http://localhost/");
   for (const [name, value] of Object.entries({ ...said, ...values.query })) url.searchParams.set(name, String(value));
   const headers = { "content-type": "application/json", authorization: "Bearer gate" };

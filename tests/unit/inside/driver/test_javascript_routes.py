@@ -145,3 +145,29 @@ def test_no_route_is_asked_that_another_file_holds(tmp_path: Path) -> None:
     }
     told = run(tmp_path, files, "app.js", "express@5.2.1")
     assert [name for name, _ in told.calls if "/users" in name] == []
+
+
+LISTED = """\
+const HOSTS = new Set(["api.shop.example"]);
+export async function POST(request) {
+  const { url, kind } = await request.json();
+  if (HOSTS.has(new URL(url).hostname)) {
+    return new Response("known");
+  }
+  if (kind === "special") {
+    return new Response("special");
+  }
+  return new Response("no", { status: 400 });
+}
+"""
+
+
+def test_texts_of_the_code_are_tried_as_values(tmp_path: Path) -> None:
+    told = run(tmp_path, {"routes.js": LISTED}, "routes.js")
+    assert 5 in told.lines, told
+
+
+def test_a_word_that_is_compared_with_is_tried(tmp_path: Path) -> None:
+    text = LISTED.replace("if (HOSTS.has(new URL(url).hostname))", "if (url === 'x')")
+    told = run(tmp_path, {"routes.js": text}, "routes.js")
+    assert told.lines >= {8, 10}, told
