@@ -3,7 +3,7 @@
 // executed, a file opened or a connection made is seen by the observer outside (exploit/marks.py lays them out). A
 // request goes the whole way, with its log-in and its validation: a handler is never called by itself.
 import fs from "node:fs";
-import { routesOf } from "./javascript_routes.mjs";
+import { routesOf, wordsOf } from "./javascript_routes.mjs";
 import { forget, structured } from "./javascript_statements.mjs";
 
 
@@ -24,6 +24,8 @@ const TEXTS = {
 };
 const SEEN_HERE = new Set(["html", "open-redirect", "sql"]);
 const FIELDS = 24; // of one route
+const WAYS = 3; // beside the one with values by names
+const TRIES = 60;
 
 function markOf(job, number) {
   const word = `${job.seed}x${number}`;
@@ -47,15 +49,17 @@ export async function attack(space, file, tools, job, say, bounded) {
     const heard = [];
     for (const full of [true, false]) await quietly(() => bounded(route.send({ full, heard })));
     const known = [...new Map(heard.map((one) => [one.join(), one])).values()].slice(0, FIELDS);
+    const ways = await waysOf(route, known, wordsOf(tools.own), bounded, late);
+    const places = ways.flatMap((plain) => known.filter(([source, name]) => !(name in (plain[source] ?? {}))).map((one) => [...one, plain]));
     for (const weakness of job.classes) {
-      for (const [source, name] of TEXTS[weakness] ? known : []) {
+      for (const [source, name, plain] of TEXTS[weakness] ? places : []) {
         for (const payload of TEXTS[weakness]) {
           if (late()) break;
           const mark = markOf(job, number++);
           const sent = payload.replace(/@([A-Z]+)@/g, (all, word) => mark[word] ?? all);
           made += 1;
           forget();
-          const how = { full: true, values: { [source]: { [name]: sent } } };
+          const how = { full: true, values: { ...plain, [source]: { ...plain[source], [name]: sent } } };
           // What throws behind a payload may have run it.
           const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
           const shown = shows(weakness, reply, mark);
@@ -71,6 +75,28 @@ export async function attack(space, file, tools, job, say, bounded) {
     }
   }
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
+}
+
+/** Values of other fields under which the route answers otherwise: what an enumeration or a list lets through. */
+async function waysOf(route, known, words, bounded, late) {
+  const ways = [{}];
+  const seen = new Set();
+  let left = TRIES;
+  const answer = async (values, word) => {
+    const reply = await quietly(() => bounded(route.send({ full: true, values })));
+    return `${reply?.status} ${(reply?.body ?? "").replaceAll(word, "").slice(0, 300)}`;
+  };
+  seen.add(await answer({}, "\0"));
+  for (const [source, name] of known) {
+    for (const word of words) {
+      if (late() || ways.length > WAYS || left-- <= 0) return ways;
+      const values = { [source]: { [name]: word } };
+      const said = await answer(values, word);
+      if (!seen.has(said)) ways.push(values);
+      seen.add(said);
+    }
+  }
+  return ways;
 }
 
 async function quietly(act) {

@@ -48,7 +48,7 @@ export async function requests(space, file, tools) {
 
 const WORDS = 8;
 /** Texts that the module compares with, or keeps in a list: each is tried in every field; of a host its address. */
-function wordsOf(text) {
+export function wordsOf(text) {
   const code = text.replace(/^\s*(?:import|export)\b[^;\n]*\bfrom\s*["'][^"']*["']|\brequire\(\s*["'][^"']*["']\s*\)/gm, "");
   const found = [...code.matchAll(/(?:[=!]==?\s*|\bcase\s+|\[\s*|,\s*|\(\s*)["'`]([\w.:/@-]{2,60})["'`]\s*(?=[\],:;)\s&|?])/g)].map(([, word]) => word);
   const hosts = found.filter((word) => /^[\w-]+(?:\.[\w-]+)+$/.test(word)).map((word) => `https://${word}/`);
