@@ -48,6 +48,13 @@ def parse(source: bytes, grammar: str) -> tree_sitter.Node:
     return _parser(grammar).parse(source).root_node
 
 
+def without_long_lines(source: bytes, longest: int) -> bytes:
+    """The text with lines of more than ``longest`` bytes empty: one of them must not hide all others. What
+    long lines hold is told elsewhere (layout, programs that cannot be read).
+    """
+    return b"\n".join(b"" if len(line) > longest else line for line in source.split(b"\n"))
+
+
 def walk(root: tree_sitter.Node, whole: frozenset[str]) -> Iterator[tree_sitter.Node]:
     """All nodes in the order of the text, each before its children; of those in ``whole`` no children."""
     cursor = root.walk()

@@ -12,20 +12,27 @@ Unread = list[tuple[str, str]]
 """Paths that could not be read, with the reason."""
 
 
-class HasPath(Protocol):
-    """What stands for a file."""
+class HasHead(Protocol):
+    """What stands for a changed file."""
 
     @property
     def path(self) -> str:
         """Its path."""
 
+    @property
+    def head(self) -> bytes:
+        """What it holds at head."""
 
-F = TypeVar("F", bound=HasPath)
+
+F = TypeVar("F", bound=HasHead)
 
 
-def first_files(files: Sequence[F], most: int) -> tuple[Sequence[F], Unread]:
-    """The first ``most`` files, and the others named as not read."""
-    return files[:most], [(one.path, f"past the first {most} files") for one in files[most:]]
+def first_files(files: Sequence[F], most: int, largest: int) -> tuple[Sequence[F], Unread]:
+    """The first ``most`` files of at most ``largest`` bytes, and the others named as not read."""
+    small = [one for one in files if len(one.head) <= largest]
+    unread = [(one.path, f"larger than {largest >> 10} KiB") for one in files if len(one.head) > largest]
+    unread += [(one.path, f"past the first {most} files") for one in small[most:]]
+    return small[:most], unread
 
 
 def read_files(

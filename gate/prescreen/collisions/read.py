@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from gate.languages.naming import snake
-from gate.languages.tree_sitter_parse import parse, walk
+from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.collisions.folding import FOLDS, folds_in
 from gate.prescreen.collisions.joined import joined_in
 from gate.prescreen.dispatch.names import function_around
@@ -65,9 +65,9 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Naming:
     """The composite names of owners and the foldings of a file."""
     del options
     grammar = "tree_sitter_python" if path.endswith((".py", ".pyw")) else grammar_of(path)
-    if not grammar or max(map(len, data.split(b"\n"))) > _LONGEST:
+    if not grammar:
         return Naming([], [])
-    root = parse(data, grammar)
+    root = parse(without_long_lines(data, _LONGEST), grammar)
     return Naming([*_joined(root)][:_MOST], [*_folded(root, path)][:_MOST])
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from gate.languages.tree_sitter_parse import parse, walk
+from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.dispatch.calls import ENUMERATES, RECEIVER, family_of, looked_up
 from gate.prescreen.dispatch.names import function_around, is_bounded
 from gate.prescreen.identities.tree_literals import grammar_of
@@ -67,7 +67,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Dispatch]:
     grammar = "tree_sitter_python" if family == "python" else grammar_of(path)
     if not family or not grammar:
         return []
-    root = parse(b"\n".join(b"" if len(line) > _LONGEST else line for line in data.split(b"\n")), grammar)
+    root = parse(without_long_lines(data, _LONGEST), grammar)
     found: list[Dispatch] = []
     tables = _literal_tables(root) if family in ("script", "php") else frozenset[str]()
     asked = 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from gate.languages.tree_sitter_parse import parse, walk
+from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.machine.builds import FACT, left_out
@@ -71,9 +71,9 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Facts:
     del options
     python = path.endswith((".py", ".pyw"))
     grammar = "tree_sitter_python" if python else grammar_of(path)
-    if not grammar or max(map(len, data.split(b"\n"))) > _LONGEST:
+    if not grammar:
         return Facts([], [])
-    root = parse(data, grammar)
+    root = parse(without_long_lines(data, _LONGEST), grammar)
     run = PurePosixPath(path).name == "conftest.py" or "pytest" in path or b"globalSetup" in data
     built = [Decided(function, FACT, what, line) for function, what, line in left_out(root, data)]
     return Facts([*_chances(root)][:_MOST], [*_decided(root, run=run), *built][:_MOST])

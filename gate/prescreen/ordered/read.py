@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from gate.languages.tree_sitter_parse import parse
+from gate.languages.tree_sitter_parse import parse, without_long_lines
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.ordered.enums import Numbered, enums_in
 from gate.prescreen.ordered.lists import LINES, TABLES, TREES, Listed, data_lists, lists_in, returned_in
@@ -29,7 +29,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Orders:
     if path.lower().endswith(DATA):
         return Orders([], [*data_lists(path, data)][:500])
     grammar = "tree_sitter_python" if path.endswith((".py", ".pyw")) else grammar_of(path)
-    if not grammar or max(map(len, data.split(b"\n"))) > _LONGEST:
+    if not grammar:
         return Orders([], [])
-    root = parse(data, grammar)
+    root = parse(without_long_lines(data, _LONGEST), grammar)
     return Orders([*enums_in(root)][:200], [*lists_in(root), *returned_in(root)][:500])

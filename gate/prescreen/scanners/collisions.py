@@ -61,7 +61,7 @@ class Collisions:
         """Compare how base and head put names of owners together and fold them."""
         until = time.monotonic() + request.deadline
         every = [one for one in sources(request).files if one.base and _matters(one)]
-        files, unread = first_files(every, _MOST_FILES)
+        files, unread = first_files(every, _MOST_FILES, _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         some = [one for one in files if one.path in head and (head[one.path].joined or head[one.path].folded)]
         base = read_files(_READER, [(one.path, one.base or b"") for one in some], until)
@@ -76,7 +76,7 @@ class Collisions:
 def _matters(source: Source) -> bool:
     path = source.path
     known = path.endswith((".py", ".pyw")) or bool(grammar_of(path))
-    if not known or len(source.head) > _LARGEST or is_no_product(path) or is_example(path):
+    if not known or is_no_product(path) or is_example(path):
         return False
     had = set((source.base or b"").split(b"\n"))
     fresh = b"\n".join(line for line in source.head.split(b"\n") if line not in had)

@@ -18,7 +18,7 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.deletions.read import Deletions
 from gate.prescreen.interface import Prescreened, PrescreenRequest
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -52,12 +52,12 @@ class DeletionsTaken:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the loops that delete, and look for new counts of what stays."""
         until = time.monotonic() + request.deadline
-        files = [
+        every = [
             one for one in sources(request).of("python")
-            if one.base and len(one.head) <= _LARGEST and not is_no_product(one.path)
+            if one.base and not is_no_product(one.path)
             and any(mark in one.head for mark in (*_MARKS, *_KEPT))
         ]  # fmt: skip
-        unread: Unread = []
+        files, unread = first_files(every, len(every), _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         base = read_files(_READER, [(one.path, one.base or b"") for one in files], until)
         found = [*_taken(base, head), *_kept(request, base, head, until)]

@@ -19,7 +19,7 @@ from gate.supply.owners import key_words
 
 Role = Literal["code", "markup", "settings", "letter", "prose", "none"]
 
-_LONGEST: Final = 1 << 20
+_LONGEST: Final = 4 << 20
 _LONGEST_LINE: Final = 2_000
 _CODE: Final = ("python", "javascript", "typescript", "shell", "makefile", "other", "notebook")
 _MARKUP: Final = (

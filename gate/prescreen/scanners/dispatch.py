@@ -70,7 +70,7 @@ class DispatchByName:
         """Compare the calls by name of all changed programs with those of base."""
         until = time.monotonic() + request.deadline
         every = [one for one in sources(request).files if _matters(one)]
-        files, unread = first_files(every, _MOST_FILES)
+        files, unread = first_files(every, _MOST_FILES, _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         base: dict[str, list[Dispatch]] = {}
         if any(head.values()):
@@ -92,7 +92,7 @@ class DispatchByName:
 
 def _matters(source: Source) -> bool:
     path = source.path
-    if not is_read(path) or len(source.head) > _LARGEST or is_no_product(path) or is_example(path):
+    if not is_read(path) or is_no_product(path) or is_example(path):
         return False
     had = set((source.base or b"").split(b"\n"))
     return any(_MATTERS.search(line) for line in source.head.split(b"\n") if line not in had)

@@ -114,6 +114,8 @@ class Identities:
         """Compare the identifiers of all changed files, and ask base for the accounts that are new."""
         every = [one for one in (*sources(request).files, *_deleted(request)) if _is_read(one)]
         every.sort(key=lambda one: _is_aside(one.path))
+        large = [one for one in every if max(len(one.head), len(one.base or b"")) > _LARGEST]
+        every = [one for one in every if one not in large]
         files = every[:_MOST_FILES]
         aside = {one.path for one in files if _is_aside(one.path)}
         files = _loaded(request.head, files)
@@ -123,6 +125,7 @@ class Identities:
         base, _ = _read([(one.path, one.base or b"") for one in files if one.base], until)
         head, unlooked = _read([(one.path, one.head) for one in files if one.head], until)
         base, head = _kept(base, aside), _kept(head, aside)
+        unlooked += [(one.path, f"larger than {_LARGEST >> 10} KiB") for one in large if one.head]
         unlooked += [
             (one.path, f"past the first {_MOST_FILES} files")
             for one in every[_MOST_FILES:]
@@ -153,7 +156,7 @@ def _is_read(source: Source) -> bool:
     if is_test_code(path) or _NEVER.search(path) or (is_example(path) and not is_translated(path)):
         return False
     old, new = source.base or b"", source.head
-    if len(old) > _LARGEST or len(new) > _LARGEST or b"\0" in new[:4096]:
+    if b"\0" in new[:4096]:
         return False
     prose = is_translated(path)
     if not path.endswith(_KEY_FILES) and not prose and role_of(source) not in ("code", "settings", "markup"):

@@ -58,7 +58,7 @@ class Machine:
         """Compare the random values and the decisions of changed programs."""
         until = time.monotonic() + request.deadline
         every = [one for one in sources(request).files if _matters(one)]
-        files, unread = first_files(every, _MOST_FILES)
+        files, unread = first_files(every, _MOST_FILES, _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         base = read_files(_READER, [(one.path, one.base) for one in files if one.base], until)
         found: list[Finding] = []
@@ -74,7 +74,7 @@ def _matters(source: Source) -> bool:
     path = source.path
     known = path.endswith((".py", ".pyw")) or bool(grammar_of(path))
     hook = PurePosixPath(path).name == "conftest.py"
-    if not known or len(source.head) > _LARGEST or ((is_test_code(path) or is_example(path)) and not hook):
+    if not known or ((is_test_code(path) or is_example(path)) and not hook):
         return False
     return any(side is not None and _ANY.search(side) for side in (source.base, source.head))
 

@@ -99,6 +99,7 @@ _MOST_CODE: Final = 3_000
 _MOST_BYTES: Final = 64 << 20
 _UNREAD: Final = re.compile(
     r"(?i)(?:^|/)(?:readme|changelog|changes|news|licen[cs]e|contributing|security|authors|codeowners|robots)[^/]*$"
+    r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml)$"
     r"|\.(?:md|rst|adoc|lock|svg|snap|map|min\.js|pot?|diff|patch)$|ignore$|(?:^|/)(?:vendor|node_modules|dist|generated)/"
     r"|(?:^|/)(?:locales?|i18n|translations?)/|gitleaks|semgrep|bandit|trivy|(?:^|/)\.github/"
 )
@@ -129,14 +130,15 @@ class NamedThings:
         files = [one for one in sources(request).files if _is_read(one)]
         if not files:
             return ended(self.name, ())
-        texts, unread = first_files([one for one in files if _matters(one)], _MOST_FILES)
-        found = [*_named(request, texts, until, unread), *_loose(files[:_MOST_FILES], until)]
+        small, unread = first_files([one for one in files if _matters(one)], _MOST_FILES, _LARGEST)
+        tables = [one for one in files if len(one.head) <= _LARGEST][:_MOST_FILES]
+        found = [*_named(request, small, until, unread), *_loose(tables, until)]
         return ended(self.name, found, unread)
 
 
 def _is_read(source: Source) -> bool:
     path = source.path
-    if len(source.head) > _LARGEST or b"\0" in source.head[:4096] or _UNREAD.search(path):
+    if b"\0" in source.head[:4096] or _UNREAD.search(path):
         return False
     if (is_test_code(path) and PurePosixPath(path).name != "conftest.py") or is_example(path):
         return False

@@ -79,7 +79,7 @@ class Ordered:
         """Compare the orders of changed files, and ask the project whether it reads them by place."""
         until = time.monotonic() + request.deadline
         every = [one for one in sources(request).files if one.base and _is_read(one)]
-        files, unread = first_files(every, _MOST_FILES)
+        files, unread = first_files(every, _MOST_FILES, _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         some = [one for one in files if one.path in head and (head[one.path].enums or head[one.path].lists)]
         base = read_files(_READER, [(one.path, one.base or b"") for one in some], until)
@@ -120,7 +120,7 @@ def _is_read(source: Source) -> bool:
     path = source.path
     known = path.endswith((".py", ".pyw")) or bool(grammar_of(path)) or path.lower().endswith(DATA)
     aside = is_test_code(path) or is_example(path) or "lock" in PurePosixPath(path).name
-    if not known or aside or len(source.head) > _LARGEST or path.endswith(_NEVER):
+    if not known or aside or path.endswith(_NEVER):
         return False
     if path.lower().endswith(DATA):
         return True

@@ -18,6 +18,7 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.read_files import first_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -46,7 +47,8 @@ _ORDINARY: Final = re.compile(
     r"|utils?\.|config|lib\.rs|test|kustomization|chart\.|values|version|owners|meta)"
 )
 """Names that every folder has."""
-_LARGEST: Final = 1 << 18
+_LARGEST: Final = 1 << 20
+_LOCK: Final = re.compile(r"(?:^|[/.-])(?:lock|package-lock|npm-shrinkwrap)\.(?:json|toml|ya?ml)$")
 _MOST: Final = 5
 _MOST_FILES: Final = 400
 _MOST_LISTS: Final = 400
@@ -68,17 +70,16 @@ class SearchOrder:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the lists of folders of the changed files, then ask which lists find a new file first."""
         head, base = _by_folder(request.head), _by_folder(request.base)
-        found = [
-            one
-            for source in sources(request).files
-            if source.base is not None and _is_read(source.path) and len(source.head) <= _LARGEST
-            for one in _turned(source, head, base)
-        ]
-        return ended(self.name, [*found, *_in_front(request, head, base)][:_MOST])
+        every = [one for one in sources(request).files if one.base is not None and _is_read(one.path)]
+        files, unread = first_files(every, len(every), _LARGEST)
+        found = [one for source in files for one in _turned(source, head, base)]
+        return ended(self.name, [*found, *_in_front(request, head, base)][:_MOST], unread)
 
 
 def _is_read(path: str) -> bool:
-    return bool(_SEARCHED.search(path)) and not is_test_code(path) and not is_example(path)
+    if _LOCK.search(path) or is_test_code(path) or is_example(path):
+        return False
+    return bool(_SEARCHED.search(path))
 
 
 def _by_folder(tree: Tree) -> dict[str, set[str]]:

@@ -57,9 +57,9 @@ class ShiftedArguments:
         every = [
             one
             for one in sources(request).files
-            if one.base and _is_read(one.path) and len(one.head) <= _LARGEST
+            if one.base and _is_read(one.path)
         ]
-        files, unread = first_files(every, _MOST_FILES)
+        files, unread = first_files(every, _MOST_FILES, _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         base = read_files(_READER, [(one.path, one.base or b"") for one in files], until)
         moved = [
