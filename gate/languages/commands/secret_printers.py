@@ -8,22 +8,23 @@ the secret. Such a command is ordinary where its answer is handed to a program (
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _WORD: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\([^)]*\)|[^\s\"']+")
 _LEADS: Final = frozenset(
     {
-        "sudo", "run:", "command", "exec", "time", "then", "do", "else", "if", "!", "{", "(", "-", "script:", "nohup",
-        "RUN", "CMD", "timeout", "retry", "eval", "xargs", "cmd:", "sh:", "&&", "||", "@", "-@", "@-", "+",
+        "sudo", "run:", "command", "exec", "time", "then", "do", "else", "if", "!", "{", "(", "-", "script:",
+        "nohup", "RUN", "CMD", "timeout", "retry", "eval", "xargs", "cmd:", "sh:", "&&", "||",
+        "@", "-@", "@-", "+",
     }
 )  # fmt: skip
 _ASSIGNED: Final = re.compile(r"^[A-Za-z_]\w*=")
 _OPTIONED: Final = re.compile(r"^-{1,2}[\w-]+=")
 _TAKES: Final = frozenset(
     {
-        "-n", "--namespace", "--context", "--kubeconfig", "-f", "--file", "-p", "--project-name", "--profile",
-        "--region", "-C", "--env-file", "--project-directory", "--project", "--kube-context", "--subscription",
+        "-n", "--namespace", "--context", "--kubeconfig", "-f", "--file", "-p", "--project-name",
+        "--profile", "--region", "-C", "--env-file", "--project-directory", "--project",
+        "--kube-context", "--subscription",
     }
 )  # fmt: skip
 """Options of these tools with a value: neither is a word of what is asked."""
@@ -43,9 +44,10 @@ _PRINTERS: Final = {
     "docker": (r"compose (?:\S+ )*?(?:config|convert)\b", r"stack config\b"),
     "docker-compose": (r"(?:config|convert)\b",),
     "podman-compose": (r"config\b",),
-    "kubectl": (r"(?:get|edit) (?:[\w,./]*,)?secrets?(?:[,/]\S*)?(?: |$)", r"config view\b", r"create token\b"),
-    "oc": (r"(?:get|edit) (?:[\w,./]*,)?secrets?(?:[,/]\S*)?(?: |$)", r"whoami (?:-t|--show-token)", r"extract secret",
-           r"config view\b"),
+    "kubectl": (r"(?:get|edit) (?:[\w,./]*,)?secrets?(?:[,/]\S*)?(?: |$)", r"config view\b",
+                r"create token\b"),
+    "oc": (r"(?:get|edit) (?:[\w,./]*,)?secrets?(?:[,/]\S*)?(?: |$)", r"whoami (?:-t|--show-token)",
+           r"extract secret", r"config view\b"),
     "terraform": (r"output\b.*?(?:-json|-raw)", r"show\b.*-json", r"state pull\b"),
     "tofu": (r"output\b.*?(?:-json|-raw)", r"show\b.*-json", r"state pull\b"),
     "terragrunt": (r"output\b.*?(?:-json|-raw)", r"state pull\b"),
@@ -55,17 +57,21 @@ _PRINTERS: Final = {
     "glab": (r"auth status\b.*(?:--show-token|-t\b)", r"config get token"),
     "git": (r"credential(?:-\w+)? (?:fill|get)\b", r"config (?:\S+ )*?(?:--list|-l|list)\b",
             r"config (?:\S+ )*?--get(?:-all|-regexp|-urlmatch)? \S*(?:extraheader|token|password)"),
-    "npm": (r"(?:config|c) (?:ls|list)\b.*(?:-l\b|--long|--json)", r"(?:config )?get \S*_(?:authToken|auth|password)\b"),
+    "npm": (r"(?:config|c) (?:ls|list)\b.*(?:-l\b|--long|--json)",
+            r"(?:config )?get \S*_(?:authToken|auth|password)\b"),
     "pnpm": (r"config (?:ls|list|get \S*_authToken)\b",),
     "yarn": (r"config (?:list|get npmAuthToken|get \S*[aA]uthToken|.*--no-defaults)\b",),
     "pip": (r"config (?:debug|list)\b",),
     "pip3": (r"config (?:debug|list)\b",),
     "poetry": (r"config --list\b",),
-    "aws": (r"configure export-credentials\b", r"configure get \S*(?:secret|token|key)", r"sts (?:get-session-token|assume-role\S*)\b",
+    "aws": (r"configure export-credentials\b", r"configure get \S*(?:secret|token|key)",
+            r"sts (?:get-session-token|assume-role\S*)\b",
             r"secretsmanager (?:batch-)?get-secret-value\b", r"ssm get-parameters?\S*\b.*--with-decryption",
-            r"ecr get-(?:login-password|authorization-token)\b", r"lambda get-function-configuration\b",
+            r"ecr get-(?:login-password|authorization-token)\b",
+            r"lambda get-function-configuration\b",
             r"codeartifact get-authorization-token\b"),
-    "gcloud": (r"auth (?:application-default )?print-(?:access|identity)-token\b", r"secrets versions access\b"),
+    "gcloud": (r"auth (?:application-default )?print-(?:access|identity)-token\b",
+               r"secrets versions access\b"),
     "az": (r"account get-access-token\b", r"keyvault secret show\b", r"storage account keys list\b",
            r"(?:functionapp|webapp) config appsettings list\b", r"acr credential show\b"),
     "vault": (r"(?:kv get|read|token lookup|print token|login)\b(?!.*-no-print)",),
@@ -86,10 +92,14 @@ _PRINTERS: Final = {
     "ps": (r"(?:\S*e\S*ww?|auxe\S*|e\S*aux\S*|axe\S*)(?: |$)",),
 }  # fmt: skip
 """By the name of the program: what its words, in their order and without its options' values, look like."""
+_SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "bat", "pwsh", "powershell", "cmd"})
 _COMPILED: Final = {
     name: tuple(re.compile(rf"^(?:{one})") for one in many) for name, many in _PRINTERS.items()
 }
-_NEEDS_OUTPUT: Final = ("get secret", "get secrets", "edit secret")
+_RAW: Final = re.compile(r"--raw|--flatten")
+_RUNNERS: Final = frozenset({"bundle", "npx", "pnpx", "uv", "poetry", "pipenv"})
+_READERS: Final = frozenset({"cat", "type", "less", "head", "tail", "more", "bat", "base64", "Get-Content"})
+_INSIDE: Final = frozenset({"docker", "podman", "kubectl", "oc", "ssh", "nerdctl"})
 _PASSED_ON: Final = re.compile(
     r"^\s*(?:sudo\s+)?(?:cat|tee|sort|grep|egrep|rg|head|tail|sed|awk|less|more|base64|xxd|rev|column|nl|tr|cut|jq|yq|fold|uniq"
     r"|curl|wget|nc|ncat|gzip|openssl|python3?|node|perl|hexdump|od|xargs|logger|mail|Out-String|Sort-Object|Format-\w+)\b"
@@ -103,6 +113,12 @@ _SHOWN_AT: Final = re.compile(
 )
 
 
+SECRET_NAME: Final = re.compile(
+    r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|passphrase|api_?key|private_?key|access_?key|credentials?|auth|pat)(?:_|$)"
+    r"|(?:token|secret|password|apikey)$"
+)
+
+
 class Printed(NamedTuple):
     """A command by its words, such as ``kubectl get secret``, and the file its answer goes to (or empty)."""
 
@@ -110,19 +126,18 @@ class Printed(NamedTuple):
     file: str
 
 
-def printed(statement: str, mark: str, rest: str) -> Printed | None:
-    """What a statement prints that is secret by nature; None where nothing, or where a program takes it.
-
-    ``mark``: what ended the statement, ``rest``: what follows. A pipe belongs to the statement.
+def printed(statement: str) -> Printed | None:
+    """What a statement prints that is secret by nature; None where nothing, or where a program takes it. A
+    pipe belongs to the statement.
     """
-    del mark, rest
-    head, *through = re.split(r"(?<!\|)\|(?!\|)&?", statement)
-    if _is_taken(head):
+    parts = re.split(r"(?<!\|)\|(?!\|)&?", statement)
+    if _is_taken(parts[0]):
         return None
-    told = _printer(head)
+    at, told = next(((n, told) for n, one in enumerate(parts) if (told := _printer(one))), (0, None))
+    through = parts[at + 1 :]
     if told is None or any(not _PASSED_ON.match(part) or _KEEPS.search(part) for part in through):
         return None
-    where = _TO_FILE.search(through[-1] if through else head)
+    where = _TO_FILE.search(parts[-1])
     name = where[1] if where else ""
     if name == "/dev/null":
         return None
@@ -152,29 +167,44 @@ def _printer(head: str) -> str | None:
     words = _words(head)
     if not words:
         return None
-    name, rest = words[0].rpartition("/")[2] if words[0] != "bin/rails" else words[0], words[1:]
-    if name in ("bundle", "npx", "pnpx", "uv", "poetry", "pipenv") and rest[:1] in (["exec"], ["run"]):
+    name, rest = words[0] if words[0] == "bin/rails" else words[0].rpartition("/")[2], words[1:]
+    if name in _RUNNERS and rest[:1] in (["exec"], ["run"]):
         name, rest = (rest[1] if len(rest) > 1 else ""), rest[2:]
-    bare = environment(name, rest)
-    if bare:
-        return bare
-    if name in ("cat", "type", "less", "head", "tail", "more", "bat", "base64", "Get-Content"):
-        return next((f"{name} {one}" for one in rest if _ENVIRON.search(one) or _HELD.search(one)), None)
-    if name in ("docker", "podman", "kubectl", "oc", "ssh", "nerdctl") and rest[-1:] in (["env"], ["printenv"]):
-        if {"exec", "run"} & set(rest[:3]) or name == "ssh":
-            return f"{name} ... {rest[-1]}"
-    asked = _asked(rest)
+    if name in _SHELLS:
+        inner = next((one for one in rest if " " in one or one in ("env", "printenv")), "")
+        return _printer(inner) if inner else None
+    return (
+        environment(name, rest) or _file_shown(name, rest) or _in_container(name, rest) or _tool(name, rest)
+    )
+
+
+def _file_shown(name: str, rest: list[str]) -> str | None:
+    if name not in _READERS:
+        return None
+    return next((f"{name} {one}" for one in rest if _ENVIRON.search(one) or _HELD.search(one)), None)
+
+
+def _in_container(name: str, rest: list[str]) -> str | None:
+    asks = rest[-1:] in (["env"], ["printenv"]) and (name == "ssh" or {"exec", "run"} & set(rest[:3]))
+    return f"{name} ... {rest[-1]}" if name in _INSIDE and asks else None
+
+
+def _tool(name: str, rest: list[str]) -> str | None:
+    """A program of the table, asked for what it keeps secret."""
+    whole = " ".join(rest)
+    composed = name.endswith("compose") or rest[:1] == ["compose"]
+    if composed and _QUIET.search(f" {whole} "):
+        return None
     for pattern in _COMPILED.get(name, ()):
-        match = pattern.search(asked) or pattern.search(" ".join(rest))
-        if match is None or (name.endswith("compose") or rest[:1] == ["compose"]) and _QUIET.search(f" {' '.join(rest)} "):
+        match = pattern.search(_asked(rest)) or pattern.search(whole)
+        if match is None:
             continue
         said = " ".join(match[0].split())
-        if said.startswith(_NEEDS_OUTPUT) or (name in ("kubectl", "oc") and " " in said and "secret" in said):
-            if said.startswith(("get", "edit")) and not _OUTPUT.search(head):
-                continue
-        if said.startswith("config view") and not re.search(r"--raw|--flatten", head):
-            continue
-        return f"{name} {said}"[:80]
+        named_only = (
+            said.startswith(("get", "edit")) and name in ("kubectl", "oc") and not _OUTPUT.search(whole)
+        )
+        if not named_only and not (said.startswith("config view") and not _RAW.search(whole)):
+            return f"{name} {said}"[:80]
     return None
 
 
@@ -189,7 +219,7 @@ def _asked(rest: list[str]) -> str:
         if word in _TAKES:
             skip = True
             continue
-        if _OPTIONED.match(word) and word.split("=")[0] in _TAKES:
+        if _OPTIONED.match(word) and not word.startswith(("-o", "--output")):
             continue
         out.append(word)
     return " ".join(out)
@@ -197,7 +227,6 @@ def _asked(rest: list[str]) -> str:
 
 def environment(name: str, rest: list[str]) -> str:
     """A command that prints the whole environment, or its secret members."""
-    plain = [one for one in rest if not re.match(r"^\d?>|^2>&1$", one)]
     at = next((n for n, one in enumerate(rest) if one.startswith(">")), len(rest))
     plain = [one for one in rest[:at] if not re.match(r"^\d?>", one)]
     if name == "printenv":
@@ -207,54 +236,10 @@ def environment(name: str, rest: list[str]) -> str:
         return "env" if all(one in ("-0", "--null", "-v") for one in plain) else ""
     if name in ("export", "declare", "typeset") and plain and plain[0] in ("-p", "-x", "-px", "-xp"):
         return f"{name} {plain[0]}" if len(plain) == 1 else ""
-    if name.lower() in ("get-childitem", "gci", "dir", "ls") and [one.lower().rstrip(":\\*") for one in plain] == ["env"]:
+    if name.lower() in ("get-childitem", "gci", "dir", "ls") and [
+        one.lower().rstrip(":\\*") for one in plain
+    ] == ["env"]:
         return f"{name} env:" if any(one.lower().startswith("env:") for one in plain) else ""
-    return ""
-
-
-SECRET_NAME: Final = re.compile(
-    r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|passphrase|api_?key|private_?key|access_?key|credentials?|auth|pat)(?:_|$)"
-    r"|(?:token|secret|password|apikey)$"
-)
-_TRACE: Final = re.compile(
-    r"(?:^|[\s;&|(])set\s+(?:-[a-zA-Z]*x[a-zA-Z]*\b|(?:-\S+\s+)*-o\s+xtrace\b|-[a-zA-Z]*o\s+xtrace\b)"
-    r"|^#!\S*(?:ba|z|k|da)?sh\s+-[a-zA-Z]*x|\b(?:ba|z|da)?sh\s+-[a-wyzA-Z]*x[a-z]*\s+\S"
-    r"|\bSet-PSDebug\s+-Trace\s+[12]|\bSHELLOPTS\b.*xtrace"
-)
-_ENDS: Final = re.compile(r"(?:^|[\s;&|({])set\s+\+[a-zA-Z]*x")
-_USES: Final = re.compile(r"\$\{?([A-Za-z_]\w*)|\$\{\{\s*secrets\.(\w+)|\$env:([A-Za-z_]\w*)")
-_TALKS: Final = re.compile(
-    r"\bcurl\b(?=[^\n]*\s(?:-[a-zA-Z]*v[a-zA-Z]*\b|--verbose|--trace(?:-ascii)?)\b)"
-    r"(?=[^\n]*(?:[Aa]uthorization:|[Tt]oken:|[Kk]ey:|\s-u\s|--user\b|--oauth2-bearer))"
-)
-_SWITCHES: Final = re.compile(
-    r"\bCI_DEBUG_TRACE[\"']?\s*[:=]\s*[\"']?(?:true|1)|\bGIT_TRACE_REDACT[\"']?\s*[:=]\s*[\"']?0|\bSYSTEM_DEBUG_SECRETS\b"
-)
-
-
-def traced(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Lines (from 1) that write down each command from there on, where one of them is given a secret."""
-    for number, line in enumerate(lines, 1):
-        if line.lstrip().startswith("#") and not line.startswith("#!"):
-            continue
-        if _SWITCHES.search(line):
-            yield number, "the pipeline's trace of all variables"
-        elif _TALKS.search(line):
-            yield number, "curl with its headers shown"
-        elif _TRACE.search(line) and (name := _secret_after(lines[number:])):
-            yield number, f"commands written down as they run, with {name}"
-
-
-def _secret_after(lines: list[str]) -> str:
-    for line in lines[:400]:
-        if _ENDS.search(line):
-            return ""
-        if line.lstrip().startswith("#"):
-            continue
-        for match in _USES.finditer(line):
-            name = next(one for one in match.groups() if one)
-            if match[2] or SECRET_NAME.search(name):
-                return name
     return ""
 
 

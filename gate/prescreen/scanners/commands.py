@@ -18,7 +18,7 @@ from gate.languages.commands.vocabulary import Fetched
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
-from gate.prescreen.scanners import container_host, sql_reach, sql_standing
+from gate.prescreen.scanners import container_host, printed_secrets, sql_reach, sql_standing
 from gate.prescreen.scanners.automatic_commands import acts_alone
 from gate.prescreen.text_rule import TextHit, rule, run_rules
 from gate.supply.inputs.places import is_usual, place
@@ -230,6 +230,7 @@ RULES: Final = (
     container_host.host_access,
     sql_reach.leaves_database,
     sql_standing.standing_grant,
+    printed_secrets.prints_secrets,
 )
 
 

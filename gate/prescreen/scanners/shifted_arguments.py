@@ -54,11 +54,7 @@ class ShiftedArguments:
     def scan(self, request: PrescreenRequest) -> Prescreened:
         """Compare the parameters of changed functions, and look for callers that base has as well."""
         until = time.monotonic() + request.deadline
-        every = [
-            one
-            for one in sources(request).files
-            if one.base and _is_read(one.path)
-        ]
+        every = [one for one in sources(request).files if one.base and _is_read(one.path)]
         files, unread = first_files(every, _MOST_FILES, _LARGEST)
         head = read_files(_READER, [(one.path, one.head) for one in files], until, unread)
         base = read_files(_READER, [(one.path, one.base or b"") for one in files], until)
