@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.infrastructure.cache_keys import cloudformation, is_vcl, vcl_facts
+from gate.infrastructure.caddy_facts import caddy_facts, is_caddyfile
 from gate.infrastructure.daemon_facts import daemon_facts, daemon_kind, docker_widths
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.graphql_widths import graphql_facts
@@ -19,6 +20,7 @@ from gate.infrastructure.local_rights import local_facts, local_kind
 from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.policy_languages import policy_language, policy_language_facts
 from gate.infrastructure.reviewed import attribute_facts, is_attributes
+from gate.infrastructure.route_facts import route_facts
 from gate.infrastructure.service_facts import account_facts, image_facts, unit_facts
 from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.sql_facts import sql_facts
@@ -49,6 +51,7 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (is_tool_file, "tool"),
     (local_kind, "local"),
     (is_vcl, "vcl"),
+    (is_caddyfile, "caddy"),
 )
 
 _BY_SUFFIX: Final = {
@@ -119,6 +122,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "server": server_facts,
         "local": local_facts,
         "vcl": vcl_facts,
+        "caddy": caddy_facts,
     }
     reader = readers.get(kind)
     return reader(text, path) if reader else FileFacts()
@@ -155,6 +159,9 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
         facts += module_facts(found, path, line_of)
         widths += docker_widths(found, path)
     facts += data_code(found, text, path)
+    routed = [*route_facts(found, line_of)]
+    facts += [one for one in routed if isinstance(one, Fact)]
+    widths += [one for one in routed if isinstance(one, Width)]
     if kind == "json" and is_list(path):
         facts += list_facts(text, path).facts
     return FileFacts(facts=facts, subjects=[path, *(fact.subject for fact in switched)], widths=widths)

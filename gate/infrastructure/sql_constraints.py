@@ -23,6 +23,7 @@ _TOKEN: Final = re.compile(r"\"[^\"\n]+\"(?:\.\"[^\"\n]+\")*|`[^`\n]+`|\[[^\]\n]
 _SKIPPED: Final = frozenset(
     {"CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY", "CLUSTERED", "NONCLUSTERED", "HASH"}
 )
+_KINDS: Final = frozenset({"COLUMN", "CONSTRAINT", "IF", "EXISTS"})
 _PRISMA: Final = re.compile(r"@@(?:unique|id)\(\s*(?:fields:\s*)?\[([^\]]*)\]")
 
 
@@ -44,6 +45,17 @@ class Dropped(msgspec.Struct, frozen=True):
     text: str
 
 
+class Loosened(msgspec.Struct, frozen=True):
+    """A constraint that stays and refuses less: ``what`` is said, ``column`` or ``name`` says of which."""
+
+    what: Literal["nullable", "later", "unchecked"]
+    table: str
+    column: str
+    name: str
+    line: int
+    text: str
+
+
 class Constraints(msgspec.Struct, frozen=True):
     """Of one file. ``tables``: those that it makes, ``columns`` theirs (``table.column``); ``gone``: columns
     that it drops.
@@ -54,6 +66,9 @@ class Constraints(msgspec.Struct, frozen=True):
     tables: list[str] = []
     columns: list[str] = []
     gone: list[str] = []
+    loosened: list[Loosened] = []
+    required: list[str] = []
+    """Columns that a table of this file says may not be null."""
 
 
 def is_schema(path: str) -> bool:
@@ -73,17 +88,29 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> Constraints:
     tables: list[str] = []
     columns: list[str] = []
     gone: list[str] = []
+    loosened: list[Loosened] = []
+    required: list[str] = []
     text = _DOWN.sub(_spaces, text)
     for line, words in _statements(_BLANK.sub(_spaces, text)):
         upper = [word.upper() for word in words]
         made += _made(words, upper, line, tables)
         dropped += _dropped(words, upper, line)
         gone += _columns_gone(words, upper)
+        loosened += _loosened(words, upper, line)
         if upper[:1] == ["CREATE"] and "TABLE" in upper[:4] and "(" in words:
             columns += (
                 f"{tables[-1]}.{_plain(one[0])}" for one in _items(words[words.index("(") + 1 :]) if one
             )
-    return Constraints(made=made, dropped=dropped, tables=tables, columns=columns, gone=gone)
+            required += _required(tables[-1], words)
+    return Constraints(
+        made=made,
+        dropped=dropped,
+        tables=tables,
+        columns=columns,
+        gone=gone,
+        loosened=loosened,
+        required=required,
+    )
 
 
 def _spaces(match: re.Match[str]) -> str:
@@ -209,6 +236,52 @@ def _dropped(words: list[str], upper: list[str], line: int) -> Iterator[Dropped]
                 names = [word for word in item[-len(rest) + 1 :] if word.upper() not in _SKIPPED]
                 if names:
                     yield Dropped(_plain(names[0]), line, text)
+
+
+def _required(table: str, words: list[str]) -> Iterator[str]:
+    for item in _items(words[words.index("(") + 1 :]):
+        said = " ".join(item).upper()
+        if item and ("NOT NULL" in said or "PRIMARY KEY" in said):
+            yield f"{table}.{_plain(item[0])}"
+
+
+def _loosened(words: list[str], upper: list[str], line: int) -> Iterator[Loosened]:
+    """What an `ALTER TABLE` lets a column or a constraint accept."""
+    if upper[:2] != ["ALTER", "TABLE"]:
+        return
+    named = [word for word in words[2:] if word.upper() not in _SKIPPED]
+    table = _plain(named[0]) if named else ""
+    text = " ".join(words)[:160]
+    for item in _items(words[2:]):
+        said = [word.upper() for word in item]
+        for at, word in enumerate(said[:-1]):
+            rest = [one for one in item[at + 1 :] if one.upper() not in _KINDS]
+            found = _column_null(word, said, at) or _constraint_weaker(word, said, at) if rest else None
+            if found is not None:
+                name = _plain(rest[-1] if word in ("NOCHECK", "DISABLE") else rest[0])
+                column, name = (name, "") if found == "nullable" else ("", name)
+                yield Loosened(found, table, column, name, line, text)
+
+
+def _column_null(word: str, said: list[str], at: int) -> Literal["nullable"] | None:
+    """`ALTER c DROP NOT NULL`, `MODIFY c INTEGER NULL`."""
+    if word not in ("ALTER", "MODIFY") or said[at + 1] == "CONSTRAINT":
+        return None
+    plain = said[-1] == "NULL" and said[-2] not in ("NOT", "SET", "DEFAULT")
+    return "nullable" if plain or "DROP NOT NULL" in " ".join(said) else None
+
+
+def _constraint_weaker(word: str, said: list[str], at: int) -> Literal["later", "unchecked"] | None:
+    """`ALTER CONSTRAINT c DEFERRABLE`, `NOCHECK CONSTRAINT c`, `ADD CONSTRAINT c CHECK (...) NOT VALID`."""
+    plain = " ".join(said)
+    if word in ("NOCHECK", "DISABLE") and said[at + 1] in ("CONSTRAINT", "CHECK"):
+        return "unchecked"
+    adds = word == "ADD" and not {"UNIQUE", "CHECK", "EXCLUDE"}.isdisjoint(said)
+    if not adds and not (word == "ALTER" and said[at + 1] == "CONSTRAINT"):
+        return None
+    if "DEFERRABLE" in said and "NOT DEFERRABLE" not in plain:
+        return "later"
+    return "unchecked" if "NOT ENFORCED" in plain or (adds and "NOT VALID" in plain) else None
 
 
 def _columns_gone(words: list[str], upper: list[str]) -> Iterator[str]:

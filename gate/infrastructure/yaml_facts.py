@@ -68,6 +68,9 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
         widths += trusted_keys(document.data, path, document.line)
         widths += interface_widths(document.data, path, document.line)
         widths += cloudformation(document.data, document.line)
+        routed = [*route_facts(root, document.line)]
+        facts += [one for one in routed if isinstance(one, Fact)]
+        widths += [one for one in routed if isinstance(one, Width)]
         if named:
             facts += _kubernetes(root, named, document)
             widths += cluster_widths(root, named, document)
@@ -79,7 +82,6 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
             found += blocks_switched(document.data, document.line)
             facts += [fact for fact in found if fact.what == SWITCHED_ON]
             facts += artifact_facts(root, path, document)
-            facts += route_facts(root, document)
             facts += data_code(document.data, data.decode("utf-8", "replace"), path)
             subjects += [fact.subject for fact in found]
     return FileFacts(facts=facts, subjects=subjects, widths=widths)

@@ -146,7 +146,7 @@ def printed(statement: str) -> Printed | None:
 
 def _is_taken(head: str) -> bool:
     """Is the answer a value: ``x=$(...)``, a substitution, an argument?"""
-    return bool(re.search(r"\$\(|`|<\(|\$\{\{?\s*$|\$\(shell ", head))
+    return bool(re.search(r"\$\((?![A-Z_]+\))|`|<\(|\$\{\{?\s*$", head))
 
 
 def _words(head: str) -> list[str]:

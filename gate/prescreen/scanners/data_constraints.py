@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gate.infrastructure.sql_constraints import Constraint, Constraints, is_schema
+from gate.infrastructure.sql_constraints import Constraint, Constraints, Loosened, is_schema
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_unshipped
 from gate.model.change import Tree
@@ -30,6 +30,12 @@ _SAID: Final = {
     "unique": "Rows that were unique may now occur twice",
     "check": "Values that the database refused are now accepted",
     "exclude": "Rows that excluded each other may now both be there",
+}
+
+_WEAKER: Final = {
+    "nullable": "A column that makes rows unique may be null, and nulls are never equal",
+    "later": "A constraint is asked at the end of a transaction only",
+    "unchecked": "A constraint is no longer enforced",
 }
 
 
@@ -53,13 +59,41 @@ def constraint_findings(request: PrescreenRequest, lost: RuleMeta, unread: Unrea
     for source in changed:
         if source.path not in heads:
             continue
-        for one, line, text in _gone(heads[source.path], bases.get(source.path), made, request):
+        old = bases.get(source.path)
+        for weaker, was in _weaker(heads[source.path], old, request):
+            if told < _MOST and f"{was.table}.*" not in gone:
+                told += 1
+                yield _told_weaker(source, weaker, was, lost)
+        for one, line, text in _gone(heads[source.path], old, made, request):
             column_gone = not gone.isdisjoint(
                 (f"{one.table}.*", *(f"{one.table}.{name}" for name in one.columns))
             )
             if told < _MOST and not column_gone and not _is_kept(one, made):
                 told += 1
                 yield _told(source, one, line, text, lost)
+
+
+def _weaker(
+    head: Constraints, base: Constraints | None, request: PrescreenRequest
+) -> Iterator[tuple[Loosened, Constraint]]:
+    """Constraints of base that stay and refuse less: a column of a uniqueness may be null (and nulls are all
+    different), a check is made at the end of the transaction, or not at all.
+    """
+    had = {one.text for one in base.loosened} if base else set()
+    fresh = [one for one in head.loosened if one.text not in had]
+    if base is not None:
+        for column in set(base.required) - set(head.required):
+            table, _, name = column.rpartition(".")
+            if column in head.columns:
+                line = next((one.line for one in head.made if one.table == table), 1)
+                fresh.append(Loosened("nullable", table, name, "", line, f"{column} may be null"))
+    known = _known(request.base, request.deadline) if fresh else []
+    for one in fresh:
+        for was in known:
+            same_column = was.what == "unique" and was.table == one.table and one.column in was.columns
+            if same_column if one.what == "nullable" else bool(one.name) and was.name == one.name:
+                yield one, was
+                break
 
 
 def _gone(
@@ -103,6 +137,18 @@ def _is_kept(one: Constraint, made: Iterable[Constraint]) -> bool:
         ):
             return True
     return False
+
+
+def _told_weaker(source: Source, one: Loosened, was: Constraint, lost: RuleMeta) -> Finding:
+    what = f"{was.what} ({', '.join(was.columns)}) of {was.table}"
+    return finding(
+        lost,
+        f"{_WEAKER[one.what]}: the table refuses less than at base.",
+        Location(path=source.path, line=one.line),
+        shape=f"{one.what} {one.table} {one.column or one.name}",
+        evidence={"what": what, "before": f"{was.name} {what}".strip(), "after": one.text},
+        severity=Severity.MEDIUM,
+    )
 
 
 def _told(source: Source, one: Constraint, line: int, text: str, lost: RuleMeta) -> Finding:

@@ -107,3 +107,47 @@ def test_a_schema(path: str, text: str, old: str, new: str, what: str) -> None:
 def test_any_text_is_read(data: str) -> None:
     assert isinstance(read("a.sql", data.encode(), {}), Constraints)
     assert isinstance(read("a.prisma", data.encode(), {}), Constraints)
+
+
+KEPT = {"migrations/0001.sql": SCHEMA}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE redemptions ALTER COLUMN customer_id DROP NOT NULL;",
+        "ALTER TABLE public.redemptions ADD COLUMN a TEXT, ALTER customer_id DROP NOT NULL;",
+        "ALTER TABLE redemptions MODIFY customer_id INTEGER NULL;",
+        "ALTER TABLE redemptions ALTER COLUMN customer_id INTEGER NULL;",
+        "ALTER TABLE redemptions ALTER CONSTRAINT once DEFERRABLE INITIALLY DEFERRED;",
+        "ALTER TABLE redemptions DROP CONSTRAINT once, ADD CONSTRAINT once UNIQUE (coupon_id, customer_id) DEFERRABLE;",
+        "ALTER TABLE redemptions ALTER CONSTRAINT redemptions_cents_check NOT ENFORCED;",
+        "ALTER TABLE redemptions NOCHECK CONSTRAINT redemptions_cents_check;",
+        "ALTER TABLE redemptions DROP CONSTRAINT redemptions_cents_check, ADD CONSTRAINT redemptions_cents_check CHECK (cents > 0) NOT VALID;",
+    ],
+)
+def test_a_constraint_that_stays_and_refuses_less(statement: str) -> None:
+    assert len(told({**KEPT, "migrations/0002.sql": statement}, KEPT)) == 1
+    assert told({"migrations/0002.sql": statement}, {"migrations/0002.sql": statement}) == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE redemptions ALTER COLUMN cents DROP NOT NULL;",
+        "ALTER TABLE other ALTER COLUMN customer_id DROP NOT NULL;",
+        "ALTER TABLE redemptions ALTER COLUMN customer_id SET NOT NULL;",
+        "ALTER TABLE redemptions MODIFY customer_id BIGINT NOT NULL;",
+        "ALTER TABLE redemptions ALTER COLUMN customer_id SET DEFAULT NULL;",
+        "ALTER TABLE redemptions ADD CONSTRAINT other CHECK (cents < 9) NOT VALID;",
+        "ALTER TABLE redemptions ADD CONSTRAINT f FOREIGN KEY (coupon_id) REFERENCES c (id) DEFERRABLE;",
+    ],
+)
+def test_what_refuses_as_before(statement: str) -> None:
+    assert told({**KEPT, "migrations/0002.sql": statement}, KEPT) == []
+
+
+def test_a_table_whose_unique_column_may_be_null() -> None:
+    loose = SCHEMA.replace("customer_id INTEGER NOT NULL", "customer_id INTEGER")
+    assert len(told({"schema.sql": loose}, {"schema.sql": SCHEMA})) == 1
+    assert told({"schema.sql": SCHEMA}, {"schema.sql": loose}) == []

@@ -123,6 +123,8 @@ STEPS += "      - name: env\n        run: {}\n      - env:\n          A: b\n"
         (".gitlab-ci.yml", 'variables:\n  CI_DEBUG_TRACE: "true"\n', 1),
         ("Makefile", ".PHONY: env\n\nenv:\n\t@printenv\n", 1),
         ("Makefile", ".PHONY: env\n\nenv: a ; make b\n\nenv:\n", 0),
+        ("Makefile", "a:\n\tkubectl get secret,configmap -n $(NAMESPACE) -o yaml\n", 1),
+        ("Makefile", "a:\n\techo $$(printenv)\n", 0),
         ("Dockerfile", "FROM a\nENV A=b\nRUN env\n", 1),
         ("package.json", '{\n  "scripts": {\n    "a": "printenv | sort",\n    "env": "env-cmd"\n  }\n}\n', 1),
         ("values.yaml", "list:\n  - env\n", 0),
