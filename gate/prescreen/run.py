@@ -20,6 +20,7 @@ from gate.prescreen.python_ast.scanner import PyAst
 from gate.prescreen.scanners.bandit import Bandit
 from gate.prescreen.scanners.collisions import Collisions
 from gate.prescreen.scanners.commands import Commands
+from gate.prescreen.scanners.computed import ComputedNumbers
 from gate.prescreen.scanners.deletions import DeletionsTaken
 from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.destinations import Destinations
@@ -60,6 +61,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         GuardedScripts(),
         Collisions(),
         Commands(),
+        ComputedNumbers(),
         DeletionsTaken(),
         Dependencies(),
         Destinations(),

@@ -1,0 +1,1 @@
+"""Computed numbers (sums, counters, remainders) that decide about access, money or a deletion."""

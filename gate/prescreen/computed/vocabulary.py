@@ -1,0 +1,55 @@
+"""Words: what a number is computed from, and what must not depend on it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+EQUAL: Final = frozenset({"==", "===", "!=", "!==", "~=", "=", "is", "eq"})
+JOINED: Final = frozenset({"and", "&&"})
+BITS: Final = frozenset({"&", "^", ">>", "<<", "~"})
+REMAINDERS: Final = re.compile(r"(?:^|[.:])(?:rem|mod|fmod|modulo|floorMod|divmod)$")
+SUMS: Final = re.compile(
+    r"(?:^|[.:_])(?:sum|reduce|fold\w*|inject|incr\w*|increment\w*|incrementAndGet|getAndIncrement|fetch_add|crc32|adler32"
+    r"|checksum|hash\w*|digest|hexdigest|join|Add(?:Int|Uint)?(?:32|64)?|Load(?:Int|Uint)?(?:32|64)?|tally|counters?\.get)$"
+)
+"""Calls that answer with what was added up."""
+STATE: Final = re.compile(
+    r"(?i)(?:^|[._@$])(?:\w*_)?(?:count|counter|total|hits|visits|tries|attempts|failures|missed|served|seen|seq|sequence|turn"
+    r"|turns|tick|ticks|round|rounds|nth|checksum|crc|parity|accumulated|acc|streak)s?$"
+)
+"""Names of what a program counts."""
+PLAIN: Final = frozenset({0, 1, 2, 3, 4, *(2**n for n in range(2, 33)), *(10**n for n in range(10))})
+"""Numbers that people compare with as a matter of course."""
+GRANTS: Final = re.compile(
+    r"(?i)(?:^|[._:@])(?:grant\w*|promote\w*|elevate\w*|impersonat\w*|make_?admin|set_?(?:role|admin|owner|user)\w*"
+    r"|is_?(?:admin|staff|super_?user|owner|approved|verified|authenticated|authori[sz]ed)"
+    r"|verified|authenticated|authori[sz]ed|approved|bypass\w*|skip_?(?:auth|check|verif)\w*|log_?in|sign_?in|issue_?token|create_?(?:session|token)"
+    r"|next|servehttp)$"
+)
+DELETES: Final = re.compile(
+    r"(?i)(?:^|[._:])(?:truncate\w*|delete_?(?:all|many|where|from)?|purge\w*|drop\w*|wipe\w*|rmtree|unlink\w*|remove_?all"
+    r"|destroy\w*|erase\w*|rm|rmdir)$"
+)
+DELETING_TEXT: Final = re.compile(
+    r"(?i)^\W{0,4}(?:TRUNCATE|DELETE\s+FROM|DROP\s+(?:TABLE|DATABASE|SCHEMA|INDEX))\b"
+)
+PAYS: Final = re.compile(
+    r"(?i)(?:^|[._:])(?:pay\w{0,4}|payout\w*|transfer\w*|refund\w*|charge\w*|withdraw\w*|settle\w*|credit\w*|debit\w*)$"
+)
+RUNS: Final = re.compile(
+    r"(?:^|[.:])(?:exec\w*|system|popen|Popen|spawn\w*|eval|check_call|check_output|shell_exec)$"
+)
+ASKS: Final = re.compile(
+    r"(?i)(?:^|_|\b)(?:log_?in|sign_?in|auth\w*|verif\w*|approv\w*|permit\w*|permission\w*|may|can|access\w*|allow\w*|authori[sz]e\w*"
+    r"|authenticate\w*|is_?(?:admin|owner|allowed|valid|trusted)\w*|check_?\w*(?:token|password|otp|sig\w*|code|user|access))"
+)
+"""Names of functions that say who may."""
+REFUSES: Final = re.compile(
+    r"(?i)Permission\w*|Forbidden|Unauthori[sz]ed|Denied|\b40[13]\b|AccessDenied|HTTP_UNAUTHORIZED|HTTP_FORBIDDEN|StatusUnauthorized"
+    r"|StatusForbidden|\babort\b|\bhalt\b|\bdeny\b|\breject\w*|not allowed|approval"
+)
+NOTHING: Final = re.compile(
+    r"(?i)^(?:return\b)?\s*(?:false|none|nil|null|undefined|0|''|\"\"|err\w*"
+    r"|new \w*(?:error|exception).*|)\s*;?$"
+)
