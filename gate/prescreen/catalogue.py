@@ -10,6 +10,7 @@ from gate.prescreen.python_ast.rule import ast_rules, plugin_rules
 from gate.prescreen.scanners import (
     collisions,
     commands,
+    computed,
     deletions,
     dependencies,
     destinations,
@@ -43,6 +44,7 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield text_rule.meta, text_rule.page
     for meta in (
         *collisions.RULES,
+        *computed.RULES,
         *ordered.RULES,
         *secrets.RULES,
         *opaque.RULES,

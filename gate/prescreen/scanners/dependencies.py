@@ -22,6 +22,7 @@ from gate.prescreen.scanners.install_safeguards import safeguard_findings
 from gate.prescreen.scanners.manifest_lines import line_naming
 from gate.prescreen.scanners.patched_packages import patch_findings
 from gate.prescreen.scanners.supply_inputs import input_findings, said_once
+from gate.prescreen.scanners.written_digests import digest_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 from gate.supply.inputs.places import is_usual, place
@@ -194,6 +195,7 @@ class Dependencies:
                 *found,
                 *_mismatches(pairs),
                 *safeguard_findings(request),
+                *digest_findings(request),
                 *patch_findings(request, unlooked),
                 *build_argument_findings(request, told.known),
             ],
@@ -301,8 +303,11 @@ def _dependency(pair: _Pair, dependency: Dependency, *, is_new: bool) -> Iterato
 def _origins(pair: _Pair) -> Iterator[Finding]:
     old = set(pair.base.origins)
     for origin in dict.fromkeys(pair.head.origins):
-        usual = origin.kind not in ("trusted-host", "proxy") and (
-            _OFFICIAL.match(origin.where) or is_usual(place("registry", origin.where))
+        computed = origin.where.startswith("computed: ")
+        usual = (
+            not computed
+            and origin.kind not in ("trusted-host", "proxy")
+            and (_OFFICIAL.match(origin.where) or is_usual(place("registry", origin.where)))
         )
         if origin in old or usual:
             continue
@@ -315,10 +320,11 @@ def _origins(pair: _Pair) -> Iterator[Finding]:
             continue
         yield finding(
             SOURCE,
-            "Packages may come from here now.",
+            "Where packages come from is computed." if computed else "Packages may come from here now.",
             line,
             shape=f"{origin.kind} {origin.where}",
             evidence=seen,
+            severity=Severity.MEDIUM if computed else None,
         )
 
 

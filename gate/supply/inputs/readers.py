@@ -9,6 +9,7 @@ from typing import Final
 from gate.supply.inputs import (
     ansible,
     bake,
+    beam,
     conda,
     dart,
     dotnet,
@@ -50,6 +51,7 @@ _LOCKS: Final[dict[str, Reader]] = {
     "gemfile.lock": ruby.lock,
     "gems.locked": ruby.lock,
     "composer.lock": php.lock,
+    "mix.lock": beam.mix_lock,
     "pubspec.lock": dart.lock,
     "package.resolved": swift.resolved,
     "podfile.lock": swift.pods,
@@ -71,6 +73,7 @@ _MANIFESTS: Final[dict[str, Reader]] = {
     "cargo.toml": rust.manifest,
     "go.mod": golang.module,
     "pom.xml": jvm.pom,
+    "mix.exs": beam.mix,
     ".gitmodules": repositories.gitmodules,
     ".pre-commit-config.yaml": repositories.pre_commit,
     ".pre-commit-config.yml": repositories.pre_commit,
@@ -135,6 +138,8 @@ def _by_folder(name: str, parent: str) -> Reader | None:
         return tools.nix_sources
     if parent in ("mise", ".mise") and name in ("config.toml", "mise.toml"):
         return tools.mise
+    if name.endswith(".rockspec"):
+        return beam.rockspec
     if name.endswith(".mod"):
         return golang.other_module
     if name.endswith((".sum", ".work.sum")) and name != "md5.sum":
