@@ -32,6 +32,10 @@ _APPROVES: Final = re.compile(r"(?:^|-)(?:approvals?|approvers?|mfa|2fa|step-up|
 _FROM: Final = re.compile(r"(?:^|-)(?:over|above|threshold|from-amount|min(?:imum)?-amount)$")
 _KEPT: Final = re.compile(r"(?:^|-)retention(?:-|$)|(?:^|-)(?:retain|keep)-(?:days|for)$")
 _EVIDENCE: Final = re.compile(r"(?:^|-)(?:audit|backups?|snapshots?|evidence|trail|security)(?:-|$)")
+_AUDITS: Final = re.compile(r"(?:^|-)(?:audit(?:ed|ing)?|trail|security-events?|siem|alert(?:s|ing)?)(?:-|$)")
+_RECORDED: Final = re.compile(
+    r"(?:^|-)(?:events?|actions|categories|log-types|types|verbs|resources|objects|operations|fields|enabled-types)$"
+)
 _COUNTED: Final = re.compile(
     r"(?:^|-)(?:approvers|approvals|reviewers|signers|signatures)(?:-(?:count|required|needed))?$"
 )
@@ -57,7 +61,8 @@ def obligations(
     """What one setting is worth; ``keys`` are the names on the way to it, in one spelling."""
     key = keys[-1]
     if isinstance(value, list):
-        if _OBLIGED.search(key):
+        audited = _RECORDED.search(key) and any(_AUDITS.search(one) for one in keys)
+        if audited or _OBLIGED.search(key):
             yield Width("covered", subject, line, text, members=members)
         elif _ALLOWED.search(key):
             yield Width("allowed", subject, line, text, members=members)
@@ -87,4 +92,6 @@ def _counted(keys: Sequence[str], value: str, subject: str, line: int, text: str
     elif _FROM.search(key) and any(_APPROVES.search(one) for one in keys):
         yield Width("weaker", subject, line, text, measure=math.log10(amount + 1), slack=_NEARLY_TEN)
     elif any(_KEPT.search(one) for one in keys) and any(_EVIDENCE.search(one) for one in keys):
-        yield Width("weaker", subject, line, text, measure=-math.log10(amount + 0.1), slack=_NEARLY_TEN)
+        # A subject of its own: settings.py says under the plain one whether anything is kept at all.
+        kept = f"{subject} how long"
+        yield Width("weaker", kept, line, text, measure=-math.log10(amount + 0.1), slack=_NEARLY_TEN)

@@ -35,6 +35,7 @@ from gate.prescreen.scanners.machine import Machine
 from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.ordered import Ordered
+from gate.prescreen.scanners.owners import Owners
 from gate.prescreen.scanners.protections import Protections
 from gate.prescreen.scanners.search_order import SearchOrder
 from gate.prescreen.scanners.secret_uses import SecretUses
@@ -72,6 +73,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Machine(),
         NamedThings(),
         Ordered(),
+        Owners(),
         Protections(),
         SearchOrder(),
         SecretUses(),

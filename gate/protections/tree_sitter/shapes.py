@@ -19,7 +19,7 @@ _OWNERS: Final = ("object", "receiver", "scope")
 _CALLED: Final = ("function", "constructor", "type", "macro")
 _GIVEN: Final = (
     "value_arguments", "call_suffix", "token_tree", "argument_list", "attribute_argument_list",
-    "annotation_argument_list",
+    "annotation_argument_list", "arguments",
 )  # fmt: skip
 _LISTED: Final = frozenset(
     {"expression_list", "literal_element", "equals_value_clause", "element_value", "argument"}

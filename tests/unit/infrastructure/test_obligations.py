@@ -65,3 +65,11 @@ def test_what_guards_as_much_is_not_told(path: str, base: str, head: str) -> Non
 
 def test_a_guard_that_is_off_is_told_on_its_own_line() -> None:
     assert found("t.tf", TRAIL.format("true"), TRAIL.format("false")) == [("recorded", 3)]
+
+
+def test_a_trail_that_is_kept_shorter_or_holds_less() -> None:
+    base = "audit:\n  retention_days: 400\n  events: [login, payout, export]\n"
+    assert found("p.yaml", base, base.replace("400", "7")) == [("weaker", 2)]
+    assert found("p.yaml", base, base.replace("payout, ", "")) == [("covered", 3)]
+    assert found("p.yaml", base, base.replace("400", "365")) == []
+    assert found("p.yaml", base, base.replace("export", "export, import")) == []

@@ -1,7 +1,5 @@
 """Repositories that are computed, Elixir's and Lua's inputs, and sums that no longer stand in the tree."""
 
-
-
 from __future__ import annotations
 
 import pytest
