@@ -92,6 +92,4 @@ def _counted(keys: Sequence[str], value: str, subject: str, line: int, text: str
     elif _FROM.search(key) and any(_APPROVES.search(one) for one in keys):
         yield Width("weaker", subject, line, text, measure=math.log10(amount + 1), slack=_NEARLY_TEN)
     elif any(_KEPT.search(one) for one in keys) and any(_EVIDENCE.search(one) for one in keys):
-        # A subject of its own: settings.py says under the plain one whether anything is kept at all.
-        kept = f"{subject} how long"
-        yield Width("weaker", kept, line, text, measure=-math.log10(amount + 0.1), slack=_NEARLY_TEN)
+        yield Width("weaker", subject, line, text, measure=-math.log10(amount + 0.1), slack=_NEARLY_TEN)

@@ -69,11 +69,12 @@ def named_width(
         members = [one for one in _members(value) if trusted or _GRAVE.search(one)]
         yield Width("trusted", subject, line, text, members=members)
         return
-    if isinstance(value, str):
-        yield from _measured(key, value, subject, line, text)
     members = _members(value) if isinstance(value, list) else []
     keys = [*(words_of(one) for one in inside), key]
-    yield from obligations(keys, value, members, subject, line, text)
+    obliged = [*obligations(keys, value, members, subject, line, text)]
+    yield from obliged
+    if isinstance(value, str) and not obliged:
+        yield from _measured(key, value, subject, line, text)
 
 
 def is_trust(name: str) -> bool:
