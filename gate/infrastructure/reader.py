@@ -19,6 +19,7 @@ from gate.infrastructure.kept_out import is_list, list_facts
 from gate.infrastructure.local_rights import local_facts, local_kind
 from gate.infrastructure.module_facts import module_facts
 from gate.infrastructure.policy_languages import policy_language, policy_language_facts
+from gate.infrastructure.program_guards import is_guarding, program_guards
 from gate.infrastructure.reviewed import attribute_facts, is_attributes
 from gate.infrastructure.route_facts import route_facts
 from gate.infrastructure.service_facts import account_facts, image_facts, unit_facts
@@ -52,6 +53,7 @@ _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (local_kind, "local"),
     (is_vcl, "vcl"),
     (is_caddyfile, "caddy"),
+    (is_guarding, "program"),
 )
 
 _BY_SUFFIX: Final = {
@@ -123,6 +125,7 @@ def read(path: str, data: bytes, options: dict[str, object]) -> FileFacts:
         "local": local_facts,
         "vcl": vcl_facts,
         "caddy": caddy_facts,
+        "program": program_guards,
     }
     reader = readers.get(kind)
     return reader(text, path) if reader else FileFacts()
