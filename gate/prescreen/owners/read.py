@@ -127,7 +127,7 @@ def _words(key: Node) -> list[str]:
 
 
 def _sent(key: Node) -> list[str]:
-    text = text_of(key)
+    text = text_of(key).replace(" .", ".")
     return [text[:120]] if HEADER.search(text) and not TRUSTED.search(text) else []
 
 
@@ -144,7 +144,7 @@ def _receiver(node: Node) -> Iterator[Owned]:
     size = value.end_byte - value.start_byte
     if not name or not RECEIVER.search(name) or size > _LONGEST_VALUE:
         return
-    text = text_of(value)
+    text = text_of(value).replace(" .", ".").replace(" ?.", "?.")
     words = sorted({match[0] for match in SENT.finditer(text)})
     function = function or name_of(function_around(node))
     yield Owned("receiver", function, name, words, line_of(node), text[:160])

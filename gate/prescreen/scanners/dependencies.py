@@ -324,7 +324,6 @@ def _origins(pair: _Pair) -> Iterator[Finding]:
             line,
             shape=f"{origin.kind} {origin.where}",
             evidence=seen,
-            severity=Severity.MEDIUM if computed else None,
         )
 
 

@@ -14,7 +14,7 @@ from gate.languages.path_roles import is_unshipped
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.prescreen.interface import PrescreenRequest, Source
-from gate.prescreen.scanners.supply_rules import INTEGRITY
+from gate.prescreen.scanners.supply_rules import SAFEGUARD
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
 
@@ -34,6 +34,7 @@ _FETCH: Final = re.compile(
 _FETCHED_SUM: Final = re.compile(
     r"(?i)https?://\S*?(?:\.(?:sha(?:1|256|384|512)(?:sum)?s?|md5|sums?|checksums?|digest)\b|sha(?:256|512)sums?|checksums?(?:\.txt)?\b)"
 )
+_LOCK: Final = re.compile(r"(?i)(?:^|[/._-])(?:lock|lockfile|snapshots?|checksums?)(?=[/._-])")
 _LONGEST: Final = 1 << 20
 
 
@@ -42,7 +43,11 @@ def digest_findings(request: PrescreenRequest) -> Iterator[Finding]:
     for source in sources(request).files:
         if source.base is None or not _READ.search(source.path) or is_unshipped(source.path):
             continue
-        if max(len(source.base), len(source.head)) > _LONGEST or b"\0" in source.head[:4096]:
+        if (
+            _LOCK.search(source.path)
+            or max(len(source.base), len(source.head)) > _LONGEST
+            or b"\0" in source.head[:4096]
+        ):
             continue
         found = _lost(source)
         if found is not None:
@@ -64,7 +69,7 @@ def _lost(source: Source) -> Finding | None:
     at = beside or next((n for n in fetches if new[n - 1] not in kept), fetches[0])
     told = "is fetched from where the download comes from" if beside else "is gone, and the download is not"
     return finding(
-        INTEGRITY,
+        SAFEGUARD,
         f"A sum that stood in the tree {told}.",
         Location(path=source.path, line=at),
         shape=f"written sum {gone[0][:16]}",

@@ -115,7 +115,7 @@ HELD = FETCH.format("", f'echo "{SUM}  kubectl" | sha256sum -c -')
     ],
 )
 def test_a_sum_that_no_longer_stands_in_the_tree(head: str) -> None:
-    assert "supply.integrity-lost" in told("Dockerfile", "FROM a\n" + HELD, "FROM a\n" + head)
+    assert "supply.safeguard-removed" in told("Dockerfile", "FROM a\n" + HELD, "FROM a\n" + head)
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,9 @@ def test_a_sum_that_no_longer_stands_in_the_tree(head: str) -> None:
     ],
 )
 def test_sums_that_are_still_there(head: str) -> None:
-    assert "supply.integrity-lost" not in told("Dockerfile", "FROM a\n" + HELD, "FROM a\n" + head)
+    assert "supply.safeguard-removed" not in told("Dockerfile", "FROM a\n" + HELD, "FROM a\n" + head)
+
+
+def test_a_lock_has_rules_of_its_own() -> None:
+    base = f"a:\n  url: https://dl.example/a\n  sha: {SUM}\n"
+    assert told("pnpm-lock.yaml", base, base.replace(SUM, "x")) == []
