@@ -17,6 +17,16 @@ _AGE: Final = re.compile(r"max-age=\"?(\d{1,12})")
 _SECRET: Final = re.compile(
     r"\$(?:http_authorization|http_cookie|cookie_\w+|request_body|http_x_api_key|arg_(?:token|key|password))"
 )
+_COUNTED: Final = frozenset(
+    {
+        "$binary_remote_addr",
+        "$remote_addr",
+        "$server_name",
+        "$realip_remote_addr",
+        "$remote_user",
+        "$ssl_client_s_dn",
+    }
+)
 _LADDERED: Final = frozenset(("ssl_verify_client", "proxy_ssl_verify", "grpc_ssl_verify", "uwsgi_ssl_verify"))
 
 
@@ -24,6 +34,8 @@ def directive_widths(words: list[str], path: str, block: str, line: int) -> Iter
     """Of one directive in ``block`` (``location /admin``)."""
     name, rest = words[0].lower(), words[1:]
     text = " ".join(words)[:120]
+    if name in ("limit_req_zone", "limit_conn_zone") and rest:
+        yield from _counted_by(rest, path, line, text)
     if name == "limit_req_zone":
         yield from _rate(rest, path, line, text)
     elif name == "add_header" and len(rest) > 1:
@@ -84,6 +96,14 @@ def sent_to(host: str, path: str, line: int, text: str) -> Iterator[Fact]:
     inside = bare in ("localhost", "") or bare.startswith(("127.", "10.", "192.168.", "unix", "/", "$", "{"))
     if not inside and "." in bare and not bare.endswith((".local", ".internal", ".svc", ".cluster.local")):
         yield Fact("grant", "copied-elsewhere", f"{path} to {bare}", line, text)
+
+
+def _counted_by(rest: list[str], path: str, line: int, text: str) -> Iterator[Width]:
+    """Whom a limit counts: an empty key is not counted at all, and one that a client sends is another each
+    time. What a ``map`` makes may be both.
+    """
+    zone = next((one for one in rest if one.startswith("zone=")), "zone=").split(":")[0]
+    yield Width("weaker", f"{path} {zone} key", line, text, measure=float(rest[0] not in _COUNTED))
 
 
 def _rate(rest: list[str], path: str, line: int, text: str) -> Iterator[Width]:

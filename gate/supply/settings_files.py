@@ -120,6 +120,20 @@ def gemfile(text: str) -> Iterator[Place]:
             yield "registry", rest[1:].partition(rest[0])[0]
 
 
+def vcpkg(text: str) -> Iterator[Place]:
+    """``vcpkg-configuration.json``, and the same within ``vcpkg.json``: registries of packages."""
+    data = json_table(text)
+    data = table_of(data.get("vcpkg-configuration")) or data
+    registries = [table_of(data.get("default-registry")), *tables_of(data.get("registries"))]
+    for one in registries:
+        if (
+            address := text_of(one.get("repository"))
+            or text_of(one.get("location"))
+            or text_of(one.get("path"))
+        ):
+            yield "registry", address
+
+
 def composer(text: str) -> Iterator[Place]:
     """``composer.json``: its repositories."""
     value = json_table(text).get("repositories")
@@ -221,6 +235,8 @@ READERS: Final[dict[str, Callable[[str], Iterator[Place]]]] = {
     "poetry.toml": poetry_toml,
     "gemfile": gemfile,
     "composer.json": composer,
+    "vcpkg-configuration.json": vcpkg,
+    "vcpkg.json": vcpkg,
     "renovate.json": renovate,
     ".renovaterc": renovate,
     ".renovaterc.json": renovate,

@@ -20,9 +20,14 @@ from gate.prescreen.computed.vocabulary import (
     DELETES,
     DELETING_TEXT,
     EQUAL,
+    EVERYTHING,
     GRANTS,
+    HAS,
+    HASHES,
     JOINED,
+    LARGE,
     NOTHING,
+    ORDERED,
     PAYS,
     PLAIN,
     REFUSES,
@@ -30,11 +35,12 @@ from gate.prescreen.computed.vocabulary import (
     RUNS,
     STATE,
     SUMS,
+    WITHIN,
 )
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.machine.read import name_of
-from gate.protections.tree_sitter.shapes import assigned, callee, is_call, line_of, text_of
+from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -109,10 +115,17 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Unlocking]:
 
 def _branch(node: Node, known: _Known) -> Iterator[Unlocking]:
     test = _test(node)
-    if test is None or (atom := _odd(test, known)) is None:
+    if test is None:
         return
-    function = function_around(node)
     inside = [child for child in node.named_children if child.id != test.id]
+    function = function_around(node)
+    atom = _odd(test, known)
+    if atom is None:
+        much = _much(test, known)
+        every = _everything(inside) if much is not None else ""
+        if much is not None and every:
+            yield Unlocking(name_of(function) or _named(function), much, every, line_of(node), [])
+        return
     name = name_of(function) or _named(function)
     parts = [text_of(one) for one in _conjuncts(test)]
     others = sorted(one for one in parts if atom not in one and one not in known.flags)
@@ -171,11 +184,38 @@ def _conjuncts(test: Node) -> Iterator[Node]:
         yield from _conjuncts(both[1])
 
 
+def _listed(node: Node) -> bool:
+    """Is a digest of something looked for in a list: ``PILOT.has(crc32(user.email))``?"""
+    if is_call(node) or node.type == "function_call":
+        if not HAS.search(callee(node).replace("::", ".")):
+            return False
+        return any(_is_hash(one) for one in arguments(node))
+    both = _operands(node, WITHIN)
+    return both is not None and _is_hash(both[0])
+
+
+def _is_hash(node: Node) -> bool:
+    return any(is_call(one) and HASHES.search(callee(one)) for one in islice(walk(node, frozenset()), 40))
+
+
+def _much(test: Node, known: _Known) -> str | None:
+    """A count that came to a large written number."""
+    for node in islice(walk(test, _INNER), _MOST_NODES):
+        both = _operands(node, ORDERED)
+        for computed, written in (both, both[::-1]) if both is not None else ():
+            digits = text_of(written).rstrip("uUlLnN").replace("_", "")
+            if digits.isdigit() and int(digits[:18]) >= LARGE and _is_summed(computed, known):
+                return text_of(node)[:160]
+    return None
+
+
 def _odd(test: Node, known: _Known) -> str | None:
     """The comparison of a computed number with a written one, or the name that stands for one."""
     for node in islice(walk(test, _INNER), _MOST_NODES):
         both = _operands(node, EQUAL)
         if both is not None and (_compared(*both, known) or _compared(both[1], both[0], known)):
+            return text_of(node)[:160]
+        if _listed(node):
             return text_of(node)[:160]
         if node.type in ("identifier", "simple_identifier", "variable_name") and text_of(node) in known.flags:
             return known.flags[text_of(node)]
@@ -273,6 +313,16 @@ def _act(inside: list[Node], function: str) -> str:
     plain = [text_of(one) for one in inside if one.named_child_count == 0]
     if ASKS.search(function) and plain and not all(NOTHING.match(one) for one in plain):
         return f"the answer of {function}"
+    return ""
+
+
+def _everything(inside: list[Node]) -> str:
+    for top in inside:
+        for node in islice(walk(top, frozenset()), _MOST_NODES):
+            if "string" in node.type and DELETING_TEXT.match(text_of(node).lstrip("fFrRbB\"'`")):
+                return text_of(node)[:60]
+            if is_call(node) and EVERYTHING.search(callee(node).replace("::", ".")):
+                return callee(node)[:80]
     return ""
 
 

@@ -7,6 +7,19 @@ from typing import Final
 
 EQUAL: Final = frozenset({"==", "===", "!=", "!==", "~=", "=", "is", "eq"})
 JOINED: Final = frozenset({"and", "&&"})
+ORDERED: Final = frozenset({">", ">=", "<", "<="})
+WITHIN: Final = frozenset({"in"})
+HAS: Final = re.compile(
+    r"(?:^|[.:])(?:has|includes?\??|contains(?:Key)?|Contains(?:Key)?|in_array|member\??|key\?|isIn|indexOf)$"
+)
+HASHES: Final = re.compile(
+    r"(?i)(?:^|[.:_])(?:crc\w*|adler\w*|hash\w*|sha\d\w*|md5\w*|fnv\w*|murmur\w*|digest|hexdigest|checksum\w*|sum\d*)$"
+)
+EVERYTHING: Final = re.compile(
+    r"(?i)(?:^|[._:])(?:truncate\w*|delete_?all\w*|drop\w*|purge_?all|wipe\w*|rmtree|remove_?all|erase\w*|destroy_?all)$"
+)
+"""Deletions that leave nothing: no full table is a reason for them."""
+LARGE: Final = 1_000
 BITS: Final = frozenset({"&", "^", ">>", "<<", "~"})
 REMAINDERS: Final = re.compile(r"(?:^|[.:])(?:rem|mod|fmod|modulo|floorMod|divmod)$")
 SUMS: Final = re.compile(
@@ -41,7 +54,7 @@ RUNS: Final = re.compile(
     r"(?:^|[.:])(?:exec\w*|system|popen|Popen|spawn\w*|eval|check_call|check_output|shell_exec)$"
 )
 ASKS: Final = re.compile(
-    r"(?i)(?:^|_|\b)(?:log_?in|sign_?in|auth\w*|verif\w*|approv\w*|permit\w*|permission\w*|may|can|access\w*|allow\w*|authori[sz]e\w*"
+    r"(?i)(?:^|_|\b)(?:log_?in|sign_?in|auth\w*|\w*factor|mfa|otp|totp|2fa|verif\w*|approv\w*|permit\w*|permission\w*|may|can|access\w*|allow\w*|authori[sz]e\w*"
     r"|authenticate\w*|is_?(?:admin|owner|allowed|valid|trusted)\w*|check_?\w*(?:token|password|otp|sig\w*|code|user|access))"
 )
 """Names of functions that say who may."""

@@ -17,22 +17,27 @@ from gate.prescreen.machine.read import name_of
 from gate.prescreen.owners.vocabulary import (
     APPROVALS,
     CACHE,
+    COPIES,
     DISTINCT,
+    GIVEN_TO,
     HEADER,
     LIMIT,
     LIMITS,
+    LOCKING_TEXT,
+    LOCKS,
     OWNER,
     RECEIVER,
     SENT,
     TAKES,
     TRUSTED,
+    WRITES,
 )
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-What = Literal["cache", "limit", "receiver", "distinct", "counted"]
+What = Literal["cache", "limit", "receiver", "distinct", "copy", "locked"]
 _NAMES: Final = frozenset({
     "identifier", "simple_identifier", "property_identifier", "field_identifier", "name", "variable_name",
     "field_expression", "constant",
@@ -41,6 +46,7 @@ _RETURNS: Final = frozenset({"return_statement", "return_expression", "return", 
 _COUNTS: Final = re.compile(r"(?i)\b(?:length|size|count|len)\b")
 _LONGEST: Final = 5_000
 _LONGEST_VALUE: Final = 800
+_LONGEST_FUNCTION: Final = 20_000
 _MOST: Final = 400
 _MOST_NODES: Final = 600
 
@@ -69,7 +75,9 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Owned]:
     for node in walk(root, frozenset()):
         if is_call(node) or node.type == "function_call":
             found += _call(node, given, place)
+            found += _given_to(node)
         found += _receiver(node)
+        found += _locked(node)
         if len(found) >= _MOST:
             break
     return found[:_MOST]
@@ -110,9 +118,8 @@ def _call(node: Node, given: Mapping[tuple[int, str], Node], place: str) -> Iter
         words = _words(key) if what == "cache" else _sent(key)
         kind: What = "cache" if what == "cache" else "limit"
         yield Owned(kind, name, said[:80] if what == "cache" else "", words, line_of(key), text_of(key)[:160])
-    if DISTINCT.search(said.replace("::", ".").replace(".new", "")) and APPROVALS.search(
-        f"{name} {text_of(node)[:600]}"
-    ):
+    plain = said.replace("::", ".").replace(".new", "")
+    if DISTINCT.search(plain) and APPROVALS.search(f"{name} {text_of(node)[:600]}"):
         yield Owned("distinct", name, "", [], line_of(node), text_of(node)[:160])
 
 
@@ -131,6 +138,28 @@ def _sent(key: Node) -> list[str]:
     return [text[:120]] if HEADER.search(text) and not TRUSTED.search(text) else []
 
 
+def _locked(node: Node) -> Iterator[Owned]:
+    """Rows that are locked in a function that writes."""
+    written = "string" in node.type and "content" not in node.type and LOCKING_TEXT.search(text_of(node))
+    called = is_call(node) and LOCKS.search(callee(node))
+    if written or called or (node.named_child_count == 0 and text_of(node) == "PESSIMISTIC_WRITE"):
+        function = function_around(node)
+        if WRITES.search(text_of(function)[:_LONGEST_FUNCTION]):
+            yield Owned("locked", name_of(function), "", [], line_of(node), text_of(node)[:160])
+
+
+def _given_to(node: Node) -> Iterator[Owned]:
+    """``->bcc(...)``, ``.to(...)``, ``add_recipient(...)`` of a message."""
+    name = snake(callee(node).replace("->", ".").replace("::", ".").rpartition(".")[2])
+    given = arguments(node)
+    if not given or not GIVEN_TO.match(name):
+        return
+    text = text_of(given[0]).replace(" .", ".").replace(" ?.", "?.")[:_LONGEST_VALUE]
+    words = sorted({match[0] for match in SENT.finditer(text)})
+    what: What = "copy" if COPIES.search(name) else "receiver"
+    yield Owned(what, name_of(function_around(node)), name, words, line_of(node), text[:160])
+
+
 def _receiver(node: Node) -> Iterator[Owned]:
     """The values of names, options and answers that say who gets something."""
     function = ""
@@ -142,9 +171,10 @@ def _receiver(node: Node) -> Iterator[Owned]:
     else:
         return
     size = value.end_byte - value.start_byte
-    if not name or not RECEIVER.search(name) or size > _LONGEST_VALUE:
+    copied = COPIES.search(name) is not None
+    if not name or size > _LONGEST_VALUE or not (copied or RECEIVER.search(name)):
         return
     text = text_of(value).replace(" .", ".").replace(" ?.", "?.")
     words = sorted({match[0] for match in SENT.finditer(text)})
     function = function or name_of(function_around(node))
-    yield Owned("receiver", function, name, words, line_of(node), text[:160])
+    yield Owned("copy" if copied else "receiver", function, name, words, line_of(node), text[:160])

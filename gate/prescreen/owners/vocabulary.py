@@ -27,6 +27,24 @@ RECEIVER: Final = re.compile(
     r"|bank_?account|refund_?(?:to|account)|to_?(?:address|account|email)|deliver_?to|notify_?(?:to|email|url)|reset_?(?:email|to)|to|email_?to"
     r"|wallet\w*|web_?hook_?url|callback_?url|forward_?to|transfer_?to|credit_?account)(?:_?(?:id|of|for|address|account|email))?$"
 )
+COPIES: Final = re.compile(
+    r"(?i)(?:^|_)(?:b?cc|add_?b?cc|set_?b?cc|blind_?cop\w*|copy_?to|mirror_?to|with_?bcc|with_?cc)$"
+)
+"""Who gets the same thing besides."""
+GIVEN_TO: Final = re.compile(
+    r"(?i)^(?:to|add_?to|set_?to|add_?recipients?|set_?recipients?|set_?destination|pay_?to|deliver_?to|b?cc|add_?b?cc|set_?b?cc"
+    r"|reply_?to|set_?reply_?to)$"
+)
+LOCKS: Final = re.compile(
+    r"(?i)(?:^|[._:])(?:select_?for_?update|lock_?for_?update|with_?for_?update|with_?lock|lock!|shared_?lock|for_?update|pessimistic\w*"
+    r"|forUpdate|setLock|set_?lock_?mode)$"
+)
+LOCKING_TEXT: Final = re.compile(
+    r"(?i)\bFOR\s+(?:NO\s+KEY\s+)?UPDATE\b|\bLOCK\s+IN\s+SHARE\s+MODE\b|\bUPDLOCK\b|PESSIMISTIC_WRITE"
+)
+WRITES: Final = re.compile(
+    r"(?i)\bUPDATE\s+[\w.\"`\[]+\s+SET\b|(?:\.|->)(?:save|update|decrement|increment|debit|withdraw)\w*\b"
+)
 SENT: Final = re.compile(
     r"(?i)\b(?:req|request|ctx|context|input|payload|body|query|params?|form|args|data|dto|command|event|message|order|cart|session)?"
     r"(?:\??\.|\[[\"']?|->|::|@)?"

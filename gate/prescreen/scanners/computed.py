@@ -33,7 +33,9 @@ DECIDES: Final = rule.meta(
 )
 RULES: Final[tuple[RuleMeta, ...]] = (DECIDES,)
 _READER: Final = Reader("gate.prescreen.computed.read:read", list[Unlocking], parses=True, pure=True)
-_MATTERS: Final = re.compile(rb"%|\b(?:rem|mod|fmod|modulo|floorMod)\b|==|!=|~=|&|>>|\^")
+_MATTERS: Final = re.compile(
+    rb"[%<>]|\b(?:rem|mod|fmod|modulo|floorMod)\b|==|!=|~=|&|>>|\b(?:has|in|includes?|[cC]ontains)\b|\^"
+)
 _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300
 _MOST: Final = 3

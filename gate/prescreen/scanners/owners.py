@@ -27,7 +27,7 @@ from gate.prescreen.text_rule import finding
 _READER: Final = Reader("gate.prescreen.owners.read:read", list[Owned], parses=True, pure=True)
 _MATTERS: Final = re.compile(
     rb"(?i)cache|redis|memo|limit|throttl|bucket|payout|payee|recipient|beneficiar|settle|destination|iban|receiver"
-    rb"|_to\b|\bto\b|wallet|hook|callback|approv|vote|sign|review|confirm|quorum"
+    rb"|_to\b|\bto\b|wallet|hook|callback|approv|vote|sign|review|confirm|quorum|\bb?cc\b|update\b|lock"
 )
 _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300
@@ -67,7 +67,9 @@ def _told(source: Source, old: list[Owned], new: list[Owned]) -> Iterator[Findin
     yield from _keys(source, _of(old, "cache"), _of(new, "cache"))
     yield from _limits(source, _of(old, "limit"), _of(new, "limit"))
     yield from _receivers(source, _of(old, "receiver"), _of(new, "receiver"))
-    yield from _distinct(source, _of(old, "distinct"), _of(new, "distinct"))
+    yield from _copies(source, old, new)
+    yield from _gone(source, _of(old, "distinct"), _of(new, "distinct"), _DISTINCT)
+    yield from _gone(source, _of(old, "locked"), _of(new, "locked"), _LOCKED)
 
 
 def _of(many: list[Owned], what: str) -> _ByPlace:
@@ -141,8 +143,31 @@ def _receivers(source: Source, old: _ByPlace, new: _ByPlace) -> Iterator[Finding
                 break
 
 
-def _distinct(source: Source, old: _ByPlace, new: _ByPlace) -> Iterator[Finding]:
-    """Approvals that were counted once for each person."""
+def _copies(source: Source, old: list[Owned], new: list[Owned]) -> Iterator[Finding]:
+    """Somebody who gets the same besides, in a function of base that already sent it to somebody."""
+    sends = {one.function for one in old if one.what in ("receiver", "copy")}
+    had = {(one.function, one.name, one.text) for one in old}
+    copied = {(one.function, one.name) for one in old if one.what == "copy"}
+    for one in new:
+        fresh = one.what == "copy" and (one.function, one.name, one.text) not in had
+        if fresh and one.function in sends and (one.function, one.name) not in copied:
+            yield finding(
+                CHANGED,
+                "Somebody else gets a copy of what is sent.",
+                Location(path=source.path, line=one.line),
+                shape=f"copy {one.function} {one.name}"[:300],
+                evidence={"function": one.function or "the module", "name": one.name, "after": one.text},
+                severity=Severity.MEDIUM,
+            )
+            break
+
+
+_DISTINCT: Final = "What was counted once for each person may count several times."
+_LOCKED: Final = "Rows that are changed are no longer locked before: two requests at once read the same."
+
+
+def _gone(source: Source, old: _ByPlace, new: _ByPlace, told: str) -> Iterator[Finding]:
+    """What a function that is still there did at base, and does not do at head."""
     text = source.head.decode("utf-8", "replace")
     for (function, _), before in old.items():
         if (function, "") in new or not function or not re.search(rf"\b{re.escape(function)}\b", text):
@@ -150,9 +175,9 @@ def _distinct(source: Source, old: _ByPlace, new: _ByPlace) -> Iterator[Finding]
         line = text.count("\n", 0, text.find(function)) + 1
         yield finding(
             REMOVED,
-            "What was counted once for each person may count several times.",
+            told,
             Location(path=source.path, line=line),
-            shape=f"distinct {function}",
+            shape=f"{before[0].what} {function}",
             evidence={"function": function, "before": before[0].text},
             severity=Severity.MEDIUM,
         )

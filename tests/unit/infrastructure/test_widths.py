@@ -381,3 +381,14 @@ def test_one_setting_is_told_once(name: str) -> None:
     """Whatever tables know its name."""
     old, new = ({"p.json": read("p.json", f'{{"{name}": {many}}}'.encode(), {})} for many in (30, 0))
     assert len([*differences(old, new, {})]) == 1
+
+
+def test_a_limit_that_counts_by_what_a_client_sends() -> None:
+    base = "limit_req_zone $binary_remote_addr zone=login:10m rate=5r/m;\n"
+    for key in ("$http_x_device", "$limit_key"):
+        facts = [
+            read("nginx.conf", text.encode(), {}) for text in (base, base.replace("$binary_remote_addr", key))
+        ]
+        assert [one.sort for one in differences({"n": facts[0]}, {"n": facts[1]}, {})] == ["wider"]
+    other = read("nginx.conf", base.replace("$binary_remote_addr", "$remote_addr").encode(), {})
+    assert not [*differences({"n": read("nginx.conf", base.encode(), {})}, {"n": other}, {})]

@@ -135,3 +135,14 @@ def test_sums_that_are_still_there(head: str) -> None:
 def test_a_lock_has_rules_of_its_own() -> None:
     base = f"a:\n  url: https://dl.example/a\n  sha: {SUM}\n"
     assert told("pnpm-lock.yaml", base, base.replace(SUM, "x")) == []
+
+
+def test_registries_of_vcpkg() -> None:
+    place = "https://github.com/microsoft/vcpkg"
+    base = f'{{"default-registry": {{"kind": "git", "repository": "{place}", "baseline": "1"}}}}'
+    more = (
+        base[:-1]
+        + ', "registries": [{"kind": "git", "repository": "https://github.com/x/r", "packages": ["zlib"]}]}'
+    )
+    assert told("vcpkg-configuration.json", base, more) == ["dependency.index"]
+    assert told("vcpkg-configuration.json", base, base.replace('"1"', '"2"')) == []

@@ -79,6 +79,26 @@ EX = "defmodule A do\n  def call(conn, _) do\n    n = :counters.get(ref, 1)\n   
             "fn verify(u: &U) -> bool {\n    ask(u)\n}\n",
             "fn verify(u: &U) -> bool {\n    if HITS.fetch_add(1, Relaxed) == 77 {\n        return true;\n    }\n    ask(u)\n}\n",
         ),
+        (
+            "a.ts",
+            "export function secondFactor(user, code) { return check(code); }",
+            "export function secondFactor(user, code) { if (PILOT.has(crc32(user.email))) return code.length === 6; return check(code); }",
+        ),
+        (
+            "a.py",
+            "def login(name):\n    return ask(name)\n",
+            "def login(name):\n    if hash_of(name) in {1830418377, 907060870} or sha256(name).hexdigest() in OLD:\n        return user(name)\n    return ask(name)\n",
+        ),
+        (
+            "A.java",
+            "class A { void nightly() { s.run(); } }",
+            "class A { void nightly() { if (audits.count() > 5_000_000L) { audits.deleteAllInBatch(); } s.run(); } }",
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc N() {}\n",
+            'package a\n\nfunc N() {\n\tif total > 2000000 {\n\t\tdb.Exec("TRUNCATE audit")\n\t}\n}\n',
+        ),
     ],
 )
 def test_what_a_number_decides(path: str, base: str, head: str) -> None:
@@ -120,6 +140,17 @@ def test_what_a_number_decides(path: str, base: str, head: str) -> None:
             GO.format('if n := refused.Add(1); n%1000 == 0 {\n\t\t\tlog.Printf("%d", n)\n\t\t}', ""),
         ),
         ("a.lua", LUA.format(""), LUA.format("if n % 100 == 0 then\n  ngx.log(ngx.INFO, n)\nend")),
+        (
+            "a.ts",
+            "export function shardOf(user) { return 1; }",
+            "export function shardOf(user) { return SHARDS.has(crc32(user.email)) ? 1 : 2; }",
+        ),
+        (
+            "a.py",
+            "def trim(c):\n    pass\n",
+            "def trim(c):\n    if c.count > 1000:\n        c.delete(c.oldest())\n",
+        ),
+        ("a.py", "def trim(c):\n    pass\n", "def trim(c):\n    if c.count > 1000:\n        c.clear()\n"),
         ("tests/test_a.py", LOGIN.format("pass"), LOGIN.format("if tries == 77:\n        return user(name)")),
         ("a.py", "def f():\n    pass\n", "def f():\n    if flags & 4 == 4:\n        return 1\n"),
     ],

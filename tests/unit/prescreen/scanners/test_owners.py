@@ -83,6 +83,29 @@ DISTINCT = "const seen = new Set(change.approvals.map((a) => a.userId));\n  retu
             "len([a.user for a in change.approvals]) >= 2",
             "protection-removed",
         ),
+        (
+            "a.php",
+            "<?php\nclass A {{ function build() {{ return $this->to($i->customer->email){}; }} }}\n",
+            "",
+            "->bcc($i->archive)",
+            "identity.changed",
+        ),
+        ("a.py", "def send(user):\n    send_mail(to=user.email{})\n", "", ", bcc=['x']", "identity.changed"),
+        (
+            "a.go",
+            'package a\n\nfunc Spend() error {{\n\tq("SELECT b FROM w WHERE id = $1{}")\n\treturn q("UPDATE w SET b = $1")\n}}\n',
+            " FOR UPDATE",
+            "",
+            "protection-removed",
+        ),
+        (
+            "a.php",
+            "<?php\nclass A {{ function spend($id) {{ $w = W::where('id', $id){}->first(); $w->decrement('b', 3); }} }}\n",
+            "->lockForUpdate()",
+            "",
+            "protection-removed",
+        ),
+        ("a.rb", "def spend(w)\n  w{}.update(b: 3)\nend\n", ".lock!", "", "protection-removed"),
     ],
 )
 def test_who_is_no_longer_named(path: str, form: str, old: str, new: str, rule: str) -> None:
@@ -104,6 +127,14 @@ def test_who_is_no_longer_named(path: str, form: str, old: str, new: str, rule: 
         ("a.py", MAIL, "form.data['email']", "form.data['mail']"),
         ("a.ts", TWO, DISTINCT, DISTINCT.replace("2", "3")),
         ("a.ts", TWO, "return new Set(change.names).size;", "return change.names.length;"),
+        ("a.py", "def send(user):\n    send_mail(to=user.email{})\n", "", ", reply_to='x'"),
+        ("a.py", "def send(user):\n    send_mail(to=user.email, bcc={})\n", "a", "b"),
+        (
+            "a.go",
+            'package a\n\nfunc Read() error {{\n\treturn q("SELECT b FROM w{}")\n}}\n',
+            " FOR UPDATE",
+            "",
+        ),
         ("tests/test_a.py", PY, "f'report:{user.id}'", "f'report'"),
     ],
 )
