@@ -98,7 +98,7 @@ def _lua(root: Node, look: _Look) -> Iterator[Fact | Width]:
             if _CHECK.search(name):
                 yield look.check(where, name, node)
         if node.type in ("if_statement", "elseif_statement") and node.named_child_count > 1:
-            yield from _refusal(node.named_children[0], node.named_children[1], where, look)
+            yield from _refusal(node.named_children[0], node.named_children[1], where)
 
 
 def _elixir(root: Node, look: _Look) -> Iterator[Fact | Width]:
@@ -112,7 +112,7 @@ def _elixir(root: Node, look: _Look) -> Iterator[Fact | Width]:
         elif name in _BRANCHES and given:
             block = next((one for one in node.named_children if one.type == "do_block"), None)
             if block is not None:
-                yield from _refusal(given[0], block, where, look)
+                yield from _refusal(given[0], block, where)
         elif name == "scope":
             yield from _scope(node, guarded, look)
         elif _CHECK.search(name) and name != "require":
@@ -137,23 +137,25 @@ def _plug(first: Node, where: str, look: _Look, node: Node) -> Iterator[Fact | W
     )
 
 
-def _refusal(test: Node, body: Node, where: str, look: _Look) -> Iterator[Width]:
+def _refusal(test: Node, body: Node, where: str) -> Iterator[Width]:
     """A refusal: one more condition beside it refuses fewer."""
     if not _REFUSES.search(_text(body)[:600]):
         return
-    number = look.seen[f"{where} refusal"]
-    look.seen[f"{where} refusal"] += 1
-    alone = float(_conjuncts(test))
-    yield Width("weaker", f"{where} refusal {number}", _line(test), _text(test)[:120], measure=alone)
+    asked = [*_conjuncts(test)]
+    for one in asked:
+        subject = f"{where} refusal {_text(one).replace(' ', '')[:200]}"
+        yield Width("weaker", subject, _line(test), _text(test)[:120], measure=float(len(asked)))
 
 
-def _conjuncts(test: Node) -> int:
+def _conjuncts(test: Node) -> Iterator[Node]:
     while test.type == "parenthesized_expression" and test.named_child_count == 1:
         test = test.named_children[0]
     signs = {child.type for child in test.children if not child.is_named}
     if signs & {"and", "&&"} and test.named_child_count == 2:
-        return _conjuncts(test.named_children[0]) + _conjuncts(test.named_children[1])
-    return 1
+        yield from _conjuncts(test.named_children[0])
+        yield from _conjuncts(test.named_children[1])
+    else:
+        yield test
 
 
 def _pipelines(root: Node) -> set[str]:

@@ -57,8 +57,8 @@ In tests, examples and what only CI decides the finding is *low*.
 
 ## What it does not see
 
-Conditions on a counter, on a data file or on what another machine answers; conditions that another file
-defines; digests that are compared with a value from a file.
+Conditions on a counter (`computed.decides` has those), on a data file or on what another machine answers;
+conditions that another file defines; digests that are compared with a value from a file.
 """,
 }
 _READER: Final = Reader(

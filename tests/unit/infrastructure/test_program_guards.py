@@ -105,6 +105,8 @@ def test_what_no_longer_guards(path: str, base: str, old: str, new: str) -> None
         ("order.ex", CONTROLLER, "[:show, :update]", "[:show, :update, :delete]"),
         ("order.ex", CONTROLLER, "Orders.update(params)", "Orders.change(params)"),
         ("a.lua", LUA, "if not seen.verified then", "if not seen.verified or expired(seen) then"),
+        ("a.lua", LUA, "if not seen.verified then",
+         "if cost > 0 and cost > most then\n  return ngx.exit(429)\nend\nif not seen.verified then"),
         ("a.lua", LUA, "return ngx.exit(429)", "ngx.log(1)\n    return ngx.exit(429)"),
     ],
 )  # fmt: skip

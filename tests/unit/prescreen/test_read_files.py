@@ -42,7 +42,7 @@ def test_nothing_is_asked_of_nobody() -> None:
 
 
 PADDING = "# " + "x" * 98 + "\n"
-LARGE = {
+LARGE: dict[str, tuple[Scanner, str, str, str]] = {
     "named": (NamedThings(), "a.py", "keep()\n", "LIST = ['.netrc', '.aws/credentials']\n"),
     "machine": (Machine(), "a.py", "secrets.token_hex(8)\n", "random.random()\n"),
     "dispatch": (DispatchByName(), "a.py", "f()\n", "getattr(os, name)()\n"),
