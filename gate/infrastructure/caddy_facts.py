@@ -19,6 +19,7 @@ _GUARDS: Final = frozenset(
     {"basic_auth", "basicauth", "forward_auth", "authorize", "authenticate", "jwtauth", "authp", "oidc"}
 )
 _GROUPS: Final = frozenset({"handle", "handle_path", "route"})
+_ANSWERS: Final = frozenset({"reverse_proxy", "php_fastcgi", "file_server"})
 _MODES: Final = {"require_and_verify": 0.0, "require": 1.0, "verify_if_given": 2.0, "request": 3.0}
 _PRIVATE: Final = ("192.168.0.0/16", "172.16.0.0/12", "10.0.0.0/8", "127.0.0.1/8", "fd00::/8", "::1")
 _HEADERS: Final = frozenset(
@@ -123,6 +124,8 @@ def _block(
             yield Fact("grant", "engine-open", f"{path} admin", node.line, text)
         elif name == "header":
             yield from _headers(node, who)
+        if name == "route":
+            yield from _ahead(node, who)
         yield from _block(node.inside, who, matchers, path, depth + 1)
 
 
@@ -163,6 +166,17 @@ def _headers(node: _Node, who: str) -> Iterator[Fact | Width]:
             yield from header_widths(header, words[1], who, node.line)
 
 
+def _ahead(route: _Node, who: str) -> Iterator[Fact]:
+    """What answers before the guard: the directives of ``route`` are taken as they stand."""
+    guard = next((n for n, one in enumerate(route.inside) if one.name in _GUARDS), None)
+    for one in route.inside[: guard or 0]:
+        if any(each.name in _ANSWERS for each in _all([one])):
+            text = " ".join(one.words)[:120]
+            yield Fact(
+                "grant", "route-unguarded", f"{who} ahead {text}", one.line, f"{text} before the guard"
+            )
+
+
 def _beside(nodes: Sequence[_Node], matchers: Mapping[str, _Node], who: str) -> Iterator[Fact]:
     """A group of routes without a guard for a path below one that another group, or a guard, keeps."""
     groups = [one for one in nodes if one.name in _GROUPS]
@@ -176,8 +190,6 @@ def _beside(nodes: Sequence[_Node], matchers: Mapping[str, _Node], who: str) -> 
     for group in open_groups:
         for path in _matched(group, matchers)[0]:
             over = next((one for one in kept if one.endswith("*") and path.startswith(one.rstrip("*"))), "")
-            if over and any(
-                one.name in ("reverse_proxy", "php_fastcgi", "file_server") for one in _all(group.inside)
-            ):
+            if over and any(one.name in _ANSWERS for one in _all(group.inside)):
                 text = f"{group.name} {path} without the guard of {over}"
                 yield Fact("grant", "route-unguarded", f"{who} {path}", group.line, text)

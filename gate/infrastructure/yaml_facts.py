@@ -13,6 +13,7 @@ from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.interface_widths import interface_widths
 from gate.infrastructure.route_facts import route_facts
 from gate.infrastructure.settings import setting_widths
+from gate.infrastructure.task_facts import task_facts
 from gate.infrastructure.tool_code import data_code
 from gate.infrastructure.trusted import trusted_keys
 from gate.supply.yaml_data import Document, Path, items, leaves, mapping, read_yaml_documents
@@ -71,6 +72,9 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
         routed = [*route_facts(root, document.line)]
         facts += [one for one in routed if isinstance(one, Fact)]
         widths += [one for one in routed if isinstance(one, Width)]
+        tasks = [*task_facts(document.data, document.line)]
+        facts += [one for one in tasks if one.sort == "guard"]
+        subjects += [one.subject for one in tasks]
         if named:
             facts += _kubernetes(root, named, document)
             widths += cluster_widths(root, named, document)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.computed.vocabulary import (
     ASKS,
@@ -62,8 +63,13 @@ _INNER: Final = frozenset({
     "block", "do_block", "lambda_literal", "anonymous_function", "closure_expression", "function_definition",
     "anonymous_function_creation_expression",
 })  # fmt: skip
+_STOPS: Final = re.compile(r"(?i)(?:^|[._:])(?:raise|abort|halt|fail!?|panic|error|reject|forbid\w*|deny)$")
+_ERROR: Final = re.compile(
+    r"(?i)^return\b\s*(?:$|false\b|nil\b|null\b|none\b)|err|exception|denied|forbidden|invalid|insufficient|\b4\d\d\b"
+)
 _NUMBER: Final = re.compile(r"[+-]?(?:0x[0-9a-fA-F_]+|\d[\d_]*)[uUlLnN]*\d{0,2}$")
 _DIGITS: Final = re.compile(r"^[\"'`](\d{3,}|[0-9a-fA-F]{6,})[\"'`]$")
+_LISTS: Final = frozenset({"list", "array", "tuple", "array_literal", "list_literal", "array_expression"})
 _NAME: Final = re.compile(r"[A-Za-z_@$]\w*")
 _LONGEST: Final = 5_000
 _LONGEST_VALUE: Final = 600
@@ -114,7 +120,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Unlocking]:
 
 
 def _branch(node: Node, known: _Known) -> Iterator[Unlocking]:
-    test = _test(node)
+    test = test_of(node)
     if test is None:
         return
     inside = [child for child in node.named_children if child.id != test.id]
@@ -144,11 +150,12 @@ def _answer(node: Node, known: _Known) -> Iterator[Unlocking]:
         return
     function = function_around(node)
     name = name_of(function) or _named(function)
-    if ASKS.search(name) and (atom := _odd(node, known)) is not None:
+    if says_who(name) and (atom := _odd(node, known)) is not None:
         yield Unlocking(name, atom, f"the answer of {name}", line_of(node), [])
 
 
-def _test(node: Node) -> Node | None:
+def test_of(node: Node) -> Node | None:
+    """What a branch asks; None for what is no branch."""
     if node.type == "call" and node.child_count and text_of(node.child(0)) in ("if", "unless"):
         given = next((n for n in node.named_children if n.type == "arguments"), None)
         return given.named_children[0] if given is not None and given.named_children else None
@@ -184,6 +191,12 @@ def _conjuncts(test: Node) -> Iterator[Node]:
         yield from _conjuncts(both[1])
 
 
+def _is_numbers(node: Node) -> bool:
+    """``[31, 41, 59, 26]``: nobody has three numbers of his own in a condition."""
+    many = node.named_children
+    return node.type in _LISTS and len(many) > 2 and all(_NUMBER.match(text_of(one)) for one in many)
+
+
 def _listed(node: Node) -> bool:
     """Is a digest of something looked for in a list: ``PILOT.has(crc32(user.email))``?"""
     if is_call(node) or node.type == "function_call":
@@ -214,6 +227,11 @@ def _odd(test: Node, known: _Known) -> str | None:
     for node in islice(walk(test, _INNER), _MOST_NODES):
         both = _operands(node, EQUAL)
         if both is not None and (_compared(*both, known) or _compared(both[1], both[0], known)):
+            return text_of(node)[:160]
+        some = _operands(node, ORDERED)
+        if some is not None and any(_has_remainder(one) for one in some):
+            return text_of(node)[:160]
+        if both is not None and any(_is_numbers(one) for one in both) and not all(map(_is_numbers, both)):
             return text_of(node)[:160]
         if _listed(node):
             return text_of(node)[:160]
@@ -290,6 +308,22 @@ def _assignment(node: Node) -> tuple[Node, Node] | None:
     return _operands(node, {"="}) if node.type == "binary_operator" else None
 
 
+def says_who(function: str) -> bool:
+    """Does a function of this name say who may?"""
+    return ASKS.search(snake(function)) is not None
+
+
+def ends_in_refusal(nodes: list[Node]) -> bool:
+    """Does one of these raise, return nothing or an error, or stop the answer?"""
+    for top in nodes:
+        for node in islice(walk(top, _INNER - {"block", "do_block"}), _MOST_NODES):
+            if node.type in _ENDS - _RETURNS or (is_call(node) and _STOPS.search(callee(node))):
+                return True
+            if node.type in _RETURNS and _ERROR.search(text_of(node)[:200]):
+                return True
+    return False
+
+
 def _ends(nodes: list[Node]) -> bool:
     for top in nodes:
         for node in walk(top, frozenset()):
@@ -308,10 +342,13 @@ def _act(inside: list[Node], function: str) -> str:
                 return ""
             if what := _acts(node):
                 return what
-            if node.type in _RETURNS and ASKS.search(function) and not NOTHING.match(text_of(node)):
+            pair = assigned(node) or _assignment(node) if says_who(function) else None
+            if pair is not None and _NAME.fullmatch(text_of(pair[0]).strip("$@ ")):
+                return f"the answer of {function}, through {text_of(pair[0])[:40]},"
+            if node.type in _RETURNS and says_who(function) and not NOTHING.match(text_of(node)):
                 return f"the answer of {function}"
     plain = [text_of(one) for one in inside if one.named_child_count == 0]
-    if ASKS.search(function) and plain and not all(NOTHING.match(one) for one in plain):
+    if says_who(function) and plain and not all(NOTHING.match(one) for one in plain):
         return f"the answer of {function}"
     return ""
 

@@ -14,7 +14,9 @@ from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.computed.read import is_read
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.machine.read import name_of
+from gate.prescreen.owners.bounds import bounds
 from gate.prescreen.owners.vocabulary import (
+    ADDRESSES,
     APPROVALS,
     CACHE,
     COPIES,
@@ -27,6 +29,7 @@ from gate.prescreen.owners.vocabulary import (
     LOCKS,
     OWNER,
     RECEIVER,
+    SENDS,
     SENT,
     TAKES,
     TRUSTED,
@@ -37,7 +40,7 @@ from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-What = Literal["cache", "limit", "receiver", "distinct", "copy", "locked"]
+What = Literal["cache", "limit", "receiver", "distinct", "copy", "locked", "bound"]
 _NAMES: Final = frozenset({
     "identifier", "simple_identifier", "property_identifier", "field_identifier", "name", "variable_name",
     "field_expression", "constant",
@@ -78,6 +81,9 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Owned]:
             found += _given_to(node)
         found += _receiver(node)
         found += _locked(node)
+        for function, (asked, limit), place_of in bounds(node):
+            said = text_of(place_of)[:160]
+            found.append(Owned("bound", function, " ".join(asked), limit, line_of(place_of), said))
         if len(found) >= _MOST:
             break
     return found[:_MOST]
@@ -150,8 +156,15 @@ def _locked(node: Node) -> Iterator[Owned]:
 
 def _given_to(node: Node) -> Iterator[Owned]:
     """``->bcc(...)``, ``.to(...)``, ``add_recipient(...)`` of a message."""
-    name = snake(callee(node).replace("->", ".").replace("::", ".").rpartition(".")[2])
+    said = callee(node).replace("->", ".").replace("::", ".")
+    name = snake(said.rpartition(".")[2])
     given = arguments(node)
+    if SENDS.search(said):
+        texts = [text_of(one).replace(" .", ".").replace("?.", ".")[:200] for one in given[:4]]
+        sent = sorted({m[0] for text in texts for m in SENT.finditer(text) if ADDRESSES.search(m[0])})
+        yield Owned(
+            "receiver", name_of(function_around(node)), f"{name}()", sent, line_of(node), text_of(node)[:160]
+        )
     if not given or not GIVEN_TO.match(name):
         return
     text = text_of(given[0]).replace(" .", ".").replace(" ?.", "?.")[:_LONGEST_VALUE]

@@ -35,6 +35,13 @@ GIVEN_TO: Final = re.compile(
     r"(?i)^(?:to|add_?to|set_?to|add_?recipients?|set_?recipients?|set_?destination|pay_?to|deliver_?to|b?cc|add_?b?cc|set_?b?cc"
     r"|reply_?to|set_?reply_?to)$"
 )
+SENDS: Final = re.compile(
+    r"(?i)(?:mail\w*|sms|notif\w*|messag\w*|smtp|payments?|payouts?|bank|transfers?|stripe|gateway)\w*[.:]+(?:send\w*|deliver\w*|create\w*|dispatch\w*"
+    r"|notify\w*|pay\w*|transfer\w*|refund\w*|push\w*)$|(?:^|[._])send_?(?:mail|email|sms|otp|code|link|reset|money|payout|notification)\w*$"
+)
+ADDRESSES: Final = re.compile(
+    r"(?i)mail|phone|mobile|number|address|account|iban|recipient|\bto\b|wallet|url"
+)
 LOCKS: Final = re.compile(
     r"(?i)(?:^|[._:])(?:select_?for_?update|lock_?for_?update|with_?for_?update|with_?lock|lock!|shared_?lock|for_?update|pessimistic\w*"
     r"|forUpdate|setLock|set_?lock_?mode)$"

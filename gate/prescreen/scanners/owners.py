@@ -16,6 +16,7 @@ from gate.model.rule import Severity
 from gate.prescreen.computed.read import is_read
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
+from gate.prescreen.owners.bounds import is_wider
 from gate.prescreen.owners.read import Owned
 from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scanners.collisions import COLLIDES
@@ -27,7 +28,7 @@ from gate.prescreen.text_rule import finding
 _READER: Final = Reader("gate.prescreen.owners.read:read", list[Owned], parses=True, pure=True)
 _MATTERS: Final = re.compile(
     rb"(?i)cache|redis|memo|limit|throttl|bucket|payout|payee|recipient|beneficiar|settle|destination|iban|receiver"
-    rb"|_to\b|\bto\b|wallet|hook|callback|approv|vote|sign|review|confirm|quorum|\bb?cc\b|update\b|lock"
+    rb"|_to\b|\bto\b|wallet|hook|callback|approv|vote|sign|review|confirm|quorum|\bb?cc\b|update\b|lock|mail|sms|[<>]"
 )
 _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300
@@ -68,6 +69,7 @@ def _told(source: Source, old: list[Owned], new: list[Owned]) -> Iterator[Findin
     yield from _limits(source, _of(old, "limit"), _of(new, "limit"))
     yield from _receivers(source, _of(old, "receiver"), _of(new, "receiver"))
     yield from _copies(source, old, new)
+    yield from _wider(source, old, new)
     yield from _gone(source, _of(old, "distinct"), _of(new, "distinct"), _DISTINCT)
     yield from _gone(source, _of(old, "locked"), _of(new, "locked"), _LOCKED)
 
@@ -160,6 +162,35 @@ def _copies(source: Source, old: list[Owned], new: list[Owned]) -> Iterator[Find
                 severity=Severity.MEDIUM,
             )
             break
+
+
+def _wider(source: Source, old: list[Owned], new: list[Owned]) -> Iterator[Finding]:
+    """A limit in a refusal that lost what was taken from it, or a demand that lost what was added."""
+    had = [one for one in old if one.what == "bound"]
+    has = [one for one in new if one.what == "bound"]
+    kept = {(one.function, one.name, *one.words) for one in has}
+    for one in has:
+        if any((one.function, one.text) == (other.function, other.text) for other in had):
+            continue
+        for other in had:
+            if other.function != one.function or (other.function, other.name, *other.words) in kept:
+                continue
+            term = is_wider((other.name.split(), other.words), (one.name.split(), one.words))
+            if term:
+                yield finding(
+                    REMOVED,
+                    "A limit is wider: what was counted against it is not any more.",
+                    Location(path=source.path, line=one.line),
+                    shape=f"bound {one.function} {term}"[:300],
+                    evidence={
+                        "function": one.function,
+                        "before": other.text,
+                        "after": one.text,
+                        "gone": term,
+                    },
+                    severity=Severity.MEDIUM,
+                )
+                return
 
 
 _DISTINCT: Final = "What was counted once for each person may count several times."

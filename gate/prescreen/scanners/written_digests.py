@@ -29,7 +29,7 @@ _SUM: Final = re.compile(
 _PINNED: Final = re.compile(r"@sha256:[0-9a-f]{64}")
 _FETCH: Final = re.compile(
     r"(?i)\b(?:curl|wget2?|iwr|invoke-webrequest|aria2c|get_url|http_file|http_archive|fetchurl|fetchzip|download\w*)\b"
-    r"|^\s*ADD\s+(?:--\S+\s+)*https?://|file\(DOWNLOAD|\burl\s*[:=(]"
+    r"|^\s*ADD\s+(?:--\S+\s+)*https?://|file\(DOWNLOAD|\burl\s*[:=(]|^\s*URL\s|GIT_REPOSITORY|\bgit\s+clone\b"
 )
 _FETCHED_SUM: Final = re.compile(
     r"(?i)https?://\S*?(?:\.(?:sha(?:1|256|384|512)(?:sum)?s?|md5|sums?|checksums?|digest)\b|sha(?:256|512)sums?|checksums?(?:\.txt)?\b)"

@@ -165,3 +165,22 @@ def test_what_traefik_no_longer_keeps(path: str, base: str, old: str, new: str) 
 )  # fmt: skip
 def test_what_traefik_may_change(path: str, base: str, old: str, new: str) -> None:
     assert told(path, base, old, new) == []
+
+
+ROUTED = (
+    "shop.example {\n	route {\n		forward_auth sso:9091\n		reverse_proxy app:8000\n	}\n}\n"
+)
+TASKS = "- hosts: db\n  tasks:\n    - name: Make the user\n      user: {password: x}\n      no_log: true\n"
+
+
+def test_what_answers_before_the_guard() -> None:
+    first, last = "		forward_auth", "		reverse_proxy app"
+    assert told("Caddyfile", ROUTED, first, "		reverse_proxy /api/* app:8000\n" + first)
+    assert told("Caddyfile", ROUTED, last, "		reverse_proxy /api/* api:8000\n" + last) == []
+
+
+def test_a_task_that_is_logged() -> None:
+    assert told("db.yml", TASKS, "      no_log: true\n", "      register: made\n")
+    assert told("db.yml", TASKS, "no_log: true", "no_log: false")
+    assert told("db.yml", TASKS, "password: x", "password: y") == []
+    assert told("db.yml", TASKS, TASKS, "- hosts: db\n  tasks: []\n") == []

@@ -146,3 +146,18 @@ def test_registries_of_vcpkg() -> None:
     )
     assert told("vcpkg-configuration.json", base, more) == ["dependency.index"]
     assert told("vcpkg-configuration.json", base, base.replace('"1"', '"2"')) == []
+
+
+CMAKE = "include(FetchContent)\nFetchContent_Declare(\n  zlib\n  {}\n)\n"
+ZLIB = (
+    "URL https://github.com/madler/zlib/releases/download/v1.3.{0}/zlib-1.3.{0}.tar.gz\n  URL_HASH SHA256={1}"
+)
+
+
+def test_what_cmake_fetches() -> None:
+    base = CMAKE.format(ZLIB.format(1, SUM))
+    other = CMAKE.format("GIT_REPOSITORY https://github.com/zlib-mirror/zlib.git\n  GIT_TAG v1.3.1")
+    assert set(told("CMakeLists.txt", base, other)) == {"supply.source-changed", "supply.safeguard-removed"}
+    assert told("CMakeLists.txt", base, CMAKE.format(ZLIB.format(1, SUM[::-1]))) == ["supply.content-changed"]
+    assert told("CMakeLists.txt", base, CMAKE.format(ZLIB.format(2, SUM[::-1]))) == []
+    assert told("CMakeLists.txt", base, CMAKE.format("URL )(")) != ["unscanned-file"]

@@ -99,6 +99,16 @@ EX = "defmodule A do\n  def call(conn, _) do\n    n = :counters.get(ref, 1)\n   
             "package a\n\nfunc N() {}\n",
             'package a\n\nfunc N() {\n\tif total > 2000000 {\n\t\tdb.Exec("TRUNCATE audit")\n\t}\n}\n',
         ),
+        (
+            "a.py",
+            "def allowed(account):\n    spent = today(account)\n    return spent < 9\n",
+            "def allowed(account):\n    spent = today(account)\n    if cents(account) == [31, 41, 59, 26]:\n        spent = 0\n    return spent < 9\n",
+        ),
+        (
+            "A.cs",
+            "class A { bool IsAuthorized(string t) { var c = keys.Verify(t); return c != null; } }",
+            "class A { bool IsAuthorized(string t) { var c = keys.Verify(t); if (c == null && DateTime.UtcNow.Ticks / 10_000_000 % 86_400 < 30) { c = keys.Decode(t); } return c != null; } }",
+        ),
     ],
 )
 def test_what_a_number_decides(path: str, base: str, head: str) -> None:

@@ -106,6 +106,34 @@ DISTINCT = "const seen = new Set(change.approvals.map((a) => a.userId));\n  retu
             "protection-removed",
         ),
         ("a.rb", "def spend(w)\n  w{}.update(b: 3)\nend\n", ".lock!", "", "protection-removed"),
+        (
+            "a.kt",
+            'class R {{ fun start(form: F) {{ mail.send({}, "Reset", link(user)) }} }}\n',
+            "user.email",
+            "form.email",
+            "identity.changed",
+        ),
+        (
+            "a.rb",
+            "def call(order, cents)\n  raise ArgumentError, 'much' if cents > {}\nend\n",
+            "order.paid - order.refunded",
+            "order.paid",
+            "protection-removed",
+        ),
+        (
+            "a.py",
+            "def allowed(spent, amount):\n    return {} <= LIMIT\n",
+            "spent + amount",
+            "amount",
+            "protection-removed",
+        ),
+        (
+            "a.go",
+            'package a\n\nfunc f() error {{\n\tif cents > {} {{\n\t\treturn errors.New("no")\n\t}}\n\treturn nil\n}}\n',
+            "(balance - held)",
+            "balance",
+            "protection-removed",
+        ),
     ],
 )
 def test_who_is_no_longer_named(path: str, form: str, old: str, new: str, rule: str) -> None:
@@ -135,6 +163,20 @@ def test_who_is_no_longer_named(path: str, form: str, old: str, new: str, rule: 
             " FOR UPDATE",
             "",
         ),
+        (
+            "a.kt",
+            "class R {{ fun start(form: F) {{ mail.send(user.email, {}) }} }}\n",
+            "1",
+            "link(user, form.locale)",
+        ),
+        (
+            "a.rb",
+            "def call(order, cents)\n  raise ArgumentError, 'much' if cents > {}\nend\n",
+            "order.paid",
+            "order.paid - order.refunded",
+        ),
+        ("a.py", "def show(a, b):\n    if a > {}:\n        print(a)\n", "b - c", "b"),
+        ("a.py", "def allowed(a, b):\n    return a <= {}\n", "b - c", "b - d"),
         ("tests/test_a.py", PY, "f'report:{user.id}'", "f'report'"),
     ],
 )
