@@ -30,9 +30,8 @@ from gate import process as proc
 from gate.errors import InconclusiveError
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, SandboxSpec
-from gate.resources import inside_dir
 from gate.sandbox import reaper, usage
-from gate.sandbox.backends.bubblewrap import cgroup, strace
+from gate.sandbox.backends.bubblewrap import cgroup, strace, supervisors
 from gate.sandbox.backends.bubblewrap.options import Layout, arguments, contents, layouts
 from gate.sandbox.canaries import kill_paths
 from gate.sandbox.contract import Backend, InstallingSession, TracerChoice
@@ -52,7 +51,6 @@ _IDLE: Final = ("python3", "-I", "-S", "-c", "pass")
 _WHEN_TOLD: Final = ("/bin/sh", "-c", 'read -r go && exec "$@"', "sh")
 """Starts a program once a line came on stdin: by then it is in its control group, so that the namespace it
 makes of that shows the group as the root, not by its name."""
-_OBSERVER: Final = inside_dir() / "observer"
 INSTALL_HINT: Final = (
     "On Debian and Ubuntu: apt-get install bubblewrap. Where it may not make namespaces (Ubuntu 24.04), "
     "an administrator allows them with: sysctl kernel.apparmor_restrict_unprivileged_userns=0"
@@ -77,7 +75,7 @@ class BubblewrapSandbox(PlainSandbox):
         self._inner = -1
         self._child = 0
         self._bwrap: subprocess.Popen[bytes] | None = None
-        self._observer: subprocess.Popen[bytes] | None = None
+        self._observer: supervisors.Supervisor | None = None
         try:
             ours, theirs = socket.socketpair()
             with ours, theirs:
@@ -110,23 +108,13 @@ class BubblewrapSandbox(PlainSandbox):
 
     def _observe(self, link: socket.socket, spec: SandboxSpec) -> None:
         """Start this sandbox's own supervisor, as the user who runs gate."""
-        words = [sys.executable, "-I", "-B", str(_OBSERVER), "--fd", str(link.fileno())]
-        words += ["--token", self.tracer.token.hex(), "--out", str(self.trace)]
+        words = ["--token", self.tracer.token.hex(), "--out", str(self.trace)]
         words += ["--events", str(spec.limits.trace_events), "--wait", str(_WAIT_SECONDS)]
         words += [word for path in kill_paths(spec) for word in ("--canary", path)]
         if self._fifo is not None:
             os.mkfifo(self._fifo, 0o600)
             words += ["--strace", str(self._fifo)]
-        self._observer = subprocess.Popen(
-            words,
-            pass_fds=(link.fileno(),),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=proc.clean_environment(),
-            cwd="/",
-            start_new_session=True,
-        )
+        self._observer = supervisors.start(words, link)
 
     def _start(self, layout: Layout, spec: SandboxSpec, link: int) -> None:
         """Start bubblewrap and wait until its inner process is known. No code runs before it gets a job."""
@@ -226,11 +214,12 @@ class BubblewrapSandbox(PlainSandbox):
         """Processes, descriptors, control group. The trace file stays until the session ends."""
         self._over.set()
         self.kill()
-        for process in (self._bwrap, self._observer):
-            if process is not None:
-                with contextlib.suppress(OSError):
-                    process.kill()
-                process.wait()
+        if self._bwrap is not None:
+            with contextlib.suppress(OSError):
+                self._bwrap.kill()
+            self._bwrap.wait()
+        if self._observer is not None:
+            self._observer.end()
         if self._fifo is not None:
             self._fifo.unlink(missing_ok=True)
         fds, self._fds, self._inner, self._outer = self._fds, [], -1, -1
