@@ -59,15 +59,17 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in its own hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts a sandbox, and group what must not run side by side (`--dist loadgroup`)."""
+    groups: dict[pytest.Item, str] = {}
     for item in items:
-        folder = item.path.relative_to(TESTS).parts[0]
+        folder = _below_tests(item.path)[0]
         if folder in SANDBOXED or item.get_closest_marker("backend"):
             item.add_marker(pytest.mark.sandboxed)
         if folder in _FREE and item.get_closest_marker("sandboxed"):
             raise pytest.UsageError(f"{item.nodeid} starts sandboxes: it belongs in tests/integration")
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    sizes = Counter(_group(item) for item in items if item.get_closest_marker("sandboxed"))
-    items.sort(key=lambda item: (_group(item) not in _FIRST, -sizes[_group(item)]))  # a stable sort
+        groups[item] = _group(item)
+        item.add_marker(pytest.mark.xdist_group(groups[item]))
+    sizes = Counter(groups[item] for item in items if item.get_closest_marker("sandboxed"))
+    items.sort(key=lambda item: (groups[item] not in _FIRST, -sizes[groups[item]]))  # a stable sort
 
 
 def _group(item: pytest.Item) -> str:
@@ -81,7 +83,12 @@ def _group(item: pytest.Item) -> str:
     backends = [value for value in values if isinstance(value, str) and value in _BACKENDS]
     if "microvm" in backends:
         return "microvm"
-    return "-".join([str(item.path.relative_to(TESTS)), *backends])
+    return "-".join(["/".join(_below_tests(item.path)), *backends])
+
+
+@cache
+def _below_tests(path: Path) -> tuple[str, ...]:
+    return path.relative_to(TESTS).parts
 
 
 @cache
