@@ -17,7 +17,7 @@ import slipcover
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("GATE_COVERAGE_DIR") or ROOT / ".coverage.d")
-"""Where the files are; not cleared here, so that what failed and ran again counts, too."""
+"""Where the files are; `make test` clears it, since every worker adds one."""
 
 _MATCHER = slipcover.FileMatcher(sources=[str(ROOT / "gate")])
 _MEASURED = slipcover.Slipcover(branch=True)
