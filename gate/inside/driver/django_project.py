@@ -1,4 +1,4 @@
-"""Makes a Django project usable as its own ``manage.py`` does, and runs tests by its own runner.
+"""Makes a Django project usable as its own ``manage.py`` does (tests: django_tests.py).
 
 Django is the project's, from the installed dependencies; nothing of it is needed for the rest of the driver.
 Services that no sandbox has are replaced by what Django itself brings: databases by SQLite in memory, caches
@@ -14,8 +14,6 @@ import importlib.util
 import os
 import re
 import sys
-import unittest
-from collections.abc import Iterator
 from typing import Any
 
 from . import environment_files, stand_in
@@ -174,34 +172,6 @@ def make_tables() -> None:
         utils.setup_databases(verbosity=0, interactive=False)
     except BaseException:
         return
-
-
-def runner_for(result: unittest.TestResult, around: Any, place: Any) -> Any:
-    """An instance of the runner that the settings name. It runs its suite into ``result``, in the order of
-    ``place`` (a test's number), within ``around`` (which is given the work).
-    """
-    settings: Any = importlib.import_module("django.conf").settings
-    chosen: Any = importlib.import_module("django.test.utils").get_runner(settings)
-
-    def run_suite(self: Any, suite: Any, **_: Any) -> unittest.TestResult:
-        tests = sorted(_flat(suite), key=place)  # stable: else in Django's order
-        result.collected = len(tests)  # type: ignore[attr-defined]
-        around(lambda: unittest.TestSuite(tests).run(result))
-        return result
-
-    ours = type("GateRunner", (chosen,), {"run_suite": run_suite})
-    try:
-        return ours(verbosity=0, interactive=False)
-    except TypeError:  # a runner with arguments of its own
-        return ours()
-
-
-def _flat(suite: Any) -> Iterator[Any]:
-    for one in suite:
-        if isinstance(one, unittest.TestSuite):
-            yield from _flat(one)
-        else:
-            yield one
 
 
 def labels(paths: list[str], manage: str) -> list[str]:

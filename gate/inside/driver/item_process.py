@@ -264,11 +264,10 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
     random.seed(0)
     # What the driver imported must not hide a module of the tree with the same name, as it would
     # not have been imported yet in a plain interpreter.
-    for name in {name for name in sys.modules if type(name) is str} - startup:
-        top = name.partition(".")[0]
-        if top != own_modules.PACKAGE and any(
-            os.path.exists(os.path.join(root, top + end)) for root in roots for end in (".py", "/__init__.py")
-        ):
+    loaded = {name for name in sys.modules if type(name) is str} - startup
+    taken = _in_tree({name.partition(".")[0] for name in loaded} - {own_modules.PACKAGE}, roots)
+    for name in loaded:
+        if name.partition(".")[0] in taken:
             del sys.modules[name]
     own_modules.hide()
     _KEPT.append(sys.modules["__main__"])
@@ -276,6 +275,22 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
     if hasattr(sys, "orig_argv"):
         sys.orig_argv[:] = ["python3", "-c", "pass"]
     return roots
+
+
+def _in_tree(names: set[str], roots: list[str]) -> set[str]:
+    """Those that a module or package of the tree has. Folders are listed: to ask for each name would be a
+    sixth of the calls that are watched in a short run.
+    """
+    found = set()
+    for root in roots:
+        try:
+            entries = set(os.listdir(root))
+        except OSError:  # not there
+            continue
+        found |= {name for name in names if f"{name}.py" in entries}
+        packages = (name for name in names & entries - found)
+        found |= {name for name in packages if os.path.exists(os.path.join(root, name, "__init__.py"))}
+    return found
 
 
 def _plain_main() -> types.ModuleType:

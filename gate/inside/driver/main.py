@@ -24,6 +24,8 @@ from __future__ import annotations
 import sys
 
 STARTUP = frozenset(sys.modules)  # before the other imports: the interpreter as it starts
+if not __package__ and sys.path[:1] == [__file__.rpartition("/")[0]]:
+    del sys.path[0]  # nothing of ours is found there, and every import would look
 
 import json
 import os

@@ -14,7 +14,7 @@ import unittest
 from collections.abc import Callable
 from typing import Any
 
-from . import call_runner, django_project, environment_files, pytest_options, stand_in
+from . import call_runner, django_project, django_tests, environment_files, pytest_options, stand_in
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _OUT_OF_DATE = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
@@ -333,7 +333,7 @@ def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) 
 
     if not any("/migrations/" in path for path in lines):
         django_project.skip_migrations()
-    runner = django_project.runner_for(result, around, place)
+    runner = django_tests.runner_for(result, around, place)
     runner.run_tests(django_project.labels(paths, manage))
     lost = len([test for test, _ in result.errors if type(test).__name__ == "_FailedTest"])
     failed = len(result.errors) + len(result.failures)

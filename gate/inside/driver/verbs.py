@@ -52,7 +52,6 @@ from . import (
     own_modules,
     program_runner,
     setup_runner,
-    test_runner,
     web_project,
 )
 from .item_outcome import describe
@@ -290,6 +289,8 @@ def _entry(item: Item, context: Context) -> Report:
 
 def preload(items: list[Item]) -> None:
     """Import what only some verbs need, while our folder is still on sys.path: most jobs start without."""
+    if any(item["do"] == "test" for item in items):
+        importlib.import_module(__package__ + ".test_runner")
     if any(item["do"] == "pickle" for item in items):
         importlib.import_module(__package__ + ".unpickle")
     if any(item["do"] == "force" for item in items):
@@ -360,6 +361,9 @@ def _test(item: Item, context: Context) -> Report:
     paths = [path for path in item.get("paths") or [] if os.path.lexists(path)]
     if not paths:
         return {"outcome": "absent"}
+    with own_modules.shown():
+        from . import test_runner
+
     report: Report = test_runner.run(paths, context, describe, item)
     return report
 

@@ -296,6 +296,26 @@ def test_module_of_the_tree_is_not_hidden_by_ours(tmp_path: Path) -> None:
     assert {"own", "own2"} <= set(os.listdir(tree))
 
 
+def test_a_package_of_the_tree_is_taken_too_and_a_folder_is_none(tmp_path: Path) -> None:
+    files = {
+        "a.py": "import json, select\n",
+        "json/__init__.py": "open('own', 'w')\n",
+        "select/notes.txt": "",
+    }
+    tree = lay_tree(tmp_path / "t", files)
+    assert imported(tree, "a").done
+    assert (tree / "own").exists()
+
+
+def test_most_jobs_start_without_what_only_some_need(tmp_path: Path) -> None:
+    """Each module that the driver imports is some watched calls more in every run."""
+    tree = lay_tree(tmp_path / "t", {"a.py": "import sys\nopen('names', 'w').write(' '.join(sys.modules))\n"})
+    job = {"items": [{"do": "import", "module": "a", "path": "a.py"}]}
+    assert drive(tree, job, python=(sys.executable, "-S")).done
+    names = set((tree / "names").read_text().split())
+    assert {"unittest", "importlib.abc", "doctest"}.isdisjoint(names)
+
+
 def test_lines_code_and_sites_are_reported(tmp_path: Path) -> None:
     source = """
         def quiet():
