@@ -20,10 +20,12 @@ from tests.paths import REPOSITORY
 
 PAGES: Final = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")])
 RUN: Final = ("README.md", "docs/how-to.md")
+LEFT_TO_SANDBOXES: Final = "doctor --python"
 LEFT: Final = {
     "deploy": "asks GitHub: tests/unit/deploy",
     "isolation": "tries 150 ways out of every sandbox, for minutes: tests/integration has its own",
     "doctor --fix": "changes the machine",
+    LEFT_TO_SANDBOXES: "fills every backend, for minutes: tests/integration/test_doctor_commands.py",
     "mcp": "serves until its client goes: tests/unit/mcp",
     "lsp": "serves until its client goes: tests/unit/lsp",
 }
