@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.unit.inside.driver.harness import drive, lay_tree
+from tests.unit.inside.driver.harness import Driven, drive, lay_tree
 
 SLOW = """
     import time
@@ -38,14 +39,31 @@ QUICK = """
         def test_a(self):
             pass
 """
-PYTHONS = [pytest.param((sys.executable,), id="pytest"), pytest.param((sys.executable, "-S"), id="unittest")]
+COMMANDS = {"pytest": (sys.executable,), "unittest": (sys.executable, "-S")}
+PYTHONS = [pytest.param(words, id=name) for name, words in COMMANDS.items()]
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.fixture(scope="module")
+def driven_together(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Driven]:
+    """By text and name of the command. Each waits for its end: one after another is four times as long."""
+    every = [(text, name) for text in (SLOW, FOR_EVER) for name in COMMANDS]
+
+    def run(one: tuple[str, str]) -> Driven:
+        text, name = one
+        tree = lay_tree(tmp_path_factory.mktemp("apart") / "tree", {"test_it.py": text})
+        job = {"seconds": 24, "items": [{"do": "test", "paths": ["test_it.py"]}]}
+        return drive(tree, job, python=COMMANDS[name])
+
+    with ThreadPoolExecutor(len(every)) as pool:
+        return dict(zip(every, pool.map(run, every), strict=True))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("text", [SLOW, FOR_EVER])
-def test_what_does_not_fit_is_told(text: str, python: tuple[str, ...], tmp_path: Path) -> None:
-    tree = lay_tree(tmp_path / "tree", {"test_it.py": text})
-    driven = drive(tree, {"seconds": 24, "items": [{"do": "test", "paths": ["test_it.py"]}]}, python=python)
+def test_what_does_not_fit_is_told(
+    text: str, name: str, driven_together: dict[tuple[str, str], Driven]
+) -> None:
+    driven = driven_together[text, name]
     assert driven.item["outcome"] == "completed"
     assert driven.item["tests"]["not_run"] >= 1
     assert driven.done
