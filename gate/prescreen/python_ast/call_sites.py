@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
+from gate.prescreen.python_ast.handed_calls import handed_calls
 from gate.prescreen.python_ast.index import Index
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.scope import FunctionNode
@@ -24,7 +25,7 @@ def call_sites(module: Module) -> CallSites:
     """Every call of a function that the file itself defines, by the function."""
     methods = module.kept("methods", _methods)
     found: CallSites = {}
-    for call in module.all(ast.Call):
+    for call in (*module.all(ast.Call), *handed_calls(module)):
         for function in _called(module, call.func, methods):
             sites = found.setdefault(function, [])
             if len(sites) < _MOST:
@@ -69,9 +70,16 @@ def argument_for(module: Module, function: FunctionNode, name: str, call: ast.Ca
     if name not in names:
         return module.arg(call, None, name)
     bound = isinstance(module.parents.get(function), ast.ClassDef) and isinstance(call.func, ast.Attribute)
+    bound = bound or _is_task_with_self(module, function, names)
     static = any("staticmethod" in module.names_of(d) for d in getattr(function, "decorator_list", ()))
     position = names.index(name) - (1 if bound and not static else 0)
     return module.arg(call, position if position >= 0 else None, name)
+
+
+def _is_task_with_self(module: Module, function: FunctionNode, names: list[str]) -> bool:
+    """``@app.task(bind=True) def report(self, name)``: the queue gives the first one."""
+    in_class = isinstance(module.parents.get(function), ast.ClassDef)
+    return names[:1] == ["self"] and not in_class and bool(getattr(function, "decorator_list", ()))
 
 
 def passed_from_outside(module: Module, function: FunctionNode, name: str) -> Iterator[str]:
@@ -86,7 +94,8 @@ def passed_from_outside(module: Module, function: FunctionNode, name: str) -> It
         given = module.outside.get(said, {})
         yield from given.get(name, ())
         if name in names:
-            yield from given.get(str(names.index(name) - (1 if bound else 0)), ())
+            shift = 1 if bound or _is_task_with_self(module, function, names) else 0
+            yield from given.get(str(names.index(name) - shift), ())
 
 
 def through_wrappers(module: Module, call: ast.Call, given: ast.expr) -> Iterator[tuple[ast.Call, ast.expr]]:

@@ -34,6 +34,7 @@ from gate.prescreen.python_ast.sources import (
     REQUEST,
     REQUEST_PARTS,
 )
+from gate.prescreen.python_ast.stored.reads import kinds_stored
 from gate.prescreen.python_ast.values.library import LETTERS, SANITISERS, is_standard
 from gate.prescreen.python_ast.values.reach import reach_of
 
@@ -249,6 +250,8 @@ class Flow:
             elif binding.kind == "import":
                 self._origins.known(node, kinds)
             elif binding.value is not None:
+                if binding.kind in ("loop", "unpack"):
+                    kinds |= kinds_stored(self._module, node)
                 yield binding.value
 
     def _passed(self, binding: Binding) -> frozenset[str]:
@@ -278,9 +281,11 @@ class Flow:
         return self._module.kept("call sites", call_sites)
 
     def _attribute(self, node: ast.Attribute, kinds: set[str], names: set[str]) -> Iterator[ast.AST]:
-        if self._origins.known(node, kinds):
-            return
         base = node.value
+        if self._origins.known(node, kinds):
+            if isinstance(base, ast.Name) and kinds_stored(self._module, node):
+                names.add(base.id)
+            return
         owner = base.id if isinstance(base, ast.Name) else getattr(base, "attr", "")
         if owner in ("request", "req") and node.attr in REQUEST_PARTS and self._origins.is_free(base):
             kinds.add(REQUEST)

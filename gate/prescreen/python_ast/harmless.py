@@ -42,6 +42,8 @@ BY_VALUE: Final = frozenset(_CLASSES)
 VALUE_WORDS: Final = (b"hashlib.new", b"session[", b"redirect(", b".execute(", b".write(", b"open(")
 """Words of files in which such a rule may find something once the files that they import are known."""
 _ALL_ARGUMENTS: Final = frozenset({"ldap", "path", "header", "session", "log"})
+_BY_OWNER: Final = frozenset({"read_text", "read_bytes", "write_text", "write_bytes", "unlink"})
+"""Methods of a path, which is what counts."""
 _RUNS: Final = frozenset({"code", "object", "shell"})
 _SETTINGS: Final = frozenset({
     "XMLParser", "XMLTreeBuilder", "setFeature", "Environment", "Template", "make_parser",
@@ -90,6 +92,11 @@ def _given(module: Module, node: ast.AST, kind: str) -> Iterator[ast.expr]:
 def _arguments(call: ast.Call, kind: str) -> Iterator[ast.expr]:
     many = kind in _ALL_ARGUMENTS
     func = call.func
+    if kind == "path" and isinstance(func, ast.Attribute) and func.attr in _BY_OWNER:
+        yield func.value  # what is written says nothing of where
+        return
+    if kind == "path" and _called(call) == "save":
+        many = False
     if kind == "path" and isinstance(func, ast.Attribute) and func.attr not in ("open", "copy", "move"):
         owner = func.value
         if not isinstance(owner, ast.Name) or func.attr.endswith(("_text", "_bytes", "unlink")):

@@ -45,6 +45,7 @@ _CHANGES = frozenset({
     "append", "add", "update", "setdefault", "insert", "extend", "pop", "remove", "clear", "appendleft",
     "set", "write", "popleft", "put", "sort", "reverse", "__setitem__",
 })  # fmt: skip
+_ROWS = (".execute(", ".objects", ".query", "select(", "session.get(", ".fetch", "get_object_or_404")
 _NAMESPACES = {"globals()", "locals()", "vars()", "__builtins__.__dict__", "builtins.__dict__", "__dict__"}
 
 
@@ -60,6 +61,10 @@ class Module(Index):
         self._calls: dict[str, list[ast.Call]] | None = None
         self.outside: Mapping[str, Mapping[str, Sequence[str]]] = {}
         """What other files pass to this file's functions (outside_calls.Passed)."""
+        self.stored: Mapping[str, Mapping[str, Sequence[str]]] = {}
+        """What outsiders decide of tables, by column (stored.tree.Stored)."""
+        self.asked: set[str] = set()
+        """The tables from which something was read that goes to a sink; ``?``: another file may have said."""
         self.until = math.inf
         """When following values ends (time.process_time): from then on nothing is known of any."""
         self.late = False
@@ -68,6 +73,11 @@ class Module(Index):
         """Other files of the tree that this one imports: dotted names of modules to texts."""
         self._kept: dict[str, object] = {}
         self._fold = Folder(self._constant_bindings, self.names_of)
+
+    @cached_property
+    def keeps_rows(self) -> bool:
+        """True when the file may read a database, or something that another file has read."""
+        return any(word in self.text for word in _ROWS) or self.is_web
 
     def is_late(self) -> bool:
         """True when the time for following values is over."""

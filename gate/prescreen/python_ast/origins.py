@@ -7,6 +7,7 @@ import ast
 from gate.prescreen.python_ast.allowed_values import is_one_of
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool, takes_number
+from gate.prescreen.python_ast.stored.reads import STORED_CALLS, kinds_stored
 from gate.prescreen.python_ast.sources import (
     CALL_SOURCES,
     ENVIRONMENT,
@@ -68,6 +69,8 @@ class Origins:
     def called(self, node: ast.Call) -> str | None:
         """The kind of what a call gives back by itself."""
         last = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if last in STORED_CALLS and (stored := kinds_stored(self._module, node)):
+            return min(stored)
         if last in REQUEST_METHODS and isinstance(node.func, ast.Attribute):
             owner = node.func.value
             if isinstance(owner, ast.Name) and owner.id == "self":
@@ -106,6 +109,8 @@ class Origins:
             injected = isinstance(default, ast.Call) and any(
                 n.rpartition(".")[2] in INJECTED for n in module.names_of(default.func)
             )
+            if injected and isinstance(default, ast.Call) and not default.args and not default.keywords:
+                injected = not annotation  # a class without more: its fields are the request's
             plain = name not in ("request", "req", "db", "session", "response", "user", "current_user")
             return REQUEST if plain and not injected else None
         arguments = [arg.arg for arg in function.args.args]
@@ -117,6 +122,11 @@ class Origins:
 
     def known(self, node: ast.AST, kinds: set[str]) -> bool:
         """Adds the kind that a name stands for by itself; False where it stands for none."""
+        if isinstance(node, ast.Attribute | ast.Subscript | ast.Name) and (
+            stored := kinds_stored(self._module, node)
+        ):
+            kinds |= stored
+            return True
         for name in self._module.names_of(node):
             if name.startswith(REQUEST_STEMS):
                 kinds.add(REQUEST)

@@ -20,6 +20,7 @@ from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test
 from gate.model.change import Tree, TreeEntry
 from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.handed_calls import handed_calls
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import tools_in_tables
 from gate.prescreen.python_ast.sources import MODEL, OUTSIDERS
@@ -37,6 +38,7 @@ _SEARCHED: Final = 24 << 20
 _SECONDS: Final = 20.0
 SINK_WORDS: Final = (
     b"open(", b"requests.", b"httpx.", b"urlopen", b"send_file", b"FileResponse", b"Markup(", b"mark_safe",
+    b"read_text(", b"read_bytes(", b"write_text(", b"write_bytes(", b".fetch(", b".open(", b".iterdir(",
     b"fromstring(", b"remove(", b"unlink(", b"rmtree(", b"import_module(",
 )  # fmt: skip
 """Calls that are a weakness only with what an outsider decides: nothing is found without a caller."""
@@ -78,7 +80,7 @@ def read_calls(path: str, data: bytes, options: Mapping[str, object]) -> list[Ou
 
 def _calls(module: Module) -> Iterator[OutsideCall]:
     flow = Flow(module)
-    for call in module.all(ast.Call):
+    for call in (*module.all(ast.Call), *handed_calls(module)):
         names = [name for name in module.names_of(call.func) if "." in name]
         if not names or any(
             ".objects." in name for name in names
@@ -160,6 +162,11 @@ def _meant(name: str, caller: str, known: Mapping[str, bytes]) -> Iterator[tuple
 
 def candidates(paths: Iterable[str], head: Tree) -> list[tuple[str, bytes]]:
     """The files of the tree that may call these, as far as it is searched."""
+    return may_call(paths, candidates_in(head))
+
+
+def candidates_in(head: Tree) -> Iterator[tuple[str, bytes]]:
+    """The Python files of the tree with their texts, as far as it is searched."""
     left = _SEARCHED
     chosen: list[str] = []
     for entry in head.entries():
@@ -168,7 +175,7 @@ def candidates(paths: Iterable[str], head: Tree) -> list[tuple[str, bytes]]:
             if left < 0:
                 break
             chosen.append(entry.path)
-    return may_call(paths, head.read_many(tuple(chosen)))
+    yield from head.read_many(tuple(chosen))
 
 
 def may_call(paths: Iterable[str], texts: Iterable[tuple[str, bytes]]) -> list[tuple[str, bytes]]:

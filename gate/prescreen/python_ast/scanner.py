@@ -32,6 +32,7 @@ from gate.prescreen.python_ast.harmless import BY_VALUE, VALUE_WORDS, is_harmles
 from gate.prescreen.python_ast.imported_files import imported_files, imported_texts, imports_of
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
+from gate.prescreen.python_ast.stored.tree import STORED_SINKS, stored_by
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules, plugin_rules
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
@@ -75,6 +76,8 @@ class Scanned:
     imports: list[str]
     unfinished: list[str] = field(default_factory=list)
     """Rules that follow values and had no time left for it."""
+    asked: list[str] = field(default_factory=list)
+    """Tables of the database from which a value was read that is used (Module.asked)."""
 
 
 def parse(path: str, data: bytes) -> Module:
@@ -135,10 +138,12 @@ def scan_text(path: str, data: bytes, options: Mapping[str, object]) -> Scanned:
     given = options.get("outside")
     module.outside = given.get(path, {}) if isinstance(given, dict) else {}
     module.others = imported_texts(path, options)
+    stored = options.get("stored")
+    module.stored = stored if isinstance(stored, dict) else {}
     module.until = time.process_time() + _FOLLOWING * share(PER_FILE, len(data))
     unfinished: list[str] = []
     found = [_found(module, rule, hit) for rule, hit in hits(module, unfinished=unfinished)]
-    return Scanned(hits=found, imports=imports_of(module), unfinished=unfinished)
+    return Scanned(hits=found, imports=imports_of(module), unfinished=unfinished, asked=sorted(module.asked))
 
 
 def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
@@ -226,10 +231,43 @@ def _look_twice(
 ) -> tuple[_ByView, list[tuple[str, str]]]:
     """What is found with what other files of the tree say, and the files that could not be parsed."""
     imports: dict[str, list[str]] = {}
-    found, unlooked = _look(views, max(1.0, until - time.monotonic()), imports=imports)
-    texts = imported_files(_by_value(views, found), imports, tree) if views else {}
+    asked: dict[str, list[str]] = {}
+    found, unlooked = _look(views, max(1.0, until - time.monotonic()), imports=imports, asked=asked)
+    reading = _reading(views, asked)
+    texts = imported_files([*dict.fromkeys([*_by_value(views, found), *reading])], imports, tree) if views else {}
     found, unread = _with_callers(found, views, tree, until, texts, everywhere=everywhere)
+    found = _with_stored(found, [v for v in views if v.path in reading], tree, until, texts, asked)
     return found, [*unlooked, *(unread if everywhere else ())]
+
+
+def _reading(views: Sequence[View], asked: Mapping[str, Sequence[str]]) -> list[str]:
+    """Files in which a value of the database may go to a sink that it can harm."""
+    return [v.path for v in views if asked.get(v.path) and any(word in v.text for word in STORED_SINKS)]
+
+
+def _with_stored(
+    found: _ByView,
+    again: Sequence[View],
+    tree: Tree,
+    until: float,
+    texts: Mapping[str, object],
+    asked: dict[str, list[str]],
+) -> _ByView:
+    """The same with what requests write into the tables that these files read (stored/)."""
+    if again and texts.get("imported"):  # functions of other files may give rows
+        _look(again, max(1.0, until - time.monotonic()), {**texts}, asked=asked)
+    stored = stored_by({table for view in again for table in asked.get(view.path, ())}, tree) if again else {}
+    if not stored:
+        return found
+    better, late = _look(again, max(1.0, until - time.monotonic()), {**texts, "stored": stored})
+    first = {path for path, _ in late}
+    seen = {view.path: items for view, items in better if view.path not in first}
+    told = {(path, item.rule, item.first) for path, items in seen.items() for item in items}
+    kept = [
+        (view, [i for i in items if (view.path, i.rule, i.first) not in told] + seen.pop(view.path, []))
+        for view, items in found
+    ]
+    return [*kept, *((view, seen[view.path]) for view in again if view.path in seen)]
 
 
 def _by_value(heads: Sequence[View], found: _ByView) -> list[str]:
@@ -317,6 +355,7 @@ def _look(
     deadline: float,
     options: Mapping[str, object] | None = None,
     imports: dict[str, list[str]] | None = None,
+    asked: dict[str, list[str]] | None = None,
 ) -> tuple[_ByView, list[tuple[str, str]]]:
     """What was found in each view that has anything, and the files that could not be parsed."""
     files = [(view.path, view.text.encode("utf-8", "surrogatepass")) for view in views]
@@ -333,6 +372,8 @@ def _look(
             found.append((view, result.value.hits))
         if result.value is not None and imports is not None:
             imports[view.path] = result.value.imports
+        if result.value is not None and asked is not None:
+            asked[view.path] = result.value.asked
         reason = view.unreadable or ("" if result.outcome == "done" else result.reason or result.outcome)
         if result.value is not None and result.value.unfinished and not reason:
             reason = f"no time left for {_some(result.value.unfinished)}; its other rules looked"

@@ -14,7 +14,7 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
-from gate.prescreen.python_ast.sources import REQUEST
+from gate.prescreen.python_ast.sources import INPUT, NETWORK, REQUEST
 
 _LISTS = frozenset({"namelist", "infolist", "getmembers", "getnames"})
 _OPENERS = ("tarfile.open().", "tarfile.TarFile().", "tarfile.TarFile.open().")
@@ -70,9 +70,9 @@ def _by_hand(module: Module) -> Iterator[Hit]:
     ]
     for call, path in places:
         archive = _member_of(module, path)
-        if archive is not None and not _names_tested(module, call):
+        if archive is not None and not _names_tested(module, call, _NAME_TESTS):
             kinds = Flow(module).kinds(archive)
-            level = Severity.HIGH if REQUEST in kinds else None
+            level = Severity.HIGH if kinds & _GIVEN else None
             yield Hit(
                 node=call, message="A file is written under a name that an archive gives.", severity=level
             )
@@ -134,20 +134,18 @@ def _filter_set(module: Module) -> bool:
     )
 
 
-def _names_tested(module: Module, call: ast.Call) -> bool:
+_GIVEN = frozenset({REQUEST, NETWORK, INPUT})
+"""Who hands over an archive that others have packed."""
+_NAME_TESTS = frozenset({"name", "filename", "startswith", "is_relative_to", "commonpath", "parts"})
+_TESTS = _NAME_TESTS | {"isfile", "islnk", "issym"}
+
+
+def _names_tested(module: Module, call: ast.Call, tests: frozenset[str] = _TESTS) -> bool:
     """A test in the same function looks at a member's ``name``, ``islnk`` or path."""
     function = module.function_of(call)
     for test in module.all(ast.If, ast.IfExp, ast.Assert):
         if module.function_of(test) is function:
             for node in module.within(test.test):
-                if isinstance(node, ast.Attribute) and node.attr in (
-                    "name",
-                    "startswith",
-                    "is_relative_to",
-                    "commonpath",
-                    "isfile",
-                    "islnk",
-                    "issym",
-                ):
+                if isinstance(node, ast.Attribute) and node.attr in tests:
                     return True
     return False

@@ -16,7 +16,7 @@ from gate.model.rule import Confidence, Severity
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
-from gate.prescreen.python_ast.sources import PARAMETER, REQUEST
+from gate.prescreen.python_ast.sources import OUTSIDERS, PARAMETER, REQUEST
 
 _SINKS = (
     "open", "io.open", "os.open", "os.remove", "os.unlink", "os.rmdir", "os.mkdir", "os.makedirs",
@@ -61,10 +61,25 @@ def check(module: Module) -> Iterator[Hit]:
         if name.endswith("Path().open") or not paths:
             pass
         for path in paths:
-            if REQUEST in flow.kinds(path) and not flow.tested(call, path):
+            kinds = flow.kinds(path)
+            if kinds.isdisjoint(OUTSIDERS) or flow.tested(call, path):
+                continue
+            if REQUEST in kinds:
                 yield Hit(node=call, message="A request decides which file is used.", severity=Severity.HIGH)
-                break
+            else:
+                level = Severity.HIGH if _is_below(module, flow, path) else None
+                yield Hit(node=call, message="A language model decides which file is used.", severity=level)
+            break
     yield from _joined(module)
+
+
+def _is_below(module: Module, flow: Flow, path: ast.expr) -> bool:
+    """The path is put below a folder of the program's own: what it chooses is meant to stay there."""
+    return any(
+        isinstance(node, ast.BinOp | ast.JoinedStr)
+        or (isinstance(node, ast.Call) and {"os.path.join", "pathlib.Path().joinpath"} & {*module.names_of(node.func)})
+        for node in flow.trace(path).nodes
+    )
 
 
 def _joined(module: Module) -> Iterator[Hit]:

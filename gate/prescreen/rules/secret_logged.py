@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
+from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.prescreen.python_ast.sources import REQUEST
 from gate.prescreen.python_ast.sinks import words_of
 
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
@@ -24,6 +26,7 @@ _SECRET = re.compile(
     r"cvv|ssn|social_security(?:_number)?|pin_?code)$",
     re.IGNORECASE,
 )
+_PASSWORD = re.compile(r"(?:^|_)(?:password|passwd|pwd|passphrase|card_number|cvv)$", re.IGNORECASE)
 _AUTH = re.compile(r"auth|log_?in|sign_?in|session|verify", re.IGNORECASE)
 
 
@@ -39,6 +42,7 @@ _AUTH = re.compile(r"auth|log_?in|sign_?in|session|verify", re.IGNORECASE)
 )
 def check(module: Module) -> Iterator[Hit]:
     """Log and print calls with a value whose own name says that it is secret."""
+    flow = Flow(module)
     for call in module.all(ast.Call):
         kind = _kind(module, call)
         if not kind:
@@ -47,6 +51,8 @@ def check(module: Module) -> Iterator[Hit]:
             name = _name(module, value)
             if name and (_SECRET.search(words_of(name)) or _token(module, call, name)):
                 level = None if kind == "log" or not module.at_import(call) else Severity.LOW
+                if kind == "log" and _PASSWORD.search(name) and REQUEST in flow.kinds(value):
+                    level = Severity.HIGH
                 yield Hit(
                     node=call, message="A secret is written out.", severity=level, evidence={"name": name}
                 )

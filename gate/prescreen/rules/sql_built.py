@@ -91,6 +91,9 @@ def _queries(module: Module, flow: Flow) -> Iterator[tuple[ast.Call, ast.expr, b
     """
     for call in module.methods(*_METHODS):
         query = module.arg(call, 0, "query", "sql", "statement", "operation", "where")
+        if getattr(call.func, "attr", "") == "extra":
+            yield from _extra(module, call)
+            continue
         for site, given in through_wrappers(module, call, query) if query is not None else ():
             if _is_sql(module, flow, given):
                 yield site, given, True
@@ -98,6 +101,16 @@ def _queries(module: Module, flow: Flow) -> Iterator[tuple[ast.Call, ast.expr, b
         query = module.arg(call, 0, "text", "sql")
         if query is not None:
             yield call, query, False
+
+
+def _extra(module: Module, call: ast.Call) -> Iterator[tuple[ast.Call, ast.expr, bool]]:
+    """The parts of Django's ``extra(select={...}, where=[...], tables=[...], order_by=[...])``."""
+    for place, name in enumerate(("select", "where")):
+        given = module.arg(call, place, name)
+        if isinstance(given, ast.Dict):
+            yield from ((call, value, False) for value in given.values)
+        elif isinstance(given, ast.List | ast.Tuple):
+            yield from ((call, value, False) for value in given.elts)
 
 
 def _texts(module: Module, flow: Flow, query: ast.expr) -> str:

@@ -56,6 +56,8 @@ _READERS: Final = frozenset({
 })  # fmt: skip
 _OF_PATHS: Final = frozenset({"joinpath", "with_name", "with_suffix"})
 """Methods that only paths have."""
+_CUTTING: Final = {"split": "any", "rsplit": "any", "rpartition": "three"}
+"""Methods that cut a path at its separators, and how many parts there are."""
 _ERRORS: Final = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError)
 
 
@@ -99,6 +101,9 @@ class Calls(Expressions):
         held = receiver.ref is not None or receiver.is_const or text
         if isinstance(node.func, ast.Attribute) and held and not isinstance(receiver.code, ClassOf):
             return self.method(receiver, node.func.attr, given, state, frame)
+        cut = isinstance(node.func, ast.Attribute) and node.func.attr in _CUTTING and receiver.taint
+        if isinstance(node.func, ast.Attribute) and cut and given.values and given.values[0].is_const:
+            return self._of_text(receiver, node.func.attr, given, state)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _OF_PATHS and not receiver.code:
             return self._of_text(receiver, node.func.attr, given, state)
         callee = self.evaluate(node.func, state, frame)
@@ -285,6 +290,8 @@ class Calls(Expressions):
         whole = mixed([state.total(owner), *(state.total(v) for v in told)])
         if name == "get" and owner.ident and isinstance(constants[:1], list) and whole.taint == owner.taint:
             whole = replace(whole, ident=known_text(f"get {constants!r}", owner.ident))
+        if name in _CUTTING and constants[:1] and constants[0] in ("/", "\\") and whole.taint:
+            return replace(whole, part=("last of " + _CUTTING[name], whole.ident))
         if name in ("quote_name", "escape_string") and whole.taint:
             return replace(whole, safe=whole.safe | {"sql"})
         return whole
@@ -362,6 +369,8 @@ class Calls(Expressions):
             if key.is_const and key.firm and not thing.rest.taint and not there:
                 return default
             return joined(found, default, state, state)
+        if thing.keys is not None and name not in _READERS and owner.ref is not None:
+            thing = state.heap[owner.ref] = replace(thing, keys=None)
         if name == "update":
             for key_name, value in given.named:
                 put(state, owner, constant(key_name), value)
@@ -375,7 +384,7 @@ class Calls(Expressions):
             held = [state.total(v) for v in (*thing.items.values(), thing.rest)]
             return state.new(Thing("bag", rest=mixed(held)))
         if name == "keys":
-            return state.new(Thing("bag", rest=mixed([thing.rest])))
+            return state.new(Thing("bag", rest=mixed([thing.rest if thing.keys is None else thing.keys])))
         if name == "copy":
             return state.new(thing)
         if name == "clear" and owner.ref is not None:

@@ -104,6 +104,8 @@ class Thing:
     items: Mapping[object, Value] = field(default_factory=dict)
     rest: Value = CLEAN
     of: ClassOf | None = None
+    keys: Value | None = None
+    """What a dictionary's own keys may be, where that is known apart from what stands under them."""
 
 
 @dataclass(slots=True)
@@ -183,7 +185,8 @@ def _joined_things(a: Thing, b: Thing, one: State, two: State) -> Thing:
         else (a.items.get(key) or b.items.get(key) or CLEAN)
         for key in (*a.items, *(k for k in b.items if k not in a.items))
     }
-    return Thing(a.kind, items, joined(a.rest, b.rest, one, two), a.of)
+    keys = joined(a.keys, b.keys, one, two) if a.keys is not None and b.keys is not None else None
+    return Thing(a.kind, items, joined(a.rest, b.rest, one, two), a.of, keys)
 
 
 def merged(states: Iterable[State | None]) -> State | None:

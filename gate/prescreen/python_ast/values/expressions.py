@@ -237,6 +237,10 @@ class Expressions:
     def _item(self, node: ast.Subscript, state: State, frame: Frame) -> Value:
         kinds = self.origins(frame.module).source(node)
         owner = self.evaluate(node.value, state, frame)
+        if owner.part is not None and owner.part[0].startswith("last of"):
+            place = self._index(node.slice, state, frame).const
+            last = place == -1 or (place == 2 and owner.part[0] == "last of three")
+            return replace(mixed([owner]), safe=owner.safe | ({"path"} if last else set()))
         if kinds and owner.ref is None:
             self._index(node.slice, state, frame)
             return Value(kinds, ident=known_text(unparsed(node)))
@@ -386,6 +390,8 @@ class Expressions:
             return state.new(Thing("list"))
         ends = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         values = [inner.total(v) for v in self.all(ends, inner, frame)]
+        if isinstance(node, ast.DictComp):
+            return state.new(Thing("dict", rest=mixed(values), keys=mixed(values[:1])))
         return state.new(Thing("bag", rest=mixed(values)))
 
     def bind(self, target: ast.expr, value: Value, state: State, frame: Frame) -> None:

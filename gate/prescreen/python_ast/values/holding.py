@@ -60,7 +60,7 @@ def element(state: State, value: Value) -> Value:
     if thing is None:
         return mixed([value])
     if thing.kind == "dict":
-        return mixed([thing.rest])
+        return mixed([thing.rest if thing.keys is None else thing.keys])
     out = thing.rest
     values = list(thing.items.values())
     if values and not out.taint:
@@ -112,7 +112,8 @@ def put(state: State, owner: Value, key: Value, value: Value) -> None:
         state.heap[owner.ref] = Thing("bag", rest=mixed(held))
     elif place is None or thing.kind == "bag":
         rest = mixed([thing.rest, state.total(value), mixed([key])])
-        state.heap[owner.ref] = replace(thing, rest=rest)
+        keys = mixed([thing.keys, key]) if thing.keys is not None else None
+        state.heap[owner.ref] = replace(thing, rest=rest, keys=keys)
     else:
         state.heap[owner.ref] = replace(thing, items={**thing.items, place: value})
 

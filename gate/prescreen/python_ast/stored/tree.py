@@ -1,0 +1,72 @@
+"""Who writes the tables that a file reads: the files of the tree that do, read as data.
+
+Only asked where a value that goes to a sink comes from the database. What is passed to their functions by
+other files counts, as it does for any function (outside_calls.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from gate.languages.limited_child import Reader, scan_isolated
+from gate.languages.path_roles import is_test
+from gate.model.change import Tree
+from gate.prescreen.python_ast.outside_calls import candidates_in, callers_of, may_call
+from gate.prescreen.python_ast.stored.writes import StoredWrite
+
+_FILES: Final = 120
+_SECONDS: Final = 20.0
+_WORDS: Final = (
+    b"INSERT", b"insert", b"UPDATE", b"update", b".objects", b"session.add", b".add(", b"ModelForm",
+    b"Serializer", b".save(",
+)  # fmt: skip
+"""One of these stands in a file that writes a database."""
+STORED_SINKS: Final = (
+    ".execute", "shell=True", "os.system", "os.popen", "create_subprocess_", "subprocess.", "render_template_string",
+    "from_string(", "Template(", "Markup(", "mark_safe", "SafeString", "eval(", "exec(", "loads(", "yaml.load",
+    "HTMLResponse", "HttpResponse", "FileResponse", "send_file", "open(", "Path(", "requests.", "httpx.", "aiohttp",
+    "urlopen", ".raw(", ".extra(", "text(", "fromstring(", "redirect(", "import_module(", "format_html",
+)  # fmt: skip
+"""Words of files in which a value of the database may do harm."""
+Stored = Mapping[str, Mapping[str, Sequence[str]]]
+"""Table or model, then column, to the kinds of those who decide it and, last, where (``at path:line``)."""
+
+
+def stored_by(tables: Iterable[str], tree: Tree) -> Stored:
+    """What outsiders decide of these tables, as far as the files of the tree tell that write them."""
+    wanted = frozenset(table for table in tables if table.isidentifier())
+    every = [(path, text) for path, text in candidates_in(tree) if not is_test(path)]
+    words = [table.encode() for table in sorted(wanted)]
+    if not words:
+        return {}
+    writers = [(path, text) for path, text in every if _may_write(path, text, words)][:_FILES]
+    passed = callers_of(may_call([path for path, _ in writers], every), dict(writers)).passed
+    results = scan_isolated(
+        Reader("gate.prescreen.python_ast.stored.writes:read_writes", list[StoredWrite], pure=True),
+        writers,
+        options={"outside": passed},
+        deadline=_SECONDS,
+    )
+    found: dict[str, dict[str, list[str]]] = {}
+    for result in results:
+        for one in result.value or ():
+            if one.table in wanted:
+                columns = found.setdefault(one.table, {})
+                columns.setdefault(one.column, [*one.kinds, f"at {result.path}:{one.line}"])
+    return found
+
+
+def _may_write(path: str, text: bytes, tables: Sequence[bytes]) -> bool:
+    """True for a file that names one of the tables and writes something; what staff edit is none."""
+    lower = text.lower()
+    staff = "admin" in path.rpartition("/")[2] or "/migrations/" in path
+    return not staff and any(t in lower for t in tables) and any(word in text for word in _WORDS)
+
+
+def places(stored: Stored, columns: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """``comments.body, written at shop/catalog.py:24`` for each column that outsiders decide."""
+    for table, column in columns:
+        said = stored.get(table, {}).get(column) or stored.get(table, {}).get("*")
+        if said:
+            yield f"{table}.{column}, written {said[-1]}"
