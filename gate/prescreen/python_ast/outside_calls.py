@@ -117,7 +117,7 @@ def callers_of(texts: Sequence[tuple[str, bytes]], sources: Mapping[str, bytes])
     """For each of these Python files (``sources``: path to text) what other files pass to its functions;
     ``texts`` are those that may, or that pass on what they are given.
     """
-    if not any(_is_marked(text) for _, text in texts):
+    if not any(is_marked(text) for _, text in texts):
         return Callers({})
     is_whole = True
     known = {**dict(texts), **sources}
@@ -185,9 +185,9 @@ def may_call(paths: Iterable[str], texts: Iterable[tuple[str, bytes]]) -> list[t
     every = {path: text for path, text in texts if not is_test(path)}
     near = _naming({*paths}, every)
     far = _naming({*near}, every) if near else {}
-    found = [(path, text) for path, text in near.items() if _is_marked(text)]
-    found += [(path, text) for path, text in near.items() if not _is_marked(text)][:_PASSING]
-    found += [(path, text) for path, text in far.items() if path not in near and _is_marked(text)]
+    found = [(path, text) for path, text in near.items() if is_marked(text)]
+    found += [(path, text) for path, text in near.items() if not is_marked(text)][:_PASSING]
+    found += [(path, text) for path, text in far.items() if path not in near and is_marked(text)]
     return found[:_FILES]
 
 
@@ -200,7 +200,8 @@ def _naming(paths: AbstractSet[str], texts: Mapping[str, bytes]) -> dict[str, by
     return {path: text for path, text in texts.items() if not words.isdisjoint(_WORD.findall(text))}
 
 
-def _is_marked(text: bytes) -> bool:
+def is_marked(text: bytes) -> bool:
+    """True for a file that may know of requests, models or tools."""
     return any(mark in text for mark in _MARKS)
 
 

@@ -26,6 +26,7 @@ from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
+from gate.prescreen.python_ast.called_files import called_files, passed_by, view_of
 from gate.prescreen.python_ast.dead_code import is_dead
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.harmless import BY_VALUE, VALUE_WORDS, is_harmless
@@ -35,7 +36,7 @@ from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, cand
 from gate.prescreen.python_ast.stored.tree import STORED_SINKS, stored_by
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules, plugin_rules
 from gate.prescreen.scope import only_new
-from gate.prescreen.views import make_views
+from gate.prescreen.views import Views, make_views
 
 _COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
@@ -205,7 +206,45 @@ class PyAst:
             unread_base=[path for path, _ in unread],
         )
         new = tuple(replace(f, shape=shapes[f.rule_id, f.primary]) for f in new)
+        new += _in_called_files(views, request, until)
         return ended(self.name, new, unlooked)
+
+
+def _in_called_files(views: Views, request: PrescreenRequest, until: float) -> tuple[Finding, ...]:
+    """Weaknesses of files that did not change, where only head passes them what outsiders decide."""
+    heads, bases = [*views.of(("python",), "head")], [*views.of(("python",), "base")]
+    names = frozenset(name for f in request.change.files for name in (f.path, f.old_path or f.path))
+    files = called_files(heads, request.head, names)
+    passed = passed_by(heads, files) if files else {}
+    if not passed:
+        return ()
+    before = passed_by(bases, files)
+    passed = {path: calls for path, calls in passed.items() if before.get(path) != calls}
+    own = [view_of(path, text, heads[0]) for path, text in files if path in passed]
+    now = _high(own, passed, until)
+    then = {(path, item.rule, item.first) for path, item in _high(own, before, until)} if now else set()
+    fresh = [(path, item) for path, item in now if (path, item.rule, item.first) not in then]
+    by_path = {view.path: view for view in own}
+    told = f"{_CALLED} {_some(sorted({view.path for view in heads}))}."
+    return tuple(
+        _findings([(by_path[path], [replace(item, message=f"{item.message} {told}")]) for path, item in fresh])
+    )
+
+
+_CALLED = "The file did not change; what it is given now does, by"
+
+
+def _high(
+    own: Sequence[View], passed: Mapping[str, object], until: float
+) -> list[tuple[str, RuleHit]]:
+    """The severe hits in these files, with what is passed to them."""
+    found, _ = _look(own, max(1.0, until - time.monotonic()), {"outside": passed})
+    return [
+        (view.path, item)
+        for view, items in found
+        for item in items
+        if item.severity.rank >= Severity.HIGH.rank and _TOPICS.get(item.rule) in _BY_CALLER
+    ]
 
 
 def _by_expression(found: _ByView) -> dict[tuple[str, str, int], str]:
