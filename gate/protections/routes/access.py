@@ -45,6 +45,8 @@ class Access:
     guards: tuple[Guard, ...]
     unknown: bool
     hints: frozenset[str]
+    called: bool = False
+    """It calls something whose name speaks of that: a word for an owner alone may be a column's."""
 
     @property
     def asked(self) -> bool:
@@ -68,7 +70,7 @@ def _access(side: Side, path: str, route: Route, mounts: list[tuple[str, Route]]
     guards = [g for g in route.guards if g.family in WHO]
     prefix = ""
     for at, mount in mounts:
-        if _takes_in(mount, path, route, same=at == path):
+        if takes_in(mount, path, route, same=at == path):
             guards += [g for g in mount.guards if g.family in WHO]
             prefix = prefix or mount.url
     unit, several = _handler(side, route, path)
@@ -90,10 +92,11 @@ def _access(side: Side, path: str, route: Route, mounts: list[tuple[str, Route]]
         guards=tuple(guards),
         unknown=unresolved or bool(wrapped),
         hints=frozenset(family for word in words if (family := family_of(word)) in WHO),
+        called=unit is None or any(family_of(word) in WHO for word in (*unit.unit.calls, *route.words)),
     )
 
 
-def _takes_in(mount: Route, path: str, route: Route, *, same: bool) -> bool:
+def takes_in(mount: Route, path: str, route: Route, *, same: bool) -> bool:
     """Does a mount take in the router, the function or the file that a route is registered in?"""
     parts = [p for p in re.split(r"\W+|_urls$", mount.handler.removesuffix("()")) if p]
     if not parts:

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gate.protections.facts import WHO, FileFacts, Guard
+from gate.protections.facts import WHO, FileFacts, Guard, Route
 from gate.protections.matching import Side, alike, make_side
-from gate.protections.routes.access import Access, accesses, same_verb
+from gate.protections.routes.access import Access, accesses, same_verb, takes_in
 from gate.protections.unit_losses import Loss
 from gate.protections.vocabulary import is_meant_open
 
@@ -27,6 +27,12 @@ _FOR_ALL: Final = frozenset({
 """What guards all that an application answers, where it is configured."""
 _BY_FILE: Final = (".py", ".java", ".kt", ".cs")
 _ALIKE: Final = 0.6
+_ROUTERS: Final = 2
+"""Other routers, or routes below one address, that make a rule."""
+_INNER: Final = frozenset({
+    "admin", "internal", "staff", "backoffice", "back-office", "manage", "management", "moderation", "ops",
+})  # fmt: skip
+"""First parts of addresses below which nobody from outside is expected."""
 
 
 def route_losses(base: Side, head: Side, around: Mapping[str, FileFacts] | None = None) -> Iterator[Loss]:
@@ -49,8 +55,9 @@ def route_losses(base: Side, head: Side, around: Mapping[str, FileFacts] | None 
         before = _before(one, had, has)
         if before:
             yield from _lost(one, before)
-        elif one.path in changed and not one.asked and not one.unsure:
-            yield from _beside(one, had)
+        elif one.path in changed and not one.asked and not one.unknown:
+            found = [] if one.hints else [*_beside(one, had)]
+            yield from found or ([] if one.called else _among(one, had, base, head))
 
 
 def guards_all(base: Side, head: Side) -> bool:
@@ -133,6 +140,43 @@ def _beside(one: Access, had: list[Access]) -> Iterator[Loss]:
         if count >= _LEAST and count >= _SHARE * len(beside):
             old = next(o for o in beside if any(g.must[0] == key for g in o.route.guards))
             yield _loss(one, old, next(g for g in old.route.guards if g.must[0] == key), anew=True)
+
+
+def _among(one: Access, had: list[Access], base: Side, head: Side) -> Iterator[Loss]:
+    """A new route that asks nobody, in a router that is put beside others of which all routes ask; or below an
+    address (``/admin``) below which all others ask.
+    """
+    if is_meant_open(one.route.handler.rpartition(".")[2]) or is_meant_open(one.url):
+        return
+    first = one.url.partition("/")[0]
+    below = [old for old in had if first in _INNER and old.url.partition("/")[0] == first]
+    found = _if_all_ask(one, below)
+    if found is None:
+        own = [(at, m) for at, m in _mounts(head) if takes_in(m, one.path, one.route, same=at == one.path)]
+        places = {(at, mount.group) for at, mount in own}
+        others = [(at, mount) for at, mount in _mounts(base) if (at, mount.group) in places]
+        beside = [
+            old for old in had
+            if any(takes_in(mount, old.path, old.route, same=at == old.path) for at, mount in others)
+        ]  # fmt: skip
+        routers = {(old.path, old.route.group) for old in beside}
+        found = _if_all_ask(one, beside) if len(routers) >= _ROUTERS and len(beside) >= _LEAST else None
+    if found is not None:
+        yield found
+
+
+def _mounts(side: Side) -> Iterator[tuple[str, Route]]:
+    for path, facts in side.files.items():
+        yield from ((path, route) for route in facts.routes if route.mounts)
+
+
+def _if_all_ask(one: Access, others: list[Access]) -> Loss | None:
+    """The loss where at least two others that are not meant for everybody are there, and all of them ask."""
+    shut = [old for old in others if not is_meant_open(old.url)]
+    shut = [old for old in shut if not is_meant_open(old.route.handler.rpartition(".")[2])]
+    if len(shut) < _ROUTERS or not all(old.asked for old in shut):
+        return None
+    return _loss(one, shut[0], shut[0].guards[0], anew=True)
 
 
 def _loss(one: Access, old: Access, gone: Guard, *, anew: bool = False) -> Loss:
