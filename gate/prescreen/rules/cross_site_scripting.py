@@ -57,6 +57,8 @@ def check(module: Module) -> Iterator[Hit]:
             continue
         if REQUEST in flow.kinds(body):
             yield Hit(node=call, message=_UNESCAPED, severity=Severity.HIGH)
+        elif name.endswith(("Markup", "mark_safe")) and _of_filter(module, flow, call, body):
+            yield Hit(node=call, message="What a template's filter is given becomes HTML.", severity=Severity.HIGH)
         elif (
             name.endswith(("Markup", "mark_safe"))
             and PARAMETER in flow.kinds(body)
@@ -74,6 +76,30 @@ def check(module: Module) -> Iterator[Hit]:
                 yield Hit(node=value, message=_UNESCAPED, severity=Severity.HIGH)
     yield from _written(module, flow)
     yield from _autoescape(module)
+
+
+_FILTERS = frozenset({"filter", "simple_tag", "template_filter", "app_template_filter", "stringfilter"})
+_TEXT = frozenset({"sub", "subn", "format", "replace", "join", "linebreaks", "urlize", "strip"})
+
+
+def _of_filter(module: Module, flow: Flow, call: ast.Call, body: ast.expr) -> bool:
+    """In a filter or tag of templates: text of its first argument, which any page may hand over, unescaped."""
+    function = module.function_of(call)
+    marks = getattr(function, "decorator_list", ())
+    called = [mark.func if isinstance(mark, ast.Call) else mark for mark in marks]
+    names = {getattr(mark, "attr", getattr(mark, "id", "")) for mark in called}
+    if function is None or names.isdisjoint(_FILTERS) or not function.args.args or flow.escaped(body):
+        return False
+    text = bool(built_from(module, body)) or any(
+        isinstance(n, ast.Call) and getattr(n.func, "attr", "") in _TEXT for n in flow.trace(body).nodes
+    )
+    first = function.args.args[0].arg
+    return text and first in flow.trace(body).names and PARAMETER in flow.kinds(body) and not _asks_autoescape(function)
+
+
+def _asks_autoescape(function: ast.AST) -> bool:
+    """A filter that is told whether to escape (``needs_autoescape``) decides by itself."""
+    return any(getattr(n, "arg", "") == "autoescape" for n in ast.walk(function))
 
 
 def _written(module: Module, flow: Flow) -> Iterator[Hit]:

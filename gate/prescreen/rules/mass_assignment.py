@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gate.model.rule import Severity
+from gate.prescreen.python_ast.built_text import built_from
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
@@ -48,12 +50,36 @@ def check(module: Module) -> Iterator[Hit]:
         chosen = name is not None and REQUEST in _kinds(module, flow, name)
         if name is not None and chosen and not _tested(module, flow, call, name):
             yield Hit(node=call, message="A request names the attribute that is set.")
+    yield from _columns(module)
     for call in module.all(ast.Call):
         if not _makes_record(call):
             continue
         for keyword in call.keywords:
             if keyword.arg is None and _whole(flow, keyword.value):
                 yield Hit(node=call, message="Every field of a request goes into a new record.")
+
+
+def _columns(module: Module) -> Iterator[Hit]:
+    """``UPDATE users SET {keys}``, the keys being those of the request: letters alone, and still any column."""
+    flow = Flow(module)
+    for call in module.methods("execute", "exec_driver_sql"):
+        query = call.args[0] if call.args else None
+        pieces = built_from(module, query) if query is not None else None
+        first = _first_text(module, flow, query) if pieces and query is not None else ""
+        if first.lstrip().lower().startswith(("update", "insert")):
+            for piece in pieces or ():
+                if REQUEST in flow.kinds(piece):
+                    message = "A request names the columns that are written."
+                    yield Hit(node=call, message=message, severity=Severity.HIGH)
+                    break
+
+
+def _first_text(module: Module, flow: Flow, query: ast.expr) -> str:
+    texts = [n for top in flow.trace(query).nodes for n in module.within(top) if isinstance(n, ast.JoinedStr)]
+    for text in texts:
+        if text.values and isinstance(text.values[0], ast.Constant):
+            return str(text.values[0].value)
+    return ""
 
 
 def _kinds(module: Module, flow: Flow, name: ast.expr) -> frozenset[str]:

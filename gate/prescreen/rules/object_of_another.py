@@ -59,12 +59,41 @@ def check(module: Module) -> Iterator[Hit]:
             if call is None:
                 continue
             others = len(handlers) - 1
-            if own or (guarded >= _FEWEST and guarded == others):
+            if own or _others_of_model(module, handler, handlers, asks, call) or (guarded >= _FEWEST and guarded == others):
                 yield Hit(
                     node=call,
                     message="The neighbours of this handler ask whose object it is; this one does not.",
                     severity=Severity.HIGH,
                 )
+
+
+def _others_of_model(
+    module: Module, handler: Handler, handlers: list[Handler], asks: dict[Handler, bool], call: ast.Call
+) -> bool:
+    """True where another handler looks up the same model by its key and compares its owner, none looks it up
+    without, and this one knows who asks.
+    """
+    model = _model(call)
+    if not model or not _knows_user(handler):
+        return False
+    same = [o for o in handlers if o is not handler and _model(_looked_up(module, o)) == model]
+    return bool(same) and all(asks[other] for other in same)
+
+
+def _model(call: ast.Call | None) -> str:
+    """``Task`` of ``session.get(Task, key)``, ``Task.query.get(key)``, ``get_object_or_404(Task, pk=key)``."""
+    if call is None:
+        return ""
+    parts = [*call.args[:1], *(n for n in ast.walk(call.func) if isinstance(n, ast.Name | ast.Attribute))]
+    names = (n.id if isinstance(n, ast.Name) else getattr(n, "attr", "") for n in parts)
+    return next((name for name in names if name[:1].isupper() and not name.isupper()), "")
+
+
+def _knows_user(handler: Handler) -> bool:
+    args = (*handler.args.posonlyargs, *handler.args.args, *handler.args.kwonlyargs)
+    return any(_USER.search(a.arg) for a in args) or any(
+        isinstance(n, ast.Attribute) and n.attr in ("user", "current_user") for n in ast.walk(handler)
+    )
 
 
 def _keys(module: Module, function: Handler) -> list[str]:

@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gate.model.rule import Confidence, Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import response_functions
 from gate.prescreen.python_ast.rule import Hit, rule
@@ -41,6 +42,7 @@ _SESSION = ("flask.session", "flask_login.current_user", "flask.g")
 def check(module: Module) -> Iterator[Hit]:
     """Routes with such paths in a file that uses sessions, without decorator or test."""
     yield from _nobody_checks(module)
+    yield from _open_to_all(module)
     if not module.is_web or not any(
         name.startswith(_SESSION)
         for kind in (ast.Name, ast.Attribute)
@@ -83,6 +85,43 @@ def _nobody_checks(module: Module) -> Iterator[Hit]:
             changes = verb in _CHANGING or (isinstance(methods, list) and bool(_CHANGED & set(methods)))
             if _ADMIN.match(route) and (changes or "delete" in route):
                 yield Hit(node=function, message="Nothing in this file looks who asks.")
+
+
+_WRITING = frozenset({
+    "ModelViewSet", "CreateModelMixin", "UpdateModelMixin", "DestroyModelMixin", "CreateAPIView",
+    "UpdateAPIView", "DestroyAPIView", "ListCreateAPIView", "RetrieveUpdateAPIView",
+    "RetrieveDestroyAPIView", "RetrieveUpdateDestroyAPIView",
+})  # fmt: skip
+_FOR_EVERYBODY = re.compile(
+    r"sign_?up|regist|log_?in|log_?out|token|public|contact|webhook|callback|password|verif|activat|newsletter"
+    r"|subscri|feedback|health|refresh|comment|survey|guest|cart|basket|checkout|anonymous",
+    re.IGNORECASE,
+)
+
+
+def _open_to_all(module: Module) -> Iterator[Hit]:
+    """Views that change every object of a model, and say that anybody may: ``[AllowAny]``, an empty list."""
+    if not module.imports_any("rest_framework"):
+        return
+    for owner in module.all(ast.ClassDef):
+        bases = {getattr(base, "id", getattr(base, "attr", "")) for base in owner.bases}
+        said = {
+            target.id: node
+            for node in owner.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        given = said.get("permission_classes")
+        if given is None or bases.isdisjoint(_WRITING) or _FOR_EVERYBODY.search(owner.name):
+            continue
+        listed = given.value.elts if isinstance(given.value, ast.List | ast.Tuple) else None
+        names = {getattr(item, "id", getattr(item, "attr", "")) for item in listed or ()}
+        limited = any(getattr(n, "name", "") in ("get_queryset", "get_permissions") for n in owner.body)
+        authenticated = "authentication_classes" in said
+        if listed is not None and names <= {"AllowAny"} and not limited and not authenticated:
+            message = "Anybody may change every object of this view."
+            yield Hit(node=given, message=message, severity=Severity.HIGH, confidence=Confidence.MEDIUM)
 
 
 def _decorators(module: Module, function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, bool]:

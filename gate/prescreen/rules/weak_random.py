@@ -15,10 +15,12 @@ import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
+from gate.prescreen.python_ast.call_sites import call_sites
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import says_secret, words_of
+from gate.prescreen.python_ast.stored.statements import written
 
 _CALLS = (
     "random.random",
@@ -64,11 +66,53 @@ def check(module: Module) -> Iterator[Hit]:
         owner = getattr(function, "name", "")
         if owner and says_secret(owner) and not owner.startswith("test"):
             names.append(owner)
+        names += _kept_as(module, call)
         picked = [name for given in call.args for name in flow.trace(given).names]
         if any(says_secret(name) for name in names) and not any("user_agent" in p for p in picked):
             drawn = any(name.rpartition(".")[2] in _ALPHABETS for name in picked)
             level = Severity.HIGH if drawn or any(_OPENS.search(words_of(name)) for name in names) else None
             yield Hit(node=call, message="A secret is made with predictable numbers.", severity=level)
+
+
+def _kept_as(module: Module, call: ast.Call) -> Iterator[str]:
+    """The names under which what it was drawn for is kept: columns, attributes, keywords, keys; also what the
+    function around gives back, where that is kept in this file.
+    """
+    statement = module.statement_of(call)
+    values: list[ast.AST] = []
+    if isinstance(statement, ast.Assign):
+        names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+        function = module.function_of(call)
+        values = [
+            n for n in module.all(ast.Name)
+            if n.id in names and isinstance(n.ctx, ast.Load) and module.function_of(n) is function
+        ]  # fmt: skip
+    around = module.function_of(call)
+    if isinstance(statement, ast.Return) or any(isinstance(module.parents.get(v), ast.Return) for v in values):
+        values += module.kept("call sites", call_sites).get(around, ()) if around is not None else ()
+    for value in values[:_USES]:
+        yield from _place_of(module, value)
+
+
+def _place_of(module: Module, value: ast.AST) -> Iterator[str]:
+    """``code`` in ``execute("... SET reset_token = ?", (code, mail))``, ``user.otp = code``, ``f(token=code)``."""
+    up = module.parents.get(value)
+    if isinstance(up, ast.keyword) and up.arg:
+        yield up.arg
+    elif isinstance(up, ast.Assign) and up.value is value:
+        yield from (t.attr for t in up.targets if isinstance(t, ast.Attribute))
+        yield from (module.text_of(t.slice) or "" for t in up.targets if isinstance(t, ast.Subscript))
+    elif isinstance(up, ast.Dict):
+        keys = (k for k, v in zip(up.keys, up.values, strict=True) if v is value and k is not None)
+        yield from (module.text_of(key) or "" for key in keys)
+    elif isinstance(up, ast.Tuple | ast.List) and value in up.elts:
+        call = module.parents.get(up)
+        text = module.text_of(call.args[0]) if isinstance(call, ast.Call) and call.args else None
+        place = up.elts.index(value)  # type: ignore[arg-type]
+        yield from (one.column for one in written(text or "") if one.slot == place)
+
+
+_USES = 20
 
 
 def _named(module: Module, call: ast.AST) -> Iterator[str]:
