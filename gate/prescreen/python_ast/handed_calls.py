@@ -12,7 +12,9 @@ from typing import Final
 
 from gate.prescreen.python_ast.module import Module
 
-_OF_TASKS: Final = frozenset({"delay", "s", "si", "signature", "delay_on_commit", "kiq", "defer", "defer_async"})
+_OF_TASKS: Final = frozenset(
+    {"delay", "s", "si", "signature", "delay_on_commit", "kiq", "defer", "defer_async"}
+)
 """Methods of a task that take its arguments as they are."""
 _LATER: Final = frozenset({"apply_async", "send_with_options", "apply", "apply_async_on_commit"})
 """Methods of a task that take its arguments as ``args=[...]``, ``kwargs={...}``."""

@@ -7,7 +7,6 @@ import ast
 from gate.prescreen.python_ast.allowed_values import is_one_of
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import is_django_view, is_route, is_tool, takes_number
-from gate.prescreen.python_ast.stored.reads import STORED_CALLS, kinds_stored
 from gate.prescreen.python_ast.sources import (
     CALL_SOURCES,
     ENVIRONMENT,
@@ -29,6 +28,7 @@ from gate.prescreen.python_ast.sources import (
     REQUEST_STEMS,
     VERBS,
 )
+from gate.prescreen.python_ast.stored.reads import STORED_CALLS, kinds_stored
 
 
 class Origins:

@@ -33,8 +33,8 @@ from gate.prescreen.python_ast.harmless import BY_VALUE, VALUE_WORDS, is_harmles
 from gate.prescreen.python_ast.imported_files import imported_files, imported_texts, imports_of
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
-from gate.prescreen.python_ast.stored.tree import STORED_SINKS, stored_by
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules, plugin_rules
+from gate.prescreen.python_ast.stored.tree import STORED_SINKS, stored_by
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import Views, make_views
 
@@ -227,16 +227,16 @@ def _in_called_files(views: Views, request: PrescreenRequest, until: float) -> t
     by_path = {view.path: view for view in own}
     told = f"{_CALLED} {_some(sorted({view.path for view in heads}))}."
     return tuple(
-        _findings([(by_path[path], [replace(item, message=f"{item.message} {told}")]) for path, item in fresh])
+        _findings(
+            [(by_path[path], [replace(item, message=f"{item.message} {told}")]) for path, item in fresh]
+        )
     )
 
 
 _CALLED = "The file did not change; what it is given now does, by"
 
 
-def _high(
-    own: Sequence[View], passed: Mapping[str, object], until: float
-) -> list[tuple[str, RuleHit]]:
+def _high(own: Sequence[View], passed: Mapping[str, object], until: float) -> list[tuple[str, RuleHit]]:
     """The severe hits in these files, with what is passed to them."""
     found, _ = _look(own, max(1.0, until - time.monotonic()), {"outside": passed})
     return [
@@ -273,7 +273,9 @@ def _look_twice(
     asked: dict[str, list[str]] = {}
     found, unlooked = _look(views, max(1.0, until - time.monotonic()), imports=imports, asked=asked)
     reading = _reading(views, asked)
-    texts = imported_files([*dict.fromkeys([*_by_value(views, found), *reading])], imports, tree) if views else {}
+    texts = (
+        imported_files([*dict.fromkeys([*_by_value(views, found), *reading])], imports, tree) if views else {}
+    )
     found, unread = _with_callers(found, views, tree, until, texts, everywhere=everywhere)
     found = _with_stored(found, [v for v in views if v.path in reading], tree, until, texts, asked)
     return found, [*unlooked, *(unread if everywhere else ())]

@@ -38,7 +38,11 @@ HTTP_CALLS: Final = (
     *(f"{client}.{verb}" for client in _CLIENTS for verb in _HTTP),
     *("urllib.request.urlopen", "urllib.request.Request", "urllib.request.urlretrieve", "urllib.urlopen"),
     *("urllib2.urlopen", "urllib2.Request", "urllib3.request"),
-    *("tornado.httpclient.AsyncHTTPClient().fetch", "tornado.httpclient.HTTPClient().fetch", "aiohttp.request"),
+    *(
+        "tornado.httpclient.AsyncHTTPClient().fetch",
+        "tornado.httpclient.HTTPClient().fetch",
+        "aiohttp.request",
+    ),
     *("pycurl.Curl().setopt", "urllib.request.build_opener().open", "urllib.request.OpenerDirector().open"),
     *("http.client.HTTPConnection().request", "http.client.HTTPSConnection().request"),
 )

@@ -54,7 +54,9 @@ def check(module: Module) -> Iterator[Hit]:
         for node, column in _written_back(module, function):
             first = min((start_of(test) for test in tested.get(column, ())), default=None)
             if first is not None and first < start_of(node):
-                yield Hit(node=node, message=f"`{column}` is tested, and written back later from what was read.")
+                yield Hit(
+                    node=node, message=f"`{column}` is tested, and written back later from what was read."
+                )
                 break
 
 
@@ -62,7 +64,9 @@ def _compared(module: Module, function: FunctionNode) -> dict[str, list[ast.AST]
     """The counted columns that conditions of the function compare with something that is no constant."""
     found: dict[str, list[ast.AST]] = {}
     for test in module.within(function):
-        if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE):
+        if not isinstance(test, ast.Compare) or not isinstance(
+            test.ops[0], ast.Lt | ast.Gt | ast.LtE | ast.GtE
+        ):
             continue
         for side in (test.left, *test.comparators):
             for column in _columns(module, side):
@@ -92,7 +96,9 @@ def _written_back(module: Module, function: FunctionNode) -> Iterator[tuple[ast.
             for target in node.targets:
                 if isinstance(target, ast.Attribute):
                     yield from ((node, c) for c in _columns(module, node.value) if c == target.attr.lower())
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "execute" and len(node.args) > 1:
+        elif (
+            isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "execute" and len(node.args) > 1
+        ):
             given = node.args[1]
             values = given.elts if isinstance(given, ast.Tuple | ast.List) else []
             for one in written(module.text_of(node.args[0]) or ""):

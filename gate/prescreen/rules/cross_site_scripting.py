@@ -53,12 +53,17 @@ def check(module: Module) -> Iterator[Hit]:
     flow = Flow(module, _CLEAN)
     for call, name in module.calls(*sorted(_RESPONSES)):
         body = module.arg(call, 0, "response", "content", "text", "body", "base", "s")
-        if body is None or _plain(module, call) or not _textual(module, flow, body):
+        if body is None or _plain(module, call):
+            continue
+        if name.endswith(("Markup", "mark_safe")) and _of_filter(module, flow, call, body):
+            yield Hit(
+                node=call, message="What a template's filter is given becomes HTML.", severity=Severity.HIGH
+            )
+            continue
+        if not _textual(module, flow, body):
             continue
         if REQUEST in flow.kinds(body):
             yield Hit(node=call, message=_UNESCAPED, severity=Severity.HIGH)
-        elif name.endswith(("Markup", "mark_safe")) and _of_filter(module, flow, call, body):
-            yield Hit(node=call, message="What a template's filter is given becomes HTML.", severity=Severity.HIGH)
         elif (
             name.endswith(("Markup", "mark_safe"))
             and PARAMETER in flow.kinds(body)
@@ -94,7 +99,12 @@ def _of_filter(module: Module, flow: Flow, call: ast.Call, body: ast.expr) -> bo
         isinstance(n, ast.Call) and getattr(n.func, "attr", "") in _TEXT for n in flow.trace(body).nodes
     )
     first = function.args.args[0].arg
-    return text and first in flow.trace(body).names and PARAMETER in flow.kinds(body) and not _asks_autoescape(function)
+    return (
+        text
+        and first in flow.trace(body).names
+        and PARAMETER in flow.kinds(body)
+        and not _asks_autoescape(function)
+    )
 
 
 def _asks_autoescape(function: ast.AST) -> bool:

@@ -68,10 +68,24 @@ def _columns(module: Module) -> Iterator[Hit]:
         first = _first_text(module, flow, query) if pieces and query is not None else ""
         if first.lstrip().lower().startswith(("update", "insert")):
             for piece in pieces or ():
-                if REQUEST in flow.kinds(piece):
+                if REQUEST in flow.kinds(piece) or _all_keys(module, flow, piece):
                     message = "A request names the columns that are written."
                     yield Hit(node=call, message=message, severity=Severity.HIGH)
                     break
+
+
+def _all_keys(module: Module, flow: Flow, piece: ast.expr) -> bool:
+    """Names made of whatever keys a request has, looked at or not, but for a list of those that may be."""
+    for node in flow.trace(piece).nodes:
+        for inner in module.within(node):
+            if isinstance(inner, ast.ListComp | ast.GeneratorExp):
+                loop = inner.generators[0]
+                listed = any(isinstance(n, ast.In) for test in loop.ifs for n in module.within(test))
+                trace = flow.trace(loop.iter)
+                chosen = any(isinstance(n, ast.Dict | ast.DictComp) for n in trace.nodes)
+                if not listed and not chosen and REQUEST in trace.kinds and isinstance(loop.target, ast.Name):
+                    return True
+    return False
 
 
 def _first_text(module: Module, flow: Flow, query: ast.expr) -> str:

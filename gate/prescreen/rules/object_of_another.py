@@ -59,7 +59,11 @@ def check(module: Module) -> Iterator[Hit]:
             if call is None:
                 continue
             others = len(handlers) - 1
-            if own or _others_of_model(module, handler, handlers, asks, call) or (guarded >= _FEWEST and guarded == others):
+            if (
+                own
+                or _others_of_model(module, handler, handlers, asks, call)
+                or (guarded >= _FEWEST and guarded == others)
+            ):
                 yield Hit(
                     node=call,
                     message="The neighbours of this handler ask whose object it is; this one does not.",

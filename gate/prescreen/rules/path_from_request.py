@@ -77,7 +77,10 @@ def _is_below(module: Module, flow: Flow, path: ast.expr) -> bool:
     """The path is put below a folder of the program's own: what it chooses is meant to stay there."""
     return any(
         isinstance(node, ast.BinOp | ast.JoinedStr)
-        or (isinstance(node, ast.Call) and {"os.path.join", "pathlib.Path().joinpath"} & {*module.names_of(node.func)})
+        or (
+            isinstance(node, ast.Call)
+            and {"os.path.join", "pathlib.Path().joinpath"} & {*module.names_of(node.func)}
+        )
         for node in flow.trace(path).nodes
     )
 

@@ -15,8 +15,8 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
-from gate.prescreen.python_ast.sources import REQUEST
 from gate.prescreen.python_ast.sinks import words_of
+from gate.prescreen.python_ast.sources import REQUEST
 
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
 _LOGGER = re.compile(r"^(?:_?log(?:ger|ging)?|.*_log(?:ger)?)$", re.IGNORECASE)

@@ -88,7 +88,9 @@ def _kept_as(module: Module, call: ast.Call) -> Iterator[str]:
             if n.id in names and isinstance(n.ctx, ast.Load) and module.function_of(n) is function
         ]  # fmt: skip
     around = module.function_of(call)
-    if isinstance(statement, ast.Return) or any(isinstance(module.parents.get(v), ast.Return) for v in values):
+    if isinstance(statement, ast.Return) or any(
+        isinstance(module.parents.get(v), ast.Return) for v in values
+    ):
         values += module.kept("call sites", call_sites).get(around, ()) if around is not None else ()
     for value in values[:_USES]:
         yield from _place_of(module, value)

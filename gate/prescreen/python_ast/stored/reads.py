@@ -105,7 +105,8 @@ class StoredReads:
             if binding.kind not in ("loop", "unpack") or binding.value is None:
                 continue
             target = next(
-                (up for up in (binding.node, *self._module.above(binding.node)) if isinstance(up, ast.Tuple)), None
+                (up for up in (binding.node, *self._module.above(binding.node)) if isinstance(up, ast.Tuple)),
+                None,
             ) or _target_of(binding.node)
             names = [getattr(item, "id", "") for item in getattr(target, "elts", ())]
             rows = self.rows(self._module, binding.value) if node.id in names else None

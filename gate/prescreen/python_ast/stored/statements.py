@@ -15,7 +15,20 @@ from gate.languages.script_guards.sql_grants import Word, words
 _MOST: Final = 4_000
 """Characters of a statement that are read."""
 _AFTER_TABLES: Final = frozenset(
-    {"where", "group", "order", "limit", "having", "union", "on", "using", "set", "returning", "values", "select"}
+    {
+        "where",
+        "group",
+        "order",
+        "limit",
+        "having",
+        "union",
+        "on",
+        "using",
+        "set",
+        "returning",
+        "values",
+        "select",
+    }
 )
 ANY: Final = "*"
 """Every column."""
@@ -151,9 +164,7 @@ def _tables(told: Sequence[Word], at: int) -> tuple[str, ...]:
         word = told[at].text
         if word in _AFTER_TABLES:
             expected = False
-        elif word in ("join", "from"):
-            expected = True
-        elif word == "," and found:
+        elif word in ("join", "from") or (word == "," and found):
             expected = True
         elif expected and (word[:1].isalpha() or word[:1] == "_"):
             name, at = _table(told, at)

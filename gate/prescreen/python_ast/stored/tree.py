@@ -12,7 +12,7 @@ from typing import Final
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test
 from gate.model.change import Tree
-from gate.prescreen.python_ast.outside_calls import candidates_in, callers_of, may_call
+from gate.prescreen.python_ast.outside_calls import callers_of, candidates_in, may_call
 from gate.prescreen.python_ast.stored.writes import StoredWrite
 
 _FILES: Final = 120
