@@ -65,6 +65,8 @@ class Module(Index):
         """What outsiders decide of tables, by column (stored.tree.Stored)."""
         self.asked: set[str] = set()
         """The tables from which something was read that goes to a sink; ``?``: another file may have said."""
+        self.asking = False
+        """A rule asks for whose sinks it counts who writes the database."""
         self.until = math.inf
         """When following values ends (time.process_time): from then on nothing is known of any."""
         self.late = False

@@ -34,7 +34,7 @@ from gate.prescreen.python_ast.imported_files import imported_files, imported_te
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules, plugin_rules
-from gate.prescreen.python_ast.stored.tree import STORED_SINKS, stored_by
+from gate.prescreen.python_ast.stored.tree import STORED_RULES, stored_by
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import Views, make_views
 
@@ -98,23 +98,31 @@ def hits(
 
     Rules that asked for a value's way when it was late (Module.until) are named in ``unfinished``.
     """
-    out: list[tuple[AstRule, Hit]] = []
-    for rule in rules if rules is not None else (*ast_rules(), *plugin_rules()):
-        worst: dict[int, Hit] = {}
+    chosen = [*(rules if rules is not None else (*ast_rules(), *plugin_rules()))]
+    found: dict[str, list[tuple[AstRule, Hit]]] = {}
+    for rule in sorted(chosen, key=lambda one: one.meta.id not in STORED_RULES):
+        module.asking = rule.meta.id in STORED_RULES
         module.late = False
-        for found in rule.check(module):
-            line = getattr(found.node, "lineno", 0)
-            if not line or (rule.weakness and is_dead(module, found.node)):
-                continue
-            hit = found
-            if _rank(rule, hit) > Severity.LOW.rank and is_harmless(module, rule.meta.id, hit.node):
-                hit = replace(hit, severity=Severity.LOW, message=f"{hit.message} {_OWN}")
-            if line not in worst or _rank(rule, hit) > _rank(rule, worst[line]):
-                worst[line] = hit
-        out.extend((rule, worst[line]) for line in sorted(worst))
+        worst = _worst(module, rule)
+        found.setdefault(rule.meta.id, []).extend((rule, worst[line]) for line in sorted(worst))
         if module.late and unfinished is not None:
             unfinished.append(rule.meta.id)
-    return out
+    return [one for rule_id in dict.fromkeys(rule.meta.id for rule in chosen) for one in found[rule_id]]
+
+
+def _worst(module: Module, rule: AstRule) -> dict[int, Hit]:
+    """The worst hit of a rule for each line."""
+    worst: dict[int, Hit] = {}
+    for found in rule.check(module):
+        line = getattr(found.node, "lineno", 0)
+        if not line or (rule.weakness and is_dead(module, found.node)):
+            continue
+        hit = found
+        if _rank(rule, hit) > Severity.LOW.rank and is_harmless(module, rule.meta.id, hit.node):
+            hit = replace(hit, severity=Severity.LOW, message=f"{hit.message} {_OWN}")
+        if line not in worst or _rank(rule, hit) > _rank(rule, worst[line]):
+            worst[line] = hit
+    return worst
 
 
 def _rank(rule: AstRule, hit: Hit) -> int:
@@ -283,7 +291,7 @@ def _look_twice(
 
 def _reading(views: Sequence[View], asked: Mapping[str, Sequence[str]]) -> list[str]:
     """Files in which a value of the database may go to a sink that it can harm."""
-    return [v.path for v in views if asked.get(v.path) and any(word in v.text for word in STORED_SINKS)]
+    return [v.path for v in views if asked.get(v.path)]
 
 
 def _with_stored(
@@ -295,7 +303,7 @@ def _with_stored(
     asked: dict[str, list[str]],
 ) -> _ByView:
     """The same with what requests write into the tables that these files read (stored/)."""
-    if again and texts.get("imported"):  # functions of other files may give rows
+    if any("?" in asked.get(view.path, ()) for view in again) and texts.get("imported"):  # functions of other files may give rows
         _look(again, max(1.0, until - time.monotonic()), {**texts}, asked=asked)
     stored = stored_by({table for view in again for table in asked.get(view.path, ())}, tree) if again else {}
     if not stored:

@@ -83,7 +83,7 @@ def check(module: Module) -> Iterator[Hit]:
     yield from _autoescape(module)
 
 
-_FILTERS = frozenset({"filter", "simple_tag", "template_filter", "app_template_filter", "stringfilter"})
+_FILTERS = frozenset({"filter", "template_filter", "app_template_filter", "stringfilter"})
 _TEXT = frozenset({"sub", "subn", "format", "replace", "join", "linebreaks", "urlize", "strip"})
 
 

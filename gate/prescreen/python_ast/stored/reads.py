@@ -256,11 +256,12 @@ def kinds_stored(module: Module, node: ast.AST) -> frozenset[str]:
         return frozenset()
     reads = stored_reads(module)
     columns = reads.columns(node)
-    if reads.unresolved:
+    if reads.unresolved and module.asking:
         module.asked.add(_UNKNOWN)
     kinds: set[str] = set()
     for table, column in columns:
-        module.asked.add(table)
+        if module.asking:
+            module.asked.add(table)
         known = module.stored.get(table, {})
         kinds.update(known.get(column) or known.get(ANY, ()))
     return frozenset(kinds & OUTSIDERS)

@@ -13,15 +13,23 @@ from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test
 from gate.model.change import Tree
 from gate.prescreen.python_ast.outside_calls import callers_of, candidates_in, may_call
+from gate.prescreen.python_ast.sources import OUTSIDERS
 from gate.prescreen.python_ast.stored.writes import StoredWrite
 
-_FILES: Final = 120
+_FILES: Final = 60
+_CALLERS: Final = 40
 _SECONDS: Final = 20.0
 _WORDS: Final = (
     b"INSERT", b"insert", b"UPDATE", b"update", b".objects", b"session.add", b".add(", b"ModelForm",
     b"Serializer", b".save(",
 )  # fmt: skip
 """One of these stands in a file that writes a database."""
+STORED_RULES: Final = frozenset({
+    "py.sql-built", "py.shell-command", "py.remote-command", "py.dynamic-code", "py.template-injection",
+    "py.cross-site-scripting", "py.path-from-request", "py.upload-name", "py.unsafe-deserialisation",
+    "py.request-forgery", "py.xml-external", "py.ldap-built", "py.xpath-built", "py.nosql-script",
+})  # fmt: skip
+"""Rules for whose sinks it counts who writes what the database gives."""
 STORED_SINKS: Final = (
     ".execute", "shell=True", "os.system", "os.popen", "create_subprocess_", "subprocess.", "render_template_string",
     "from_string(", "Template(", "Markup(", "mark_safe", "SafeString", "eval(", "exec(", "loads(", "yaml.load",
@@ -41,20 +49,31 @@ def stored_by(tables: Iterable[str], tree: Tree) -> Stored:
     if not words:
         return {}
     writers = [(path, text) for path, text in every if _may_write(path, text, words)][:_FILES]
-    passed = callers_of(may_call([path for path, _ in writers], every), dict(writers)).passed
+    writes = _read(writers, {})
+    open_ones = {path for path, one in writes if one.table in wanted and OUTSIDERS.isdisjoint(one.kinds)}
+    if open_ones:  # what they store is given to them by other files
+        some = [(path, text) for path, text in writers if path in open_ones]
+        passed = callers_of(may_call(sorted(open_ones), every)[:_CALLERS], dict(some)).passed
+        again = [(path, text) for path, text in some if path in passed]
+        writes += _read(again, passed) if again else []
+    found: dict[str, dict[str, list[str]]] = {}
+    for path, one in writes:
+        kinds = OUTSIDERS.intersection(one.kinds)
+        if one.table in wanted and kinds:
+            columns = found.setdefault(one.table, {})
+            columns.setdefault(one.column, [*sorted(kinds), f"at {path}:{one.line}"])
+    return found
+
+
+def _read(files: Sequence[tuple[str, bytes]], passed: Mapping[str, object]) -> list[tuple[str, StoredWrite]]:
+    """The writes of these files, each with its file."""
     results = scan_isolated(
         Reader("gate.prescreen.python_ast.stored.writes:read_writes", list[StoredWrite], pure=True),
-        writers,
+        files,
         options={"outside": passed},
         deadline=_SECONDS,
     )
-    found: dict[str, dict[str, list[str]]] = {}
-    for result in results:
-        for one in result.value or ():
-            if one.table in wanted:
-                columns = found.setdefault(one.table, {})
-                columns.setdefault(one.column, [*one.kinds, f"at {result.path}:{one.line}"])
-    return found
+    return [(result.path, one) for result in results for one in result.value or ()]
 
 
 def _may_write(path: str, text: bytes, tables: Sequence[bytes]) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
-from gate.prescreen.python_ast.sources import OUTSIDERS, REQUEST
+from gate.prescreen.python_ast.sources import OUTSIDERS, PARAMETER, REQUEST
 from gate.prescreen.python_ast.stored.reads import stored_reads
 from gate.prescreen.python_ast.stored.statements import ANY, written
 
@@ -21,7 +21,9 @@ _NO_MODEL: Final = frozenset({"Response", "JSONResponse", "HTTPException"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredWrite:
-    """A column that gets what outsiders decide, at a line; ``*`` for every column."""
+    """A column that gets what outsiders decide, or a parameter of the function, at a line; ``*`` for every
+    column.
+    """
 
     table: str
     column: str
@@ -42,7 +44,7 @@ def read_writes(path: str, data: bytes, options: dict[str, object]) -> list[Stor
 def _writes(module: Module) -> Iterator[StoredWrite]:
     flow = Flow(module)
     for table, column, value, line in _values(module):
-        kinds = flow.kinds(value) & OUTSIDERS
+        kinds = flow.kinds(value) & (OUTSIDERS | {PARAMETER})
         if kinds:
             yield StoredWrite(table=table, column=column, kinds=tuple(sorted(kinds)), line=line)
     for table, column, line in _forms(module):
