@@ -346,7 +346,7 @@ class Flow:
         """The arguments that what a call gives back may hold: of a function of this file those it returns."""
         function = called_function(self._module, call)
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        plain = function is not None and not isinstance(function, ast.AsyncFunctionDef | ast.Lambda)
+        plain = function is not None and not isinstance(function, ast.Lambda)
         if function is None or not plain or function in self._inside or len(self._inside) >= _DEEPEST:
             self._cut = self._cut or (function is not None and plain)
             yield from given

@@ -26,7 +26,7 @@ _CLEAN = frozenset({
     "flask.send_from_directory", "django.shortcuts.render", "nh3.clean", "hashlib.sha256",
     "django.http.JsonResponse", "xml.sax.saxutils.escape", "eval", "open", "repr",
     "flask.render_template_string", "django.shortcuts.redirect", "sorted",
-    "django.utils.html.format_html", "django.utils.html.format_html_join",
+    "django.utils.html.format_html", "django.utils.html.format_html_join", ".urlencode",
 })  # fmt: skip
 _RESPONSES = frozenset({
     "flask.make_response", "flask.Response", "django.http.HttpResponse",

@@ -80,7 +80,7 @@ def _all_keys(module: Module, flow: Flow, piece: ast.expr) -> bool:
         for inner in module.within(node):
             if isinstance(inner, ast.ListComp | ast.GeneratorExp):
                 loop = inner.generators[0]
-                listed = any(isinstance(n, ast.In) for test in loop.ifs for n in module.within(test))
+                listed = any(isinstance(n, ast.Compare) for test in loop.ifs for n in module.within(test))
                 trace = flow.trace(loop.iter)
                 chosen = any(isinstance(n, ast.Dict | ast.DictComp) for n in trace.nodes)
                 if not listed and not chosen and REQUEST in trace.kinds and isinstance(loop.target, ast.Name):

@@ -49,7 +49,7 @@ CLEAN: Final = frozenset({
 def check(module: Module) -> Iterator[Hit]:
     """File functions whose path carries text of a request that no test looked at."""
     flow = Flow(module, CLEAN)
-    for call, name in module.calls(*_SINKS):
+    for call, name in (*module.calls(*_SINKS), *_of_unknown_paths(module)):
         paths: list[ast.expr] = [path for path in call.args[:1] if not _is_open_file(module, path)]
         if name.startswith("pathlib.") and isinstance(call.func, ast.Attribute):
             paths = [call.func.value]
@@ -71,6 +71,14 @@ def check(module: Module) -> Iterator[Hit]:
                 yield Hit(node=call, message="A language model decides which file is used.", severity=level)
             break
     yield from _joined(module)
+
+
+def _of_unknown_paths(module: Module) -> Iterator[tuple[ast.Call, str]]:
+    """Methods that only paths have, of what a function of the file gives back."""
+    for call in module.methods("read_text", "read_bytes", "write_text", "write_bytes", "unlink"):
+        names = module.names_of(call.func)
+        if isinstance(call.func, ast.Attribute) and not any(name.startswith("pathlib.") for name in names):
+            yield call, f"pathlib.Path().{call.func.attr}"
 
 
 def _is_below(module: Module, flow: Flow, path: ast.expr) -> bool:
