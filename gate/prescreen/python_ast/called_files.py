@@ -1,7 +1,7 @@
 """Files that a change does not touch, and whose functions it newly gives what outsiders decide.
 
-``store.list_notes(self.get_argument("order"))`` in a changed handler makes the query in ``store.py`` a weakness,
-though not a line of that file changed.
+``store.list_notes(self.get_argument("order"))`` in a changed handler makes the query in ``store.py`` a
+weakness, though not a line of that file changed.
 """
 
 from __future__ import annotations

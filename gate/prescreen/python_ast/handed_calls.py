@@ -1,7 +1,7 @@
 """Calls that somebody else makes later: tasks of a queue, threads, executors, background tasks.
 
-``report.delay(name)`` calls ``report(name)``; so does ``pool.submit(report, name)``. Each becomes a call in its
-own right, at the place where it was handed on.
+``report.delay(name)`` calls ``report(name)``; so does ``pool.submit(report, name)``. Each becomes a call in
+its own right, at the place where it was handed on.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from gate.languages.python_syntax import newer_python
 from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
-from gate.prescreen.interface import Prescreened, PrescreenRequest, View
+from gate.prescreen.interface import Prescreened, PrescreenRequest, View, Views
 from gate.prescreen.outcome import ended
 from gate.prescreen.python_ast.called_files import called_files, passed_by, view_of
 from gate.prescreen.python_ast.dead_code import is_dead
@@ -36,7 +36,7 @@ from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, cand
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules, plugin_rules
 from gate.prescreen.python_ast.stored.tree import STORED_RULES, stored_by
 from gate.prescreen.scope import only_new
-from gate.prescreen.views import Views, make_views
+from gate.prescreen.views import make_views
 
 _COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
@@ -303,7 +303,9 @@ def _with_stored(
     asked: dict[str, list[str]],
 ) -> _ByView:
     """The same with what requests write into the tables that these files read (stored/)."""
-    if any("?" in asked.get(view.path, ()) for view in again) and texts.get("imported"):  # functions of other files may give rows
+    if any("?" in asked.get(view.path, ()) for view in again) and texts.get(
+        "imported"
+    ):  # functions of other files may give rows
         _look(again, max(1.0, until - time.monotonic()), {**texts}, asked=asked)
     stored = stored_by({table for view in again for table in asked.get(view.path, ())}, tree) if again else {}
     if not stored:

@@ -3,8 +3,8 @@
 Two requests at the same time both see enough, and both take it: a voucher is used twice, a balance goes below
 zero.
 
-Let the database decide in one statement (`UPDATE ... SET balance = balance - ? WHERE balance >= ?`, `F()`), or
-lock the row first (`select_for_update`, `with_for_update`, `FOR UPDATE`).
+Let the database decide in one statement (`UPDATE ... SET balance = balance - ? WHERE balance >= ?`,
+`F()`), or lock the row first (`select_for_update`, `with_for_update`, `FOR UPDATE`).
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ _TEXT = frozenset({"sub", "subn", "format", "replace", "join", "linebreaks", "ur
 
 
 def _of_filter(module: Module, flow: Flow, call: ast.Call, body: ast.expr) -> bool:
-    """In a filter or tag of templates: text of its first argument, which any page may hand over, unescaped."""
+    """In a filter of templates: text of its first argument, which any page may hand over, unescaped."""
     function = module.function_of(call)
     marks = getattr(function, "decorator_list", ())
     called = [mark.func if isinstance(mark, ast.Call) else mark for mark in marks]

@@ -60,7 +60,7 @@ def check(module: Module) -> Iterator[Hit]:
 
 
 def _columns(module: Module) -> Iterator[Hit]:
-    """``UPDATE users SET {keys}``, the keys being those of the request: letters alone, and still any column."""
+    """``UPDATE users SET {keys}`` with the keys of the request: letters alone, and still any column."""
     flow = Flow(module)
     for call in module.methods("execute", "exec_driver_sql"):
         query = call.args[0] if call.args else None

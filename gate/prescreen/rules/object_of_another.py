@@ -85,7 +85,7 @@ def _others_of_model(
 
 
 def _model(call: ast.Call | None) -> str:
-    """``Task`` of ``session.get(Task, key)``, ``Task.query.get(key)``, ``get_object_or_404(Task, pk=key)``."""
+    """``Task`` of ``session.get(Task, key)``, ``Task.query.get(key)``, ``get_object_or_404(Task)``."""
     if call is None:
         return ""
     parts = [*call.args[:1], *(n for n in ast.walk(call.func) if isinstance(n, ast.Name | ast.Attribute))]

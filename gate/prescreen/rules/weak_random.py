@@ -97,7 +97,7 @@ def _kept_as(module: Module, call: ast.Call) -> Iterator[str]:
 
 
 def _place_of(module: Module, value: ast.AST) -> Iterator[str]:
-    """``code`` in ``execute("... SET reset_token = ?", (code, mail))``, ``user.otp = code``, ``f(token=code)``."""
+    """``code`` in ``execute("... SET reset_token = ?", (code, mail))``, ``user.otp = code``."""
     up = module.parents.get(value)
     if isinstance(up, ast.keyword) and up.arg:
         yield up.arg
@@ -110,7 +110,7 @@ def _place_of(module: Module, value: ast.AST) -> Iterator[str]:
     elif isinstance(up, ast.Tuple | ast.List) and value in up.elts:
         call = module.parents.get(up)
         text = module.text_of(call.args[0]) if isinstance(call, ast.Call) and call.args else None
-        place = up.elts.index(value)  # type: ignore[arg-type]
+        place = up.elts.index(value)
         yield from (one.column for one in written(text or "") if one.slot == place)
 
 

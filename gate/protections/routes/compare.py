@@ -143,8 +143,8 @@ def _beside(one: Access, had: list[Access]) -> Iterator[Loss]:
 
 
 def _among(one: Access, had: list[Access], base: Side, head: Side) -> Iterator[Loss]:
-    """A new route that asks nobody, in a router that is put beside others of which all routes ask; or below an
-    address (``/admin``) below which all others ask.
+    """A new route that asks nobody, in a router that is put beside others of which all routes ask; or below
+    an address (``/admin``) below which all others ask.
     """
     if is_meant_open(one.route.handler.rpartition(".")[2]) or is_meant_open(one.url):
         return

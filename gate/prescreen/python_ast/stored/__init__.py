@@ -1,1 +1,1 @@
-"""What a program keeps in its database: which requests write it, and where it is read again (second order)."""
+"""What a program keeps in its database: who writes it, and where it is read again (second order)."""

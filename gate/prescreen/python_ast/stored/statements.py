@@ -1,7 +1,7 @@
 """The tables and columns of an SQL statement: what it reads, and which placeholder goes into which column.
 
-Words, signs and texts in their order, as far as ``SELECT``, ``INSERT`` and ``UPDATE`` go; what is not understood
-is left out.
+Words, signs and texts in their order, as far as ``SELECT``, ``INSERT`` and ``UPDATE`` go; what is not
+understood is left out.
 """
 
 from __future__ import annotations

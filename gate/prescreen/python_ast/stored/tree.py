@@ -31,10 +31,11 @@ STORED_RULES: Final = frozenset({
 })  # fmt: skip
 """Rules for whose sinks it counts who writes what the database gives."""
 STORED_SINKS: Final = (
-    ".execute", "shell=True", "os.system", "os.popen", "create_subprocess_", "subprocess.", "render_template_string",
-    "from_string(", "Template(", "Markup(", "mark_safe", "SafeString", "eval(", "exec(", "loads(", "yaml.load",
-    "HTMLResponse", "HttpResponse", "FileResponse", "send_file", "open(", "Path(", "requests.", "httpx.", "aiohttp",
-    "urlopen", ".raw(", ".extra(", "text(", "fromstring(", "redirect(", "import_module(", "format_html",
+    ".execute", "shell=True", "os.system", "os.popen", "create_subprocess_", "subprocess.", ".raw(",
+    "render_template_string", "from_string(", "Template(", "Markup(", "mark_safe", "SafeString", "eval(",
+    "exec(", "loads(", "yaml.load", "HTMLResponse", "HttpResponse", "FileResponse", "send_file", "open(",
+    "Path(", "requests.", "httpx.", "aiohttp", "urlopen", ".extra(", "text(", "fromstring(", "redirect(",
+    "import_module(", "format_html",
 )  # fmt: skip
 """Words of files in which a value of the database may do harm."""
 Stored = Mapping[str, Mapping[str, Sequence[str]]]

@@ -32,7 +32,7 @@ class StoredWrite:
 
 
 def read_writes(path: str, data: bytes, options: dict[str, object]) -> list[StoredWrite]:
-    """What one file stores. Runs in the limited child; ``outside``: what other files pass to its functions."""
+    """What one file stores. Runs in the limited child; ``outside``: what other files pass to it."""
     from gate.prescreen.python_ast.scanner import parse
 
     module = parse(path, data)

@@ -55,7 +55,9 @@ def route():
 )
 def test_a_task_is_given_what_the_request_says(call: str, line: int) -> None:
     told = levels({"app/tasks.py": TASKS, "app/routes.py": ROUTES.format(call=call)})
-    assert [key for key, level in told.items() if level == "high"] == [f"py.shell-command app/tasks.py:{line}"]
+    assert [key for key, level in told.items() if level == "high"] == [
+        f"py.shell-command app/tasks.py:{line}"
+    ]
 
 
 @pytest.mark.parametrize(

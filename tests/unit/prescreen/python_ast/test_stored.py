@@ -64,7 +64,7 @@ def found(body: str, writer: str = STORED) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("rule", "body"),
     [
-        ("py.shell-command", ROW + 'subprocess.run(f"ping {row[\'host\']}", shell=True)'),
+        ("py.shell-command", ROW + "subprocess.run(f\"ping {row['host']}\", shell=True)"),
         ("py.shell-command", ROW + 'subprocess.run("ping " + row[1], shell=True)'),
         ("py.shell-command", ROW + 'label, host = row\n    subprocess.run("ping " + host, shell=True)'),
         ("py.shell-command", ROW + 'subprocess.run("ping " + dict(row).get("host"), shell=True)'),
@@ -76,7 +76,8 @@ def found(body: str, writer: str = STORED) -> dict[str, str]:
         ),
         (
             "py.shell-command",
-            'for row in db.execute("SELECT * FROM devices"):\n        subprocess.run("ping " + row["host"], shell=True)',
+            """for row in db.execute("SELECT * FROM devices"):
+        subprocess.run("ping " + row["host"], shell=True)""",
         ),
     ],
 )
@@ -160,12 +161,14 @@ def test_objects_of_models_are_rows(value: str, check: str, lines: list[int]) ->
 
 def test_a_form_of_django_writes_its_fields() -> None:
     base = {
-        "blog/forms.py": "from django import forms\nfrom blog.models import Doc\n\n\nclass DocForm(forms.ModelForm):\n"
+        "blog/forms.py": "from django import forms\nfrom blog.models import Doc\n\n\n"
+        "class DocForm(forms.ModelForm):\n"
         "    class Meta:\n        model = Doc\n        fields = ['name']\n",
     }
     view = (
         "from pathlib import Path\nfrom django.http import FileResponse\n"
-        "from django.shortcuts import get_object_or_404\nfrom blog.models import Doc\n\nMEDIA = Path('/srv/media')\n"
+        "from django.shortcuts import get_object_or_404\nfrom blog.models import Doc\n\n"
+        "MEDIA = Path('/srv/media')\n"
         "\n\ndef download(request, pk):\n    doc = get_object_or_404(Doc, pk=pk)\n"
         "    return FileResponse(open(MEDIA / doc.{column}, 'rb'))\n"
     )
