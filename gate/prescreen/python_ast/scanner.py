@@ -34,7 +34,8 @@ from gate.prescreen.python_ast.imported_files import imported_files, imported_te
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.outside_calls import SINK_WORDS, callers_of, candidates, may_call
 from gate.prescreen.python_ast.rule import AstRule, Hit, ast_rules, plugin_rules
-from gate.prescreen.python_ast.stored.tree import STORED_RULES, stored_by
+from gate.prescreen.python_ast.stored.reads import stored_reads
+from gate.prescreen.python_ast.stored.tree import STORED_RULES, places, stored_by
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
 
@@ -167,10 +168,21 @@ def _found(module: Module, rule: AstRule, hit: Hit) -> RuleHit:
         message=hit.message,
         first=first,
         last=last,
-        evidence={key: value[:200] for key, value in hit.evidence.items()},
+        evidence={key: value[:200] for key, value in {**hit.evidence, **_stored(module, hit)}.items()},
         way=Flow(module).way(hit.node)[-_STEPS:] if followed else (),
         expression=_expression(hit.node) if followed and isinstance(hit.node, ast.expr) else "",
     )
+
+
+def _stored(module: Module, hit: Hit) -> dict[str, str]:
+    """Which column a value of the hit was read from, and where a request writes it."""
+    if not module.stored or not isinstance(hit.node, ast.Call):
+        return {}
+    flow, reads = Flow(module), stored_reads(module)
+    given = [*hit.node.args, *(keyword.value for keyword in hit.node.keywords), hit.node.func]
+    columns = [column for part in given for node in flow.trace(part).nodes for column in reads.columns(node)]
+    said = next(places(module.stored, dict.fromkeys(columns)), "")
+    return {"stored": said} if said else {}
 
 
 _EXPRESSION = 2_000

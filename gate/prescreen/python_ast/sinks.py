@@ -129,6 +129,8 @@ def word_list(module: Module, first: ast.expr) -> ast.List | ast.Tuple | None:
         bindings = module.bindings_of(first)
         once = len(bindings) == 1 and bindings[0].kind == "assign" and first.id not in module.changed_names
         first = bindings[0].value if once and bindings[0].value is not None else first
+    while isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add):  # [program] + options
+        first = first.left
     if isinstance(first, ast.Call):
         function = called_function(module, first)
         ends = module.returns_of(function) if function is not None else []

@@ -6,6 +6,7 @@ another function to whoever pairs functions; what it answers to is the same addr
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -29,6 +30,12 @@ _BY_FILE: Final = (".py", ".java", ".kt", ".cs")
 _ALIKE: Final = 0.6
 _ROUTERS: Final = 2
 """Other routers, or routes below one address, that make a rule."""
+_DOORS: Final = re.compile(
+    r"log_?in|log_?out|sign|regist|token|session|refresh|oauth|auth|public|health|status|webhook|callback"
+    r"|ping|metrics|verif|reset|password|docs|version|invit|join|captcha|contact",
+    re.IGNORECASE,
+)
+"""Words of what has to answer before somebody is known, or whoever asks."""
 _INNER: Final = frozenset({
     "admin", "internal", "staff", "backoffice", "back-office", "manage", "management", "moderation", "ops",
 })  # fmt: skip
@@ -146,7 +153,8 @@ def _among(one: Access, had: list[Access], base: Side, head: Side) -> Iterator[L
     """A new route that asks nobody, in a router that is put beside others of which all routes ask; or below
     an address (``/admin``) below which all others ask.
     """
-    if is_meant_open(one.route.handler.rpartition(".")[2]) or is_meant_open(one.url):
+    said = f"{one.url} {one.route.handler}"
+    if is_meant_open(one.route.handler.rpartition(".")[2]) or is_meant_open(one.url) or _DOORS.search(said):
         return
     first = one.url.partition("/")[0]
     below = [old for old in had if first in _INNER and old.url.partition("/")[0] == first]

@@ -263,5 +263,5 @@ def kinds_stored(module: Module, node: ast.AST) -> frozenset[str]:
         if module.asking:
             module.asked.add(table)
         known = module.stored.get(table, {})
-        kinds.update(known.get(column) or known.get(ANY, ()))
+        kinds.update(known[column] if column in known else known.get(ANY, ()))
     return frozenset(kinds & OUTSIDERS)

@@ -13,15 +13,15 @@ from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test
 from gate.model.change import Tree
 from gate.prescreen.python_ast.outside_calls import callers_of, candidates_in, may_call
-from gate.prescreen.python_ast.sources import OUTSIDERS
-from gate.prescreen.python_ast.stored.writes import StoredWrite
+from gate.prescreen.python_ast.sources import OUTSIDERS, PARAMETER
+from gate.prescreen.python_ast.stored.writes import NO_TEXT, StoredWrite
 
 _FILES: Final = 60
 _CALLERS: Final = 40
 _SECONDS: Final = 20.0
 _WORDS: Final = (
     b"INSERT", b"insert", b"UPDATE", b"update", b".objects", b"session.add", b".add(", b"ModelForm",
-    b"Serializer", b".save(",
+    b"Serializer", b".save(", b"models.Model", b"Mapped[", b"Column(",
 )  # fmt: skip
 """One of these stands in a file that writes a database."""
 STORED_RULES: Final = frozenset({
@@ -51,18 +51,22 @@ def stored_by(tables: Iterable[str], tree: Tree) -> Stored:
         return {}
     writers = [(path, text) for path, text in every if _may_write(path, text, words)][:_FILES]
     writes = _read(writers, {})
-    open_ones = {path for path, one in writes if one.table in wanted and OUTSIDERS.isdisjoint(one.kinds)}
+    open_ones = {path for path, one in writes if one.table in wanted and PARAMETER in one.kinds}
     if open_ones:  # what they store is given to them by other files
         some = [(path, text) for path, text in writers if path in open_ones]
         passed = callers_of(may_call(sorted(open_ones), every)[:_CALLERS], dict(some)).passed
         again = [(path, text) for path, text in some if path in passed]
         writes += _read(again, passed) if again else []
+    numbers = {(one.table, one.column) for _, one in writes if NO_TEXT in one.kinds}
     found: dict[str, dict[str, list[str]]] = {}
     for path, one in writes:
         kinds = OUTSIDERS.intersection(one.kinds)
-        if one.table in wanted and kinds:
+        if one.table in wanted and kinds and (one.table, one.column) not in numbers:
             columns = found.setdefault(one.table, {})
             columns.setdefault(one.column, [*sorted(kinds), f"at {path}:{one.line}"])
+    for table, column in numbers:
+        if table in found:
+            found[table][column] = [NO_TEXT]
     return found
 
 
@@ -88,5 +92,5 @@ def places(stored: Stored, columns: Iterable[tuple[str, str]]) -> Iterator[str]:
     """``comments.body, written at shop/catalog.py:24`` for each column that outsiders decide."""
     for table, column in columns:
         said = stored.get(table, {}).get(column) or stored.get(table, {}).get("*")
-        if said:
+        if said and said[-1].startswith("at "):
             yield f"{table}.{column}, written {said[-1]}"

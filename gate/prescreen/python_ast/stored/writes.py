@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,12 @@ from gate.prescreen.python_ast.stored.statements import ANY, written
 _STATEMENTS: Final = frozenset({"execute", "executemany", "fetchrow", "fetchval", "fetch_one"})
 _MAKING: Final = frozenset({"create", "acreate", "update", "get_or_create", "update_or_create", "values"})
 _TABLES: Final = frozenset({"insert", "update"})
+NO_TEXT: Final = "no text"
+"""Instead of a kind: the column holds no text, whoever writes it."""
+_NO_TEXT: Final = re.compile(
+    r"(?:Positive|Big|Small|Auto)*(?:Integer|Date|DateTime|Time|Boolean|Float|Decimal|Duration|UUID|ForeignKey"
+    r"|OneToOne)(?:Field)?|ForeignKey|OneToOneField|Numeric|int|bool|float|datetime|date"
+)
 _NO_MODEL: Final = frozenset({"Response", "JSONResponse", "HTTPException"})
 
 
@@ -47,6 +54,8 @@ def _writes(module: Module) -> Iterator[StoredWrite]:
         kinds = flow.kinds(value) & (OUTSIDERS | {PARAMETER})
         if kinds:
             yield StoredWrite(table=table, column=column, kinds=tuple(sorted(kinds)), line=line)
+    for table, column, line in _no_texts(module):
+        yield StoredWrite(table=table, column=column, kinds=(NO_TEXT,), line=line)
     for table, column, line in _forms(module):
         yield StoredWrite(table=table, column=column, kinds=(REQUEST,), line=line)
 
@@ -114,6 +123,25 @@ def _owner(module: Module, expr: ast.expr) -> str:
             return str(getattr(model, "id", getattr(model, "attr", ""))).lower()
     rows = stored_reads(module).rows(module, expr)
     return rows.tables[0] if rows is not None else ""
+
+
+def _no_texts(module: Module) -> Iterator[tuple[str, str, int]]:
+    """Columns of models that hold numbers, dates and keys: ``models.DateField()``, ``Mapped[int]``."""
+    for owner in module.all(ast.ClassDef):
+        for node in owner.body:
+            if not isinstance(node, ast.Assign | ast.AnnAssign):
+                continue
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            parts: list[ast.AST] = [node.annotation] if isinstance(node, ast.AnnAssign) else []
+            if isinstance(node.value, ast.Call):
+                parts += [node.value.func, *node.value.args[:2]]
+            names = {
+                n.id if isinstance(n, ast.Name) else getattr(n, "attr", "")
+                for p in parts
+                for n in ast.walk(p)
+            }
+            if isinstance(target, ast.Name) and any(_NO_TEXT.fullmatch(name) for name in names):
+                yield owner.name.lower(), target.id.lower(), node.lineno
 
 
 def _forms(module: Module) -> Iterator[tuple[str, str, int]]:

@@ -191,3 +191,23 @@ def test_statements() -> None:
         Written("t", "b", "name"),
     ]
     assert written("SELECT 1") == written("INSERT INTO t VALUES") == written("") == []
+
+
+def test_a_column_that_holds_no_text_is_nobodys() -> None:
+    base = {
+        "blog/models.py": "from django.db import models\n\n\nclass Doc(models.Model):\n"
+        "    name = models.CharField(max_length=9)\n    day = models.DateField()\n",
+        "blog/forms.py": "from django import forms\nfrom blog.models import Doc\n\n\n"
+        "class DocForm(forms.ModelForm):\n    class Meta:\n        model = Doc\n        fields = '__all__'\n",
+    }
+    view = (
+        "import subprocess\nfrom blog.models import Doc\n\n\n"
+        "def show(request, pk):\n    doc = Doc.objects.get(pk=pk)\n"
+        "    subprocess.run('cal ' + str(doc.{column}), shell=True)\n"
+    )
+    assert (
+        levels({**base, "blog/v.py": view.format(column="name")}, base)["py.shell-command blog/v.py:7"]
+        == "high"
+    )
+    told = levels({**base, "blog/v.py": view.format(column="day")}, base)
+    assert "high" not in told.values()
