@@ -72,7 +72,8 @@ def test_structure(tmp_path: Path, statement: str, escapes: bool, read: bool) ->
     node = Path(wheel.__file__).parent / "bin" / "node"
     program = (
         f"import {{ statements, structured }} from {json.dumps(str(DRIVER / 'javascript_statements.mjs'))};"
-        f"statements.push({{ text: {json.dumps(statement)}, escapes: {json.dumps(escapes)} }}); console.log(structured('mark') !== '');"
+        f"statements.push({{ text: {json.dumps(statement)}, escapes: {json.dumps(escapes)} }});"
+        "console.log(structured('mark') !== '');"
     )
     done = subprocess.run(
         [node, "--input-type=module", "-e", program],
