@@ -132,6 +132,11 @@ class _Template:
             self._control = ours
         return self._control
 
+    def forget(self) -> None:
+        """In a fork of this process: the template is the other's, and ends with that."""
+        self._lock = threading.Lock()
+        self._child = self._control = None
+
     def close(self) -> None:
         """End the template; what it forked ends with its sandbox."""
         with self._lock:
@@ -159,3 +164,4 @@ def _popen(words: Sequence[str], descriptor: int) -> subprocess.Popen[bytes]:
 
 _TEMPLATE: Final = _Template()
 atexit.register(_TEMPLATE.close)
+os.register_at_fork(after_in_child=_TEMPLATE.forget)

@@ -139,3 +139,15 @@ def test_the_template_ends_with_the_process_that_asked(tmp_path: Path) -> None:
     words = [sys.executable, "-c", program, str(tmp_path / "trace")]
     done = subprocess.run(words, cwd=REPOSITORY, stdout=subprocess.PIPE, check=False, timeout=60)
     until(lambda: not Path(f"/proc/{int(done.stdout)}").exists())
+
+
+def test_a_fork_of_this_process_leaves_its_template_alone() -> None:
+    own = supervisors._TEMPLATE
+    own._open()
+    pid = os.fork()
+    if pid == 0:
+        own.close()
+        os._exit(0 if own._control is None else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert own._child is not None
+    assert own._child.poll() is None
