@@ -22,6 +22,7 @@ from gate.prescreen.scanners import (
     identities,
     imports,
     infrastructure,
+    injection,
     machine,
     named,
     opaque,
@@ -68,6 +69,8 @@ def catalogue() -> Iterator[tuple[RuleMeta, str]]:
         yield meta, guarded_scripts.PAGES[meta.id].strip()
     for meta in digest_grants.RULES:
         yield meta, digest_grants.PAGES[meta.id].strip()
+    for meta in injection.RULES:
+        yield meta, injection.PAGES[meta.id].strip()
     for meta in protections.RULES:
         yield meta, protections.PAGES[meta.id].strip()
     for meta in secret_uses.RULES:

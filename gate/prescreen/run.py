@@ -31,6 +31,7 @@ from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.identities import Identities
 from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
+from gate.prescreen.scanners.injection import Injection
 from gate.prescreen.scanners.machine import Machine
 from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
@@ -70,6 +71,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Identities(),
         Imports(),
         Infrastructure(),
+        Injection(),
         Machine(),
         NamedThings(),
         Ordered(),

@@ -1,0 +1,263 @@
+"""Conditions: for what a value is safe once they hold, or do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from gate.taint.names import BEGINS, MATCHES, MEMBERS, REFUSES, VALIDATES
+from gate.taint.program import Node
+from gate.taint.values import ALL, Atom, Tags, Value
+
+Facts = dict[Atom, Tags]
+_EQUAL: Final = frozenset({"==", "===", "eq?"})
+_OTHER: Final = frozenset({"!=", "!==", "<>"})
+_EVERYTHING: Final = frozenset({ALL})
+_NULL: Final = frozenset({"null", "undefined", "nil", "none", "''", '""', "", "NULL", "None"})
+_PLACE: Final = frozenset({"path", "ssrf", "redirect"})
+_ADDRESS: Final = re.compile(r"https?://[^/\s]+/|/[^/\\]")
+_LOOSE: Final = re.compile(r"(?<!\\)\.[*+]|\[\^|\\S[*+]|(?<!\\)\.\{")
+
+
+class Conditions:
+    """Reads the conditions of one place. ``value`` evaluates an expression there; ``known``: what stands behind
+    a name that holds an answer.
+    """
+
+    def __init__(
+        self, value: Callable[[Node], Value], known: Mapping[str, tuple[Facts, Facts]]
+    ) -> None:
+        self._value = value
+        self._known = known
+
+    def facts(self, node: Node, holds: bool) -> Facts:
+        """What is safe for what where the condition holds, or where it does not."""
+        if node.kind == "not":
+            return self.facts(node.parts[0], not holds)
+        if node.kind in ("and", "or"):
+            many = [self.facts(part, holds) for part in node.parts]
+            return all_of(many) if holds == (node.kind == "and") else any_of(many)
+        if node.kind == "test":
+            return self._test(node, holds)
+        if node.kind == "call":
+            return self._call(node, holds)
+        if node.kind == "name":
+            pair = self._known.get(node.text)
+            return pair[0 if holds else 1] if pair else {}
+        if node.kind == "index" and holds:
+            return self._member_of(self._value(node.parts[0]), self._value(node.parts[1]))
+        if node.kind == "assign" and len(node.parts) > 1:
+            return self.facts(node.parts[1], holds)
+        if node.kind in ("block", "any") and node.parts:
+            return self.facts(node.parts[-1], holds)
+        if node.kind == "member" and node.text in ("ok", "success", "isPresent", "valid", "Success"):
+            return self.facts(node.parts[0], holds) if node.parts else {}
+        return {}
+
+    def _test(self, node: Node, holds: bool) -> Facts:
+        sign = node.text
+        if len(node.parts) < 2:
+            return {}
+        left, right = node.parts[0], node.parts[1]
+        if sign in ("in", "!in"):
+            return self._member_of(self._value(right), self._value(left)) if holds == (sign == "in") else {}
+        if sign in ("=~", "!~"):
+            return self._matched(right, self._value(left)) if holds == (sign == "=~") else {}
+        equal = sign in _EQUAL
+        if left.kind == "test" and left.text == "typeof":
+            fits = equal == holds and (equal or sign in _OTHER)
+            kind = right.text.strip("'\"")
+            safe = _EVERYTHING if kind in ("number", "boolean", "bigint") else frozenset({"nosql", "mass"})
+            return _all(self._value(left.parts[0]), safe) if fits else {}
+        if left.kind in ("call",) and right.kind in ("const", "test", "name"):
+            asked = self._place_of(left, right, sign, holds)
+            if asked is not None:
+                return asked
+        if left.kind == "name" and right.kind in ("const", "name") and left.text in self._known and _is_null(right):
+            positive = (sign in _OTHER) == holds
+            return self._known[left.text][0 if positive else 1]
+        if not equal and sign not in _OTHER:
+            return {}
+        if equal != holds:
+            return {}
+        for one, other in ((left, right), (right, left)):
+            if other.kind == "const" and (other.text.strip("'\"") in _NULL or other.text in _NULL):
+                return {}
+            given, asked_of = self._value(one), self._value(other)
+            if given.atoms and not asked_of.atoms:
+                return _all(given, _EVERYTHING)
+        return {}
+
+    def _place_of(self, call: Node, other: Node, sign: str, holds: bool) -> Facts | None:
+        """``list.indexOf(x) !== -1`` and its like: whether it is a member; None for other comparisons."""
+        said = other.text.strip("'\"")
+        name = _last(call)
+        is_minus = other.kind == "test" or said in ("-1", "")
+        if name in ("indexof", "strpos", "array_search", "stripos", "findindex", "search"):
+            if sign in (">=", ">"):
+                positive = True
+            elif sign == "<":
+                positive = False
+            elif said == "0" and sign in _EQUAL | _OTHER:
+                return self._begins(call, holds == (sign in _EQUAL))
+            elif is_minus or said == "false":
+                positive = sign in _OTHER
+            else:
+                return None
+            return self._call(call, holds == positive)
+        if said in ("true", "True", "1"):
+            return self.facts(call, holds == (sign in _EQUAL))
+        if said in ("false", "False", "0"):
+            return self.facts(call, holds != (sign in _EQUAL))
+        if _is_null(other) and (MEMBERS.__contains__(name) or name in MATCHES or VALIDATES.search(name)):
+            return self._call(call, holds == (sign in _OTHER))
+        return None
+
+    def _call(self, node: Node, holds: bool) -> Facts:
+        name, raw = _last(node), node.parts[0].text if node.parts else ""
+        receiver, given = self._parts(node)
+        values = [self._value(one) for one in given if one.kind != "function"]
+        if name in BEGINS:
+            return self._begins(node, holds)
+        if name in MATCHES:
+            facts = self._match(node, receiver, given)
+            if facts is not None:
+                return facts if holds else {}
+        if name in ("isnan",):
+            return {} if holds else _every(values, _EVERYTHING)
+        if name in ("isinteger", "is_numeric", "ctype_digit", "is_int", "ctype_alnum", "ctype_alpha", "isfinite",
+                    "isnumeric", "tryparse", "isdigit", "isdigits"):  # fmt: skip
+            return _every(values, _EVERYTHING) if holds else {}
+        if name in ("is_string",):
+            return _every(values, frozenset({"nosql"})) if holds else {}
+        if name in ("equals", "equalsignorecase", "eql?", "equalfold", "hash_equals", "timingsafeequal"):
+            both = [*([self._value(receiver)] if receiver is not None else []), *values]
+            return _every(both, _EVERYTHING) if holds and any(not one.atoms for one in both) else {}
+        if name in MEMBERS:
+            return self._member(receiver, given, values, holds)
+        if name == "islocal" and holds:
+            return _every(values, frozenset({"path"}))
+        if name in ("any", "some", "any?", "anymatch", "contains", "exists", "first") and receiver is not None:
+            inner = next((one for one in given if one.kind == "function"), None)
+            if inner is not None and holds and not self._value(receiver).atoms:
+                return self._any_equal(inner)
+        if REFUSES.search(raw):
+            return {} if holds else _every(values, _EVERYTHING)
+        if VALIDATES.search(raw):
+            own = [self._value(receiver)] if receiver is not None else []
+            return _every([*values, *own], _EVERYTHING) if holds else {}
+        return {}
+
+    def _any_equal(self, function: Node) -> Facts:
+        """``list.some(x => x === value)``."""
+        body = function.parts[-1] if function.parts else None
+        while body is not None and body.kind in ("return", "block") and body.parts:
+            body = body.parts[-1]
+        return self.facts(body, True) if body is not None else {}
+
+    def _parts(self, node: Node) -> tuple[Node | None, list[Node]]:
+        callee = node.parts[0]
+        return (callee.parts[0] if callee.kind == "member" and callee.parts else None), node.parts[1:]
+
+    def _member(self, receiver: Node | None, given: list[Node], values: list[Value], holds: bool) -> Facts:
+        own = self._value(receiver) if receiver is not None else None
+        if own is not None and own.atoms and len(given) == 1:
+            text = values[0].const if values else None
+            if text is not None and not holds and (".." in text or text in ("/", "\\", "\0")):
+                return _all(own, frozenset({"path"}))
+            return {}
+        if own is not None and not own.atoms and len(values) == 1:
+            return _every(values, _EVERYTHING) if holds else {}
+        tainted = [one for one in values if one.atoms]
+        if len(values) > 1 and len(tainted) == 1:
+            text = next((one.const for one in values if one.const is not None), None)
+            if text is not None and values[0].atoms and values[1].const == text:  # strings.Contains(x, "..")
+                safe = frozenset({"path"}) if ".." in text else frozenset()
+                return _all(tainted[0], safe) if not holds and safe else {}
+            return _all(tainted[0], _EVERYTHING) if holds else {}
+        if len(given) == 1 and given[0].kind == "index" and holds:  # isset($map[$x])
+            return self.facts(given[0], True)
+        return {}
+
+    def _begins(self, node: Node, holds: bool) -> Facts:
+        receiver, given = self._parts(node)
+        asked = [*([receiver] if receiver is not None else []), *given]
+        values = [self._value(one) for one in asked]
+        subject = next((one for one in values if one.atoms), None)
+        if subject is None:
+            return {}
+        other = next((one for one in values if not one.atoms and (one.const is not None or one is not subject)), None)
+        start = other.const if other is not None else None
+        if other is None:
+            return {}
+        if start is None:
+            return _all(subject, _PLACE) if holds else {}
+        if ".." in start:
+            return {} if holds else _all(subject, frozenset({"path"}))
+        if start in ("/", "\\") and not holds:
+            return {}
+        if start == "//" and not holds:
+            return _all(subject, frozenset({"redirect"}))
+        return _all(subject, _PLACE) if holds and _ADDRESS.match(start) else {}
+
+    def _match(self, node: Node, receiver: Node | None, given: list[Node]) -> Facts | None:
+        nodes = [*([receiver] if receiver is not None else []), *given]
+        values = [self._value(one) for one in nodes]
+        subject = next((one for one in values if one.atoms), None)
+        if subject is None:
+            return None
+        text = next((one.const for one in values if one.const is not None and one is not subject), None)
+        whole = _last(node) in ("matches",)
+        return _by_pattern(subject, text, whole=whole)
+
+    def _matched(self, node: Node, subject: Value) -> Facts:
+        return _by_pattern(subject, self._value(node).const, whole=False)
+
+    def _member_of(self, holder: Value, key: Value) -> Facts:
+        return _all(key, _EVERYTHING) if key.atoms and not holder.atoms else {}
+
+
+def _by_pattern(subject: Value, text: str | None, *, whole: bool) -> Facts:
+    """What a regular expression leaves: all of the text has to fit it, and no sign stands for any."""
+    if text is None:
+        return _all(subject, _EVERYTHING)
+    plain = text.strip("/")
+    bounded = whole or (("^" in plain or r"\A" in plain) and ("$" in plain or r"\z" in plain.lower()))
+    return _all(subject, _EVERYTHING) if bounded and not _LOOSE.search(plain) else {}
+
+
+def _is_null(node: Node) -> bool:
+    return node.text.strip("'\"") in _NULL or node.text in _NULL
+
+
+def _last(node: Node) -> str:
+    return (node.parts[0].text if node.parts else "").lower()
+
+
+def _all(value: Value, safe: Tags) -> Facts:
+    return dict.fromkeys(value.whole(), safe)
+
+
+def _every(values: Iterable[Value], safe: Tags) -> Facts:
+    return {atom: safe for value in values for atom in value.whole()}
+
+
+def all_of(many: Iterable[Facts]) -> Facts:
+    """Several that hold at once."""
+    found: Facts = {}
+    for facts in many:
+        for atom, safe in facts.items():
+            found[atom] = found.get(atom, frozenset()) | safe
+    return found
+
+
+def any_of(many: list[Facts]) -> Facts:
+    """What holds whichever of them does."""
+    if not many:
+        return {}
+    return {
+        atom: safe
+        for atom in many[0]
+        if (safe := frozenset.intersection(*(one.get(atom, frozenset()) for one in many)))
+    }

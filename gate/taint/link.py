@@ -1,0 +1,144 @@
+"""Files together: what outsiders decide of a value is followed back over functions and files to its sources."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from gate.taint.facts import Call, FileFlows, Function, Hit, Taint
+
+_DEEPEST: Final = 7
+_MOST: Final = 400
+Resolve = Callable[[str, Call], list[tuple[str, Function]]]
+"""The functions that a call of a file may be of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A source that reaches a sink. ``way``: path and line of each step, the source's first, the sink's last.
+    ``sure``: through nothing unknown.
+    """
+
+    rule: str
+    path: str
+    hit: Hit
+    kind: str
+    source: str
+    way: tuple[tuple[str, int], ...]
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    path: str
+    taint: Taint
+    safe: frozenset[str]
+    way: tuple[tuple[str, int], ...]
+    stack: tuple[tuple[str, int], ...]
+    """Calls through whose results the way came: their parameters are those of that call."""
+    sure: bool
+
+
+def flows(files: Mapping[str, FileFlows], resolve: Resolve) -> Iterator[Flow]:
+    """Every sink with the first source of each kind that reaches it."""
+    callers: dict[tuple[str, int], list[tuple[str, Call]]] = defaultdict(list)
+    resolved: dict[tuple[str, int], list[tuple[str, Function]]] = {}
+    for path, facts in files.items():
+        for call in facts.calls:
+            found = resolved[path, call.number] = resolve(path, call)
+            for at, function in found:
+                callers[at, function.number].append((path, call))
+    for path, facts in files.items():
+        for hit in facts.hits:
+            yield from _sources(path, hit, files, callers, resolved)
+
+
+def _sources(
+    path: str,
+    hit: Hit,
+    files: Mapping[str, FileFlows],
+    callers: Mapping[tuple[str, int], list[tuple[str, Call]]],
+    resolved: Mapping[tuple[str, int], list[tuple[str, Function]]],
+) -> Iterator[Flow]:
+    waiting = [_Step(path, t, frozenset(t.tags), ((path, hit.line),), (), True) for t in hit.taints]
+    seen: set[tuple[str, str, int, int, tuple[tuple[str, int], ...]]] = set()
+    found: dict[tuple[str, str], Flow] = {}
+    while waiting and len(seen) < _MOST:
+        step = waiting.pop(0)
+        key = (step.path, step.taint.kind, step.taint.number, step.taint.index, step.stack)
+        if step.taint.kind == "source":
+            kind, _, text = step.taint.text.partition(":")
+            flow = Flow(hit.rule, path, hit, kind, text, ((step.path, step.taint.number), *step.way), step.sure)
+            had = found.get((kind, text))
+            if had is None or (flow.sure and not had.sure):
+                found[kind, text] = flow
+            continue
+        if key in seen or len(step.way) > _DEEPEST:
+            continue
+        seen.add(key)
+        waiting += _back(step, hit.rule, files, callers, resolved)
+    yield from found.values()
+
+
+def _back(
+    step: _Step,
+    rule: str,
+    files: Mapping[str, FileFlows],
+    callers: Mapping[tuple[str, int], list[tuple[str, Call]]],
+    resolved: Mapping[tuple[str, int], list[tuple[str, Function]]],
+) -> Iterator[_Step]:
+    taint = step.taint
+    if taint.kind == "result":
+        call = files[step.path].calls[taint.number]
+        targets = resolved.get((step.path, taint.number), [])
+        for at, function in targets:
+            for one in function.returns:
+                if not _is_safe(rule, one, step.safe):
+                    way = ((step.path, call.line), *step.way)
+                    stack = (*step.stack, (step.path, call.number))
+                    yield _Step(at, one, step.safe | frozenset(one.tags), way, stack, step.sure)
+        if not targets and _hands_on(call):
+            for argument in call.arguments:
+                for one in argument:
+                    if not _is_safe(rule, one, step.safe):
+                        yield _Step(step.path, one, step.safe | frozenset(one.tags), step.way, step.stack, False)
+        return
+    places = callers.get((step.path, taint.number), [])
+    if step.stack:
+        at, number = step.stack[-1]
+        inner = [(p, c) for p, c in places if (p, c.number) == (at, number)]
+        if inner:
+            for path, call in inner:
+                for one in _argument(call, taint, files[step.path].functions[taint.number]):
+                    if not _is_safe(rule, one, step.safe):
+                        yield _Step(path, one, step.safe | frozenset(one.tags), step.way, step.stack[:-1], step.sure)
+            return
+    for path, call in places:
+        for one in _argument(call, taint, files[step.path].functions[taint.number]):
+            if not _is_safe(rule, one, step.safe):
+                way = ((path, call.line), *step.way)
+                yield _Step(path, one, step.safe | frozenset(one.tags), way, (), step.sure)
+
+
+def _argument(call: Call, taint: Taint, function: Function) -> list[Taint]:
+    """What a call gives a parameter, by its keyword or its place."""
+    name = function.parameters[taint.index] if taint.index < len(function.parameters) else ""
+    for key, given in zip(call.keys, call.arguments, strict=False):
+        if key and key == name:
+            return given
+    places = [given for key, given in zip(call.keys, call.arguments, strict=False) if not key]
+    return places[taint.index] if 0 <= taint.index < len(places) else []
+
+
+def _hands_on(call: Call) -> bool:
+    from gate.taint.names import LOOKUP
+
+    name = call.path.rpartition(".")[2]
+    return not LOOKUP.match(name) and len(call.path) > 1
+
+
+def _is_safe(rule: str, taint: Taint, had: frozenset[str]) -> bool:
+    tags = {*taint.tags, *had}
+    return "all" in tags or rule in tags or (rule in ("ssrf", "redirect") and "tail" in tags)

@@ -1,0 +1,175 @@
+"""Which function of a project a call is of: by imports, by folders, by classes, by names that are used once."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from gate.taint.facts import Call, FileFlows, Function
+
+_SCRIPTS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", "/index.ts", "/index.js", "/index.tsx")
+_TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]|^[A-Z][a-z]+[A-Z]")
+_FEW: Final = 2
+
+
+class Paths:
+    """The paths of a tree by what calls say of them. ``aliases``: of tsconfig.json, prefix and folders."""
+
+    def __init__(self, paths: Iterable[str], aliases: Iterable[tuple[str, str]] = ()) -> None:
+        self.all = frozenset(paths)
+        self.aliases = tuple(aliases)
+        self.by_stem: dict[str, list[str]] = defaultdict(list)
+        self.by_folder: dict[str, list[str]] = defaultdict(list)
+        for path in sorted(self.all):
+            at = PurePosixPath(path)
+            self.by_stem[at.stem.lower().replace("_", "")].append(path)
+            self.by_folder[str(at.parent)].append(path)
+
+    def module(self, path: str, module: str) -> str | None:
+        """The file of a JavaScript module's name; None for a package of others."""
+        starts = []
+        if module.startswith("."):
+            starts.append(posixpath.normpath(posixpath.join(posixpath.dirname(path), module)))
+        for prefix, folder in self.aliases:
+            if module.startswith(prefix):
+                starts.append(posixpath.normpath(posixpath.join(folder, module[len(prefix) :])))
+        for start in starts:
+            bare = re.sub(r"\.[cm]?jsx?$", "", start)
+            for stem in (start, bare):
+                for ending in _SCRIPTS:
+                    if stem + ending in self.all:
+                        return stem + ending
+        return None
+
+    def folder(self, module: str) -> list[str]:
+        """The files of a Go package by its import's end."""
+        parts = module.split("/")
+        for count in range(min(len(parts), 6), 0, -1):
+            end = "/".join(parts[-count:])
+            if end in self.by_folder and (count > 1 or len(parts) == 1):
+                return self.by_folder[end]
+        last = "/".join(parts[-2:])
+        return next((paths for at, paths in sorted(self.by_folder.items()) if at.endswith(f"/{last}")), [])
+
+    def of_class(self, name: str, ending: str) -> list[str]:
+        """The files that are named as a class is, or as what implements it."""
+        found: list[str] = []
+        stem = name.rpartition(".")[2].lower().replace("_", "")
+        for one in (stem, f"{stem}impl", stem[1:] if stem[:1] == "i" else "", f"default{stem}"):
+            found += [p for p in self.by_stem.get(one, ()) if one and p.endswith(ending)]
+        return found[:_FEW]
+
+
+def wanted(paths: Paths, path: str, facts: FileFlows) -> list[str]:
+    """Files that the calls of a file may lead to."""
+    found: dict[str, None] = {}
+    ending = PurePosixPath(path).suffix
+    for call in facts.calls:
+        if not any(call.arguments) and call.function == 0:
+            continue
+        for one in _files(paths, path, facts, call, ending):
+            found.setdefault(one)
+    found.pop(path, None)
+    return [*found]
+
+
+def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -> list[str]:
+    head = call.path.partition(".")[0]
+    if ending in (".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"):
+        for _, module, _ in facts.imports:
+            if module and call.path.startswith(module) and (at := paths.module(path, module)):
+                return [at]
+        kind = call.kind
+        if kind and kind[0].isupper():
+            for local, module, _ in facts.imports:
+                if local == kind and (at := paths.module(path, module)):
+                    return [at]
+        return []
+    if ending == ".go":
+        imported = next((m for local, m, _ in facts.imports if local == head or m == head), None)
+        module = next((m for _, m, _ in facts.imports if m and call.path.startswith(f"{m}.")), imported)
+        if module is not None:
+            return paths.folder(module) if "/" in module else []
+        return paths.by_folder.get(str(PurePosixPath(path).parent), [])[:40]
+    names = [call.kind] if call.kind and call.kind != "new" else []
+    owner = call.path.rpartition(".")[0].rpartition(".")[2]
+    names += [one for one in (owner, owner[:1].upper() + owner[1:]) if one and one not in ("this", "new")]
+    if ending == ".rb":
+        names += [one.rpartition("::")[2] for one in names]
+    found = [at for name in names for at in paths.of_class(name.strip("_$"), ending)]
+    return found
+
+
+class Resolver:
+    """Resolves the calls of files that were read."""
+
+    def __init__(self, files: Mapping[str, FileFlows], paths: Paths) -> None:
+        self.files = files
+        self.paths = paths
+        self.by_name: dict[str, list[tuple[str, Function]]] = defaultdict(list)
+        for path, facts in files.items():
+            for function in facts.functions:
+                if function.name:
+                    self.by_name[function.name].append((path, function))
+
+    def __call__(self, path: str, call: Call) -> list[tuple[str, Function]]:
+        """The functions that the call may be of; none where that is not known."""
+        whole = call.path.replace("()", "")
+        head, _, name = whole.rpartition(".")
+        facts = self.files[path]
+        ending = PurePosixPath(path).suffix
+        if call.kind == "new":
+            name = whole.rpartition(".")[2]
+            makers = ("constructor", "__construct", name, "initialize", "<init>")
+            return [(p, f) for maker in makers for p, f in self.by_name.get(maker, ()) if f.owner == name][:_FEW]
+        known = [(p, f) for p, f in self.by_name.get(name, ()) if _alike(p, ending)]
+        scripts = ending[:2] in (".j", ".t", ".m", ".c") and ending not in (".java", ".cs")
+        if scripts:
+            for local, module, imported in facts.imports:
+                if module and (whole == module or whole.startswith(f"{module}.")):
+                    at = self.paths.module(path, module)
+                    if at is None:
+                        return []
+                    rest = whole[len(module) :].strip(".")
+                    inner = rest.rpartition(".")[2] or local
+                    default = [(p, f) for p, f in self.by_name.get("default", ()) if p == at]
+                    own = [(p, f) for p, f in self.by_name.get(inner, ()) if p == at]
+                    return (own or default if not rest else own)[:_FEW]
+        if not head or head in ("this", "super", "self"):
+            here = [(p, f) for p, f in known if p == path]
+            owner = facts.functions[call.function].owner if call.function < len(facts.functions) else ""
+            same = [(p, f) for p, f in here if f.owner == owner]
+            if same or here:
+                return (same or here)[:_FEW]
+            if ending == ".go":
+                folder = PurePosixPath(path).parent
+                return [(p, f) for p, f in known if PurePosixPath(p).parent == folder and not f.owner][:1]
+            return known[:1] if len(known) == 1 and not scripts else []
+        if ending == ".go":
+            module = next((m for l, m, _ in facts.imports if head in (l, m)), None)
+            if module is not None:
+                folders = {str(PurePosixPath(p).parent) for p in self.paths.folder(module)} if "/" in module else set()
+                return [(p, f) for p, f in known if str(PurePosixPath(p).parent) in folders][:1]
+        kind = call.kind or head.rpartition(".")[2].strip("$_")
+        owned = [(p, f) for p, f in known if _is_owner(f.owner, kind)]
+        if owned:
+            return owned[:_FEW]
+        if call.kind and call.kind[:1].isupper() and known and not scripts:
+            return []
+        return known if len(known) == 1 and _TWO_WORDS.search(name) and known[0][1].owner else []
+
+
+def _alike(path: str, ending: str) -> bool:
+    own = PurePosixPath(path).suffix
+    return own == ending or {own[:2], ending[:2]} <= {".j", ".t", ".m", ".c"} and ".java" not in (own, ending) and ".cs" not in (own, ending)
+
+
+def _is_owner(owner: str, kind: str) -> bool:
+    if not owner or not kind:
+        return False
+    mine, asked = owner.lower().replace("_", ""), kind.lower().replace("_", "").rpartition("::")[2]
+    return mine == asked or mine == f"{asked}impl" or (asked[:1] == "i" and mine == asked[1:]) or mine == f"default{asked}"
