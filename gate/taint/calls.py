@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from gate.taint.facts import Call
+from gate.taint.facts import Call, Taint
 from gate.taint.language import Sink, Source
 from gate.taint.names import CHANGES, EACH, ESCAPES, HANDS_ON, LOOKUP, MAKES, NUMBERS, ROUTES, TELLS_LITTLE
 from gate.taint.program import SPREAD, Node
@@ -266,6 +267,8 @@ class Calls:
             parts = [*arguments, receiver]
             whole = joined([Value(one.whole()) for one in parts])
             return whole.tagged(*cleaner.safe)
+        if self.language.name == "ruby" and name.endswith(("_path", "_url")):
+            return joined([Value(one.whole()) for one in arguments]).tagged("redirect", "ssrf")
         return None
 
     def fill(self, node: Node, name: str, owner: str) -> Value | None:
@@ -305,6 +308,10 @@ class Calls:
                 continue
             if sink.given is not None and not any(one.const and sink.given.search(one.const) for one in arguments):
                 continue
+            if sink.first is not None:
+                first = arguments[0] if arguments else NOTHING
+                if not sink.first.search(f"{first.path}|{first.kind}"):
+                    continue
             atoms = self.reaching(sink, keys, arguments, receiver)
             if sink.rule == "nosql":
                 atoms = {a: t for a, t in atoms.items() if BUILT not in t}
@@ -381,6 +388,9 @@ class Calls:
             from gate.taint.walk import built
 
             ordered = [receiver, *arguments] if low in ("concat", "formatted") else arguments
+            template = ordered[0].const if ordered else None
+            if template and _VERB.search(template):
+                ordered = _filled(template, ordered[1:])
             if low in ("join", "implode"):
                 parts = [Value(one.whole()) for one in given]
                 return joined(parts)
@@ -412,6 +422,14 @@ class Calls:
         found = self.result_of(number, name)
         return Value(found.atoms, path=f"{path}()", kind="")
 
+    def parts_of(self, value: Value) -> list[Taint]:
+        """The origins of an argument; those of an object's entry say its key."""
+        found = taints(value.atoms, self.walk.sources)
+        for key, one in (value.fields or {}).items():
+            for taint in taints(one.whole(), self.walk.sources):
+                found.append(replace(taint, tags=(*taint.tags, f"field:{key}")))
+        return found
+
     def result_of(self, number: int, name: str) -> Value:
         """What a call that may be of the project gives."""
         return Value({("r", number, 0, name): frozenset()})
@@ -430,7 +448,7 @@ class Calls:
         if self.silent and key in walk.calls:
             return walk.calls[key]
         values = [walk.safe(one) for one in arguments] + [walk.safe(receiver)]
-        given = [taints(one.whole(), walk.sources) for one in values]
+        given = [self.parts_of(one) for one in values]
         if not any(given) and len(walk.open) == 1:
             return None
         number = walk.calls.get(key)
@@ -456,6 +474,20 @@ class Calls:
 def _given(value: Value) -> bool:
     """A parameter, or part of one."""
     return any(atom[0] in ("p", "s") for atom in value.atoms)
+
+
+_VERB: Final = re.compile(r"%[-+#0-9.]*[a-zA-Z]|\{\d*\}")
+
+
+def _filled(template: str, values: list[Value]) -> list[Value]:
+    """The pieces of a format with what is put between them, in the order of the text."""
+    found: list[Value] = []
+    for index, piece in enumerate(_VERB.split(template)):
+        if piece:
+            found.append(Value(const=piece))
+        if index < len(values):
+            found.append(values[index])
+    return [*found, *values[index + 1 :]]
 
 
 def _called(node: Node) -> str:

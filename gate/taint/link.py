@@ -100,7 +100,7 @@ def _back(
                     stack = (*step.stack, (step.path, call.number))
                     yield _Step(at, one, step.safe | frozenset(one.tags), way, stack, step.sure)
         if not targets and _hands_on(call):
-            for argument in call.arguments:
+            for argument in call.arguments[:-1]:
                 for one in argument:
                     if not _is_safe(rule, one, step.safe):
                         yield _Step(step.path, one, step.safe | frozenset(one.tags), step.way, step.stack, False)
@@ -129,7 +129,16 @@ def _argument(call: Call, taint: Taint, function: Function) -> list[Taint]:
         if key and key == name:
             return given
     places = [given for key, given in zip(call.keys, call.arguments, strict=False) if not key]
-    return places[taint.index] if 0 <= taint.index < len(places) else []
+    found = places[taint.index] if 0 <= taint.index < len(places) else []
+    entry = taint.text.partition(".")[2].partition(".")[0]
+    if not entry or not any(tag.startswith("field:") for one in found for tag in one.tags):
+        return found
+    return [one for one in found if _of_entry(one, entry)]
+
+
+def _of_entry(taint: Taint, entry: str) -> bool:
+    keys = [tag for tag in taint.tags if tag.startswith("field:")]
+    return not keys or f"field:{entry}" in keys
 
 
 def _hands_on(call: Call) -> bool:

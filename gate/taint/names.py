@@ -63,7 +63,7 @@ ESCAPES: Final = re.compile(
 )
 """Names of functions that are said to make a text harmless."""
 VALIDATES: Final = re.compile(
-    r"(?<!in)valid|(?<!dis)allow|(?<!un)safe|permit|(?<!un)trusted|white_?list|accept|(?:^|_)check|(?:^|_)verif"
+    r"(?<!in)valid|same_?(?:site|origin|host)|is_?(?:relative|internal_?(?:url|link))|(?<!dis)allow|(?<!un)safe|permit|(?<!un)trusted|white_?list|accept|(?:^|_)check|(?:^|_)verif"
     r"|(?:^|_)assert|ensure|authori[sz]e|known|supported|within|inside|isin|is_?(?:in|sub|child|under)|belongs|match"
     r"|legal|guard|sanit|secure|^is_?(?:number|int|uuid|url|alpha|email|local|relative|mongo|ip|word|slug|ident)",
     re.IGNORECASE,

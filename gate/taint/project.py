@@ -12,6 +12,7 @@ from typing import Final
 from gate.taint.facts import Call, FileFlows, Function
 
 _SCRIPTS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", "/index.ts", "/index.js", "/index.tsx")
+_SCRIPT_ENDINGS: Final = frozenset({".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"})
 _TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]|^[A-Z][a-z]+[A-Z]")
 _FEW: Final = 2
 
@@ -79,7 +80,7 @@ def wanted(paths: Paths, path: str, facts: FileFlows) -> list[str]:
 
 def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -> list[str]:
     head = call.path.partition(".")[0]
-    if ending in (".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"):
+    if ending in _SCRIPT_ENDINGS:
         for _, module, _ in facts.imports:
             if module and call.path.startswith(module) and (at := paths.module(path, module)):
                 return [at]
@@ -111,6 +112,7 @@ class Resolver:
         self.files = files
         self.paths = paths
         self.by_name: dict[str, list[tuple[str, Function]]] = defaultdict(list)
+        self.endings = {path: PurePosixPath(path).suffix for path in files}
         for path, facts in files.items():
             for function in facts.functions:
                 if function.name:
@@ -121,13 +123,13 @@ class Resolver:
         whole = call.path.replace("()", "")
         head, _, name = whole.rpartition(".")
         facts = self.files[path]
-        ending = PurePosixPath(path).suffix
+        ending = self.endings[path]
         if call.kind == "new":
             name = whole.rpartition(".")[2]
             makers = ("constructor", "__construct", name, "initialize", "<init>")
             return [(p, f) for maker in makers for p, f in self.by_name.get(maker, ()) if f.owner == name][:_FEW]
-        known = [(p, f) for p, f in self.by_name.get(name, ()) if _alike(p, ending)]
-        scripts = ending[:2] in (".j", ".t", ".m", ".c") and ending not in (".java", ".cs")
+        known = [(p, f) for p, f in self.by_name.get(name, ()) if _alike(self.endings[p], ending)]
+        scripts = ending in _SCRIPT_ENDINGS
         if scripts:
             for local, module, imported in facts.imports:
                 if module and (whole == module or whole.startswith(f"{module}.")):
@@ -163,9 +165,8 @@ class Resolver:
         return known if len(known) == 1 and _TWO_WORDS.search(name) and known[0][1].owner else []
 
 
-def _alike(path: str, ending: str) -> bool:
-    own = PurePosixPath(path).suffix
-    return own == ending or {own[:2], ending[:2]} <= {".j", ".t", ".m", ".c"} and ".java" not in (own, ending) and ".cs" not in (own, ending)
+def _alike(own: str, ending: str) -> bool:
+    return own == ending or (own in _SCRIPT_ENDINGS and ending in _SCRIPT_ENDINGS)
 
 
 def _is_owner(owner: str, kind: str) -> bool:

@@ -62,6 +62,9 @@ _TOLD: Final = {
 _WHO: Final = {"request": "A request", "model": "A language model", "input": "The command line", "file": "A file"}
 _BY_COMMAND_LINE: Final = frozenset({"sql", "code", "deserialise"})
 """What a program's own user should not decide either."""
+_ROUNDS: Final = 3
+_MAKERS: Final = frozenset({"constructor", "default", "initialize", "__construct"})
+_TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]")
 _MINIFIED: Final = 600
 _VENDORED: Final = re.compile(
     r"(?:^|/)(?:node_modules|vendor|vendors|third_party|bower_components|dist|build|public/(?:js|build|assets)|static/vendor|migrations?)/"
@@ -172,23 +175,19 @@ def _callers(
     read: Mapping[str, FileFlows], files: Mapping[str, bytes], listed: Sequence[str], tree: Tree
 ) -> list[str]:
     """Files of the tree that name functions of the change whose parameters reach a sink or come back."""
+    leading = _leading(read)
     names: set[str] = set()
     for path in files:
         facts = read.get(path)
         for function in facts.functions if facts is not None else ():
-            reaches = any(
-                t.kind == "parameter" and t.number == function.number for hit in facts.hits for t in hit.taints
-            ) or any(
-                t.kind == "parameter" and t.number == function.number
-                for call in facts.calls
-                for given in call.arguments
-                for t in given
-                if _leads_on(call.path, read)
-            )
-            if reaches and len(function.name) > 2 and function.name not in ("constructor", "default", "initialize"):
-                names.add(function.name)
-            elif reaches and function.name in ("default", "constructor"):
+            name = function.name
+            own = any(t.kind == "parameter" and t.number == function.number for t in function.returns)
+            if name not in leading and not (own and _TWO_WORDS.search(name)):
+                continue
+            if name in _MAKERS:
                 names.add(function.owner or PurePosixPath(path).stem)
+            elif len(name) > 2:
+                names.add(name)
     if not names:
         return []
     asked = re.compile(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in sorted(names)[:200]) + rb")\b")
@@ -204,14 +203,22 @@ def _callers(
     return found
 
 
-def _leads_on(path: str, read: Mapping[str, FileFlows]) -> bool:
-    """Does a function of that name, of those that were read, take its parameters to a sink?"""
-    name = path.rpartition(".")[2]
+def _leading(read: Mapping[str, FileFlows]) -> set[str]:
+    """The names of functions whose parameters reach a sink, in them or in those that they call."""
+    found: set[str] = set()
     for facts in read.values():
-        numbers = {t.number for hit in facts.hits for t in hit.taints if t.kind == "parameter"}
-        if any(f.name == name and f.number in numbers for f in facts.functions):
-            return True
-    return False
+        for taint in (t for hit in facts.hits for t in hit.taints if t.kind == "parameter"):
+            found.add(facts.functions[taint.number].name if taint.number >= 0 else "")
+    for _ in range(_ROUNDS):
+        before = len(found)
+        for facts in read.values():
+            for call in facts.calls:
+                if call.path.rpartition(".")[2] in found:
+                    for taint in (t for given in call.arguments for t in given if t.kind == "parameter"):
+                        found.add(facts.functions[taint.number].name if taint.number >= 0 else "")
+        if len(found) == before:
+            break
+    return found - {""}
 
 
 def _distance(path: str, files: Mapping[str, bytes]) -> tuple[int, str]:
