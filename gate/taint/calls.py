@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Final
 
 from gate.taint.facts import Call, Taint
 from gate.taint.language import Sink, Source
-from gate.taint.names import CHANGES, EACH, ESCAPES, HANDS_ON, LOOKUP, MAKES, NUMBERS, ROUTES, TELLS_LITTLE
+from gate.taint.names import (
+    CHANGES,
+    EACH,
+    ENDS,
+    ESCAPES,
+    HANDS_ON,
+    LOOKUP,
+    MAKES,
+    NUMBERS,
+    ROUTES,
+    TELLS_LITTLE,
+)
 from gate.taint.program import SPREAD, Node
 from gate.taint.values import ALL, BUILT, NOTHING, VIA, Atom, Tags, Value, joined, taints
 
@@ -19,7 +30,9 @@ _LONG: Final = 120
 _DOTS: Final = 4
 _FROM_SOCKETS: Final = frozenset({"message", "data"})
 _SIZES: Final = frozenset({"length", "size", "Length", "Count", "count"})
-_JOINS: Final = frozenset({"format", "sprintf", "concat", "join", "vsprintf", "sprint", "implode", "string.format", "formatted"})
+_JOINS: Final = frozenset(
+    {"format", "sprintf", "concat", "join", "vsprintf", "sprint", "implode", "string.format", "formatted"}
+)
 
 
 class Calls:
@@ -100,6 +113,13 @@ class Calls:
                 return self.taken_from(source, path, node.line, path)
         if text in _SIZES:
             return Value(path=path)
+        if text.lower() in (
+            "hostname",
+            "host",
+            "origin",
+            "authority",
+        ):  # who asks for it asks about all of it
+            return Value(dict(base.atoms), path=path)
         atoms: dict[Atom, Tags] = {}
         for (kind, number, index, name), tags in base.atoms.items():
             deeper = name if name.count(".") >= _DOTS or not text.isidentifier() else f"{name}.{text}"
@@ -113,7 +133,11 @@ class Calls:
         if not self.language.roots_are_parameters or "." in base.path:
             root = base.path.partition(".")[0]
             held = self.walk.state.env.get(root)
-            return not self.language.roots_are_parameters or root == "this" or (held is not None and _given(held))
+            return (
+                not self.language.roots_are_parameters
+                or root == "this"
+                or (held is not None and _given(held))
+            )
         return _given(base)
 
     def item_of(self, base: Value) -> Value:
@@ -156,7 +180,9 @@ class Calls:
         if opened.is_entry and self.language.name in ("java", "kotlin") and not self.silent:
             self.tell("xss", node, value.whole(), "return", frozenset({"+html"}))
             text = {a: t for a, t in value.whole().items() if BUILT in t}
-            if any(part.kind == "concat" and part.parts[0].text.startswith("redirect:") for part in node.parts):
+            if any(
+                part.kind == "concat" and part.parts[0].text.startswith("redirect:") for part in node.parts
+            ):
                 self.tell("redirect", node, text, "redirect:", frozenset())
 
     # Calls.
@@ -233,7 +259,9 @@ class Calls:
             values.append(Value(function=part))
         return values, made
 
-    def given_to(self, node: Node, name: str, receiver: Value, plain: list[Value], part: Node) -> list[Value] | None:
+    def given_to(
+        self, node: Node, name: str, receiver: Value, plain: list[Value], part: Node
+    ) -> list[Value] | None:
         """What a function that is handed over is called with."""
         low = name.lower()
         first = plain[0] if plain else NOTHING
@@ -245,9 +273,13 @@ class Calls:
                 params = [one for one in part.parts if one.kind == "param"]
                 if len(params) == 1:
                     kinds = [("ctx", "Context")]
-                return [Value({("p", -1, i, n): frozenset()}, path=n, kind=k) for i, (n, k) in enumerate(kinds)]
+                return [
+                    Value({("p", -1, i, n): frozenset()}, path=n, kind=k) for i, (n, k) in enumerate(kinds)
+                ]
         sockets = first.const is not None and low in ("on", "addeventlistener", "once")
-        if sockets and re.search(r"socket|\bws\b|client|connection|\bio\b", receiver.path or "", re.IGNORECASE):
+        if sockets and re.search(
+            r"socket|\bws\b|client|connection|\bio\b", receiver.path or "", re.IGNORECASE
+        ):
             return [self.taken("request", f"{receiver.path}.{first.const}", node.line)]
         if low in ("tool", "registertool") and self.language.name == "javascript":
             return [self.taken("model", f"tool {first.const or ''}".strip(), node.line)]
@@ -279,7 +311,9 @@ class Calls:
                 for part in node.parts[1:]:
                     if part.kind == "name" and part.text in walk.state.env:
                         kind = walk.state.env[part.text].kind
-                        made = self.taken(source.kind, f"{name}({part.text})", node.line, path=part.text, of=kind)
+                        made = self.taken(
+                            source.kind, f"{name}({part.text})", node.line, path=part.text, of=kind
+                        )
                         walk.state.env[part.text] = made
                 return NOTHING
         return None
@@ -291,7 +325,11 @@ class Calls:
         for source in self.language.calls_by_name.get(name, ()):
             if not source.owner.search(owner):
                 continue
-            if self.language.roots_are_parameters and source.kind == "request" and not self.is_request(receiver):
+            if (
+                self.language.roots_are_parameters
+                and source.kind == "request"
+                and not self.is_request(receiver)
+            ):
                 continue
             said = next((one.const for one in arguments if one.const), "")
             return self.taken_from(source, f"{path}({said})" if said else path, node.line)
@@ -304,16 +342,25 @@ class Calls:
         if node.text == "tagged":
             return
         for sink in self.language.sinks_by_name.get(name, ()):
-            if not sink.owner.search(owner) or (sink.unless is not None and sink.unless.search(self.walk.text)):
+            if not sink.owner.search(owner) or (
+                sink.unless is not None and sink.unless.search(self.walk.text)
+            ):
                 continue
-            if sink.given is not None and not any(one.const and sink.given.search(one.const) for one in arguments):
+            if sink.given is not None and not any(
+                one.const and sink.given.search(one.const) for one in arguments
+            ):
                 continue
             if sink.first is not None:
                 first = arguments[0] if arguments else NOTHING
                 if not sink.first.search(f"{first.path}|{first.kind}"):
                     continue
             atoms = self.reaching(sink, keys, arguments, receiver)
-            if sink.rule == "nosql":
+            if sink.rule == "redirect" and any(
+                key == "allow_other_host" and one.const == "false"
+                for key, one in zip(keys, arguments, strict=True)
+            ):
+                continue
+            if sink.rule == "nosql" or sink.plain:
                 atoms = {a: t for a, t in atoms.items() if BUILT not in t}
             if atoms:
                 said = f"{owner.partition('|')[0]}.{name}".strip(".") if owner[:3] != "new" else f"new {name}"
@@ -325,6 +372,13 @@ class Calls:
         """What the arguments hold that the sink takes."""
         wanted: list[Value] = []
         places = [value for key, value in zip(keys, arguments, strict=True) if key in ("", SPREAD)]
+        if sink.needs and len(places) > 1 and (len(sink.args) > 2 or sink.args == ("*",)):  # a format
+            from gate.taint.walk import built
+
+            texts = places[1:] if sink.first is not None else places
+            template = texts[0].const or "" if texts else ""
+            whole = built(_filled(template, texts[1:]) if _VERB.search(template) else texts)
+            return whole.atoms
         for place in sink.args:
             if place == "*":
                 wanted += arguments
@@ -337,6 +391,8 @@ class Calls:
                 for value in places:
                     if value.fields and place in value.fields:
                         wanted.append(self.walk.safe(value.fields[place]))
+        if sink.rule == "ssrf":
+            wanted = [_address(self.walk, one) for one in wanted]
         if sink.rule == "nosql":
             wanted = [one for one in wanted if not one.fields or "where" not in one.fields]
         return joined([Value(one.whole()) for one in wanted]).atoms
@@ -383,7 +439,11 @@ class Calls:
             held = joined([Value(one.whole()) for one in arguments])
             if held.atoms:
                 self.walk.extend(node.parts[0].parts[0], None, held.tagged(BUILT))
-            return joined([Value(receiver.atoms, receiver.path, receiver.kind), held]) if held.atoms else receiver
+            return (
+                joined([Value(receiver.atoms, receiver.path, receiver.kind), held])
+                if held.atoms
+                else receiver
+            )
         if low in _JOINS:
             from gate.taint.walk import built
 
@@ -395,13 +455,22 @@ class Calls:
                 parts = [Value(one.whole()) for one in given]
                 return joined(parts)
             return built(ordered)
-        if low in ("get", "getordefault", "dig", "fetch", "at") and len(arguments) >= 1 and receiver.fields is not None:
+        if (
+            low in ("get", "getordefault", "dig", "fetch", "at")
+            and len(arguments) >= 1
+            and receiver.fields is not None
+        ):
             key = arguments[0].const
             return receiver.fields.get(key or "", NOTHING)
+        if low in ENDS and (
+            callee_is_bare(node) or owner.partition("|")[0] in ("process", "os", "log", "sys")
+        ):
+            self.walk.state.ended = self.walk.state.ended or not self.silent
         if node.kind == "new" and low not in HANDS_ON:
             fields = {k: v for k, v in zip(keys, arguments, strict=True) if k}
             number = self.record(node, path, "new", keys, arguments, receiver)
-            whole = joined([Value(one.whole()) for one in arguments]).tagged(VIA)
+            plain = [one for key, one in zip(keys, arguments, strict=True) if not key]
+            whole = joined([Value(one.whole()) for one in plain]).tagged(VIA)
             return Value(whole.atoms if number is not None else {}, kind=node.text, fields=fields or None)
         if low in HANDS_ON and not self.is_own(node, path):
             whole = joined([Value(one.whole()) for one in given])
@@ -431,13 +500,16 @@ class Calls:
         return found
 
     def result_of(self, number: int, name: str) -> Value:
-        """What a call that may be of the project gives."""
-        return Value({("r", number, 0, name): frozenset()})
+        """What a call that may be of the project gives; index 1 where nothing of others goes in."""
+        index = 0 if any(self.walk.told[number].arguments) else 1
+        return Value({("r", number, index, name): frozenset()})
 
     def is_own(self, node: Node, path: str) -> bool:
         """Is a bare function called, or one of this object: maybe the project's own?"""
         callee = node.parts[0]
-        return callee.kind == "name" or path.startswith(("this.", "./", "../"))
+        bare = callee.kind == "name" and self.language.name != "php" and node.kind != "new"
+        bare = bare and not (self.language.name in ("kotlin", "csharp") and callee.text[:1].isupper())
+        return bare or path.startswith(("this.", "./", "../"))
 
     def record(
         self, node: Node, path: str, kind: str, keys: list[str], arguments: list[Value], receiver: Value
@@ -469,6 +541,23 @@ class Calls:
             merged = [[*a, *(t for t in b if t not in a)] for a, b in zip(had.arguments, given, strict=True)]
             walk.told[number] = Call(number, made.function, made.path, kind, node.line, made.keys, merged)
         return number
+
+
+def _address(walk: Walk, value: Value) -> Value:
+    """Of options the entries that say where to."""
+    if not value.fields:
+        return value
+    return joined([walk.safe(one) for key, one in value.fields.items() if key in _WHERE])
+
+
+_WHERE: Final = frozenset(
+    {"url", "uri", "host", "hostname", "baseURL", "baseUrl", "Url", "URL", "BaseAddress"}
+)
+
+
+def callee_is_bare(node: Node) -> bool:
+    """Is a function called by its name alone?"""
+    return node.parts[0].kind == "name"
 
 
 def _given(value: Value) -> bool:

@@ -25,9 +25,7 @@ class Conditions:
     a name that holds an answer.
     """
 
-    def __init__(
-        self, value: Callable[[Node], Value], known: Mapping[str, tuple[Facts, Facts]]
-    ) -> None:
+    def __init__(self, value: Callable[[Node], Value], known: Mapping[str, tuple[Facts, Facts]]) -> None:
         self._value = value
         self._known = known
 
@@ -74,7 +72,12 @@ class Conditions:
             asked = self._place_of(left, right, sign, holds)
             if asked is not None:
                 return asked
-        if left.kind == "name" and right.kind in ("const", "name") and left.text in self._known and _is_null(right):
+        if (
+            left.kind == "name"
+            and right.kind in ("const", "name")
+            and left.text in self._known
+            and _is_null(right)
+        ):
             positive = (sign in _OTHER) == holds
             return self._known[left.text][0 if positive else 1]
         if not equal and sign not in _OTHER:
@@ -85,7 +88,7 @@ class Conditions:
             if other.kind == "const" and (other.text.strip("'\"") in _NULL or other.text in _NULL):
                 return {}
             given, asked_of = self._value(one), self._value(other)
-            if given.atoms and not asked_of.atoms:
+            if given.decided and not asked_of.decided:
                 return _all(given, _EVERYTHING)
         return {}
 
@@ -133,14 +136,17 @@ class Conditions:
             return _every(values, frozenset({"nosql"})) if holds else {}
         if name in ("equals", "equalsignorecase", "eql?", "equalfold", "hash_equals", "timingsafeequal"):
             both = [*([self._value(receiver)] if receiver is not None else []), *values]
-            return _every(both, _EVERYTHING) if holds and any(not one.atoms for one in both) else {}
+            return _every(both, _EVERYTHING) if holds and any(not one.decided for one in both) else {}
         if name in MEMBERS:
             return self._member(receiver, given, values, holds)
         if name == "islocal" and holds:
             return _every(values, frozenset({"path"}))
-        if name in ("any", "some", "any?", "anymatch", "contains", "exists", "first") and receiver is not None:
+        if (
+            name in ("any", "some", "any?", "anymatch", "contains", "exists", "first")
+            and receiver is not None
+        ):
             inner = next((one for one in given if one.kind == "function"), None)
-            if inner is not None and holds and not self._value(receiver).atoms:
+            if inner is not None and holds and not self._value(receiver).decided:
                 return self._any_equal(inner)
         if REFUSES.search(raw):
             return {} if holds else _every(values, _EVERYTHING)
@@ -162,17 +168,19 @@ class Conditions:
 
     def _member(self, receiver: Node | None, given: list[Node], values: list[Value], holds: bool) -> Facts:
         own = self._value(receiver) if receiver is not None else None
-        if own is not None and own.atoms and len(given) == 1:
+        if own is not None and own.decided and len(given) == 1:
             text = values[0].const if values else None
             if text is not None and not holds and (".." in text or text in ("/", "\\", "\0")):
                 return _all(own, frozenset({"path"}))
             return {}
-        if own is not None and not own.atoms and len(values) == 1:
+        if own is not None and not own.decided and len(values) == 1:
             return _every(values, _EVERYTHING) if holds else {}
-        tainted = [one for one in values if one.atoms]
+        tainted = [one for one in values if one.decided]
         if len(values) > 1 and len(tainted) == 1:
             text = next((one.const for one in values if one.const is not None), None)
-            if text is not None and values[0].atoms and values[1].const == text:  # strings.Contains(x, "..")
+            if (
+                text is not None and values[0].decided and values[1].const == text
+            ):  # strings.Contains(x, "..")
                 safe = frozenset({"path"}) if ".." in text else frozenset()
                 return _all(tainted[0], safe) if not holds and safe else {}
             return _all(tainted[0], _EVERYTHING) if holds else {}
@@ -184,10 +192,12 @@ class Conditions:
         receiver, given = self._parts(node)
         asked = [*([receiver] if receiver is not None else []), *given]
         values = [self._value(one) for one in asked]
-        subject = next((one for one in values if one.atoms), None)
+        subject = next((one for one in values if one.decided), None)
         if subject is None:
             return {}
-        other = next((one for one in values if not one.atoms and (one.const is not None or one is not subject)), None)
+        other = next(
+            (one for one in values if not one.decided and (one.const is not None or one is not subject)), None
+        )
         start = other.const if other is not None else None
         if other is None:
             return {}
@@ -204,7 +214,7 @@ class Conditions:
     def _match(self, node: Node, receiver: Node | None, given: list[Node]) -> Facts | None:
         nodes = [*([receiver] if receiver is not None else []), *given]
         values = [self._value(one) for one in nodes]
-        subject = next((one for one in values if one.atoms), None)
+        subject = next((one for one in values if one.decided), None)
         if subject is None:
             return None
         text = next((one.const for one in values if one.const is not None and one is not subject), None)
@@ -215,7 +225,7 @@ class Conditions:
         return _by_pattern(subject, self._value(node).const, whole=False)
 
     def _member_of(self, holder: Value, key: Value) -> Facts:
-        return _all(key, _EVERYTHING) if key.atoms and not holder.atoms else {}
+        return _all(key, _EVERYTHING) if key.decided and not holder.decided else {}
 
 
 def _by_pattern(subject: Value, text: str | None, *, whole: bool) -> Facts:

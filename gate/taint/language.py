@@ -34,6 +34,8 @@ class Sink:
     unless: Pattern | None = None
     given: Pattern | None = None
     """What a constant argument has to be: the shell that a program is."""
+    plain: bool = False
+    """Only what is given as it is: a beginning that is constant bounds it."""
     first: Pattern | None = None
     """What the first argument has to be, as ``path|type``: where it is written to."""
 
@@ -145,13 +147,14 @@ def sink(
     unless: str = "",
     given: str = "",
     first: str = "",
+    plain: bool = False,
 ) -> Sink:
     """A sink; ``names`` with blanks between them."""
     marks = frozenset(f"+{one}" for one in needs.split())
     absent = re.compile(unless) if unless else None
     asked = re.compile(given) if given else None
     written = pattern(first) if first else None
-    return Sink(rule, frozenset(names.split()), pattern(owner), args, marks, absent, asked, written)
+    return Sink(rule, frozenset(names.split()), pattern(owner), args, marks, absent, asked, plain, written)
 
 
 def clean(safe: str, names: str, owner: str = "") -> Cleaner:

@@ -70,7 +70,9 @@ def _sources(
         key = (step.path, step.taint.kind, step.taint.number, step.taint.index, step.stack)
         if step.taint.kind == "source":
             kind, _, text = step.taint.text.partition(":")
-            flow = Flow(hit.rule, path, hit, kind, text, ((step.path, step.taint.number), *step.way), step.sure)
+            flow = Flow(
+                hit.rule, path, hit, kind, text, ((step.path, step.taint.number), *step.way), step.sure
+            )
             had = found.get((kind, text))
             if had is None or (flow.sure and not had.sure):
                 found[kind, text] = flow
@@ -103,7 +105,9 @@ def _back(
             for argument in call.arguments[:-1]:
                 for one in argument:
                     if not _is_safe(rule, one, step.safe):
-                        yield _Step(step.path, one, step.safe | frozenset(one.tags), step.way, step.stack, False)
+                        yield _Step(
+                            step.path, one, step.safe | frozenset(one.tags), step.way, step.stack, False
+                        )
         return
     places = callers.get((step.path, taint.number), [])
     if step.stack:
@@ -113,7 +117,9 @@ def _back(
             for path, call in inner:
                 for one in _argument(call, taint, files[step.path].functions[taint.number]):
                     if not _is_safe(rule, one, step.safe):
-                        yield _Step(path, one, step.safe | frozenset(one.tags), step.way, step.stack[:-1], step.sure)
+                        yield _Step(
+                            path, one, step.safe | frozenset(one.tags), step.way, step.stack[:-1], step.sure
+                        )
             return
     for path, call in places:
         for one in _argument(call, taint, files[step.path].functions[taint.number]):

@@ -5,6 +5,7 @@ The grammars name most things alike, so one table serves all; what differs has a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -24,6 +25,7 @@ _TEXT_PARTS: Final = frozenset({
     "raw_string_content", "multiline_string_fragment",
     "string_value", "nowdoc_string",
 })  # fmt: skip
+_WORD: Final = re.compile(r"\w+")
 _QUOTES: Final = "\"'`"
 
 
@@ -85,6 +87,13 @@ class Expressions:
         """What holds no value: a type, a declaration."""
         return nothing(line_of(tree))
 
+    def shown(self, tree: Tree) -> Node:
+        """A statement; behind PHP's ``<?=`` it is shown."""
+        before = tree.prev_named_sibling
+        if before is not None and said(before) == "<?=":
+            return self.named_call("echo")(self, tree)
+        return self.inner(tree)
+
     def inner(self, tree: Tree) -> Node:
         """Brackets, ``await`` and the like: their last child."""
         named = children(tree)
@@ -112,10 +121,10 @@ class Expressions:
                 content = said(child)
                 dollar = parts and parts[-1].kind == "const" and parts[-1].text.endswith("$")
                 if self.is_kotlin and dollar and content[:1].isalpha():  # `$name` has no node of its own
-                    bare = content.strip()
-                    ident = bare if bare.isidentifier() else ""
+                    word = _WORD.match(content)
+                    ident = word[0] if word else ""
                     parts[-1].text = parts[-1].text[:-1]
-                    parts.append(Node("name", line, ident) if ident else Node("const", line, content))
+                    parts += [Node("name", line, ident), Node("const", line, content[len(ident) :])]
                 else:
                     parts.append(Node("const", line, content))
             elif child.type == "heredoc_body" or (child.type == "interpolated_string_text"):
@@ -140,7 +149,9 @@ class Expressions:
 
     def member(self, tree: Tree) -> Node:
         """``a.b`` in every spelling."""
-        base = field_of(tree, "object", "operand", "expression", "scope", "qualifier", "receiver", "condition")
+        base = field_of(
+            tree, "object", "operand", "expression", "scope", "qualifier", "receiver", "condition"
+        )
         last = field_of(tree, "property", "field", "name", "method")
         named = children(tree)
         if base is None and named:
@@ -383,7 +394,9 @@ class Expressions:
     def items(self, tree: Tree) -> Node:
         """A list; one that has keys (PHP) is an object."""
         named = children(tree)
-        keyed = [one for one in named if one.type == "array_element_initializer" and one.named_child_count > 1]
+        keyed = [
+            one for one in named if one.type == "array_element_initializer" and one.named_child_count > 1
+        ]
         if keyed:
             return self.entries(tree)
         return Node("list", line_of(tree), "", [self.node(one) for one in named])

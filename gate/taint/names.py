@@ -23,7 +23,7 @@ HANDS_ON: Final = words(
     " to_h to_hash to_a tolist toarray todictionary symbolize_keys with_indifferent_access merge assign array_merge"
     " append push unshift add concatenation stringbuilder stringbuffer builder repeat str_repeat padstart padend"
     " normalize normalise clean resolve file_join path_join uri url parse_url new urldecoder path paths file fileinfo"
-    " expand_path realpath abs absolutepath toabsolutepath getcanonicalpath getcanonicalfile topath tofile let also"
+    " expand_path realpath abs absolutepath toabsolutepath getcanonicalpath getcanonicalfile gethost getauthority hostname host getorigin topath tofile touri tourl let also"
     " run apply with tap then await unwrap force nullif coalesce ifempty or presence try to_str html_entity_decode"
     " htmlspecialchars_decode stripslashes nl2br wordwrap strrev newreader newstringreader newbufferstring"
     " stringreader inputsource readall reader open_struct query searchparams tee only except all slice permit require"
@@ -31,6 +31,10 @@ HANDS_ON: Final = words(
     " combine getfullpath getpath rel relative relativize joinpath fromjson readvalue tojson readtree deserialize"
 )
 """What comes out has the text of what goes in. ``parse`` and the like give it in pieces."""
+ENDS: Final = words(
+    "die exit abort fatal fatalf fatalln panic notfound abort_if_not halt usage todo error_exit"
+)
+"""What never comes back."""
 TELLS_LITTLE: Final = words(
     "length size count len strlen indexof lastindexof strpos stripos mb_strlen isempty empty blank? present? nil? isset"
     " includes contains has include? member? in_array startswith endswith start_with? end_with? str_starts_with test"
@@ -81,7 +85,9 @@ MEMBERS: Final = words(
     " oneof isoneof intersect strpos stripos anymatch strcontains isdefined get trygetvalue"
 )
 BEGINS: Final = words("startswith hasprefix start_with? str_starts_with starts_with strncmp startswith_any")
-MATCHES: Final = words("test matches match match? matchstring preg_match ismatch regexmatch regexp exec matchesregex")
+MATCHES: Final = words(
+    "test matches match match? matchstring preg_match ismatch regexmatch regexp exec matchesregex"
+)
 EACH: Final = words(
     "map foreach each flatmap filter then some every find reduce select collect let also run apply use each_with_index"
     " array_map array_walk array_filter map! inject where selectmany mapto pipe tap subscribe finally sort sort_by"
@@ -89,9 +95,13 @@ EACH: Final = words(
     " mapnotnull associatewith takeif ifpresentorelse peek mapasync all any single first firstordefault aggregate"
 )
 """What they are given is called with the items of what they belong to."""
-MAKES: Final = words("map flatmap collect array_map flat_map select selectmany mapnotnull map! mapto mapindexed then let run")
+MAKES: Final = words(
+    "map flatmap collect array_map flat_map select selectmany mapnotnull map! mapto mapindexed then let run"
+)
 """What they give is what the function gives."""
-ROUTES: Final = words("get post put patch delete all use any head options route match handle handlefunc map mapget mappost on ws")
+ROUTES: Final = words(
+    "get post put patch delete all use any head options route match handle handlefunc map mapget mappost on ws"
+)
 """Verbs with which a function is put at an address."""
 CHANGES: Final = words(
     "append push add unshift addall put set concat insert write writestring appendline appendformat extend << set_item"

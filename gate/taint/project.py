@@ -11,7 +11,19 @@ from typing import Final
 
 from gate.taint.facts import Call, FileFlows, Function
 
-_SCRIPTS: Final = ("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", "/index.ts", "/index.js", "/index.tsx")
+_SCRIPTS: Final = (
+    "",
+    ".ts",
+    ".tsx",
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".mts",
+    "/index.ts",
+    "/index.js",
+    "/index.tsx",
+)
 _SCRIPT_ENDINGS: Final = frozenset({".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"})
 _TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]|^[A-Z][a-z]+[A-Z]")
 _FEW: Final = 2
@@ -127,7 +139,9 @@ class Resolver:
         if call.kind == "new":
             name = whole.rpartition(".")[2]
             makers = ("constructor", "__construct", name, "initialize", "<init>")
-            return [(p, f) for maker in makers for p, f in self.by_name.get(maker, ()) if f.owner == name][:_FEW]
+            return [(p, f) for maker in makers for p, f in self.by_name.get(maker, ()) if f.owner == name][
+                :_FEW
+            ]
         known = [(p, f) for p, f in self.by_name.get(name, ()) if _alike(self.endings[p], ending)]
         scripts = ending in _SCRIPT_ENDINGS
         if scripts:
@@ -154,7 +168,11 @@ class Resolver:
         if ending == ".go":
             module = next((m for l, m, _ in facts.imports if head in (l, m)), None)
             if module is not None:
-                folders = {str(PurePosixPath(p).parent) for p in self.paths.folder(module)} if "/" in module else set()
+                folders = (
+                    {str(PurePosixPath(p).parent) for p in self.paths.folder(module)}
+                    if "/" in module
+                    else set()
+                )
                 return [(p, f) for p, f in known if str(PurePosixPath(p).parent) in folders][:1]
         kind = call.kind or head.rpartition(".")[2].strip("$_")
         owned = [(p, f) for p, f in known if _is_owner(f.owner, kind)]
@@ -173,4 +191,9 @@ def _is_owner(owner: str, kind: str) -> bool:
     if not owner or not kind:
         return False
     mine, asked = owner.lower().replace("_", ""), kind.lower().replace("_", "").rpartition("::")[2]
-    return mine == asked or mine == f"{asked}impl" or (asked[:1] == "i" and mine == asked[1:]) or mine == f"default{asked}"
+    return (
+        mine == asked
+        or mine == f"{asked}impl"
+        or (asked[:1] == "i" and mine == asked[1:])
+        or mine == f"default{asked}"
+    )

@@ -39,7 +39,9 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> FileFlows:
     suffix = PurePosixPath(path).suffix.lower()
     grammar = language.grammar
     if language.name == "javascript":
-        grammar = {".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "tsx"}.get(suffix, grammar)
+        grammar = {".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "tsx"}.get(
+            suffix, grammar
+        )
     program = lowered(data, grammar)
     text = data.decode("utf-8", "replace")
     until = time.process_time() + _SHARE * share(PER_FILE, len(data))

@@ -70,7 +70,9 @@ class Lowering(Expressions):
             return Node("loop", line, "each", [self.node(target), self.node(over), self.node(body)])
         before = self.node(field_of(clause or tree, "initializer", "init"))
         test = self.node(field_of(clause or tree, "condition"))
-        return Node("block", line, "", [before, Node("loop", line, "", [nothing(line), test, self.node(body)])])
+        return Node(
+            "block", line, "", [before, Node("loop", line, "", [nothing(line), test, self.node(body)])]
+        )
 
     def returned(self, tree: Tree) -> Node:
         """A value that goes back."""
@@ -104,7 +106,11 @@ class Lowering(Expressions):
         line = line_of(tree)
         subject = field_of(tree, "value", "condition")
         named = children(tree)
-        if subject is None and named and named[0].type in ("when_subject", "identifier", "member_access_expression"):
+        if (
+            subject is None
+            and named
+            and named[0].type in ("when_subject", "identifier", "member_access_expression")
+        ):
             subject = named[0]
         body = field_of(tree, "body")
         cases = children(body) if body is not None else named
@@ -126,7 +132,9 @@ class Lowering(Expressions):
             is_default = False
         else:
             values = [
-                one for one in (field_of(tree, "value", "condition", "conditional_expressions"),) if one is not None
+                one
+                for one in (field_of(tree, "value", "condition", "conditional_expressions"),)
+                if one is not None
             ]
             patterns = [one for one in named if one.type in ("constant_pattern", "or_pattern")]
             values = values or patterns
@@ -188,7 +196,13 @@ class Lowering(Expressions):
         name = said(field_of(tree, "name")).lstrip("#")
         if not name and tree.parent is not None:
             holder = tree.parent
-            if holder.type in ("variable_declarator", "pair", "assignment_expression", "public_field_definition", "field_definition"):
+            if holder.type in (
+                "variable_declarator",
+                "pair",
+                "assignment_expression",
+                "public_field_definition",
+                "field_definition",
+            ):
                 at = field_of(holder, "name", "key", "left", "property")
                 name = said(at).rpartition(".")[2] if at is not None else ""
         given = field_of(tree, "parameters", "parameter") or next(
@@ -250,11 +264,15 @@ class Lowering(Expressions):
         if tree.type in ("object_pattern", "array_pattern"):
             return Node("param", line_of(tree), "", [self.node(tree)], [kind, *marks])
         name = next((one for one in walk(tree, frozenset()) if one.type == "identifier"), None)
-        return Node("param", line_of(tree), said(name) if name is not None else said(tree), [], [kind, *marks])
+        return Node(
+            "param", line_of(tree), said(name) if name is not None else said(tree), [], [kind, *marks]
+        )
 
     def class_(self, tree: Tree) -> Node:
         """A class with its members; ``keys``: its annotations."""
-        body = field_of(tree, "body") or next((n for n in children(tree) if n.type.endswith("class_body")), None)
+        body = field_of(tree, "body") or next(
+            (n for n in children(tree) if n.type.endswith("class_body")), None
+        )
         members = self.nodes(children(body)) if body is not None else []
         heads = [one for one in children(tree) if one.type == "primary_constructor"]
         for head in heads:
@@ -264,9 +282,13 @@ class Lowering(Expressions):
                     target = [Node("name", param.line, param.text), nothing(param.line)]
                     members.insert(0, Node("assign", param.line, ":", target, param.keys[:1]))
         above = said(field_of(tree, "superclass")) or said(
-            next((n for n in children(tree) if n.type in ("class_heritage", "base_list", "base_clause")), None)
+            next(
+                (n for n in children(tree) if n.type in ("class_heritage", "base_list", "base_clause")), None
+            )
         )
-        return Node("class", line_of(tree), said(field_of(tree, "name")), members, [above[:200], *_annotations(tree)])
+        return Node(
+            "class", line_of(tree), said(field_of(tree, "name")), members, [above[:200], *_annotations(tree)]
+        )
 
     # Imports.
 
@@ -302,13 +324,20 @@ class Lowering(Expressions):
         if inner is None:
             return nothing(line_of(tree))
         made = self.node(inner)
-        if any(child.type == "default" for child in tree.children) and made.kind == "function" and not made.text:
+        if (
+            any(child.type == "default" for child in tree.children)
+            and made.kind == "function"
+            and not made.text
+        ):
             made.text = "default"
         return made
 
 
 def _is_case(tree: Tree) -> bool:
-    return any(word in tree.type for word in ("case", "when", "arm", "section", "group", "rule", "match", "default", "else", "entry"))
+    return any(
+        word in tree.type
+        for word in ("case", "when", "arm", "section", "group", "rule", "match", "default", "else", "entry")
+    )
 
 
 def _plain(kind: str) -> str:
@@ -349,7 +378,11 @@ def _annotations(tree: Tree) -> list[str]:
 
 def _last_returned(block: Node) -> Node:
     """The block with its last value given back."""
-    if block.kind == "block" and block.parts and block.parts[-1].kind not in ("return", "throw", "function", "class", "loop"):
+    if (
+        block.kind == "block"
+        and block.parts
+        and block.parts[-1].kind not in ("return", "throw", "function", "class", "loop")
+    ):
         block.parts[-1] = Node("return", block.parts[-1].line, "", [block.parts[-1]])
     return block
 
@@ -366,23 +399,24 @@ def _table() -> dict[str, Callable[..., Node]]:
         "decimal_floating_point_literal character_literal symbol simple_symbol hash_key_symbol rune_literal "
         "long_literal hex_literal string_array symbol_array class_constant_access_expression")  # fmt: skip
     say(own.empty, "type_annotation type_arguments type_parameters interface_declaration type_alias_declaration "
-        "type_declaration package_clause package_header package_declaration using_directive predefined_type "
+        "type_declaration package_clause package_header package_declaration using_directive "
         "text text_interpolation php_tag php_end_tag modifiers modifier visibility_modifier user_type "
         "annotation decorator attribute_list enum_declaration ambient_declaration type_identifier")  # fmt: skip
     say(own.name, "identifier property_identifier shorthand_property_identifier this self super variable_name name "
         "shorthand_property_identifier_pattern private_property_identifier constant instance_variable "
         "global_variable class_variable field_identifier package_identifier this_expression base_expression "
-        "qualified_name namespace_name")  # fmt: skip
+        "qualified_name namespace_name predefined_type")  # fmt: skip
     say(own.string, "string template_string interpreted_string_literal raw_string_literal string_literal "
         "encapsed_string heredoc interpolated_string_expression verbatim_string_literal nowdoc heredoc_body "
         "multiline_string_literal line_string_literal")  # fmt: skip
-    say(own.inner, "parenthesized_expression await_expression expression_statement template_substitution "
+    say(own.inner, "parenthesized_expression await_expression template_substitution "
         "interpolation argument spread_element splat_argument hash_splat_argument yield_expression "
         "throws parenthesized_statements jsx_expression go_statement defer_statement ref_expression "
         "variable_declaration lexical_declaration local_variable_declaration local_declaration_statement "
         "annotated_lambda literal_element constant_pattern when_subject checked_expression "
         "reference_assignment_expression by_ref rest_pattern field_declaration const_declaration variadic_unpacking "
         "block_argument labeled_statement lambda_expression_body")  # fmt: skip
+    say(own.shown, "expression_statement")
     say(own.block, "program source_file compilation_unit statement_block block compound_statement body_statement "
         "then else else_clause statement_list function_body control_structure_body class_body declaration_list "
         "namespace_definition namespace_declaration file_scoped_namespace_declaration block_body module "
@@ -419,7 +453,10 @@ def _table() -> dict[str, Callable[..., Node]]:
     say(own.composite, "composite_literal")
     say(own.expression_list, "expression_list")
     say(own.attribute, "jsx_attribute")
-    say(own.condition, "if_statement if_expression if unless if_modifier unless_modifier elsif guard_statement")
+    say(
+        own.condition,
+        "if_statement if_expression if unless if_modifier unless_modifier elsif guard_statement",
+    )
     say(own.loop, "for_statement for_in_statement enhanced_for_statement foreach_statement while_statement "
         "do_statement do_while_statement while until for while_modifier until_modifier")  # fmt: skip
     say(own.returned, "return_statement return return_expression")
@@ -460,7 +497,11 @@ class _Kotlin(Lowering):
 
 
 class _Go(Lowering):
-    table = {**Lowering.table, "import_declaration": Lowering.block, "interpreted_string_literal": Lowering.string}
+    table = {
+        **Lowering.table,
+        "import_declaration": Lowering.block,
+        "interpreted_string_literal": Lowering.string,
+    }
 
 
 class _Java(Lowering):

@@ -13,8 +13,8 @@ ALL: Final = "all"
 """Safe for everything: a number, one of a list."""
 BUILT: Final = "+built"
 HTML: Final = "+html"
-COMMAND: Final = "+command"
-"""Marks of evidence: put together with constant text, with markup."""
+SQL: Final = "+sql"
+"""Marks of evidence: put together with constant text, with markup, with words of a query."""
 VIA: Final = "via"
 """Went through a function that nobody knows."""
 TAIL: Final = "tail"
@@ -44,6 +44,11 @@ class Value:
         """The same with these tags on every origin."""
         more = frozenset(tags)
         return Value({atom: own | more for atom, own in self.atoms.items()}, kind="")
+
+    @property
+    def decided(self) -> bool:
+        """May somebody else decide it, as far as this file says?"""
+        return any(kind != "r" or index == 0 for kind, _, index, _ in self.atoms)
 
     def whole(self) -> dict[Atom, Tags]:
         """Its origins with those of its entries."""

@@ -5,6 +5,7 @@ Nothing is run. Branches are read one after another and joined; a condition make
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from gate.taint.checks import Conditions, Facts, all_of, any_of
 from gate.taint.facts import Call, FileFlows, Function, Hit
 from gate.taint.language import Language
 from gate.taint.program import SPREAD, Node
-from gate.taint.values import ALL, BUILT, HTML, NOTHING, TAIL, Atom, Tags, Value, joined, taints
+from gate.taint.values import ALL, BUILT, HTML, NOTHING, SQL, TAIL, Atom, Tags, Value, joined, taints
 
 _DEEP: Final = 60
 _WAYS: Final = 4
@@ -90,7 +91,14 @@ class Walk:
         while self.open:
             self.open.pop()
         told = [
-            Function(f.number, f.name, f.owner, f.line, f.parameters, taints(joined(f.returns).whole(), self.sources))
+            Function(
+                f.number,
+                f.name,
+                f.owner,
+                f.line,
+                f.parameters,
+                taints(joined(f.returns).whole(), self.sources),
+            )
             for f in self.functions
         ]
         hits = [
@@ -355,7 +363,11 @@ class Walk:
             value = self.built([had, value], [target, given])
         if kind and kind.lower() in self.language.numbers:
             value = NOTHING
-        if kind and kind.lower() not in ("var", "val", "string", "object", "let", "final", "auto") and not value.kind:
+        if (
+            kind
+            and kind.lower() not in ("var", "val", "string", "object", "let", "final", "auto")
+            and not value.kind
+        ):
             value = Value(value.atoms, value.path, kind, value.const, value.fields, value.function)
         self.bind(target, value, given)
         return value
@@ -410,8 +422,8 @@ class Walk:
         had = self.state.env.get(holder.text)
         if had is None:
             return
-        if had.fields is not None and key is not None:
-            fields = {**had.fields, key: value}
+        if key is not None:
+            fields = {**(had.fields or {}), key: value}
             self.state.env[holder.text] = Value(had.atoms, had.path, had.kind, None, fields, had.function)
         elif value.whole():
             whole = joined([Value(had.whole()), Value(value.whole())])
@@ -610,7 +622,7 @@ def built(values: list[Value]) -> Value:
             break
         start += value.const
     text = " ".join(value.const for value in values if value.const)
-    marks = {BUILT} | ({HTML} if _is_markup(text) else set())
+    marks = {BUILT} | ({HTML} if _is_markup(text) else set()) | ({SQL} if _QUERY.search(text) else set())
     found: list[Value] = []
     fixed = _is_fixed(start)
     opened = False
@@ -623,6 +635,13 @@ def built(values: list[Value]) -> Value:
         if value.whole():
             found.append(Value(value.whole()).tagged(*own))
     return Value(joined(found).atoms, const=None) if found else NOTHING
+
+
+_QUERY: Final = re.compile(
+    r"\b(?:select|insert\s+into|update|delete\s+from|where|from|order\s+by|values|like|limit|union|join|set|drop|alter)\b"
+    r"|=\s*'?\Z|[<>]=?\s*'?\Z",
+    re.IGNORECASE,
+)
 
 
 def _is_markup(text: str) -> bool:
@@ -642,7 +661,10 @@ def _is_fixed(start: str) -> bool:
 
 
 def _jumps(body: Node) -> bool:
-    return any(part.kind in ("jump", "return", "throw") or (part.kind == "block" and _jumps(part)) for part in body.parts)
+    return any(
+        part.kind in ("jump", "return", "throw") or (part.kind == "block" and _jumps(part))
+        for part in body.parts
+    )
 
 
 def _breaks(body: Node) -> bool:
@@ -671,7 +693,9 @@ def _joined_states(states: list[State]) -> State:
                 atoms = {a: t | one.facts.get(a, frozenset()) for a, t in value.atoms.items()}
                 others = [other.env[name] for other in going if other is not one and name in other.env]
                 env[name] = joined([Value(atoms, value.path, value.kind, value.const, value.fields), *others])
-    known = {key: pair for key, pair in going[0].known.items() if all(one.known.get(key) == pair for one in going)}
+    known = {
+        key: pair for key, pair in going[0].known.items() if all(one.known.get(key) == pair for one in going)
+    }
     return State(env, facts, known)
 
 

@@ -59,7 +59,12 @@ _TOLD: Final = {
     "mass": "sets any attribute of a record",
     "regex": "is a regular expression",
 }
-_WHO: Final = {"request": "A request", "model": "A language model", "input": "The command line", "file": "A file"}
+_WHO: Final = {
+    "request": "A request",
+    "model": "A language model",
+    "input": "The command line",
+    "file": "A file",
+}
 _BY_COMMAND_LINE: Final = frozenset({"sql", "code", "deserialise"})
 """What a program's own user should not decide either."""
 _ROUNDS: Final = 3
@@ -128,11 +133,15 @@ def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:
     listed = [
         entry.path
         for entry in tree.entries()
-        if PurePosixPath(entry.path).suffix in alike and not is_unshipped(entry.path) and not _VENDORED.search(entry.path)
+        if PurePosixPath(entry.path).suffix in alike
+        and not is_unshipped(entry.path)
+        and not _VENDORED.search(entry.path)
     ]
     paths = Paths([*listed, *files], _aliases(tree) if endings & _ALIKE else ())
     for _ in range(2):
-        further = [one for path, facts in read.items() for one in wanted(paths, path, facts) if one not in read]
+        further = [
+            one for path, facts in read.items() for one in wanted(paths, path, facts) if one not in read
+        ]
         further = [*dict.fromkeys(further)][:_RELATED]
         if not further or not _may_matter(read):
             break
@@ -140,7 +149,13 @@ def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:
     callers = _callers(read, files, listed, tree)
     if callers:
         _add(callers, tree, read, texts, until)
-        again = [one for path in callers if path in read for one in wanted(paths, path, read[path]) if one not in read]
+        again = [
+            one
+            for path in callers
+            if path in read
+            for one in wanted(paths, path, read[path])
+            if one not in read
+        ]
         _add([*dict.fromkeys(again)][: _RELATED // 2], tree, read, texts, until)
     found = list(flows(read, Resolver(read, paths)))
     found = [one for one in found if any(path in files for path, _ in one.way)]
@@ -190,7 +205,9 @@ def _callers(
                 names.add(name)
     if not names:
         return []
-    asked = re.compile(rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in sorted(names)[:200]) + rb")\b")
+    asked = re.compile(
+        rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in sorted(names)[:200]) + rb")\b"
+    )
     found: list[str] = []
     spent = 0
     near = sorted((p for p in listed if p not in read), key=lambda p: _distance(p, files))[:_SEARCHED]
@@ -228,7 +245,11 @@ def _distance(path: str, files: Mapping[str, bytes]) -> tuple[int, str]:
 
 def _aliases(tree: Tree) -> list[tuple[str, str]]:
     """Prefixes of tsconfig.json's ``paths`` with their folders."""
-    named = [e.path for e in tree.entries() if PurePosixPath(e.path).name in ("tsconfig.json", "tsconfig.base.json", "jsconfig.json")]
+    named = [
+        e.path
+        for e in tree.entries()
+        if PurePosixPath(e.path).name in ("tsconfig.json", "tsconfig.base.json", "jsconfig.json")
+    ]
     found: list[tuple[str, str]] = []
     for path, data in tree.read_many(tuple(sorted(named, key=len)[:_CONFIGURATIONS])):
         text = re.sub(r"(?m)^\s*//.*$|/\*.*?\*/", "", data.decode("utf-8", "replace"))
@@ -237,7 +258,9 @@ def _aliases(tree: Tree) -> list[tuple[str, str]]:
             mapped = options.get("paths", {})
             root = str(PurePosixPath(path).parent / str(options.get("baseUrl", ".")))
             for key, targets in mapped.items():
-                found.append((key.removesuffix("*"), str(PurePosixPath(root) / str(targets[0]).removesuffix("*"))))
+                found.append(
+                    (key.removesuffix("*"), str(PurePosixPath(root) / str(targets[0]).removesuffix("*")))
+                )
         except (ValueError, AttributeError, IndexError, TypeError, KeyError, RecursionError):
             continue
     return found
@@ -267,7 +290,9 @@ def _findings(side: _Side, changed: frozenset[str]) -> Iterator[Finding]:
         if flow.path != place[0]:
             evidence["sink in"] = f"{flow.path}:{flow.hit.line}"
         if flow.way[0] != place:
-            evidence["from"] = f"{flow.way[0][0]} line {flow.way[0][1]}: {_line(side, *flow.way[0]).strip()}"[:200]
+            evidence["from"] = f"{flow.way[0][0]} line {flow.way[0][1]}: {_line(side, *flow.way[0]).strip()}"[
+                :200
+            ]
         made = finding(
             meta,
             message,
@@ -277,7 +302,11 @@ def _findings(side: _Side, changed: frozenset[str]) -> Iterator[Finding]:
             severity=severity,
             confidence=confidence,
         )
-        steps = [Location(path=p, line=n, kind="related") for p, n in flow.way[-_STEPS:] if (p, n) != place and n > 0]
+        steps = [
+            Location(path=p, line=n, kind="related")
+            for p, n in flow.way[-_STEPS:]
+            if (p, n) != place and n > 0
+        ]
         yield replace(made, locations=(*made.locations, *dict.fromkeys(steps)))
 
 

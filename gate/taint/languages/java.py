@@ -68,14 +68,21 @@ _CLEANERS: Final = (
 _MATTERS: Final = re.compile(
     r"[qQ]uery|[eE]xecut|exec|ProcessBuilder|File|Path|URL|[rR]est|[cC]lient|Redirect|redirect|Writer|Object|eval|parse|Template|load|body|respond|jdbc|update|Html"
 )
-_MARKS: Final = re.compile(r"(?:RequestParam|PathVariable|RequestBody|RequestHeader|CookieValue|ModelAttribute|MatrixVariable|PathParam|QueryParam|FormParam|HeaderParam|CookieParam|RequestPart|DestinationVariable|Payload|Toolparam|ToolParam|QueryValue)\b")
-_ENTRY: Final = re.compile(r"(?:(?:Get|Post|Put|Delete|Patch|Request)Mapping|GET|POST|PUT|DELETE|PATCH|MessageMapping|KafkaListener|RabbitListener|Tool)\b")
+_MARKS: Final = re.compile(
+    r"(?:RequestParam|PathVariable|RequestBody|RequestHeader|CookieValue|ModelAttribute|MatrixVariable|PathParam|QueryParam|FormParam|HeaderParam|CookieParam|RequestPart|DestinationVariable|Payload|Toolparam|ToolParam|QueryValue)\b"
+)
+_ENTRY: Final = re.compile(
+    r"(?:(?:Get|Post|Put|Delete|Patch|Request)Mapping|GET|POST|PUT|DELETE|PATCH|MessageMapping|KafkaListener|RabbitListener|Tool)\b"
+)
 _GIVEN: Final = re.compile(
     r"Model\b|ModelMap|BindingResult|Http|Servlet|Principal|Authentication|Session|Pageable|Locale|Response|Request\b"
     r"|RedirectAttributes|Multipart|Errors|Context|Exchange|User\w*$|SecurityContext|UriInfo|UriComponentsBuilder|WebRequest|Sort$"
 )
 _CALLS: Final = (
-    source("getParameter getHeader getQueryString getParameterValues getCookies getPathInfo getRequestURI getInputStream getReader getParameterMap getHeaders getPart getRequestURL getParameterNames queryParam pathVariable getQueryParams queryParams getRequestedSessionId bodyToMono", _REQUEST),
+    source(
+        "getParameter getHeader getQueryString getParameterValues getCookies getPathInfo getRequestURI getInputStream getReader getParameterMap getHeaders getPart getRequestURL getParameterNames queryParam pathVariable getQueryParams queryParams getRequestedSessionId bodyToMono",
+        _REQUEST,
+    ),
     source("call", r"(?:chatClient|chatModel|model)\|", "model"),
     source("generate content", r"(?:chatClient|chatModel|chatLanguageModel|assistant|call\(\))\|", "model"),
 )
