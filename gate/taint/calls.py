@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from gate.taint.facts import Call, Taint
-from gate.taint.language import Sink, Source
+from gate.taint.language import Source
 from gate.taint.names import (
     CHANGES,
     EACH,
@@ -20,7 +20,9 @@ from gate.taint.names import (
     ROUTES,
     TELLS_LITTLE,
 )
-from gate.taint.program import SPREAD, Node
+from gate.taint.program import Node
+from gate.taint.sinking import VERB, Sinks, filled
+from gate.taint.texts import built
 from gate.taint.values import ALL, BUILT, NOTHING, VIA, Atom, Tags, Value, joined, taints
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ _JOINS: Final = frozenset(
 )
 
 
-class Calls:
+class Calls(Sinks):
     """Of one walk. ``silent``: how deep it is within a second look that tells nothing."""
 
     def __init__(self, walk: Walk) -> None:
@@ -54,13 +56,13 @@ class Calls:
         """Forgets it."""
         self.marks.pop()
 
-    def is_entry(self, node: Node, owner: str) -> bool:
+    def is_entry(self, node: Node) -> bool:
         """Do requests decide the parameters of this function?"""
         marks = self.language.entry_marks
         return marks is not None and any(marks.match(one) for one in node.keys)
 
     def parameter(self, param: Node, kind: str, is_entry: bool) -> Value | None:
-        """What a request decides of a parameter by its annotation or its function; None where it says nothing."""
+        """What a request decides of a parameter by its annotation or its function; None: it says nothing."""
         language = self.language
         number = kind.lower() in language.numbers
         marks = language.parameter_marks
@@ -150,9 +152,7 @@ class Calls:
     def lazy(self, target: Node, given: Node) -> Value | None:
         """A function that gets a name of the file is read when the file is; None for other values."""
         if given.kind == "function" and len(self.walk.open) == 1:
-            if target.kind == "name":
-                given.text = target.text
-            elif target.kind == "member" and not given.text:
+            if target.kind == "name" or (target.kind == "member" and not given.text):
                 given.text = target.text
             self.walk.later(given)
             return Value(function=given, path=target.text)
@@ -227,9 +227,9 @@ class Calls:
             return taken
         if cleaned is not None:
             return cleaned
-        if self.language.name == "ruby" and len(node.parts) == 1 and callee.kind == "member":
-            if low not in NUMBERS and low not in TELLS_LITTLE:
-                return self.member(receiver, name, node)
+        bare = self.language.name == "ruby" and len(node.parts) == 1 and callee.kind == "member"
+        if bare and low not in NUMBERS and low not in TELLS_LITTLE:
+            return self.member(receiver, name, node)
         return self.result(node, name, low, path, owner, keys, arguments, receiver, functions or filled)
 
     def required(self, node: Node) -> Value:
@@ -265,17 +265,14 @@ class Calls:
         """What a function that is handed over is called with."""
         low = name.lower()
         first = plain[0] if plain else NOTHING
-        if low in ROUTES and first.const is not None:
-            if first.const.startswith(("/", "*")) or first.const == "":
-                kinds = [("req", "Request"), ("res", "Response"), ("next", "")]
-                if self.language.name != "javascript":
-                    return None
-                params = [one for one in part.parts if one.kind == "param"]
-                if len(params) == 1:
-                    kinds = [("ctx", "Context")]
-                return [
-                    Value({("p", -1, i, n): frozenset()}, path=n, kind=k) for i, (n, k) in enumerate(kinds)
-                ]
+        text = first.const
+        if low in ROUTES and text is not None and (text == "" or text[:1] in "/*"):
+            if self.language.name != "javascript":
+                return None
+            kinds = [("req", "Request"), ("res", "Response"), ("next", "")]
+            if len([one for one in part.parts if one.kind == "param"]) == 1:
+                kinds = [("ctx", "Context")]
+            return [Value({("p", -1, i, n): frozenset()}, path=n, kind=k) for i, (n, k) in enumerate(kinds)]
         sockets = first.const is not None and low in ("on", "addeventlistener", "once")
         if sockets and re.search(
             r"socket|\bws\b|client|connection|\bio\b", receiver.path or "", re.IGNORECASE
@@ -335,89 +332,7 @@ class Calls:
             return self.taken_from(source, f"{path}({said})" if said else path, node.line)
         return None
 
-    def sinks(
-        self, node: Node, name: str, owner: str, keys: list[str], arguments: list[Value], receiver: Value
-    ) -> None:
-        """Tells of values that reach a sink."""
-        if node.text == "tagged":
-            return
-        for sink in self.language.sinks_by_name.get(name, ()):
-            if not sink.owner.search(owner) or (
-                sink.unless is not None and sink.unless.search(self.walk.text)
-            ):
-                continue
-            if sink.given is not None and not any(
-                one.const and sink.given.search(one.const) for one in arguments
-            ):
-                continue
-            if sink.first is not None:
-                first = arguments[0] if arguments else NOTHING
-                if not sink.first.search(f"{first.path}|{first.kind}"):
-                    continue
-            atoms = self.reaching(sink, keys, arguments, receiver)
-            if sink.rule == "redirect" and any(
-                key == "allow_other_host" and one.const == "false"
-                for key, one in zip(keys, arguments, strict=True)
-            ):
-                continue
-            if sink.rule == "nosql" or sink.plain:
-                atoms = {a: t for a, t in atoms.items() if BUILT not in t}
-            if atoms:
-                said = f"{owner.partition('|')[0]}.{name}".strip(".") if owner[:3] != "new" else f"new {name}"
-                self.tell(sink.rule, node, atoms, said[-60:], sink.needs)
-
-    def reaching(
-        self, sink: Sink, keys: list[str], arguments: list[Value], receiver: Value
-    ) -> dict[Atom, Tags]:
-        """What the arguments hold that the sink takes."""
-        wanted: list[Value] = []
-        places = [value for key, value in zip(keys, arguments, strict=True) if key in ("", SPREAD)]
-        if sink.needs and len(places) > 1 and (len(sink.args) > 2 or sink.args == ("*",)):  # a format
-            from gate.taint.walk import built
-
-            texts = places[1:] if sink.first is not None else places
-            template = texts[0].const or "" if texts else ""
-            whole = built(_filled(template, texts[1:]) if _VERB.search(template) else texts)
-            return whole.atoms
-        for place in sink.args:
-            if place == "*":
-                wanted += arguments
-            elif place == -1:
-                wanted.append(self.walk.safe(receiver))
-            elif isinstance(place, int):
-                wanted += places[place : place + 1]
-            else:
-                wanted += [value for key, value in zip(keys, arguments, strict=True) if key == place]
-                for value in places:
-                    if value.fields and place in value.fields:
-                        wanted.append(self.walk.safe(value.fields[place]))
-        if sink.rule == "ssrf":
-            wanted = [_address(self.walk, one) for one in wanted]
-        if sink.rule == "nosql":
-            wanted = [one for one in wanted if not one.fields or "where" not in one.fields]
-        return joined([Value(one.whole()) for one in wanted]).atoms
-
-    def tell(self, rule: str, node: Node, atoms: dict[Atom, Tags], said: str, needs: Tags) -> None:
-        """Records what reaches a sink and is not safe for it."""
-        walk = self.walk
-        kept: dict[Atom, Tags] = {}
-        for atom, own in atoms.items():
-            tags = own | walk.known_of(atom)
-            if ALL in tags or rule in tags or (rule in ("ssrf", "redirect") and "tail" in tags):
-                continue
-            if needs and needs.isdisjoint(tags) and atom[0] != "r":
-                if atom[0] != "p" or "+html" in needs or "+built" in needs:
-                    continue
-            kept[atom] = tags
-        if not kept:
-            return
-        key = (rule, node.line, said)
-        had = walk.hits.get(key)
-        if had is not None:
-            kept = {**had[1], **kept}
-        walk.hits[key] = (node, kept, walk.open[-1].number, said)
-
-    def result(
+    def result(  # noqa: C901 - one case a family of names
         self,
         node: Node,
         name: str,
@@ -445,12 +360,10 @@ class Calls:
                 else receiver
             )
         if low in _JOINS:
-            from gate.taint.walk import built
-
             ordered = [receiver, *arguments] if low in ("concat", "formatted") else arguments
             template = ordered[0].const if ordered else None
-            if template and _VERB.search(template):
-                ordered = _filled(template, ordered[1:])
+            if template and VERB.search(template):
+                ordered = filled(template, ordered[1:])
             if low in ("join", "implode"):
                 parts = [Value(one.whole()) for one in given]
                 return joined(parts)
@@ -514,7 +427,9 @@ class Calls:
     def record(
         self, node: Node, path: str, kind: str, keys: list[str], arguments: list[Value], receiver: Value
     ) -> int | None:
-        """The number of a call that is kept for those who know the other files; None where it holds nothing."""
+        """The number of a call that is kept for those who know the other files; None where it holds
+        nothing.
+        """
         walk = self.walk
         key = (node.line, id(node.parts[0]), path)
         if self.silent and key in walk.calls:
@@ -543,18 +458,6 @@ class Calls:
         return number
 
 
-def _address(walk: Walk, value: Value) -> Value:
-    """Of options the entries that say where to."""
-    if not value.fields:
-        return value
-    return joined([walk.safe(one) for key, one in value.fields.items() if key in _WHERE])
-
-
-_WHERE: Final = frozenset(
-    {"url", "uri", "host", "hostname", "baseURL", "baseUrl", "Url", "URL", "BaseAddress"}
-)
-
-
 def callee_is_bare(node: Node) -> bool:
     """Is a function called by its name alone?"""
     return node.parts[0].kind == "name"
@@ -563,20 +466,6 @@ def callee_is_bare(node: Node) -> bool:
 def _given(value: Value) -> bool:
     """A parameter, or part of one."""
     return any(atom[0] in ("p", "s") for atom in value.atoms)
-
-
-_VERB: Final = re.compile(r"%[-+#0-9.]*[a-zA-Z]|\{\d*\}")
-
-
-def _filled(template: str, values: list[Value]) -> list[Value]:
-    """The pieces of a format with what is put between them, in the order of the text."""
-    found: list[Value] = []
-    for index, piece in enumerate(_VERB.split(template)):
-        if piece:
-            found.append(Value(const=piece))
-        if index < len(values):
-            found.append(values[index])
-    return [*found, *values[index + 1 :]]
 
 
 def _called(node: Node) -> str:

@@ -21,7 +21,8 @@ _LOOSE: Final = re.compile(r"(?<!\\)\.[*+]|\[\^|\\S[*+]|(?<!\\)\.\{")
 
 
 class Conditions:
-    """Reads the conditions of one place. ``value`` evaluates an expression there; ``known``: what stands behind
+    """Reads the conditions of one place. ``value`` evaluates an expression there; ``known``: what stands
+    behind
     a name that holds an answer.
     """
 
@@ -53,7 +54,7 @@ class Conditions:
             return self.facts(node.parts[0], holds) if node.parts else {}
         return {}
 
-    def _test(self, node: Node, holds: bool) -> Facts:
+    def _test(self, node: Node, holds: bool) -> Facts:  # noqa: C901 - one case a form
         sign = node.text
         if len(node.parts) < 2:
             return {}
@@ -68,7 +69,7 @@ class Conditions:
             kind = right.text.strip("'\"")
             safe = _EVERYTHING if kind in ("number", "boolean", "bigint") else frozenset({"nosql", "mass"})
             return _all(self._value(left.parts[0]), safe) if fits else {}
-        if left.kind in ("call",) and right.kind in ("const", "test", "name"):
+        if left.kind == "call" and right.kind in ("const", "test", "name"):
             asked = self._place_of(left, right, sign, holds)
             if asked is not None:
                 return asked
@@ -117,7 +118,7 @@ class Conditions:
             return self._call(call, holds == (sign in _OTHER))
         return None
 
-    def _call(self, node: Node, holds: bool) -> Facts:
+    def _call(self, node: Node, holds: bool) -> Facts:  # noqa: C901 - one case a family of names
         name, raw = _last(node), node.parts[0].text if node.parts else ""
         receiver, given = self._parts(node)
         values = [self._value(one) for one in given if one.kind != "function"]
@@ -127,12 +128,13 @@ class Conditions:
             facts = self._match(node, receiver, given)
             if facts is not None:
                 return facts if holds else {}
-        if name in ("isnan",):
+        if name == "isnan":
             return {} if holds else _every(values, _EVERYTHING)
-        if name in ("isinteger", "is_numeric", "ctype_digit", "is_int", "ctype_alnum", "ctype_alpha", "isfinite",
+        if name in ("isinteger", "is_numeric", "ctype_digit", "is_int", "ctype_alnum", "ctype_alpha",
+                    "isfinite",
                     "isnumeric", "tryparse", "isdigit", "isdigits"):  # fmt: skip
             return _every(values, _EVERYTHING) if holds else {}
-        if name in ("is_string",):
+        if name == "is_string":
             return _every(values, frozenset({"nosql"})) if holds else {}
         if name in ("equals", "equalsignorecase", "eql?", "equalfold", "hash_equals", "timingsafeequal"):
             both = [*([self._value(receiver)] if receiver is not None else []), *values]
@@ -218,7 +220,7 @@ class Conditions:
         if subject is None:
             return None
         text = next((one.const for one in values if one.const is not None and one is not subject), None)
-        whole = _last(node) in ("matches",)
+        whole = _last(node) == "matches"
         return _by_pattern(subject, text, whole=whole)
 
     def _matched(self, node: Node, subject: Value) -> Facts:

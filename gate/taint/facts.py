@@ -8,7 +8,8 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """One origin of a value. ``kind``: a source (``number``: its line; ``text``: its kind and name), parameter
+    """One origin of a value. ``kind``: a source (``number``: its line; ``text``: its kind and name),
+    parameter
     ``index`` of function ``number``, or what call ``number`` gives. ``tags``: what it is safe for, and marks.
     """
 
@@ -33,7 +34,8 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that may be of a function of the project. ``path``: what is called, as it is resolved by imports;
+    """A call that may be of a function of the project. ``path``: what is called, as it is resolved by
+    imports;
     ``kind``: the type of what a method is called on; ``arguments``: what each may hold, the receiver's last.
     """
 
@@ -48,7 +50,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Values that reach a sink. ``sink``: the call as it is written, for people."""
+    """Values that reach a sink. ``sink``: the call as it is written; ``needs``: marks of which the
+    way has one.
+    """
 
     rule: str
     line: int
@@ -56,6 +60,7 @@ class Hit:
     function: int
     sink: str
     taints: list[Taint]
+    needs: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

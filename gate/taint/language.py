@@ -22,7 +22,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where a value must not get to. ``args``: places (-1: the receiver) or keywords; ``needs``: marks of which
+    """Where a value must not get to. ``args``: places (-1: the receiver) or keywords; ``needs``: marks
+    of which
     it must have one; ``unless``: a text of the file that makes it harmless.
     """
 

@@ -1,4 +1,6 @@
-"""Files together: what outsiders decide of a value is followed back over functions and files to its sources."""
+"""Files together: what outsiders decide of a value is followed back over functions and files to its
+sources.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +71,8 @@ def _sources(
         step = waiting.pop(0)
         key = (step.path, step.taint.kind, step.taint.number, step.taint.index, step.stack)
         if step.taint.kind == "source":
+            if hit.needs and step.safe.isdisjoint(hit.needs):
+                continue
             kind, _, text = step.taint.text.partition(":")
             flow = Flow(
                 hit.rule, path, hit, kind, text, ((step.path, step.taint.number), *step.way), step.sure
@@ -84,7 +88,7 @@ def _sources(
     yield from found.values()
 
 
-def _back(
+def _back(  # noqa: C901 - results, then parameters
     step: _Step,
     rule: str,
     files: Mapping[str, FileFlows],

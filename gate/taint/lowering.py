@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from tree_sitter import Node as Tree
 
@@ -54,7 +54,7 @@ def children(node: Tree) -> list[Tree]:
 class Expressions:
     """What stands for values. ``node`` lowers anything; statements are in statements.py."""
 
-    table: dict[str, Callable[..., Node]]
+    table: ClassVar[dict[str, Callable[..., Node]]]
 
     def __init__(self, grammar: str) -> None:
         self.grammar = grammar
@@ -206,7 +206,7 @@ class Expressions:
             (n for n in named if n.type in ("value_arguments", "arguments", "argument_list")), None
         )
         parts, keys = [callee], [""]
-        if given is not None and given.type in ("template_string",):  # a tagged text binds its values
+        if given is not None and given.type == "template_string":  # a tagged text binds its values
             text = self.node(given)
             inner = text.parts if text.kind == "concat" else [text]
             return Node("call", line, "tagged", [callee, *inner], ["", *("" for _ in inner)])
@@ -339,9 +339,10 @@ class Expressions:
     def cast(self, tree: Tree) -> Node:
         """A cast: of a number, what comes out is one."""
         kind = said(field_of(tree, "type")).lower()
-        value = field_of(tree, "value", "operand", "expression") or (children(tree) or [None])[-1]
+        value = field_of(tree, "value", "operand", "expression") or _last(tree)
         numeric = kind.strip("()?* ") in (
-            "int", "integer", "float", "double", "bool", "boolean", "long", "int64", "int32", "uint", "uint64",
+            "int", "integer", "float", "double", "bool", "boolean", "long", "int64", "int32", "uint",
+            "uint64",
         )  # fmt: skip
         if numeric:
             return Node("test", line_of(tree), "number", [self.node(value)])
@@ -435,6 +436,11 @@ class Expressions:
             parts = [Node("name", line_of(tree), "dangerouslySetInnerHTML"), inner]
             return Node("call", line_of(tree), "", parts, ["", ""])
         return self.node(named[-1]) if len(named) > 1 else nothing(line_of(tree))
+
+
+def _last(tree: Tree) -> Tree | None:
+    named = children(tree)
+    return named[-1] if named else None
 
 
 def _last_name(node: Node) -> str:

@@ -18,7 +18,8 @@ SPREAD: Final = "..."
 
 @dataclass(slots=True)
 class Node:
-    """One node. ``text``: a name, a literal, an operator. ``keys``: of entries and arguments, one a part; of a
+    """One node. ``text``: a name, a literal, an operator. ``keys``: of entries and arguments, one a
+    part; of a
     parameter its type and its annotations; of an import the module and the name there; of a class its bases.
     """
 

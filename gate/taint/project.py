@@ -1,4 +1,6 @@
-"""Which function of a project a call is of: by imports, by folders, by classes, by names that are used once."""
+"""Which function of a project a call is of: by imports, by folders, by classes, by names that are
+used once.
+"""
 
 from __future__ import annotations
 
@@ -77,17 +79,28 @@ class Paths:
         return found[:_FEW]
 
 
-def wanted(paths: Paths, path: str, facts: FileFlows) -> list[str]:
-    """Files that the calls of a file may lead to."""
-    found: dict[str, None] = {}
+def wanted(paths: Paths, path: str, facts: FileFlows) -> dict[str, set[str]]:
+    """Files that the calls of a file may lead to, with the functions that are looked for in each; those first
+    that are given something of an outsider.
+    """
+    found: dict[str, set[str]] = {}
     ending = PurePosixPath(path).suffix
-    for call in facts.calls:
+    own = {function.name for function in facts.functions}
+    ranked = sorted(facts.calls, key=lambda call: not _is_given(call))
+    for call in ranked:
         if not any(call.arguments) and call.function == 0:
             continue
+        name = call.path.replace("()", "").rpartition(".")[2]
+        if ending == ".go" and name in own and "." not in call.path:
+            continue
         for one in _files(paths, path, facts, call, ending):
-            found.setdefault(one)
+            found.setdefault(one, set()).add(name)
     found.pop(path, None)
-    return [*found]
+    return found
+
+
+def _is_given(call: Call) -> bool:
+    return any(taint.kind == "source" for given in call.arguments for taint in given)
 
 
 def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -> list[str]:
@@ -99,8 +112,9 @@ def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -
         kind = call.kind
         if kind and kind[0].isupper():
             for local, module, _ in facts.imports:
-                if local == kind and (at := paths.module(path, module)):
-                    return [at]
+                of_kind = paths.module(path, module) if local == kind else None
+                if of_kind is not None:
+                    return [of_kind]
         return []
     if ending == ".go":
         imported = next((m for local, m, _ in facts.imports if local == head or m == head), None)
@@ -113,8 +127,7 @@ def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -
     names += [one for one in (owner, owner[:1].upper() + owner[1:]) if one and one not in ("this", "new")]
     if ending == ".rb":
         names += [one.rpartition("::")[2] for one in names]
-    found = [at for name in names for at in paths.of_class(name.strip("_$"), ending)]
-    return found
+    return [at for name in names for at in paths.of_class(name.strip("_$"), ending)]
 
 
 class Resolver:
@@ -132,6 +145,12 @@ class Resolver:
 
     def __call__(self, path: str, call: Call) -> list[tuple[str, Function]]:
         """The functions that the call may be of; none where that is not known."""
+        found = self._all(path, call)
+        given = len(call.arguments) - 1
+        fitting = [(p, f) for p, f in found if len(f.parameters) == given]
+        return (fitting or found)[:_FEW]
+
+    def _all(self, path: str, call: Call) -> list[tuple[str, Function]]:  # noqa: C901 - one case a language
         whole = call.path.replace("()", "")
         head, _, name = whole.rpartition(".")
         facts = self.files[path]
@@ -145,7 +164,7 @@ class Resolver:
         known = [(p, f) for p, f in self.by_name.get(name, ()) if _alike(self.endings[p], ending)]
         scripts = ending in _SCRIPT_ENDINGS
         if scripts:
-            for local, module, imported in facts.imports:
+            for local, module, _ in facts.imports:
                 if module and (whole == module or whole.startswith(f"{module}.")):
                     at = self.paths.module(path, module)
                     if at is None:
@@ -166,18 +185,15 @@ class Resolver:
                 return [(p, f) for p, f in known if PurePosixPath(p).parent == folder and not f.owner][:1]
             return known[:1] if len(known) == 1 and not scripts else []
         if ending == ".go":
-            module = next((m for l, m, _ in facts.imports if head in (l, m)), None)
-            if module is not None:
-                folders = (
-                    {str(PurePosixPath(p).parent) for p in self.paths.folder(module)}
-                    if "/" in module
-                    else set()
-                )
+            package = next((m for local, m, _ in facts.imports if head in (local, m)), None)
+            if package is not None:
+                inside = self.paths.folder(package) if "/" in package else []
+                folders = {str(PurePosixPath(p).parent) for p in inside}
                 return [(p, f) for p, f in known if str(PurePosixPath(p).parent) in folders][:1]
         kind = call.kind or head.rpartition(".")[2].strip("$_")
         owned = [(p, f) for p, f in known if _is_owner(f.owner, kind)]
         if owned:
-            return owned[:_FEW]
+            return owned
         if call.kind and call.kind[:1].isupper() and known and not scripts:
             return []
         return known if len(known) == 1 and _TWO_WORDS.search(name) and known[0][1].owner else []

@@ -13,7 +13,7 @@ from gate.languages.limited_child import PER_FILE
 from gate.taint.facts import FileFlows
 from gate.taint.language import Language
 from gate.taint.languages import LANGUAGES
-from gate.taint.statements import lowered
+from gate.taint.table import lowered
 from gate.taint.walk import Walk
 
 _SHARE: Final = 0.6

@@ -5,55 +5,25 @@ Nothing is run. Branches are read one after another and joined; a condition make
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
-from gate.taint.checks import Conditions, Facts, all_of, any_of
+from gate.taint.calls import Calls
+from gate.taint.expressions import DEEP, Expressions
 from gate.taint.facts import Call, FileFlows, Function, Hit
 from gate.taint.language import Language
 from gate.taint.program import SPREAD, Node
-from gate.taint.values import ALL, BUILT, HTML, NOTHING, SQL, TAIL, Atom, Tags, Value, joined, taints
-
-_DEEP: Final = 60
-_WAYS: Final = 4
-"""Names that one origin is followed through by its members."""
+from gate.taint.state import Open, State, joined_states
+from gate.taint.texts import built
+from gate.taint.values import ALL, NOTHING, Atom, Tags, Value, joined, taints
 
 
-@dataclass
-class State:
-    """What is known at one place."""
-
-    env: dict[str, Value] = field(default_factory=dict)
-    facts: Facts = field(default_factory=dict)
-    known: dict[str, tuple[Facts, Facts]] = field(default_factory=dict)
-    ended: bool = False
-
-    def copy(self) -> State:
-        """The same, to be changed by one branch."""
-        return State(dict(self.env), dict(self.facts), dict(self.known), self.ended)
-
-
-@dataclass
-class Open:
-    """A function that is being read."""
-
-    number: int
-    name: str
-    owner: str
-    line: int
-    parameters: list[str]
-    returns: list[Value] = field(default_factory=list)
-    is_entry: bool = False
-
-
-class Late(Exception):
+class LateError(Exception):
     """No time is left for this file."""
 
 
-class Walk:
+class Walk(Expressions):
     """One file. ``until``: processor seconds."""
 
     def __init__(self, language: Language, text: str, until: float) -> None:
@@ -64,7 +34,7 @@ class Walk:
         self.state = State()
         self.functions: list[Open] = []
         self.open: list[Open] = []
-        self.hits: dict[tuple[str, int, str], tuple[Node, dict[Atom, Tags], int, str]] = {}
+        self.hits: dict[tuple[str, int, str], tuple[Node, dict[Atom, Tags], int, str, Tags]] = {}
         self.calls: dict[tuple[int, int, str], int] = {}
         self.told: list[Call] = []
         self.imports: list[tuple[str, str, str]] = []
@@ -74,8 +44,6 @@ class Walk:
         self.depth = 0
         self.looping = 0
         self.steps = 0
-        from gate.taint.calls import Calls
-
         self.calling = Calls(self)
 
     def read(self, program: Node) -> FileFlows:
@@ -86,7 +54,7 @@ class Walk:
             self.exec(program)
             while self.waiting:
                 self.waiting.pop(0)[0]()
-        except Late:
+        except LateError:
             unfinished.append("no time left")
         while self.open:
             self.open.pop()
@@ -102,8 +70,8 @@ class Walk:
             for f in self.functions
         ]
         hits = [
-            Hit(rule, node.line, node.line, function, sink, taints(atoms, self.sources))
-            for (rule, _, _), (node, atoms, function, sink) in self.hits.items()
+            Hit(rule, node.line, node.line, function, sink, taints(atoms, self.sources), sorted(needs))
+            for (rule, _, _), (node, atoms, function, sink, needs) in self.hits.items()
             if atoms
         ]
         return FileFlows(told, self.told, hits, self.imports, unfinished)
@@ -118,14 +86,16 @@ class Walk:
         return made
 
     def function(self, node: Node, given: list[Value] | None = None) -> Value:
-        """Reads a function's body; what it gives back. ``given``: what its parameters hold, where that is known."""
-        if self.depth > _DEEP:
+        """Reads a function's body; what it gives back. ``given``: what its parameters hold, where
+        that is known.
+        """
+        if self.depth > DEEP:
             return NOTHING
         params = [part for part in node.parts if part.kind == "param"]
         opened = self.enter(node.text, node.line, [one.text for one in params])
         before, self.state = self.state, self.state.copy()
         self.state.ended = False
-        is_entry = self.calling.is_entry(node, opened.owner)
+        is_entry = self.calling.is_entry(node)
         opened.is_entry = is_entry
         for index, param in enumerate(params):
             own = given[index] if given is not None and index < len(given) else None
@@ -168,7 +138,7 @@ class Walk:
         """One statement, or an expression."""
         self.steps += 1
         if self.steps % 256 == 0 and time.process_time() > self.until:
-            raise Late
+            raise LateError
         made = _STATEMENTS.get(node.kind)
         return made(self, node) if made is not None else self.value(node)
 
@@ -244,7 +214,7 @@ class Walk:
             self.learn(conditions.facts(test, holds))
             values.append(self.exec(part))
             branches.append(self.state)
-        self.state = _joined_states(branches)
+        self.state = joined_states(branches)
         return joined(values)
 
     def loop(self, node: Node) -> Value:
@@ -265,7 +235,7 @@ class Walk:
             self.exec(body)
         self.looping -= 1
         self.state.ended = False
-        self.state = _joined_states([before, self.state])
+        self.state = joined_states([before, self.state])
         return NOTHING
 
     def switch(self, node: Node) -> Value:
@@ -286,7 +256,7 @@ class Walk:
                 for one in asked:
                     self.learn(self.conditions().facts(one, True))
             if passed is not None:
-                self.state = _joined_states([self.state, passed])
+                self.state = joined_states([self.state, passed])
                 passed = None
             jumps = bool(body.parts) and _jumps(body)
             values.append(self.exec(body))
@@ -298,7 +268,7 @@ class Walk:
             branches.append(self.state)
         if not has_default:
             branches.append(before)
-        self.state = _joined_states(branches or [before])
+        self.state = joined_states(branches or [before])
         return joined(values)
 
     def returned(self, node: Node) -> Value:
@@ -328,13 +298,13 @@ class Walk:
         last = self.exec(node.parts[0]) if node.parts else NOTHING
         ends = [self.state]
         for part in node.parts[1:]:
-            middle = _joined_states([before.copy(), self.state.copy()])
+            middle = joined_states([before.copy(), self.state.copy()])
             middle.ended = False
             self.state, kept = middle, self.state
             self.exec(part)
             ends.append(self.state)
             self.state = kept
-        self.state = _joined_states(ends)
+        self.state = joined_states(ends)
         return last
 
     def imported(self, node: Node) -> Value:
@@ -360,7 +330,7 @@ class Walk:
         value = self.calling.lazy(target, given) or self.value(given)
         if node.text == "+=":
             had = self.value(target)
-            value = self.built([had, value], [target, given])
+            value = built([had, value])
         if kind and kind.lower() in self.language.numbers:
             value = NOTHING
         if (
@@ -372,7 +342,7 @@ class Walk:
         self.bind(target, value, given)
         return value
 
-    def bind(self, target: Node, value: Value, given: Node | None = None) -> None:
+    def bind(self, target: Node, value: Value, given: Node | None = None) -> None:  # noqa: C901 - one case a target
         """Puts a value where it is assigned to."""
         state = self.state
         if target.kind == "name":
@@ -411,9 +381,9 @@ class Walk:
                 state.env[path] = value
             self.extend(target.parts[0], target.text, value)
         elif target.kind == "index":
-            key = self.value(target.parts[1]).const
+            at = self.value(target.parts[1]).const
             self.calling.index_assigned(target, value)
-            self.extend(target.parts[0], key, value)
+            self.extend(target.parts[0], at, value)
 
     def extend(self, holder: Node, key: str | None, value: Value) -> None:
         """What an object holds since an entry was put into it."""
@@ -429,236 +399,6 @@ class Walk:
             whole = joined([Value(had.whole()), Value(value.whole())])
             self.state.env[holder.text] = Value(whole.atoms, had.path, had.kind, None, None, had.function)
 
-    # Expressions.
-
-    def value(self, node: Node) -> Value:
-        """What an expression may hold."""
-        made = _VALUES.get(node.kind)
-        if made is None:
-            return self.exec(node)
-        self.depth += 1
-        if self.depth > _DEEP * 3:
-            self.depth -= 1
-            return NOTHING
-        found = made(self, node)
-        self.depth -= 1
-        return found
-
-    def constant(self, node: Node) -> Value:
-        """A literal."""
-        return Value(const=node.text.strip("'\"") if node.text else None)
-
-    def name(self, node: Node) -> Value:
-        """A variable, an import or what the language gives."""
-        found = self.state.env.get(node.text)
-        if found is not None:
-            return found
-        return self.calling.bare(node)
-
-    def member(self, node: Node) -> Value:
-        """``a.b``."""
-        base = self.value(node.parts[0])
-        return self.calling.member(base, node.text, node)
-
-    def index(self, node: Node) -> Value:
-        """``a[b]``: an entry of what is known, part of what is not."""
-        base, key = self.value(node.parts[0]), self.value(node.parts[1])
-        if key.const is not None:
-            return self.calling.member(base, key.const.lstrip(":"), node)
-        if base.fields:
-            return joined([*base.fields.values(), Value(base.atoms)])
-        return self.calling.item_of(base)
-
-    def concat(self, node: Node) -> Value:
-        """A text put together."""
-        return self.built([self.value(part) for part in node.parts], node.parts)
-
-    def built(self, values: list[Value], nodes: list[Node]) -> Value:
-        """A text of these pieces, in their order."""
-        return built(values)
-
-    def any_(self, node: Node) -> Value:
-        """One of its parts."""
-        return joined([self.value(part) for part in node.parts])
-
-    def choice(self, node: Node) -> Value:
-        """``a ? b : c``, each with what its condition says."""
-        test, then, other = node.parts
-        self.value(test)
-        truth = self.truth(test)
-        conditions = self.conditions()
-        values = []
-        for holds, part in ((True, then), (False, other)):
-            if truth is None or truth is holds:
-                before = self.state
-                self.state = before.copy()
-                self.learn(conditions.facts(test, holds))
-                values.append(self.safe(self.value(part)))
-                before.ended = before.ended or (self.state.ended and truth is not None)
-                self.state = before
-        return joined(values)
-
-    def both(self, node: Node) -> Value:
-        """``a && b``, ``a || b``: the right side with what the left one says."""
-        left, right = node.parts
-        value = self.value(left)
-        holds = node.kind == "and"
-        facts = self.conditions().facts(left, holds)
-        before = self.state
-        self.state = before.copy()
-        self.learn(facts)
-        other = self.safe(self.value(right))
-        ended, self.state = self.state.ended, before
-        if ended:  # `x or return`
-            self.learn(self.conditions().facts(left, not holds))
-        return joined([value, other]) if node.kind == "or" else other
-
-    def test(self, node: Node) -> Value:
-        """An answer has no text."""
-        for part in node.parts:
-            self.value(part)
-        return NOTHING
-
-    def list_(self, node: Node) -> Value:
-        """Items, of which any may be taken."""
-        return Value(joined([Value(self.value(part).whole()) for part in node.parts]).atoms, kind="[]")
-
-    def object_(self, node: Node) -> Value:
-        """Entries by their keys."""
-        fields: dict[str, Value] = {}
-        spread: list[Value] = []
-        known = True
-        for key, part in zip(node.keys, node.parts, strict=True):
-            value = self.value(part)
-            if key in (SPREAD, "?", "+", ""):
-                known = known and value.fields is not None and key == SPREAD
-                spread.append(Value(value.whole()))
-                fields.update(value.fields or {} if key == SPREAD else {})
-            else:
-                fields[key] = value
-        rest = joined(spread).atoms if spread and not known else {}
-        return Value(dict(rest), kind=node.text, fields=fields)
-
-    def lambda_(self, node: Node) -> Value:
-        """A function as a value: read where it stands."""
-        if node.text and len(self.open) == 1:
-            self.later(node)
-        else:
-            self.function(node)
-        return Value(function=node)
-
-    def call(self, node: Node) -> Value:
-        """A call of anything."""
-        return self.calling.call(node)
-
-    # What is known.
-
-    def conditions(self) -> Conditions:
-        """Reads conditions at this place without telling anything of what they hold."""
-        return Conditions(self.quiet, self.state.known)
-
-    def quiet(self, node: Node) -> Value:
-        """The value of an expression that was told of before."""
-        self.calling.silent += 1
-        try:
-            return self.value(node)
-        finally:
-            self.calling.silent -= 1
-
-    def learn(self, facts: Facts) -> None:
-        """From here on these hold."""
-        if facts:
-            self.state.facts = all_of([self.state.facts, facts])
-
-    def safe(self, value: Value) -> Value:
-        """The value with what is known of its origins here."""
-        if not self.state.facts or not (value.atoms or value.fields):
-            return value
-        atoms = {atom: tags | self.known_of(atom) for atom, tags in value.atoms.items()}
-        fields = {k: self.safe(v) for k, v in value.fields.items()} if value.fields is not None else None
-        return Value(atoms, value.path, value.kind, value.const, fields, value.function)
-
-    def known_of(self, atom: Atom) -> Tags:
-        """What is known of an origin, or of what it is a member of."""
-        facts = self.state.facts
-        found = facts.get(atom)
-        text = atom[3]
-        while "." in text:
-            text = text.rpartition(".")[0]
-            more = facts.get((atom[0], atom[1], atom[2], text))
-            if more is not None:
-                found = more if found is None else found | more
-        return found or frozenset()
-
-    def truth(self, node: Node) -> bool | None:
-        """Of a constant condition, which way it goes."""
-        if node.kind == "not":
-            inner = self.truth(node.parts[0])
-            return None if inner is None else not inner
-        if node.kind == "const":
-            return {"true": True, "false": False, "0": False, "1": True}.get(node.text.lower())
-        if node.kind == "test" and len(node.parts) == 2 and all(part.kind == "const" for part in node.parts):
-            left, right = (part.text.strip("'\"") for part in node.parts)
-            if node.text in ("==", "===") and left and right:
-                return left == right
-            if node.text in ("!=", "!==") and left and right:
-                return left != right
-            if node.text in ("<", ">") and left.isdigit() and right.isdigit():
-                return int(left) < int(right) if node.text == "<" else int(left) > int(right)
-        if node.kind in ("name",):
-            known = self.state.env.get(node.text)
-            if known is not None and known.const is not None and not known.atoms:
-                return {"true": True, "false": False}.get(known.const.lower())
-        return None
-
-
-def built(values: list[Value]) -> Value:
-    """A text of these pieces: those behind a beginning that names a host or a folder cannot change it."""
-    if all(value.const is not None and not value.atoms for value in values):
-        return Value(const="".join(value.const or "" for value in values)) if values else NOTHING
-    start = ""
-    for value in values:
-        if value.const is None or value.atoms:
-            break
-        start += value.const
-    text = " ".join(value.const for value in values if value.const)
-    marks = {BUILT} | ({HTML} if _is_markup(text) else set()) | ({SQL} if _QUERY.search(text) else set())
-    found: list[Value] = []
-    fixed = _is_fixed(start)
-    opened = False
-    for index, value in enumerate(values):
-        own = set(marks)
-        if index and (fixed or (opened and not values[0].atoms)):
-            own.add(TAIL)
-        if value.const is not None and index and "/" in value.const and values[0].const is None:
-            opened = True
-        if value.whole():
-            found.append(Value(value.whole()).tagged(*own))
-    return Value(joined(found).atoms, const=None) if found else NOTHING
-
-
-_QUERY: Final = re.compile(
-    r"\b(?:select|insert\s+into|update|delete\s+from|where|from|order\s+by|values|like|limit|union|join|set|drop|alter)\b"
-    r"|=\s*'?\Z|[<>]=?\s*'?\Z",
-    re.IGNORECASE,
-)
-
-
-def _is_markup(text: str) -> bool:
-    at = text.find("<")
-    while at >= 0:
-        if text[at + 1 : at + 2].isalpha() or text[at + 1 : at + 2] in "/!":
-            return at + 1 < len(text)
-        at = text.find("<", at + 1)
-    return False
-
-
-def _is_fixed(start: str) -> bool:
-    scheme, sign, rest = start.partition("://")
-    if sign and scheme:
-        return "/" in rest or "?" in rest
-    return len(start) > 1 and start[0] == "/" and start[1] not in "/\\"
-
 
 def _jumps(body: Node) -> bool:
     return any(
@@ -671,42 +411,8 @@ def _breaks(body: Node) -> bool:
     return any(part.kind == "jump" or (part.kind == "block" and _breaks(part)) for part in body.parts)
 
 
-def _joined_states(states: list[State]) -> State:
-    """What is known behind several ways of which one was taken."""
-    going = [one for one in states if not one.ended]
-    if not going:
-        made = states[0] if states else State()
-        made.ended = True
-        return made
-    if len(going) == 1:
-        return going[0]
-    env = dict(going[0].env)
-    for other in going[1:]:
-        for name, value in other.env.items():
-            had = env.get(name)
-            env[name] = value if had is None or had is value else joined([had, value])
-    facts = any_of([one.facts for one in going])
-    # a value that is safe on its own way stays so where ways meet
-    for one in going:
-        for name, value in one.env.items():
-            if one.facts and value.atoms and any(other.env.get(name) is not value for other in going):
-                atoms = {a: t | one.facts.get(a, frozenset()) for a, t in value.atoms.items()}
-                others = [other.env[name] for other in going if other is not one and name in other.env]
-                env[name] = joined([Value(atoms, value.path, value.kind, value.const, value.fields), *others])
-    known = {
-        key: pair for key, pair in going[0].known.items() if all(one.known.get(key) == pair for one in going)
-    }
-    return State(env, facts, known)
-
-
 _STATEMENTS: Final[dict[str, Callable[[Walk, Node], Value]]] = {
     "block": Walk.block, "if": Walk.if_, "loop": Walk.loop, "switch": Walk.switch, "return": Walk.returned,
     "throw": Walk.thrown, "jump": Walk.jump, "try": Walk.tried, "import": Walk.imported, "class": Walk.class_,
     "assign": Walk.assign,
-}  # fmt: skip
-_VALUES: Final[dict[str, Callable[[Walk, Node], Value]]] = {
-    "const": Walk.constant, "name": Walk.name, "member": Walk.member, "index": Walk.index, "concat": Walk.concat,
-    "any": Walk.any_, "cond": Walk.choice, "and": Walk.both, "or": Walk.both, "test": Walk.test, "not": Walk.test,
-    "list": Walk.list_, "object": Walk.object_, "function": Walk.lambda_, "call": Walk.call, "new": Walk.call,
-    "param": Walk.constant, "case": Walk.any_,
 }  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gate.prescreen.scanners.injection_rules import BY_SINK
-from gate.taint.facts import Call, FileFlows, Function
+from gate.taint.facts import FileFlows
 from gate.taint.link import flows
 from gate.taint.project import Paths, Resolver
 from gate.taint.reader import read

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
@@ -37,6 +37,8 @@ _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300
 _RELATED: Final = 60
 """Files of the tree besides those of the change, in each of two rounds."""
+_RELATED_BYTES: Final = 400 << 10
+_CONSIDERED: Final = 400
 _SEARCHED: Final = 2_000
 _SEARCHED_BYTES: Final = 24 << 20
 _MOST: Final = 40
@@ -139,24 +141,18 @@ def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:
     ]
     paths = Paths([*listed, *files], _aliases(tree) if endings & _ALIKE else ())
     for _ in range(2):
-        further = [
-            one for path, facts in read.items() for one in wanted(paths, path, facts) if one not in read
-        ]
-        further = [*dict.fromkeys(further)][:_RELATED]
-        if not further or not _may_matter(read):
+        if not _may_matter(read) or not _add(_further(read, paths), tree, read, texts, until):
             break
-        _add(further, tree, read, texts, until)
     callers = _callers(read, files, listed, tree)
     if callers:
-        _add(callers, tree, read, texts, until)
-        again = [
-            one
-            for path in callers
-            if path in read
-            for one in wanted(paths, path, read[path])
-            if one not in read
-        ]
-        _add([*dict.fromkeys(again)][: _RELATED // 2], tree, read, texts, until)
+        _add(dict.fromkeys(callers, frozenset[str]()), tree, read, texts, until)
+        _add(
+            _further({path: read[path] for path in callers if path in read}, paths, read),
+            tree,
+            read,
+            texts,
+            until,
+        )
     found = list(flows(read, Resolver(read, paths)))
     found = [one for one in found if any(path in files for path, _ in one.way)]
     return _Side(found, texts, unread)
@@ -177,13 +173,41 @@ def _read(files: Sequence[tuple[str, bytes]], until: float) -> tuple[dict[str, F
     return {one.path: one.value for one in results if one.value is not None}, unread
 
 
+def _further(
+    read: Mapping[str, FileFlows], paths: Paths, known: Mapping[str, FileFlows] | None = None
+) -> dict[str, set[str]]:
+    """Files that those lead to, with the functions that are looked for in them."""
+    found: dict[str, set[str]] = {}
+    for path, facts in read.items():
+        for at, names in wanted(paths, path, facts).items():
+            if at not in (known or read):
+                found.setdefault(at, set()).update(names)
+    return found
+
+
 def _add(
-    paths: Sequence[str], tree: Tree, read: dict[str, FileFlows], texts: dict[str, bytes], until: float
-) -> None:
-    """Reads further files of the tree; what cannot be read is of another's making and counts as unknown."""
-    got = [(path, data) for path, data in tree.read_many(tuple(paths)) if len(data) <= _LARGEST]
+    paths: Mapping[str, Collection[str]],
+    tree: Tree,
+    read: dict[str, FileFlows],
+    texts: dict[str, bytes],
+    until: float,
+) -> bool:
+    """Reads further files of the tree, as far as they hold one of the names; what cannot be read counts as
+    unknown. False when there were none.
+    """
+    got: list[tuple[str, bytes]] = []
+    spent = 0
+    for path, data in tree.read_many(tuple(paths)[:_CONSIDERED]):
+        names = [re.escape(name.encode()) for name in paths[path] if name]
+        if len(data) > _LARGEST or (names and not re.search(rb"\b(?:" + b"|".join(names) + rb")\b", data)):
+            continue
+        spent += len(data)
+        if spent > _RELATED_BYTES or len(got) >= _RELATED:
+            break
+        got.append((path, data))
     texts.update(got)
     read.update(_read(got, until)[0])
+    return bool(got)
 
 
 def _callers(

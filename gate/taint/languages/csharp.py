@@ -22,7 +22,8 @@ CSHARP: Final = Language(
     sinks=(
         sink(
             "sql",
-            "SqlCommand SqliteCommand NpgsqlCommand MySqlCommand OracleCommand OleDbCommand SqlDataAdapter OdbcCommand SQLiteCommand",
+            "SqlCommand SqliteCommand NpgsqlCommand MySqlCommand OracleCommand OleDbCommand"
+            " SqlDataAdapter OdbcCommand SQLiteCommand",
             r"^new\|",
         ),
         sink(
@@ -33,7 +34,9 @@ CSHARP: Final = Language(
         ),
         sink(
             "sql",
-            "Query QueryAsync QueryFirst QueryFirstAsync QuerySingle QueryFirstOrDefault QueryFirstOrDefaultAsync QuerySingleAsync Execute ExecuteAsync ExecuteScalar ExecuteScalarAsync QuerySingleOrDefaultAsync",
+            "Query QueryAsync QueryFirst QueryFirstAsync QuerySingle QueryFirstOrDefault"
+            " QueryFirstOrDefaultAsync QuerySingleAsync Execute ExecuteAsync ExecuteScalar"
+            " ExecuteScalarAsync QuerySingleOrDefaultAsync",
             r"(?:conn|connection|db|_db|database|cnn|_connection|_conn)\||\|\w*Connection$",
             needs="built",
         ),
@@ -42,7 +45,9 @@ CSHARP: Final = Language(
         sink("code", "EvaluateAsync RunAsync Create", r"CSharpScript\|"),
         sink(
             "path",
-            "ReadAllText ReadAllBytes ReadAllLines WriteAllText WriteAllBytes Open OpenRead OpenWrite Delete Copy Move Create ReadAllTextAsync ReadAllBytesAsync AppendAllText OpenText WriteAllTextAsync",
+            "ReadAllText ReadAllBytes ReadAllLines WriteAllText WriteAllBytes Open OpenRead"
+            " OpenWrite Delete Copy Move Create ReadAllTextAsync ReadAllBytesAsync"
+            " AppendAllText OpenText WriteAllTextAsync",
             r"(?:^|\.)File\|",
         ),
         sink("path", "Delete GetFiles CreateDirectory EnumerateFiles", r"(?:^|\.)Directory\|"),
@@ -50,7 +55,8 @@ CSHARP: Final = Language(
         sink("path", "PhysicalFile", ""),
         sink(
             "ssrf",
-            "GetAsync GetStringAsync PostAsync GetStreamAsync GetByteArrayAsync SendAsync PutAsync DeleteAsync GetFromJsonAsync",
+            "GetAsync GetStringAsync PostAsync GetStreamAsync GetByteArrayAsync SendAsync"
+            " PutAsync DeleteAsync GetFromJsonAsync",
             r"client|http|\|HttpClient$",
         ),
         sink("ssrf", "Create", r"(?:^|\.)(?:WebRequest|HttpWebRequest)\|"),
@@ -69,7 +75,8 @@ CSHARP: Final = Language(
         sink(
             "deserialise",
             "Deserialize UnsafeDeserialize",
-            r"BinaryFormatter|formatter|LosFormatter|SoapFormatter|NetDataContract|\|(?:BinaryFormatter|SoapFormatter|LosFormatter|NetDataContractSerializer)$",
+            r"BinaryFormatter|formatter|LosFormatter|SoapFormatter|NetDataContract"
+            r"|\|(?:BinaryFormatter|SoapFormatter|LosFormatter|NetDataContractSerializer)$",
         ),
         sink(
             "deserialise",
@@ -94,7 +101,8 @@ CSHARP: Final = Language(
         clean(
             "all",
             "Parse ToInt32 ToInt64 ToBoolean ToDouble ToGuid",
-            r"(?:^|\.)(?:int|long|Guid|DateTime|bool|double|decimal|Convert|Enum|Int32|Int64|DateTimeOffset)?\|",
+            r"(?:^|\.)(?:int|long|Guid|DateTime|bool|double|decimal|Convert|Enum|Int32|Int64"
+            r"|DateTimeOffset)?\|",
         ),
         clean("path", "GetFileName GetFileNameWithoutExtension"),
         clean("xss", "HtmlEncode Encode Sanitize HtmlAttributeEncode JavaScriptStringEncode"),
@@ -132,6 +140,7 @@ CSHARP: Final = Language(
         }
     ),
     matters=re.compile(
-        r"Command|Sql|Query|Execute|Process|File|Directory|Stream|Http|Client|Html|Content|Redirect|Deserial|Write|Xml|Token|Script|Compile"
+        r"Command|Sql|Query|Execute|Process|File|Directory|Stream|Http|Client|Html|Content"
+        r"|Redirect|Deserial|Write|Xml|Token|Script|Compile"
     ),
 )

@@ -8,8 +8,14 @@ from typing import Final
 from gate.taint.language import Language, clean, sink, source
 
 _HTTP: Final = r"\|http\.Request$|^(?:r|req|request)(?:\.\w+(?:\(\))?)*\||\.Request(?:\.\w+(?:\(\))?)*\|"
-_CONTEXT: Final = r"\|(?:gin|echo|fiber|macaron|context|iris|beego)\.(?:Context|Ctx)$|^(?:c|ctx)(?:\.Request\(\))?\|$|^(?:c|ctx)\|\w*(?:Context|Ctx)$"
-_DATABASE: Final = r"(?:^|\.)(?:\w*db|tx|conn|stmt|pool|store|database|sess|session|engine|q|queries|rw|x|e|db\w+)(?:\(.*\))?\||\|(?:sql|sqlx|pgx|pgxpool|gorm)\.\w+$|\(\)\|"
+_CONTEXT: Final = (
+    r"\|(?:gin|echo|fiber|macaron|context|iris|beego)\.(?:Context|Ctx)$|^(?:c"
+    r"|ctx)(?:\.Request\(\))?\|$|^(?:c|ctx)\|\w*(?:Context|Ctx)$"
+)
+_DATABASE: Final = (
+    r"(?:^|\.)(?:\w*db|tx|conn|stmt|pool|store|database|sess|session|engine|q|queries"
+    r"|rw|x|e|db\w+)(?:\(.*\))?\||\|(?:sql|sqlx|pgx|pgxpool|gorm)\.\w+$|\(\)\|"
+)
 
 GO: Final = Language(
     name="go",
@@ -25,14 +31,17 @@ GO: Final = Language(
         source("Vars", r"mux\|"),
         source("URLParam", r"chi\|"),
         source(
-            "Query QueryParam Param Params PostForm FormValue GetHeader DefaultQuery DefaultPostForm GetRawData QueryArray GetQuery Cookie Cookies Body BodyRaw FormParams QueryParams ParamsInt QueryTrim Get Header",
+            "Query QueryParam Param Params PostForm FormValue GetHeader DefaultQuery"
+            " DefaultPostForm GetRawData QueryArray GetQuery Cookie Cookies Body BodyRaw"
+            " FormParams QueryParams ParamsInt QueryTrim Get Header",
             _CONTEXT,
         ),
         source("Arg Args", r"^flag\|", "input"),
     ),
     fills=(
         source(
-            "Bind BindJSON BindQuery ShouldBind ShouldBindJSON ShouldBindQuery ShouldBindUri BodyParser QueryParser BindUri ShouldBindWith",
+            "Bind BindJSON BindQuery ShouldBind ShouldBindJSON ShouldBindQuery ShouldBindUri"
+            " BodyParser QueryParser BindUri ShouldBindWith",
             "",
         ),
         source("Decode", r"NewDecoder"),
@@ -139,6 +148,7 @@ GO: Final = Language(
         }
     ),
     matters=re.compile(
-        r"Query|Exec|Raw\(|Where|Order|exec\.|os\.|ioutil|http\.|template\.|Redirect|ServeFile|\.File\(|Fprint|Write|gob|ParseUnverified"
+        r"Query|Exec|Raw\(|Where|Order|exec\.|os\.|ioutil|http\.|template\.|Redirect"
+        r"|ServeFile|\.File\(|Fprint|Write|gob|ParseUnverified"
     ),
 )

@@ -7,16 +7,25 @@ from typing import Final
 
 from gate.taint.language import Language, Sink, clean, sink, source
 
-_REQUEST: Final = r"(?:^|\.)(?:request|req|httpRequest|servletRequest|webRequest|exchange)(?:\.\w+\(\))*\||\|(?:Http)?Servlet\w*Request$|\|\w*Request$|\|ServerWebExchange$"
+_REQUEST: Final = (
+    r"(?:^|\.)(?:request|req|httpRequest|servletRequest|webRequest"
+    r"|exchange)(?:\.\w+\(\))*\||\|(?:Http)?Servlet\w*Request$|\|\w*Request$"
+    r"|\|ServerWebExchange$"
+)
 _NUMBERS: Final = frozenset({
-    "int", "long", "boolean", "integer", "double", "float", "short", "uuid", "localdate", "localdatetime", "instant",
+    "int", "long", "boolean", "integer", "double", "float", "short", "uuid", "localdate",
+    "localdatetime", "instant",
     "bigdecimal", "biginteger", "date", "pageable", "multipartfile", "bool", "char", "byte", "principal",
     "authentication", "locale",
 })  # fmt: skip
 _SHELL: Final = r"^(?:/bin/|/usr/bin/)?(?:ba|z|da)?sh$|^cmd(?:\.exe)?$|^powershell"
 _SINKS: Final[tuple[Sink, ...]] = (
-    sink("sql", "executeQuery executeUpdate execute executeLargeUpdate addBatch", r"(?:stmt|statement|st|s|sql\w*|createStatement\(\)|jdbc\w*|template|conn\w*)\||\|(?:Statement|JdbcTemplate|\w*JdbcTemplate|JdbcOperations)$"),
-    sink("sql", "query queryForList queryForObject queryForMap queryForRowSet update batchUpdate queryForStream", r"jdbc|template|\|\w*Jdbc\w+$"),
+    sink("sql", "executeQuery executeUpdate execute"
+        " executeLargeUpdate addBatch", r"(?:stmt|statement|st|s|sql\w*|createStatement\(\)"
+        r"|jdbc\w*|template|conn\w*)\|"
+            r"|\|(?:Statement|JdbcTemplate|\w*JdbcTemplate|JdbcOperations)$"),
+    sink("sql", "query queryForList queryForObject queryForMap queryForRowSet update batchUpdate"
+                " queryForStream", r"jdbc|template|\|\w*Jdbc\w+$"),
     sink("sql", "createQuery createNativeQuery createSQLQuery", ""),
     sink("sql", "prepareStatement prepareCall nativeQuery rawQuery execSQL", ""),
     sink("sql", "sql", r"(?:jdbcClient|databaseClient)\|"),
@@ -26,18 +35,26 @@ _SINKS: Final[tuple[Sink, ...]] = (
     sink("code", "eval", r"engine|\|ScriptEngine$|shell|groovy"),
     sink("code", "parseExpression", ""),
     sink("code", "evaluate", r"(?:shell|groovy|GroovyShell|jexl|mvel|ognl)"),
-    sink("path", "File FileInputStream FileOutputStream FileReader FileWriter RandomAccessFile FileSystemResource PrintWriter", r"^new\||^\|", ("*",)),
-    sink("path", "readAllBytes readString newInputStream newOutputStream newBufferedReader write writeString delete deleteIfExists copy move createFile createDirectories lines walk list readAllLines", r"(?:^|\.)Files\|"),
-    sink("path", "readText readBytes writeText writeBytes deleteRecursively inputStream forEachLine", r"File\(\)\||new\|", (-1,)),
+    sink("path", "File FileInputStream FileOutputStream FileReader FileWriter RandomAccessFile"
+                 " FileSystemResource PrintWriter", r"^new\||^\|", ("*",)),
+    sink("path", "readAllBytes readString newInputStream newOutputStream newBufferedReader write"
+                 " writeString delete deleteIfExists copy move createFile createDirectories lines"
+                 " walk list readAllLines", r"(?:^|\.)Files\|"),
+    sink("path", "readText readBytes writeText writeBytes deleteRecursively inputStream"
+                 " forEachLine", r"File\(\)\||new\|", (-1,)),
     sink("path", "sendFile respondFile", "", (0,)),
     sink("ssrf", "openConnection openStream getContent", "", (-1,)),
-    sink("ssrf", "getForObject getForEntity postForObject postForEntity exchange execute headForHeaders", r"rest|template|\|RestTemplate$"),
+    sink("ssrf", "getForObject getForEntity postForObject postForEntity exchange execute"
+                 " headForHeaders", r"rest|template|\|RestTemplate$"),
     sink("ssrf", "uri", r"webclient|restclient|HttpRequest|newBuilder|get\(\)|post\(\)|builder|client"),
     sink("ssrf", "HttpGet HttpPost HttpPut HttpDelete", r"^new\||^\|"),
     sink("ssrf", "url", r"Request\.Builder|Builder\(\)|builder|Builder"),
     sink("ssrf", "connect", r"(?:^|\.)Jsoup\|"),
     sink("ssrf", "get post put", r"(?:^|\.)(?:httpClient|client|HttpClient)\|\w*HttpClient$"),
-    sink("xss", "print println write append format printf", r"getWriter|getOutputStream|(?:^|\.)(?:out|writer|response|pw|printWriter)\||\|PrintWriter$", ("*",), needs="html"),
+    sink("xss", "print println write append"
+        " format printf", r"getWriter|getOutputStream|(?:^|\.)(?:out|writer"
+        r"|response|pw|printWriter)\|"
+            r"|\|PrintWriter$", ("*",), needs="html"),
     sink("xss", "body ok", r"ResponseEntity|ok\(\)|contentType", needs="html"),
     sink("xss", "respondText", "", needs="html"),
     sink("template", "process", r"templateEngine|\|\w*TemplateEngine$"),
@@ -52,35 +69,60 @@ _SINKS: Final[tuple[Sink, ...]] = (
     sink("redirect", "RedirectView", r"^new\||^\|"),
     sink("redirect", "respondRedirect", ""),
     sink("redirect", "location", r"ResponseEntity|status\(\)|Response"),
-    sink("xml", "parse unmarshal read createXMLStreamReader createXMLEventReader build", r"builder|docb|xml|sax|parser|reader|unmarshaller|\|(?:DocumentBuilder|SAXParser|XMLReader|SAXReader|XMLInputFactory|Unmarshaller|SAXBuilder)$", unless=r"disallow-doctype-decl|FEATURE_SECURE_PROCESSING|external-general-entities|ACCESS_EXTERNAL_DTD|SUPPORT_DTD|IS_SUPPORTING_EXTERNAL|setExpandEntityReferences\(false|(?:json|Json|objectMapper)"),
-    sink("jwt", "parse parseClaimsJwt parseUnsecuredClaims", r"(?:Jwts|parser|jwt)\w*(?:\(\))?\|", unless=r"setSigningKey|verifyWith|parseClaimsJws|parseSignedClaims|require\(Algorithm"),
+    sink("xml", "parse unmarshal read createXMLStreamReader"
+        " createXMLEventReader build", r"builder|docb|xml|sax|parser|reader|unmarshaller"
+        r"|\|(?:DocumentBuilder|SAXParser"
+            r"|XMLReader|SAXReader|XMLInputFactory"
+        r"|Unmarshaller|SAXBuilder)$", unless=r"disallow-doctype-decl|FEATURE_SECURE_PROCESSING"
+        r"|external-general-entities"
+            r"|ACCESS_EXTERNAL_DTD|SUPPORT_DTD|IS_SUPPORTING_EXTERNAL"
+            r"|setExpandEntityReferences\(false|(?:json|Json|objectMapper)"),
+    sink("jwt", "parse parseClaimsJwt"
+        " parseUnsecuredClaims", r"(?:Jwts|parser|jwt)\w*(?:\(\))?\|", unless=r"setSigningKey|verifyWith|parseClaimsJws"
+        r"|parseSignedClaims|require\(Algorithm"),
     sink("jwt", "decode", r"(?:^|\.)JWT\|", unless=r"\.verify\(|JWT\.require"),
 )  # fmt: skip
 _CLEANERS: Final = (
-    clean("all", "parseInt parseLong valueOf parseDouble parseBoolean fromString parseFloat toInt toLong toIntOrNull toLongOrNull toDouble toBoolean toUUID nameUUIDFromBytes", r"^(?!String\|)"),
-    clean("path", "getName cleanPath getFileName sanitizeFilename", r"FilenameUtils|Paths|Path|File|file|^\|path"),
-    clean("xss", "escapeHtml4 escapeHtml htmlEscape forHtml forHtmlContent encodeForHTML escapeHtml3 forHtmlAttribute clean escapeHTML"),
-    clean("ssrf redirect path xss", "encode encodePath encodeQueryParam encodePathSegment urlEncode encodeURLParameter"),
+    clean("all", "parseInt parseLong valueOf parseDouble parseBoolean fromString parseFloat toInt"
+                 " toLong toIntOrNull toLongOrNull toDouble toBoolean"
+        " toUUID nameUUIDFromBytes", r"^(?!String\|)"),
+    clean("path", "getName cleanPath getFileName"
+        " sanitizeFilename", r"FilenameUtils|Paths|Path|File"
+        r"|file|^\|path"),
+    clean("xss", "escapeHtml4 escapeHtml htmlEscape forHtml forHtmlContent encodeForHTML"
+                 " escapeHtml3 forHtmlAttribute clean escapeHTML"),
+    clean("ssrf redirect path xss", "encode encodePath encodeQueryParam encodePathSegment urlEncode"
+                                    " encodeURLParameter"),
     clean("sql", "quote escapeSql quoteIdentifier encodeForSQL"),
     clean("ssrf redirect", "buildAndExpand fromCurrentRequest fromCurrentContextPath toUriString fromPath"),
     clean("shell", "quote escapeXSI"),
 )  # fmt: skip
 _MATTERS: Final = re.compile(
-    r"[qQ]uery|[eE]xecut|exec|ProcessBuilder|File|Path|URL|[rR]est|[cC]lient|Redirect|redirect|Writer|Object|eval|parse|Template|load|body|respond|jdbc|update|Html"
+    r"[qQ]uery|[eE]xecut|exec|ProcessBuilder|File|Path|URL|[rR]est|[cC]lient|Redirect"
+    r"|redirect|Writer|Object|eval|parse|Template|load|body|respond|jdbc|update|Html"
 )
 _MARKS: Final = re.compile(
-    r"(?:RequestParam|PathVariable|RequestBody|RequestHeader|CookieValue|ModelAttribute|MatrixVariable|PathParam|QueryParam|FormParam|HeaderParam|CookieParam|RequestPart|DestinationVariable|Payload|Toolparam|ToolParam|QueryValue)\b"
+    r"(?:RequestParam|PathVariable|RequestBody|RequestHeader|CookieValue"
+    r"|ModelAttribute|MatrixVariable|PathParam|QueryParam|FormParam|HeaderParam"
+    r"|CookieParam|RequestPart|DestinationVariable|Payload|Toolparam|ToolParam"
+    r"|QueryValue)\b"
 )
 _ENTRY: Final = re.compile(
-    r"(?:(?:Get|Post|Put|Delete|Patch|Request)Mapping|GET|POST|PUT|DELETE|PATCH|MessageMapping|KafkaListener|RabbitListener|Tool)\b"
+    r"(?:(?:Get|Post|Put|Delete|Patch|Request)Mapping|GET|POST|PUT|DELETE|PATCH"
+    r"|MessageMapping|KafkaListener|RabbitListener|Tool)\b"
 )
 _GIVEN: Final = re.compile(
-    r"Model\b|ModelMap|BindingResult|Http|Servlet|Principal|Authentication|Session|Pageable|Locale|Response|Request\b"
-    r"|RedirectAttributes|Multipart|Errors|Context|Exchange|User\w*$|SecurityContext|UriInfo|UriComponentsBuilder|WebRequest|Sort$"
+    r"Model\b|ModelMap|BindingResult|Http|Servlet|Principal|Authentication|Session"
+    r"|Pageable|Locale|Response|Request\b"
+    r"|RedirectAttributes|Multipart|Errors|Context|Exchange|User\w*$|SecurityContext"
+    r"|UriInfo|UriComponentsBuilder|WebRequest|Sort$"
 )
 _CALLS: Final = (
     source(
-        "getParameter getHeader getQueryString getParameterValues getCookies getPathInfo getRequestURI getInputStream getReader getParameterMap getHeaders getPart getRequestURL getParameterNames queryParam pathVariable getQueryParams queryParams getRequestedSessionId bodyToMono",
+        "getParameter getHeader getQueryString getParameterValues getCookies getPathInfo"
+        " getRequestURI getInputStream getReader getParameterMap getHeaders getPart"
+        " getRequestURL getParameterNames queryParam pathVariable getQueryParams"
+        " queryParams getRequestedSessionId bodyToMono",
         _REQUEST,
     ),
     source("call", r"(?:chatClient|chatModel|model)\|", "model"),

@@ -1,4 +1,6 @@
-"""JavaScript and TypeScript: Express, Koa, Fastify, Hono, Next, NestJS, sockets; databases, processes, files."""
+"""JavaScript and TypeScript: Express, Koa, Fastify, Hono, Next, NestJS, sockets; databases,
+processes, files.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,14 @@ from typing import Final
 from gate.taint.language import Language, clean, sink, source
 
 _REQUEST: Final = (
-    r"(?:^|\.)(?:req|request|ctx|context|event|c)(?:\.(?:req|request))?\||\|(?:\w*Request|Context|\w*Event)$"
+    r"(?:^|\.)(?:req|request|ctx|(?<!this\.)context|event|c)(?:\.(?:req|request))?\|"
+    r"|\|(?:\w*Request|Context|\w*Event)$"
 )
 _DATABASE: Final = (
-    r"(?:db|database|conn|connection|pool|client|knex|sql|sequelize|prisma|pg|mysql2?|sqlite3?|orm|manager|repository|repo"
-    r"|trx|tx|transaction|querybuilder|qb|datasource|queryrunner)(?:\(\)|\.promise)?\||\|(?:Pool|Client|Connection|Database|Sequelize|DataSource|EntityManager)$"
+    r"(?:db|database|conn|connection|pool|client|knex|sql|sequelize|prisma|pg|mysql2?"
+    r"|sqlite3?|orm|manager|repository|repo"
+    r"|trx|tx|transaction|querybuilder|qb|datasource|queryrunner)(?:\(\)|\.promise)?\|"
+    r"|\|(?:Pool|Client|Connection|Database|Sequelize|DataSource|EntityManager)$"
 )
 _MODEL: Final = r"(?:^|\.)[A-Z]\w*\||collection(?:\([^|]*)?\||(?:db|model|models?)\b[^|]*\|"
 
@@ -22,7 +27,8 @@ JAVASCRIPT: Final = Language(
     grammar="javascript",
     roots_are_parameters=True,
     reads=(
-        source("query params body headers cookies originalUrl url signedCookies rawBody", _REQUEST),
+        source("query params body headers cookies signedCookies rawBody", _REQUEST),
+        source("originalUrl url", r"(?:^|\.)(?:req|request)(?:\.req)?\||\|\w*Request$"),
         source("queryStringParameters pathParameters multiValueQueryStringParameters", r"event\|"),
         source("searchParams nextUrl", r"(?:req|request|nextUrl|url)\|"),
         source("originalname originalName originalFilename", r"file|upload|\|"),
@@ -49,7 +55,8 @@ JAVASCRIPT: Final = Language(
         sink("sql", "where andWhere orWhere having", r"(?:qb|querybuilder|query\w*|\(\))\|", needs="built"),
         sink(
             "nosql",
-            "find findOne findOneAndUpdate updateOne updateMany deleteOne deleteMany findOneAndDelete count countDocuments aggregate",
+            "find findOne findOneAndUpdate updateOne updateMany deleteOne deleteMany"
+            " findOneAndDelete count countDocuments aggregate",
             _MODEL,
             unless=r"sequelize|typeorm|prisma|knex|objection|mongo-sanitize|mongoSanitize|sanitizeFilter",
         ),
@@ -71,7 +78,10 @@ JAVASCRIPT: Final = Language(
         sink("code", "setTimeout setInterval", "-", needs="built"),
         sink(
             "path",
-            "readFile readFileSync writeFile writeFileSync createReadStream createWriteStream appendFile appendFileSync unlink unlinkSync rm rmSync readdir readdirSync mkdir mkdirSync rmdir rmdirSync open openSync copyFile rename renameSync readJson readJSON outputFile remove lstatSync",
+            "readFile readFileSync writeFile writeFileSync createReadStream createWriteStream"
+            " appendFile appendFileSync unlink unlinkSync rm rmSync readdir readdirSync mkdir"
+            " mkdirSync rmdir rmdirSync open openSync copyFile rename renameSync readJson"
+            " readJSON outputFile remove lstatSync",
             r"\bfs\b|fsp|fs-extra|fs/promises|graceful-fs|fse|\bpromises\|",
         ),
         sink(
@@ -104,7 +114,8 @@ JAVASCRIPT: Final = Language(
         sink(
             "template",
             "compile render renderString template",
-            r"(?:^|\.)(?:ejs|pug|nunjucks|handlebars|hbs|mustache|doT|dot|eta|lodash|_|swig|jade|liquid|engine)\|",
+            r"(?:^|\.)(?:ejs|pug|nunjucks|handlebars|hbs|mustache|doT|dot|eta|lodash|_|swig"
+            r"|jade|liquid|engine)\|",
             unless=r"(?!)",
         ),
         sink("deserialise", "unserialize", r"serialize|^\|"),
@@ -166,6 +177,7 @@ JAVASCRIPT: Final = Language(
             "regex",
             "escapeRegExp escapeRegex escapeStringRegexp escapeStringRegExp escape_regex escapeRegexp",
         ),
+        clean("xss", "URL", r"^new\|"),
         clean("xss", "stringify", r"^JSON\|"),
     ),
     assigned={"innerHTML": "xss", "outerHTML": "xss"},
@@ -173,6 +185,8 @@ JAVASCRIPT: Final = Language(
     given=re.compile(r"^(?:File|Express\.Multer)"),
     numbers=frozenset({"number", "boolean", "bigint", "date"}),
     matters=re.compile(
-        r"query|exec|[eE]val|Function|readFile|File|Stream|fetch|axios|got|request|redirect|innerHTML|render|compile|send|merge|decode|unserialize|find|raw|spawn|rm|unlink|dangerously|literal|SafeString|vm\b"
+        r"query|exec|[eE]val|Function|readFile|File|Stream|fetch|axios|got|request"
+        r"|redirect|innerHTML|render|compile|send|merge|decode|unserialize|find|raw|spawn"
+        r"|rm|unlink|dangerously|literal|SafeString|vm\b"
     ),
 )

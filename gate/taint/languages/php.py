@@ -7,8 +7,16 @@ from typing import Final
 
 from gate.taint.language import Language, clean, sink, source
 
-_REQUEST: Final = r"(?:^|\.)(?:request|req|input|this\.request|request\(\))(?:\.(?:query|request|attributes|headers|cookies|files|server))?\||\|(?:\w*Request|ServerRequestInterface)$|^(?:Input|Request)\||^Illuminate.*Request\|"
-_DATABASE: Final = r"(?:^|\.)(?:\w*db|pdo|dbh|conn|connection|mysqli|database|wpdb|link|em|entityManager|adapter|sql)(?:\(\))?\||\|(?:PDO|mysqli|Connection|EntityManager\w*)$|DB\|$"
+_REQUEST: Final = (
+    r"(?:^|\.)(?:request|req|input|this\.request|request\(\))(?:\.(?:query|request"
+    r"|attributes|headers|cookies|files|server))?\||\|(?:\w*Request"
+    r"|ServerRequestInterface)$|^(?:Input|Request)\||^Illuminate.*Request\|"
+)
+_DATABASE: Final = (
+    r"(?:^|\.)(?:\w*db|pdo|dbh|conn|connection|mysqli|database|wpdb|link|em"
+    r"|entityManager|adapter|sql)(?:\(\))?\||\|(?:PDO|mysqli|Connection"
+    r"|EntityManager\w*)$|DB\|$"
+)
 
 PHP: Final = Language(
     name="php",
@@ -17,7 +25,8 @@ PHP: Final = Language(
     reads=(),
     calls=(
         source(
-            "input get query post all only except cookie header json route string str collect getContent getQueryParams getParsedBody getParam getQueryParam getBody file",
+            "input get query post all only except cookie header json route string str collect"
+            " getContent getQueryParams getParsedBody getParam getQueryParam getBody file",
             _REQUEST,
         ),
         source("request", "-"),
@@ -35,7 +44,9 @@ PHP: Final = Language(
     sinks=(
         sink(
             "sql",
-            "query exec prepare multi_query real_query unprepared executeQuery executeStatement createQuery createNativeQuery get_results get_var get_row get_col",
+            "query exec prepare multi_query real_query unprepared executeQuery"
+            " executeStatement createQuery createNativeQuery get_results get_var get_row"
+            " get_col",
             _DATABASE,
         ),
         sink("sql", "mysqli_query mysqli_multi_query pg_query mysql_query sqlsrv_query", "-", (0, 1)),
@@ -54,7 +65,8 @@ PHP: Final = Language(
         sink("path", "include require", "-"),
         sink(
             "path",
-            "file_get_contents file_put_contents fopen readfile unlink file copy rename rmdir mkdir opendir scandir show_source highlight_file parse_ini_file",
+            "file_get_contents file_put_contents fopen readfile unlink file copy rename rmdir"
+            " mkdir opendir scandir show_source highlight_file parse_ini_file",
             "-",
         ),
         sink(
@@ -68,7 +80,8 @@ PHP: Final = Language(
         sink(
             "ssrf",
             "get post put patch head request",
-            r"(?:^|\.)(?:Http|client|httpClient|guzzle|this\.client)(?:\(\))?\||\|(?:Client|HttpClientInterface|GuzzleHttp\w*)$",
+            r"(?:^|\.)(?:Http|client|httpClient|guzzle|this\.client)(?:\(\))?\||\|(?:Client"
+            r"|HttpClientInterface|GuzzleHttp\w*)$",
             (0, 1),
         ),
         sink("xss", "echo print printf die", "-", ("*",)),
@@ -93,16 +106,21 @@ PHP: Final = Language(
     cleaners=(
         clean(
             "all",
-            "intval floatval boolval md5 sha1 hash count strlen ctype_digit is_numeric uniqid integer boolean float date enum abs time str_repeat array_fill crc32 bin2hex",
+            "intval floatval boolval md5 sha1 hash count strlen ctype_digit is_numeric uniqid"
+            " integer boolean float date enum abs time str_repeat array_fill crc32 bin2hex",
         ),
         clean("shell", "escapeshellarg escapeshellcmd"),
         clean(
             "xss",
-            "htmlspecialchars htmlentities strip_tags e esc_html esc_attr h json_encode escape urlencode rawurlencode purify clean esc_url esc_url_raw wp_kses wp_kses_post",
+            "htmlspecialchars htmlentities strip_tags e esc_html esc_attr h json_encode"
+            " escape urlencode rawurlencode purify clean esc_url esc_url_raw wp_kses"
+            " wp_kses_post",
         ),
         clean(
             "sql",
-            "quote mysqli_real_escape_string real_escape_string pg_escape_string prepare esc_sql escape addslashes pg_escape_literal pg_escape_identifier quoteIdentifier",
+            "quote mysqli_real_escape_string real_escape_string pg_escape_string prepare"
+            " esc_sql escape addslashes pg_escape_literal pg_escape_identifier"
+            " quoteIdentifier",
         ),
         clean("path", "basename"),
         clean("ssrf redirect path", "urlencode rawurlencode http_build_query"),
@@ -113,6 +131,8 @@ PHP: Final = Language(
     parameter_marks=re.compile(r"(?!)"),
     numbers=frozenset({"int", "float", "bool", "integer", "datetime", "carbon"}),
     matters=re.compile(
-        r"query|exec|system|passthru|popen|proc_open|`|eval|include|require|file_|fopen|readfile|unlink|curl|Http|echo|print|unserialize|redirect|header|raw|Raw|DB::|prepare|<\?="
+        r"query|exec|system|passthru|popen|proc_open|`|eval|include|require|file_|fopen"
+        r"|readfile|unlink|curl|Http|echo|print|unserialize|redirect|header|raw|Raw|DB::"
+        r"|prepare|<\?="
     ),
 )

@@ -13,7 +13,9 @@ RUBY: Final = Language(
     grammar="tree_sitter_ruby",
     reads=(
         source(
-            "params headers referer user_agent query_string raw_post body env fullpath original_url url host query_parameters request_parameters path_parameters GET POST",
+            "params headers referer user_agent query_string raw_post body env fullpath"
+            " original_url url host query_parameters request_parameters path_parameters GET"
+            " POST",
             r"(?:^|\.)(?:request|req)\|",
         ),
     ),
@@ -23,13 +25,16 @@ RUBY: Final = Language(
     sinks=(
         sink(
             "sql",
-            "where find_by_sql order having group joins from select pluck exists? delete_by destroy_by reorder update_all not or find_by having lock calculate sum count rewhere",
+            "where find_by_sql order having group joins from select pluck exists? delete_by"
+            " destroy_by reorder update_all not or find_by having lock calculate sum count"
+            " rewhere",
             r"",
             needs="built",
         ),
         sink(
             "sql",
-            "find_by_sql execute exec_query select_all select_value select_values select_rows select_one count_by_sql exec_update exec_delete",
+            "find_by_sql execute exec_query select_all select_value select_values select_rows"
+            " select_one count_by_sql exec_update exec_delete",
             r"|",
         ),
         sink("sql", "sql", r"Arel\|"),
@@ -42,7 +47,8 @@ RUBY: Final = Language(
         sink("code", "send public_send __send__", "", (0,), plain=True),
         sink(
             "path",
-            "read open write readlines delete binread foreach new unlink binwrite rm rm_rf remove entries glob children",
+            "read open write readlines delete binread foreach new unlink binwrite rm rm_rf"
+            " remove entries glob children",
             r"(?:^|\.)(?:File|IO|Dir|FileUtils|Pathname)\|",
         ),
         sink("path", "File Pathname", r"^new\|"),
@@ -74,13 +80,16 @@ RUBY: Final = Language(
         ),
         clean(
             "sql",
-            "sanitize_sql sanitize_sql_array sanitize_sql_for_conditions quote quote_column_name quote_table_name sanitize_sql_like sanitize_sql_for_order connection.quote",
+            "sanitize_sql sanitize_sql_array sanitize_sql_for_conditions quote"
+            " quote_column_name quote_table_name sanitize_sql_like sanitize_sql_for_order"
+            " connection.quote",
         ),
         clean("shell", "shellescape escape shelljoin shellwords", r"Shellwords|^(?!CGI|ERB|URI|Regexp)"),
         clean("path", "basename sanitize_filename sanitized"),
         clean(
             "xss",
-            "h html_escape escapeHTML sanitize strip_tags escape_once escape_html simple_format escape_javascript j json_escape",
+            "h html_escape escapeHTML sanitize strip_tags escape_once escape_html"
+            " simple_format escape_javascript j json_escape",
         ),
         clean(
             "ssrf redirect path xss",
@@ -94,6 +103,8 @@ RUBY: Final = Language(
     assigned={},
     numbers=frozenset(),
     matters=re.compile(
-        r"where|sql|order|system|exec|spawn|`|popen|Open3|eval|send|File|Dir|IO\.|send_file|HTTP|Faraday|RestClient|open|html_safe|raw|render|load|redirect|decode|permit!|pluck|select|joins|group|having"
+        r"where|sql|order|system|exec|spawn|`|popen|Open3|eval|send|File|Dir|IO\."
+        r"|send_file|HTTP|Faraday|RestClient|open|html_safe|raw|render|load|redirect"
+        r"|decode|permit!|pluck|select|joins|group|having"
     ),
 )

@@ -1,0 +1,56 @@
+"""Texts that are put together: what stands in them decides what their parts can do."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gate.taint.values import BUILT, HTML, NOTHING, SQL, TAIL, Value, joined
+
+
+def built(values: list[Value]) -> Value:
+    """A text of these pieces: those behind a beginning that names a host or a folder cannot change it."""
+    if all(value.const is not None and not value.atoms for value in values):
+        return Value(const="".join(value.const or "" for value in values)) if values else NOTHING
+    start = ""
+    for value in values:
+        if value.const is None or value.atoms:
+            break
+        start += value.const
+    text = " ".join(value.const for value in values if value.const)
+    marks = {BUILT} | ({HTML} if _is_markup(text) else set()) | ({SQL} if _QUERY.search(text) else set())
+    found: list[Value] = []
+    fixed = _is_fixed(start)
+    opened = False
+    for index, value in enumerate(values):
+        own = set(marks)
+        if index and (fixed or (opened and not values[0].atoms)):
+            own.add(TAIL)
+        if value.const is not None and index and "/" in value.const and values[0].const is None:
+            opened = True
+        if value.whole():
+            found.append(Value(value.whole()).tagged(*own))
+    return Value(joined(found).atoms, const=None) if found else NOTHING
+
+
+_QUERY: Final = re.compile(
+    r"\b(?:select|insert\s+into|update|delete\s+from|where|from|order\s+by|values|like|limit|union|join|set|drop|alter)\b"
+    r"|=\s*'?\Z|[<>]=?\s*'?\Z",
+    re.IGNORECASE,
+)
+
+
+def _is_markup(text: str) -> bool:
+    at = text.find("<")
+    while at >= 0:
+        if text[at + 1 : at + 2].isalpha() or text[at + 1 : at + 2] in "/!":
+            return at + 1 < len(text)
+        at = text.find("<", at + 1)
+    return False
+
+
+def _is_fixed(start: str) -> bool:
+    scheme, sign, rest = start.partition("://")
+    if sign and scheme:
+        return "/" in rest or "?" in rest
+    return len(start) > 1 and start[0] == "/" and start[1] not in "/\\"
