@@ -40,9 +40,9 @@ class Paths:
         self.by_stem: dict[str, list[str]] = defaultdict(list)
         self.by_folder: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.all):
-            at = PurePosixPath(path)
-            self.by_stem[at.stem.lower().replace("_", "")].append(path)
-            self.by_folder[str(at.parent)].append(path)
+            folder, name = posixpath.split(path)
+            self.by_stem[posixpath.splitext(name)[0].lower().replace("_", "")].append(path)
+            self.by_folder[folder].append(path)
 
     def module(self, path: str, module: str) -> str | None:
         """The file of a JavaScript module's name; None for a package of others."""
@@ -118,10 +118,10 @@ def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -
         return []
     if ending == ".go":
         imported = next((m for local, m, _ in facts.imports if local == head or m == head), None)
-        module = next((m for _, m, _ in facts.imports if m and call.path.startswith(f"{m}.")), imported)
-        if module is not None:
-            return paths.folder(module) if "/" in module else []
-        return paths.by_folder.get(str(PurePosixPath(path).parent), [])[:40]
+        package = next((m for _, m, _ in facts.imports if m and call.path.startswith(f"{m}.")), imported)
+        if package is not None:
+            return paths.folder(package) if "/" in package else []
+        return paths.by_folder.get(posixpath.dirname(path), [])[:40]
     names = [call.kind] if call.kind and call.kind != "new" else []
     owner = call.path.rpartition(".")[0].rpartition(".")[2]
     names += [one for one in (owner, owner[:1].upper() + owner[1:]) if one and one not in ("this", "new")]
@@ -137,7 +137,7 @@ class Resolver:
         self.files = files
         self.paths = paths
         self.by_name: dict[str, list[tuple[str, Function]]] = defaultdict(list)
-        self.endings = {path: PurePosixPath(path).suffix for path in files}
+        self.endings = {path: posixpath.splitext(path)[1] for path in files}
         for path, facts in files.items():
             for function in facts.functions:
                 if function.name:
@@ -181,15 +181,15 @@ class Resolver:
             if same or here:
                 return (same or here)[:_FEW]
             if ending == ".go":
-                folder = PurePosixPath(path).parent
-                return [(p, f) for p, f in known if PurePosixPath(p).parent == folder and not f.owner][:1]
+                folder = posixpath.dirname(path)
+                return [(p, f) for p, f in known if posixpath.dirname(p) == folder and not f.owner][:1]
             return known[:1] if len(known) == 1 and not scripts else []
         if ending == ".go":
             package = next((m for local, m, _ in facts.imports if head in (local, m)), None)
             if package is not None:
                 inside = self.paths.folder(package) if "/" in package else []
-                folders = {str(PurePosixPath(p).parent) for p in inside}
-                return [(p, f) for p, f in known if str(PurePosixPath(p).parent) in folders][:1]
+                folders = {posixpath.dirname(p) for p in inside}
+                return [(p, f) for p, f in known if posixpath.dirname(p) in folders][:1]
         kind = call.kind or head.rpartition(".")[2].strip("$_")
         owned = [(p, f) for p, f in known if _is_owner(f.owner, kind)]
         if owned:

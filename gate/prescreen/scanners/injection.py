@@ -7,6 +7,7 @@ it, are read as well, and put together here. What base has too is not told.
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -37,7 +38,8 @@ _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300
 _RELATED: Final = 60
 """Files of the tree besides those of the change, in each of two rounds."""
-_RELATED_BYTES: Final = 400 << 10
+_RELATED_BYTES: Final = 160 << 10
+"""Of each of the two looks around a change: what it calls, who calls it."""
 _CONSIDERED: Final = 400
 _SEARCHED: Final = 2_000
 _SEARCHED_BYTES: Final = 24 << 20
@@ -135,24 +137,23 @@ def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:
     listed = [
         entry.path
         for entry in tree.entries()
-        if PurePosixPath(entry.path).suffix in alike
+        if posixpath.splitext(entry.path)[1] in alike
         and not is_unshipped(entry.path)
         and not _VENDORED.search(entry.path)
     ]
     paths = Paths([*listed, *files], _aliases(tree) if endings & _ALIKE else ())
+    left = _RELATED_BYTES
     for _ in range(2):
-        if not _may_matter(read) or not _add(_further(read, paths), tree, read, texts, until):
+        spent = _add(_further(read, paths), tree, read, texts, until, left) if _may_matter(read) else 0
+        left -= spent
+        if not spent:
             break
     callers = _callers(read, files, listed, tree)
     if callers:
-        _add(dict.fromkeys(callers, frozenset[str]()), tree, read, texts, until)
-        _add(
-            _further({path: read[path] for path in callers if path in read}, paths, read),
-            tree,
-            read,
-            texts,
-            until,
-        )
+        left += _RELATED_BYTES
+        left -= _add(dict.fromkeys(callers, frozenset[str]()), tree, read, texts, until, left)
+        around = {path: read[path] for path in callers if path in read}
+        _add(_further(around, paths, read), tree, read, texts, until, left)
     found = list(flows(read, Resolver(read, paths)))
     found = [one for one in found if any(path in files for path, _ in one.way)]
     return _Side(found, texts, unread)
@@ -191,9 +192,10 @@ def _add(
     read: dict[str, FileFlows],
     texts: dict[str, bytes],
     until: float,
-) -> bool:
-    """Reads further files of the tree, as far as they hold one of the names; what cannot be read counts as
-    unknown. False when there were none.
+    left: int,
+) -> int:
+    """Reads further files of the tree, as far as they hold one of the names, and ``left`` bytes at most; what
+    cannot be read counts as unknown. How many bytes that were.
     """
     got: list[tuple[str, bytes]] = []
     spent = 0
@@ -201,13 +203,13 @@ def _add(
         names = [re.escape(name.encode()) for name in paths[path] if name]
         if len(data) > _LARGEST or (names and not re.search(rb"\b(?:" + b"|".join(names) + rb")\b", data)):
             continue
+        if spent + len(data) > left or len(got) >= _RELATED:
+            continue
         spent += len(data)
-        if spent > _RELATED_BYTES or len(got) >= _RELATED:
-            break
         got.append((path, data))
     texts.update(got)
     read.update(_read(got, until)[0])
-    return bool(got)
+    return spent
 
 
 def _callers(
