@@ -142,7 +142,7 @@ class _Kotlin(Lowering):
 
 
 class _Go(Lowering):
-    table = {
+    table: ClassVar[dict[str, Callable[..., Node]]] = {
         **Lowering.table,
         "import_declaration": Lowering.block,
         "interpreted_string_literal": Lowering.string,

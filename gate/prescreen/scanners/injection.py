@@ -71,6 +71,11 @@ _WHO: Final = {
 }
 _BY_COMMAND_LINE: Final = frozenset({"sql", "code", "deserialise"})
 """What a program's own user should not decide either."""
+_ASKS: Final = re.compile(
+    r"\breq\b|params|[rR]equest|_(?:GET|POST|REQUEST|COOKIE)\b|\bctx\b|Param|Mapping|Http|argv|socket|\btool\("
+    r"|cookies|\bgin\.|\becho\.|\bfiber\.|@(?:Query|Body|GET|POST)|call\.parameters"
+)
+"""Words without one of which a text asks nobody for anything."""
 _ROUNDS: Final = 3
 _MAKERS: Final = frozenset({"constructor", "default", "initialize", "__construct"})
 _TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]")
@@ -123,7 +128,8 @@ def is_read(path: str, data: bytes) -> bool:
         return False
     if _VENDORED.search(path) or (data and len(data) / (data.count(b"\n") + 1) > _MINIFIED):
         return False
-    return language.matters.search(data.decode("utf-8", "replace")) is not None
+    text = data.decode("utf-8", "replace")
+    return _ASKS.search(text) is not None or language.matters.search(text) is not None
 
 
 def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:

@@ -20,12 +20,18 @@ _NUMBERS: Final = frozenset({
 })  # fmt: skip
 _SHELL: Final = r"^(?:/bin/|/usr/bin/)?(?:ba|z|da)?sh$|^cmd(?:\.exe)?$|^powershell"
 _SINKS: Final[tuple[Sink, ...]] = (
-    sink("sql", "executeQuery executeUpdate execute"
-        " executeLargeUpdate addBatch", r"(?:stmt|statement|st|s|sql\w*|createStatement\(\)"
+    sink(
+        "sql",
+        "executeQuery executeUpdate execute executeLargeUpdate addBatch",
+        r"(?:stmt|statement|st|s|sql\w*|createStatement\(\)"
         r"|jdbc\w*|template|conn\w*)\|"
-            r"|\|(?:Statement|JdbcTemplate|\w*JdbcTemplate|JdbcOperations)$"),
-    sink("sql", "query queryForList queryForObject queryForMap queryForRowSet update batchUpdate"
-                " queryForStream", r"jdbc|template|\|\w*Jdbc\w+$"),
+        r"|\|(?:Statement|JdbcTemplate|\w*JdbcTemplate|JdbcOperations)$",
+    ),
+    sink(
+        "sql",
+        "query queryForList queryForObject queryForMap queryForRowSet update batchUpdate queryForStream",
+        r"jdbc|template|\|\w*Jdbc\w+$",
+    ),
     sink("sql", "createQuery createNativeQuery createSQLQuery", ""),
     sink("sql", "prepareStatement prepareCall nativeQuery rawQuery execSQL", ""),
     sink("sql", "sql", r"(?:jdbcClient|databaseClient)\|"),
@@ -35,26 +41,47 @@ _SINKS: Final[tuple[Sink, ...]] = (
     sink("code", "eval", r"engine|\|ScriptEngine$|shell|groovy"),
     sink("code", "parseExpression", ""),
     sink("code", "evaluate", r"(?:shell|groovy|GroovyShell|jexl|mvel|ognl)"),
-    sink("path", "File FileInputStream FileOutputStream FileReader FileWriter RandomAccessFile"
-                 " FileSystemResource PrintWriter", r"^new\||^\|", ("*",)),
-    sink("path", "readAllBytes readString newInputStream newOutputStream newBufferedReader write"
-                 " writeString delete deleteIfExists copy move createFile createDirectories lines"
-                 " walk list readAllLines", r"(?:^|\.)Files\|"),
-    sink("path", "readText readBytes writeText writeBytes deleteRecursively inputStream"
-                 " forEachLine", r"File\(\)\||new\|", (-1,)),
+    sink(
+        "path",
+        "File FileInputStream FileOutputStream FileReader FileWriter RandomAccessFile"
+        " FileSystemResource PrintWriter",
+        r"^new\||^\|",
+        ("*",),
+    ),
+    sink(
+        "path",
+        "readAllBytes readString newInputStream newOutputStream newBufferedReader write"
+        " writeString delete deleteIfExists copy move createFile createDirectories lines"
+        " walk list readAllLines",
+        r"(?:^|\.)Files\|",
+    ),
+    sink(
+        "path",
+        "readText readBytes writeText writeBytes deleteRecursively inputStream forEachLine",
+        r"File\(\)\||new\|",
+        (-1,),
+    ),
     sink("path", "sendFile respondFile", "", (0,)),
     sink("ssrf", "openConnection openStream getContent", "", (-1,)),
-    sink("ssrf", "getForObject getForEntity postForObject postForEntity exchange execute"
-                 " headForHeaders", r"rest|template|\|RestTemplate$"),
+    sink(
+        "ssrf",
+        "getForObject getForEntity postForObject postForEntity exchange execute headForHeaders",
+        r"rest|template|\|RestTemplate$",
+    ),
     sink("ssrf", "uri", r"webclient|restclient|HttpRequest|newBuilder|get\(\)|post\(\)|builder|client"),
     sink("ssrf", "HttpGet HttpPost HttpPut HttpDelete", r"^new\||^\|"),
     sink("ssrf", "url", r"Request\.Builder|Builder\(\)|builder|Builder"),
     sink("ssrf", "connect", r"(?:^|\.)Jsoup\|"),
     sink("ssrf", "get post put", r"(?:^|\.)(?:httpClient|client|HttpClient)\|\w*HttpClient$"),
-    sink("xss", "print println write append"
-        " format printf", r"getWriter|getOutputStream|(?:^|\.)(?:out|writer"
+    sink(
+        "xss",
+        "print println write append format printf",
+        r"getWriter|getOutputStream|(?:^|\.)(?:out|writer"
         r"|response|pw|printWriter)\|"
-            r"|\|PrintWriter$", ("*",), needs="html"),
+        r"|\|PrintWriter$",
+        ("*",),
+        needs="html",
+    ),
     sink("xss", "body ok", r"ResponseEntity|ok\(\)|contentType", needs="html"),
     sink("xss", "respondText", "", needs="html"),
     sink("template", "process", r"templateEngine|\|\w*TemplateEngine$"),
@@ -69,34 +96,54 @@ _SINKS: Final[tuple[Sink, ...]] = (
     sink("redirect", "RedirectView", r"^new\||^\|"),
     sink("redirect", "respondRedirect", ""),
     sink("redirect", "location", r"ResponseEntity|status\(\)|Response"),
-    sink("xml", "parse unmarshal read createXMLStreamReader"
-        " createXMLEventReader build", r"builder|docb|xml|sax|parser|reader|unmarshaller"
+    sink(
+        "xml",
+        "parse unmarshal read createXMLStreamReader createXMLEventReader build",
+        r"builder|docb|xml|sax|parser|reader|unmarshaller"
         r"|\|(?:DocumentBuilder|SAXParser"
-            r"|XMLReader|SAXReader|XMLInputFactory"
-        r"|Unmarshaller|SAXBuilder)$", unless=r"disallow-doctype-decl|FEATURE_SECURE_PROCESSING"
+        r"|XMLReader|SAXReader|XMLInputFactory"
+        r"|Unmarshaller|SAXBuilder)$",
+        unless=r"disallow-doctype-decl|FEATURE_SECURE_PROCESSING"
         r"|external-general-entities"
-            r"|ACCESS_EXTERNAL_DTD|SUPPORT_DTD|IS_SUPPORTING_EXTERNAL"
-            r"|setExpandEntityReferences\(false|(?:json|Json|objectMapper)"),
-    sink("jwt", "parse parseClaimsJwt"
-        " parseUnsecuredClaims", r"(?:Jwts|parser|jwt)\w*(?:\(\))?\|", unless=r"setSigningKey|verifyWith|parseClaimsJws"
-        r"|parseSignedClaims|require\(Algorithm"),
+        r"|ACCESS_EXTERNAL_DTD|SUPPORT_DTD|IS_SUPPORTING_EXTERNAL"
+        r"|setExpandEntityReferences\(false|(?:json|Json|objectMapper)",
+    ),
+    sink(
+        "jwt",
+        "parse parseClaimsJwt parseUnsecuredClaims",
+        r"(?:Jwts|parser|jwt)\w*(?:\(\))?\|",
+        unless=r"setSigningKey|verifyWith|parseClaimsJws"
+        r"|parseSignedClaims|require\(Algorithm",
+    ),
     sink("jwt", "decode", r"(?:^|\.)JWT\|", unless=r"\.verify\(|JWT\.require"),
-)  # fmt: skip
+)
 _CLEANERS: Final = (
-    clean("all", "parseInt parseLong valueOf parseDouble parseBoolean fromString parseFloat toInt"
-                 " toLong toIntOrNull toLongOrNull toDouble toBoolean"
-        " toUUID nameUUIDFromBytes", r"^(?!String\|)"),
-    clean("path", "getName cleanPath getFileName"
-        " sanitizeFilename", r"FilenameUtils|Paths|Path|File"
-        r"|file|^\|path"),
-    clean("xss", "escapeHtml4 escapeHtml htmlEscape forHtml forHtmlContent encodeForHTML"
-                 " escapeHtml3 forHtmlAttribute clean escapeHTML"),
-    clean("ssrf redirect path xss", "encode encodePath encodeQueryParam encodePathSegment urlEncode"
-                                    " encodeURLParameter"),
+    clean(
+        "all",
+        "parseInt parseLong valueOf parseDouble parseBoolean fromString parseFloat toInt"
+        " toLong toIntOrNull toLongOrNull toDouble toBoolean"
+        " toUUID nameUUIDFromBytes",
+        r"^(?!String\|)",
+    ),
+    clean(
+        "path",
+        "getName cleanPath getFileName sanitizeFilename",
+        r"FilenameUtils|Paths|Path|File"
+        r"|file|^\|path",
+    ),
+    clean(
+        "xss",
+        "escapeHtml4 escapeHtml htmlEscape forHtml forHtmlContent encodeForHTML"
+        " escapeHtml3 forHtmlAttribute clean escapeHTML",
+    ),
+    clean(
+        "ssrf redirect path xss",
+        "encode encodePath encodeQueryParam encodePathSegment urlEncode encodeURLParameter",
+    ),
     clean("sql", "quote escapeSql quoteIdentifier encodeForSQL"),
     clean("ssrf redirect", "buildAndExpand fromCurrentRequest fromCurrentContextPath toUriString fromPath"),
     clean("shell", "quote escapeXSI"),
-)  # fmt: skip
+)
 _MATTERS: Final = re.compile(
     r"[qQ]uery|[eE]xecut|exec|ProcessBuilder|File|Path|URL|[rR]est|[cC]lient|Redirect"
     r"|redirect|Writer|Object|eval|parse|Template|load|body|respond|jdbc|update|Html"
