@@ -210,6 +210,7 @@ class Calls(Sinks):
             owner = f"{base}|"
             if found is not None and found.kind == "@import" and not base:
                 name = callee.text
+                owner = f"{path}|" if "/" in path and path[:1] != "." else owner
             if callee.text == "require" and len(node.parts) == 2 and node.parts[1].kind == "const":
                 return self.required(node)
         else:
@@ -267,6 +268,8 @@ class Calls(Sinks):
         first = plain[0] if plain else NOTHING
         text = first.const
         if low in ROUTES and text is not None and (text == "" or text[:1] in "/*"):
+            if self.language.name == "csharp":
+                return [self.delivered(one) for one in part.parts if one.kind == "param"]
             if self.language.name != "javascript":
                 return None
             kinds = [("req", "Request"), ("res", "Response"), ("next", "")]
@@ -285,6 +288,13 @@ class Calls(Sinks):
             count = len([one for one in part.parts if one.kind == "param"])
             return [items] * count
         return None
+
+    def delivered(self, param: Node) -> Value:
+        """A parameter of a function that is put at an address: texts are the request's, services are not."""
+        kind = param.keys[0] if param.keys else ""
+        if kind.lower() in ("string", ""):
+            return self.taken("request", param.text, param.line, path=param.text, of=kind)
+        return self.parameter(param, kind, is_entry=False) or Value(path=param.text, kind=kind)
 
     def cleaned(self, name: str, owner: str, arguments: list[Value], receiver: Value) -> Value | None:
         """What a call that makes safe gives back."""
@@ -385,7 +395,10 @@ class Calls(Sinks):
             plain = [one for key, one in zip(keys, arguments, strict=True) if not key]
             whole = joined([Value(one.whole()) for one in plain]).tagged(VIA)
             return Value(whole.atoms if number is not None else {}, kind=node.text, fields=fields or None)
-        if low in HANDS_ON and not self.is_own(node, path):
+        if not arguments and receiver.atoms and self.is_getter(name):
+            return self.member(receiver, name[3:4].lower() + name[4:] if name[:3] == "get" else name, node)
+        hands_on = low in HANDS_ON or path in _ADDRESSES
+        if hands_on and not self.is_own(node, path) and not _OWN_KIND.search(receiver.kind):
             whole = joined([Value(one.whole()) for one in given])
             if len(arguments) == 1 and low in ("get", "dig", "fetch", "getordefault", "pop", "at"):
                 key = arguments[0].const
@@ -416,6 +429,10 @@ class Calls(Sinks):
         """What a call that may be of the project gives; index 1 where nothing of others goes in."""
         index = 0 if any(self.walk.told[number].arguments) else 1
         return Value({("r", number, index, name): frozenset()})
+
+    def is_getter(self, name: str) -> bool:
+        """In Java and Kotlin, is this how a member is read?"""
+        return self.language.name in ("java", "kotlin") and name[:3] == "get" and name[3:4].isupper()
 
     def is_own(self, node: Node, path: str) -> bool:
         """Is a bare function called, or one of this object: maybe the project's own?"""
@@ -456,6 +473,13 @@ class Calls(Sinks):
             merged = [[*a, *(t for t in b if t not in a)] for a, b in zip(had.arguments, given, strict=True)]
             walk.told[number] = Call(number, made.function, made.path, kind, node.line, made.keys, merged)
         return number
+
+
+_ADDRESSES: Final = frozenset({"URI.create", "Paths.get", "Path.of", "Uri.parse", "Uri.Parse", "URI.parse"})
+_OWN_KIND: Final = re.compile(
+    r"(?:Store|Service|Repository|Repo|Manager|Dao|Controller|Handler|Client|Model)\Z"
+)
+"""Types whose methods are the program's own, whatever they are called."""
 
 
 def callee_is_bare(node: Node) -> bool:

@@ -163,7 +163,8 @@ class Expressions:
             return _rebased(inner, self.node(base))
         if base is None:
             return Node("name", line_of(tree), said(last).lstrip("$#"))
-        return Node("member", line_of(tree), said(last).lstrip("$#@:"), [self.node(base)])
+        name = said(last).lstrip("$#@:").partition("<")[0]
+        return Node("member", line_of(tree), name, [self.node(base)])
 
     def binding(self, tree: Tree) -> Node:
         """C#'s ``.b`` behind ``a?``: its base comes from outside of it."""

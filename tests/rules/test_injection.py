@@ -9,7 +9,7 @@ from gate.taint.facts import FileFlows
 from gate.taint.link import flows
 from gate.taint.project import Paths, Resolver
 from gate.taint.reader import read
-from tests.rules.injection import csharp, go, java, javascript, php, ruby
+from tests.rules.injection import csharp, fresh, go, java, javascript, php, ruby
 
 FILES = {
     "a.js": [p for p in javascript.PAIRS if "@Controller" not in p[1]],
@@ -21,7 +21,8 @@ FILES = {
     "app/controllers/a.rb": ruby.PAIRS,
     "A.cs": csharp.PAIRS,
 }
-ALL = [
+ALL = [pytest.param(*pair, id=f"fresh-{n}-{pair[1]}") for n, pair in enumerate(fresh.PAIRS)]
+ALL += [
     pytest.param(path, *pair, id=f"{path}-{n}-{pair[0]}")
     for path, pairs in FILES.items()
     for n, pair in enumerate(pairs)

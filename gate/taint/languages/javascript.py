@@ -143,7 +143,7 @@ JAVASCRIPT: Final = Language(
         sink(
             "proto",
             "merge defaultsDeep mergeWith set setWith",
-            r"(?:^|\.)(?:_|lodash|lodash\.merge|deepmerge|object-path|dot-prop|dottie)\|",
+            r"(?:^|\.)(?:_|lodash|lodash[./]\w+|deepmerge|object-path|dot-prop|dottie)\|",
             ("*",),
             unless=r"(?!)",
         ),

@@ -45,6 +45,7 @@ PHP: Final = Language(
         sink(
             "sql",
             "query exec prepare multi_query real_query unprepared executeQuery"
+            " fetchAllAssociative fetchAssociative fetchOne fetchAll fetchFirstColumn fetchNumeric"
             " executeStatement createQuery createNativeQuery get_results get_var get_row"
             " get_col",
             _DATABASE,

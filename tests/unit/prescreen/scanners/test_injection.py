@@ -106,6 +106,7 @@ def test_entries_of_an_object_are_apart() -> None:
 def test_what_a_function_gives_back_comes_from_its_own_call() -> None:
     text = (
         "const same = (v) => v.trim();\n"
-        "app.get('/x', (req, res) => {\n  res.json(same(req.query.a));\n  db.query('select ' + same('b'));\n});\n"
+        "app.get('/x', (req, res) => {\n  res.json(same(req.query.a));\n"
+        "  db.query('select ' + same('b'));\n});\n"
     )
     assert told({"a.js": text}) == []
