@@ -121,7 +121,7 @@ class Calls(Sinks):
             "origin",
             "authority",
         ):  # who asks for it asks about all of it
-            return Value(dict(base.atoms), path=path)
+            return Value({a: t | {"path"} for a, t in base.atoms.items()}, path=path)
         atoms: dict[Atom, Tags] = {}
         for (kind, number, index, name), tags in base.atoms.items():
             deeper = name if name.count(".") >= _DOTS or not text.isidentifier() else f"{name}.{text}"
@@ -400,11 +400,12 @@ class Calls(Sinks):
         hands_on = low in HANDS_ON or path in _ADDRESSES
         if hands_on and not self.is_own(node, path) and not _OWN_KIND.search(receiver.kind):
             whole = joined([Value(one.whole()) for one in given])
-            if len(arguments) == 1 and low in ("get", "dig", "fetch", "getordefault", "pop", "at"):
+            if arguments and low in ("get", "dig", "fetch", "getordefault", "pop", "at"):
                 key = arguments[0].const
-                if key is not None:
+                rest = [Value(one.whole()) for one in arguments[1:]]
+                if key is not None and not rest:
                     return self.member(receiver, key.lstrip(":"), node)
-                return Value(receiver.whole())
+                return joined([Value(receiver.whole()), *rest])
             if not whole.atoms:
                 return Value(path=path)
             return Value(whole.atoms)

@@ -76,6 +76,8 @@ class Sinks:
                         wanted.append(self.walk.safe(value.fields[place]))
         if sink.rule == "path":
             wanted = [one for one in wanted if not _OPENED.search(one.kind)]
+        if sink.rule == "mass":  # what names its attributes sets no others
+            wanted = [Value(one.atoms) for one in wanted]
         if sink.rule == "ssrf":
             wanted = [_address(self.walk, one) for one in wanted]
         if sink.rule == "nosql":

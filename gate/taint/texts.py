@@ -26,6 +26,8 @@ def built(values: list[Value]) -> Value:
         own = set(marks)
         if index and (fixed or (opened and not values[0].atoms)):
             own.add(TAIL)
+        if index and not values[0].atoms and values[0].const is None:
+            own.add("redirect")
         if value.const is not None and index and "/" in value.const and values[0].const is None:
             opened = True
         if value.whole():

@@ -133,12 +133,12 @@ JAVASCRIPT: Final = Language(
             (0, 1),
         ),
         sink("redirect", "redirect permanentRedirect", r"next/navigation|^\|"),
-        sink("jwt", "decode", r"jwt|jsonwebtoken|jose|^\|$", unless=r"\bverify\w*\("),
+        sink("jwt", "decode", r"jwt|jsonwebtoken|jose|^\|$", unless=r"[vV]erify\w*\("),
         sink(
             "jwt",
             "jwtDecode jwt_decode decodeJwt",
             "",
-            unless=r"\bverify\w*\(|\"use client\"|'use client'|react|localStorage|vue",
+            unless=r"[vV]erify\w*\(|\"use client\"|'use client'|react|localStorage|vue",
         ),
         sink(
             "proto",

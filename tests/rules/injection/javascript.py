@@ -93,4 +93,9 @@ PAIRS = [
               "  return execSync(`ls ${dir}`);\n});\n",
      "const { execFileSync } = require('child_process');\nserver.tool('ls', {}, async ({ dir }) => {\n"
      "  return execFileSync('ls', ['--', dir]);\n});\n"),
+    ("path", route("const u = new URL(req.query.u); fs.readFileSync(path.join('/certs', u.pathname));"),
+     route("const u = new URL(req.query.u); fs.readFileSync(path.join('/certs', u.hostname));")),
+    ("redirect", route("res.redirect(`${req.query.next}`);"), route("res.redirect(`${BASE}${req.query.next}`);")),
+    ("jwt", route("const p = jwt.decode(req.headers.token); res.json(p);"),
+     route("const p = jwt.verify(req.headers.token, key); res.json(jwt.decode(req.headers.token));")),
 ]  # fmt: skip

@@ -34,4 +34,6 @@ PAIRS = [
     ("redirect", LARAVEL % "return redirect($request->input('next'));", LARAVEL % "return redirect('/home?next=' . $request->input('next'));"),
     ("sql", "<?php\nfunction find($db, $n) {\n  return $db->query(\"select * from t where n = '$n'\");\n}\nfind($db, $_GET['n']);\n",
      "<?php\nfunction find($db, $n) {\n  return $db->query(\"select * from t where n = '$n'\");\n}\nfind($db, 'fixed');\n"),
+    ("mass", LARAVEL % "return (new User())->forceFill($request->all());",
+     LARAVEL % "return (new User())->forceFill(['name' => $request->input('name')]);"),
 ]  # fmt: skip
