@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from gate.taint.facts import Call, Taint
 from gate.taint.language import Source
 from gate.taint.names import (
+    ADDRESSES,
     CHANGES,
     EACH,
     ENDS,
@@ -17,6 +18,7 @@ from gate.taint.names import (
     LOOKUP,
     MAKES,
     NUMBERS,
+    OWN_KIND,
     ROUTES,
     TELLS_LITTLE,
 )
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _LONG: Final = 120
 _DOTS: Final = 4
 _FROM_SOCKETS: Final = frozenset({"message", "data"})
+_SERVED: Final = frozenset({"tmp_name", "error"})
+"""What PHP itself says of a file that was sent."""
 _SIZES: Final = frozenset({"length", "size", "Length", "Count", "count"})
 _JOINS: Final = frozenset(
     {"format", "sprintf", "concat", "join", "vsprintf", "sprint", "implode", "string.format", "formatted"}
@@ -111,9 +115,11 @@ class Calls(Sinks):
         if stored is not None:
             return stored
         for source in self.language.reads_by_name.get(text, ()):
-            if source.owner.search(f"{base.path}|{base.kind}") and self.is_request(base):
+            if source.owner.search(f"{base.path}|{base.kind}") and (
+                source.kind != "request" or self.is_request(base)
+            ):
                 return self.taken_from(source, path, node.line, path)
-        if text in _SIZES:
+        if text in _SIZES or (text in _SERVED and base.path.startswith("_FILES")):
             return Value(path=path)
         if text.lower() in (
             "hostname",
@@ -216,6 +222,8 @@ class Calls(Sinks):
         else:
             walk.value(callee)
             name, path, owner = "", "", "|"
+        if name == "promisify" and len(node.parts) == 2:
+            return walk.value(node.parts[1])
         keys = node.keys[1:]
         arguments, functions = self.arguments(node, name, receiver)
         low = name.lower()
@@ -236,8 +244,7 @@ class Calls(Sinks):
     def required(self, node: Node) -> Value:
         """``require('x')``."""
         module = node.parts[1].text
-        local = ""
-        self.walk.imports.append((local, module, "*"))
+        self.walk.imports.append(("", module, "*"))
         return Value(path=module.removeprefix("node:"), kind="@import")
 
     def arguments(self, node: Node, name: str, receiver: Value) -> tuple[list[Value], Value | None]:
@@ -397,8 +404,8 @@ class Calls(Sinks):
             return Value(whole.atoms if number is not None else {}, kind=node.text, fields=fields or None)
         if not arguments and receiver.atoms and self.is_getter(name):
             return self.member(receiver, name[3:4].lower() + name[4:] if name[:3] == "get" else name, node)
-        hands_on = low in HANDS_ON or path in _ADDRESSES
-        if hands_on and not self.is_own(node, path) and not _OWN_KIND.search(receiver.kind):
+        hands_on = low in HANDS_ON or path in ADDRESSES
+        if hands_on and not self.is_own(node, path) and not OWN_KIND.search(receiver.kind):
             whole = joined([Value(one.whole()) for one in given])
             if arguments and low in ("get", "dig", "fetch", "getordefault", "pop", "at"):
                 key = arguments[0].const
@@ -474,13 +481,6 @@ class Calls(Sinks):
             merged = [[*a, *(t for t in b if t not in a)] for a, b in zip(had.arguments, given, strict=True)]
             walk.told[number] = Call(number, made.function, made.path, kind, node.line, made.keys, merged)
         return number
-
-
-_ADDRESSES: Final = frozenset({"URI.create", "Paths.get", "Path.of", "Uri.parse", "Uri.Parse", "URI.parse"})
-_OWN_KIND: Final = re.compile(
-    r"(?:Store|Service|Repository|Repo|Manager|Dao|Controller|Handler|Client|Model)\Z"
-)
-"""Types whose methods are the program's own, whatever they are called."""
 
 
 def callee_is_bare(node: Node) -> bool:

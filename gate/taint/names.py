@@ -31,7 +31,7 @@ HANDS_ON: Final = words(
     " normalize normalise clean resolve file_join path_join uri url parse_url new"
     " urldecoder path paths file fileinfo"
     " expand_path realpath abs absolutepath toabsolutepath getcanonicalpath"
-    " getcanonicalfile gethost getauthority hostname host getorigin topath tofile"
+    " getcanonicalfile urlsearchparams gethost getauthority hostname host getorigin topath tofile"
     " touri tourl let also"
     " run apply with tap then await unwrap force nullif coalesce ifempty or presence"
     " try to_str html_entity_decode"
@@ -67,7 +67,7 @@ TELLS_LITTLE: Final = words(
 )
 """What comes out is a number, an answer, a digest: no text of what goes in."""
 NUMBERS: Final = words(
-    "parseint parsefloat number atoi parseuint parsebool intval floatval to_i to_f"
+    "itoa formatint formatuint parseint parsefloat number atoi parseuint parsebool intval floatval to_i to_f"
     " to_r parselong parsedouble toint"
     " toint32 toint64 tolong tointornull tolongornull todouble isnan boolval"
     " toboolean integer float date bigint"
@@ -152,3 +152,8 @@ CHANGES: Final = words(
     " append_line writeln print printf extend! merge! addproperty writebyte"
 )
 """What they are given becomes part of what they belong to."""
+ADDRESSES: Final = frozenset({"URI.create", "Paths.get", "Path.of", "Uri.parse", "Uri.Parse", "URI.parse"})
+OWN_KIND: Final = re.compile(
+    r"(?:Store|Service|Repository|Repo|Manager|Dao|Controller|Handler|Client|Model)\Z"
+)
+"""Types whose methods are the program's own, whatever they are called."""

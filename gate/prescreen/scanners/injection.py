@@ -68,6 +68,7 @@ _WHO: Final = {
     "model": "A language model",
     "input": "The command line",
     "file": "A file",
+    "address": "The page's address",
 }
 _BY_COMMAND_LINE: Final = frozenset({"sql", "code", "deserialise"})
 """What a program's own user should not decide either."""

@@ -14,6 +14,7 @@ CSHARP: Final = Language(
     suffixes=(".cs",),
     grammar="tree_sitter_c_sharp",
     reads=(
+        source("FileName", r"\|I?FormFile$|(?:^|\.)(?:file|formFile|upload|uploadedFile)\|"),
         source("Query Form Headers Cookies Path QueryString RouteValues Params Body RawUrl Url", _REQUEST),
     ),
     calls=(source("ReadFormAsync ReadFromJsonAsync GetTypedHeaders GetDisplayUrl", _REQUEST),),

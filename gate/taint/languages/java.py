@@ -48,10 +48,11 @@ _SINKS: Final[tuple[Sink, ...]] = (
         r"^new\||^\|",
         ("*",),
     ),
+    sink("path", "copy move", r"(?:^|\.)Files\|", (0, 1)),
     sink(
         "path",
         "readAllBytes readString newInputStream newOutputStream newBufferedReader write"
-        " writeString delete deleteIfExists copy move createFile createDirectories lines"
+        " writeString delete deleteIfExists  createFile createDirectories lines"
         " walk list readAllLines",
         r"(?:^|\.)Files\|",
     ),
@@ -165,6 +166,7 @@ _GIVEN: Final = re.compile(
     r"|UriInfo|UriComponentsBuilder|WebRequest|Sort$"
 )
 _CALLS: Final = (
+    source("getOriginalFilename getSubmittedFileName"),
     source(
         "getParameter getHeader getQueryString getParameterValues getCookies getPathInfo"
         " getRequestURI getInputStream getReader getParameterMap getHeaders getPart"
@@ -176,6 +178,7 @@ _CALLS: Final = (
     source("generate content", r"(?:chatClient|chatModel|chatLanguageModel|assistant|call\(\))\|", "model"),
 )
 _READS: Final = (
+    source("originalFilename originalFileName"),
     source("parameters receiveText queryParameters rawQueryParameters", r"(?:^|\.)call(?:\.request)?\|"),
 )
 

@@ -33,6 +33,7 @@ JAVASCRIPT: Final = Language(
         source("searchParams nextUrl", r"(?:req|request|nextUrl|url)\|"),
         source("originalname originalName originalFilename", r"file|upload|\|"),
         source("name", r"(?:^|\.)(?:req|request)\.files?\b"),
+        source("search hash", r"(?:^|\.)location\|", "address"),
         source("argv", r"^process\|", "input"),
     ),
     calls=(
@@ -106,7 +107,7 @@ JAVASCRIPT: Final = Language(
             r"(?:^|\.)(?:res|response|reply|resp|\w*\(\)|c|ctx)\||\|Response$",
             needs="html",
         ),
-        sink("xss", "dangerouslySetInnerHTML", "", needs="html built request"),
+        sink("xss", "dangerouslySetInnerHTML", ""),
         sink("xss", "insertAdjacentHTML", "", (1,)),
         sink("xss", "write writeln", r"^document\|"),
         sink("xss", "SafeString bypassSecurityTrustHtml", ""),
