@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from gate.taint.facts import Call, Taint
 from gate.taint.language import Source
 from gate.taint.names import (
-    ADDRESSES,
-    CHANGES,
     EACH,
-    ENDS,
-    ESCAPES,
-    HANDS_ON,
-    LOOKUP,
-    MAKES,
     NUMBERS,
-    OWN_KIND,
     ROUTES,
     TELLS_LITTLE,
 )
 from gate.taint.program import Node
-from gate.taint.sinking import VERB, Sinks, filled
-from gate.taint.texts import built
-from gate.taint.values import ALL, BUILT, NOTHING, VIA, Atom, Tags, Value, joined, taints
+from gate.taint.results import LONG, Called, Results
+from gate.taint.values import ALL, BUILT, NOTHING, Atom, Tags, Value, joined
 
 if TYPE_CHECKING:
     from gate.taint.walk import Walk
 
-_LONG: Final = 120
 _DOTS: Final = 4
 _FROM_SOCKETS: Final = frozenset({"message", "data"})
 _SERVED: Final = frozenset({"tmp_name", "error"})
 """What PHP itself says of a file that was sent."""
 _SIZES: Final = frozenset({"length", "size", "Length", "Count", "count"})
-_JOINS: Final = frozenset(
-    {"format", "sprintf", "concat", "join", "vsprintf", "sprint", "implode", "string.format", "formatted"}
-)
 
 
-class Calls(Sinks):
+class Calls(Results):
     """Of one walk. ``silent``: how deep it is within a second look that tells nothing."""
 
     def __init__(self, walk: Walk) -> None:
@@ -83,7 +68,7 @@ class Calls(Sinks):
 
     def taken(self, kind: str, text: str, line: int, path: str = "", of: str = "") -> Value:
         """A value of a source."""
-        whole = f"{kind}:{text[:_LONG]}"
+        whole = f"{kind}:{text[:LONG]}"
         self.walk.sources.setdefault(whole, line)
         return Value({("s", 0, 0, whole): frozenset()}, path=path, kind=of)
 
@@ -239,7 +224,8 @@ class Calls(Sinks):
         bare = self.language.name == "ruby" and len(node.parts) == 1 and callee.kind == "member"
         if bare and low not in NUMBERS and low not in TELLS_LITTLE:
             return self.member(receiver, name, node)
-        return self.result(node, name, low, path, owner, keys, arguments, receiver, functions or filled)
+        called = Called(node, name, path, owner, keys, arguments, receiver)
+        return self.result(called, functions or filled)
 
     def required(self, node: Node) -> Value:
         """``require('x')``."""
@@ -348,144 +334,6 @@ class Calls(Sinks):
             said = next((one.const for one in arguments if one.const), "")
             return self.taken_from(source, f"{path}({said})" if said else path, node.line)
         return None
-
-    def result(  # noqa: C901 - one case a family of names
-        self,
-        node: Node,
-        name: str,
-        low: str,
-        path: str,
-        owner: str,
-        keys: list[str],
-        arguments: list[Value],
-        receiver: Value,
-        made: Value | None,
-    ) -> Value:
-        """What any other call gives back."""
-        given = [*arguments, receiver]
-        if low in MAKES and made is not None:
-            return made
-        if low in NUMBERS or low in TELLS_LITTLE:
-            return NOTHING
-        if low in CHANGES and node.parts[0].kind == "member" and not self.silent:
-            held = joined([Value(one.whole()) for one in arguments])
-            if held.atoms:
-                self.walk.extend(node.parts[0].parts[0], None, held.tagged(BUILT))
-            return (
-                joined([Value(receiver.atoms, receiver.path, receiver.kind), held])
-                if held.atoms
-                else receiver
-            )
-        if low in _JOINS:
-            ordered = [receiver, *arguments] if low in ("concat", "formatted") else arguments
-            template = ordered[0].const if ordered else None
-            if template and VERB.search(template):
-                ordered = filled(template, ordered[1:])
-            if low in ("join", "implode"):
-                parts = [Value(one.whole()) for one in given]
-                return joined(parts)
-            return built(ordered)
-        if (
-            low in ("get", "getordefault", "dig", "fetch", "at")
-            and len(arguments) >= 1
-            and receiver.fields is not None
-        ):
-            key = arguments[0].const
-            return receiver.fields.get(key or "", NOTHING)
-        if low in ENDS and (
-            callee_is_bare(node) or owner.partition("|")[0] in ("process", "os", "log", "sys")
-        ):
-            self.walk.state.ended = self.walk.state.ended or not self.silent
-        if node.kind == "new" and low not in HANDS_ON:
-            fields = {k: v for k, v in zip(keys, arguments, strict=True) if k}
-            number = self.record(node, path, "new", keys, arguments, receiver)
-            plain = [one for key, one in zip(keys, arguments, strict=True) if not key]
-            whole = joined([Value(one.whole()) for one in plain]).tagged(VIA)
-            return Value(whole.atoms if number is not None else {}, kind=node.text, fields=fields or None)
-        if not arguments and receiver.atoms and self.is_getter(name):
-            return self.member(receiver, name[3:4].lower() + name[4:] if name[:3] == "get" else name, node)
-        hands_on = low in HANDS_ON or path in ADDRESSES
-        if hands_on and not self.is_own(node, path) and not OWN_KIND.search(receiver.kind):
-            whole = joined([Value(one.whole()) for one in given])
-            if arguments and low in ("get", "dig", "fetch", "getordefault", "pop", "at"):
-                key = arguments[0].const
-                rest = [Value(one.whole()) for one in arguments[1:]]
-                if key is not None and not rest:
-                    return self.member(receiver, key.lstrip(":"), node)
-                return joined([Value(receiver.whole()), *rest])
-            if not whole.atoms:
-                return Value(path=path)
-            return Value(whole.atoms)
-        if ESCAPES.search(name) and not LOOKUP.match(name):
-            number = self.record(node, path, receiver.kind, keys, arguments, receiver)
-            return NOTHING if number is None or not self.is_own(node, path) else self.result_of(number, name)
-        number = self.record(node, path, receiver.kind, keys, arguments, receiver)
-        if number is None:
-            return Value(path=f"{path}()" if receiver.path else "")
-        found = self.result_of(number, name)
-        return Value(found.atoms, path=f"{path}()", kind="")
-
-    def parts_of(self, value: Value) -> list[Taint]:
-        """The origins of an argument; those of an object's entry say its key."""
-        found = taints(value.atoms, self.walk.sources)
-        for key, one in (value.fields or {}).items():
-            for taint in taints(one.whole(), self.walk.sources):
-                found.append(replace(taint, tags=(*taint.tags, f"field:{key}")))
-        return found
-
-    def result_of(self, number: int, name: str) -> Value:
-        """What a call that may be of the project gives; index 1 where nothing of others goes in."""
-        index = 0 if any(self.walk.told[number].arguments) else 1
-        return Value({("r", number, index, name): frozenset()})
-
-    def is_getter(self, name: str) -> bool:
-        """In Java and Kotlin, is this how a member is read?"""
-        return self.language.name in ("java", "kotlin") and name[:3] == "get" and name[3:4].isupper()
-
-    def is_own(self, node: Node, path: str) -> bool:
-        """Is a bare function called, or one of this object: maybe the project's own?"""
-        callee = node.parts[0]
-        bare = callee.kind == "name" and self.language.name != "php" and node.kind != "new"
-        bare = bare and not (self.language.name in ("kotlin", "csharp") and callee.text[:1].isupper())
-        return bare or path.startswith(("this.", "./", "../"))
-
-    def record(
-        self, node: Node, path: str, kind: str, keys: list[str], arguments: list[Value], receiver: Value
-    ) -> int | None:
-        """The number of a call that is kept for those who know the other files; None where it holds
-        nothing.
-        """
-        walk = self.walk
-        key = (node.line, id(node.parts[0]), path)
-        if self.silent and key in walk.calls:
-            return walk.calls[key]
-        values = [walk.safe(one) for one in arguments] + [walk.safe(receiver)]
-        given = [self.parts_of(one) for one in values]
-        if not any(given) and len(walk.open) == 1:
-            return None
-        number = walk.calls.get(key)
-        made = Call(
-            number if number is not None else len(walk.told),
-            walk.open[-1].number,
-            path[-_LONG:],
-            kind,
-            node.line,
-            list(keys),
-            given,
-        )
-        if number is None:
-            number = walk.calls[key] = len(walk.told)
-            walk.told.append(made)
-        elif not self.silent:
-            had = walk.told[number]
-            merged = [[*a, *(t for t in b if t not in a)] for a, b in zip(had.arguments, given, strict=True)]
-            walk.told[number] = Call(number, made.function, made.path, kind, node.line, made.keys, merged)
-        return number
-
-
-def callee_is_bare(node: Node) -> bool:
-    """Is a function called by its name alone?"""
-    return node.parts[0].kind == "name"
 
 
 def _given(value: Value) -> bool:

@@ -12,14 +12,12 @@ from gate.taint.lowering import Expressions
 from gate.taint.program import Node
 from gate.taint.statements import Lowering
 
+_Say = Callable[[Callable[..., Node], str], None]
 
-def _table() -> dict[str, Callable[..., Node]]:
+
+def _names(say: _Say) -> None:
+    """What stands for itself, and what only holds others."""
     own = Lowering
-    made: dict[str, Callable[..., Node]] = {}
-
-    def say(method: Callable[..., Node], types: str) -> None:
-        made.update(dict.fromkeys(types.split(), method))
-
     say(own.const, "number true false null null_literal undefined int_literal"
         " float_literal nil integer float "
         "boolean boolean_literal real_literal number_literal decimal_integer_literal integer_literal regex "
@@ -60,6 +58,11 @@ def _table() -> dict[str, Callable[..., Node]]:
         " lock_statement synchronized_statement "
         "fixed_statement static_block companion_object static_initializer namespace_use_declaration "
         "property_declaration global_statement_list resource_specification")  # fmt: skip
+
+
+def _expressions(say: _Say) -> None:
+    """What is made of values."""
+    own = Lowering
     say(own.first, "as_expression satisfies_expression non_null_expression type_assertion_expression "
         "postfix_unary_expression")  # fmt: skip
     say(own.member, "member_expression selector_expression member_access_expression"
@@ -90,6 +93,11 @@ def _table() -> dict[str, Callable[..., Node]]:
     say(own.composite, "composite_literal")
     say(own.expression_list, "expression_list")
     say(own.attribute, "jsx_attribute")
+
+
+def _statements(say: _Say) -> None:
+    """What is done one after another, and what declares."""
+    own = Lowering
     say(
         own.condition,
         "if_statement if_expression if unless if_modifier unless_modifier elsif guard_statement",
@@ -121,6 +129,16 @@ def _table() -> dict[str, Callable[..., Node]]:
         "abstract_class_declaration struct_declaration interface_body companion_object")  # fmt: skip
     say(own.imported, "import_statement import_spec namespace_use_clause import")
     say(own.exported, "export_statement")
+
+
+def _table() -> dict[str, Callable[..., Node]]:
+    made: dict[str, Callable[..., Node]] = {}
+
+    def say(method: Callable[..., Node], types: str) -> None:
+        made.update(dict.fromkeys(types.split(), method))
+
+    for part in (_names, _expressions, _statements):
+        part(say)
     for name, types in {
         "echo": "echo_statement", "print": "print_intrinsic",
         "include": "include_expression include_once_expression require_expression require_once_expression",
