@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypedDict, Unpack
 
 Pattern = re.Pattern[str]
 
@@ -138,24 +139,32 @@ def source(names: str, owner: str = "", kind: str = "request") -> Source:
     return Source(frozenset(names.split()), pattern(owner), kind)
 
 
+class More(TypedDict, total=False):
+    """What else a sink may say; ``needs``: marks with blanks between them, the rest as in ``Sink``."""
+
+    needs: str
+    unless: str
+    given: str
+    first: str
+    plain: bool
+
+
 def sink(
-    rule: str,
-    names: str,
-    owner: str = "",
-    args: tuple[int | str, ...] = (0,),
-    *,
-    needs: str = "",
-    unless: str = "",
-    given: str = "",
-    first: str = "",
-    plain: bool = False,
+    rule: str, names: str, owner: str = "", args: tuple[int | str, ...] = (0,), **more: Unpack[More]
 ) -> Sink:
     """A sink; ``names`` with blanks between them."""
-    marks = frozenset(f"+{one}" for one in needs.split())
-    absent = re.compile(unless) if unless else None
-    asked = re.compile(given) if given else None
-    written = pattern(first) if first else None
-    return Sink(rule, frozenset(names.split()), pattern(owner), args, marks, absent, asked, plain, written)
+    unless, given, first = more.get("unless"), more.get("given"), more.get("first")
+    return Sink(
+        rule,
+        frozenset(names.split()),
+        pattern(owner),
+        args,
+        frozenset(f"+{one}" for one in more.get("needs", "").split()),
+        re.compile(unless) if unless else None,
+        re.compile(given) if given else None,
+        more.get("plain", False),
+        pattern(first) if first else None,
+    )
 
 
 def clean(safe: str, names: str, owner: str = "") -> Cleaner:
