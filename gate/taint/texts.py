@@ -52,6 +52,7 @@ def _is_markup(text: str) -> bool:
 
 
 def _is_fixed(start: str) -> bool:
+    start = start.removeprefix("redirect:")
     scheme, sign, rest = start.partition("://")
     if sign and scheme:
         return "/" in rest or "?" in rest

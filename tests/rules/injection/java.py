@@ -56,6 +56,7 @@ PAIRS = [
      servlet('f.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);'
              " DocumentBuilder builder = f.newDocumentBuilder(); builder.parse(request.getInputStream());")),
     ("code", servlet('engine.eval(request.getParameter("s"));'), servlet('engine.eval("1 + 1");')),
+    ("redirect", spring(Q, 'return "redirect:" + q;'), spring(Q, 'return "redirect:/owners/" + q;')),
 ]  # fmt: skip
 KOTLIN_PAIRS = [
     ("sql", KOTLIN % 'return jdbc.queryForObject("select n from t where id = \'$q\'", String::class.java)',
