@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.taint.facts import Call, FileFlows, Function, Hit, Taint
+from gate.taint.names import ESCAPES, LOOKUP
 
 _DEEPEST: Final = 7
 _MOST: Final = 400
@@ -152,10 +153,8 @@ def _of_entry(taint: Taint, entry: str) -> bool:
 
 
 def _hands_on(call: Call) -> bool:
-    from gate.taint.names import LOOKUP
-
     name = call.path.rpartition(".")[2]
-    return not LOOKUP.match(name) and len(call.path) > 1
+    return len(call.path) > 1 and not LOOKUP.match(name) and not ESCAPES.search(name)
 
 
 def _is_safe(rule: str, taint: Taint, had: frozenset[str]) -> bool:

@@ -110,3 +110,10 @@ def test_what_a_function_gives_back_comes_from_its_own_call() -> None:
         "  db.query('select ' + same('b'));\n});\n"
     )
     assert told({"a.js": text}) == []
+
+
+def test_a_function_that_says_it_escapes_is_believed_unless_it_only_hands_on() -> None:
+    text = "app.get('/x', (req, res) => { db.query('select ' + sanitizeName(req.query.q)); });\n"
+    assert told({"a.js": text}) == []
+    lying = f"function sanitizeName(v) {{ return v; }}\n{text}"
+    assert [f.rule_id for f in told({"a.js": lying})] == ["flow.sql-built"]
