@@ -14,7 +14,8 @@ from gate.languages.path_roles import is_test
 from gate.model.change import Tree
 from gate.prescreen.python_ast.outside_calls import callers_of, candidates_in, may_call
 from gate.prescreen.python_ast.sources import OUTSIDERS, PARAMETER
-from gate.prescreen.python_ast.stored.writes import NO_TEXT, StoredWrite
+from gate.prescreen.python_ast.stored.statements import ANY
+from gate.prescreen.python_ast.stored.writes import NO_TEXT, TEXT, StoredWrite
 
 _FILES: Final = 60
 _CALLERS: Final = 40
@@ -57,17 +58,27 @@ def stored_by(tables: Iterable[str], tree: Tree) -> Stored:
         passed = callers_of(may_call(sorted(open_ones), every)[:_CALLERS], dict(some)).passed
         again = [(path, text) for path, text in some if path in passed]
         writes += _read(again, passed) if again else []
-    numbers = {(one.table, one.column) for _, one in writes if NO_TEXT in one.kinds}
     found: dict[str, dict[str, list[str]]] = {}
     for path, one in writes:
         kinds = OUTSIDERS.intersection(one.kinds)
-        if one.table in wanted and kinds and (one.table, one.column) not in numbers:
+        if one.table in wanted and kinds:
             columns = found.setdefault(one.table, {})
             columns.setdefault(one.column, [*sorted(kinds), f"at {path}:{one.line}"])
-    for table, column in numbers:
-        if table in found:
-            found[table][column] = [NO_TEXT]
+    for table, columns in found.items():
+        _declared_only(columns, [one for _, one in writes if one.table == table])
     return found
+
+
+def _declared_only(columns: dict[str, list[str]], writes: Sequence[StoredWrite]) -> None:
+    """Every column of a model is every one that it declares as text; the others are nobody's."""
+    texts = {one.column for one in writes if TEXT in one.kinds}
+    numbers = {one.column for one in writes if NO_TEXT in one.kinds}
+    if texts and ANY in columns:
+        every = columns.pop(ANY)
+        for column in texts:
+            columns.setdefault(column, every)
+    for column in numbers:
+        columns[column] = [NO_TEXT]
 
 
 def _read(files: Sequence[tuple[str, bytes]], passed: Mapping[str, object]) -> list[tuple[str, StoredWrite]]:

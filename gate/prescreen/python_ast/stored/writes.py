@@ -19,10 +19,15 @@ _MAKING: Final = frozenset({"create", "acreate", "update", "get_or_create", "upd
 _TABLES: Final = frozenset({"insert", "update"})
 NO_TEXT: Final = "no text"
 """Instead of a kind: the column holds no text, whoever writes it."""
+TEXT: Final = "text"
+"""Instead of a kind: the column is one that a model declares."""
+_COLUMN: Final = re.compile(r"(?:Field|ForeignKey)$|^(?:Column|mapped_column|Mapped)$")
 _NO_TEXT: Final = re.compile(
     r"(?:Positive|Big|Small|Auto)*(?:Integer|Date|DateTime|Time|Boolean|Float|Decimal|Duration|UUID|ForeignKey"
     r"|OneToOne)(?:Field)?|ForeignKey|OneToOneField|Numeric|int|bool|float|datetime|date"
 )
+_KEYS: Final = ("id", "pk", "created", "updated")
+"""Fields that forms show and do not take."""
 _NO_MODEL: Final = frozenset({"Response", "JSONResponse", "HTTPException"})
 
 
@@ -54,8 +59,8 @@ def _writes(module: Module) -> Iterator[StoredWrite]:
         kinds = flow.kinds(value) & (OUTSIDERS | {PARAMETER})
         if kinds:
             yield StoredWrite(table=table, column=column, kinds=tuple(sorted(kinds)), line=line)
-    for table, column, line in _no_texts(module):
-        yield StoredWrite(table=table, column=column, kinds=(NO_TEXT,), line=line)
+    for table, column, kind, line in _declared(module):
+        yield StoredWrite(table=table, column=column, kinds=(kind,), line=line)
     for table, column, line in _forms(module):
         yield StoredWrite(table=table, column=column, kinds=(REQUEST,), line=line)
 
@@ -125,8 +130,8 @@ def _owner(module: Module, expr: ast.expr) -> str:
     return rows.tables[0] if rows is not None else ""
 
 
-def _no_texts(module: Module) -> Iterator[tuple[str, str, int]]:
-    """Columns of models that hold numbers, dates and keys: ``models.DateField()``, ``Mapped[int]``."""
+def _declared(module: Module) -> Iterator[tuple[str, str, str, int]]:
+    """Columns of models, those apart that hold numbers, dates and keys: ``models.DateField()``."""
     for owner in module.all(ast.ClassDef):
         for node in owner.body:
             if not isinstance(node, ast.Assign | ast.AnnAssign):
@@ -140,8 +145,9 @@ def _no_texts(module: Module) -> Iterator[tuple[str, str, int]]:
                 for p in parts
                 for n in ast.walk(p)
             }
-            if isinstance(target, ast.Name) and any(_NO_TEXT.fullmatch(name) for name in names):
-                yield owner.name.lower(), target.id.lower(), node.lineno
+            if isinstance(target, ast.Name) and any(_COLUMN.search(name) for name in names):
+                kind = NO_TEXT if any(_NO_TEXT.fullmatch(name) for name in names) else TEXT
+                yield owner.name.lower(), target.id.lower(), kind, node.lineno
 
 
 def _forms(module: Module) -> Iterator[tuple[str, str, int]]:
@@ -163,4 +169,5 @@ def _forms(module: Module) -> Iterator[tuple[str, str, int]]:
         table = str(getattr(model, "id", getattr(model, "attr", ""))).lower()
         names = module.const(fields)
         for name in names if isinstance(names, list | tuple) else [ANY]:
-            yield table, str(name).lower(), owner.lineno
+            if name not in _KEYS:
+                yield table, str(name).lower(), owner.lineno
