@@ -1,9 +1,8 @@
 """Where a value comes from: follows an expression back through names, calls and strings to its sources.
 
 Within a function, through attributes of ``self``, and from a parameter to the calls of its function, in the
-same file and as far as ``Module.outside`` tells in others, that pass on what outsiders decide. Nothing is
-run. It answers "may text of this kind reach this place", so it over-approximates through unknown calls and
-stops at the cleaning functions a rule names.
+same file and as far as ``Module.outside`` tells in others, that pass on what outsiders decide. It answers
+"may text of this kind reach this place": it goes on through unknown calls and stops at a rule's cleaners.
 """
 
 from __future__ import annotations

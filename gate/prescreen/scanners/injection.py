@@ -105,7 +105,7 @@ class Injection:
         """Follow values through the changed programs and the files around them."""
         until = time.monotonic() + request.deadline
         every = [one for one in sources(request).files if is_read(one.path, one.head)]
-        files, unread = first_files(every, _MOST_FILES)
+        files, unread = first_files(every, _MOST_FILES, _LARGEST)
         if not files:
             return ended(self.name, (), unread)
         head = _look({one.path: one.head for one in files}, request.head, until)
@@ -125,7 +125,7 @@ class Injection:
 def is_read(path: str, data: bytes) -> bool:
     """Is this a program that is shipped, written by hand, in one of the languages?"""
     language = language_of(path)
-    if language is None or len(data) > _LARGEST or is_unshipped(path) or is_example(path):
+    if language is None or is_unshipped(path) or is_example(path):
         return False
     if _VENDORED.search(path) or (data and len(data) / (data.count(b"\n") + 1) > _MINIFIED):
         return False
