@@ -168,7 +168,25 @@ async function* surroundings(React, found) {
   if (chakra?.ChakraProvider) yield (inside) => React.createElement(chakra.ChakraProvider, { value }, inside);
   const mantine = await found("@mantine/core");
   if (mantine?.MantineProvider) yield (inside) => React.createElement(mantine.MantineProvider, null, inside);
+  for (const [name, context, value] of nextContexts()) {
+    const Provider = (await found(`next/dist/shared/lib/${name}.shared-runtime.js`))?.[context]?.Provider;
+    if (Provider) yield (inside) => React.createElement(Provider, { value }, inside);
+  }
   if (React.Suspense) yield (inside) => React.createElement(React.Suspense, { fallback: null }, inside);
+}
+
+/** What Next hands to its hooks: a router that goes nowhere, and a value for whatever a path's parts are called. */
+function nextContexts() {
+  const nowhere = Object.fromEntries(["push", "replace", "refresh", "back", "forward", "prefetch", "reload", "beforePopState"].map((name) => [name, () => {}]));
+  const parts = new Proxy({}, { get: (_, name) => (typeof name === "string" && name !== "then" && name !== "toJSON" ? "gate" : undefined) });
+  const events = { on() {}, off() {}, emit() {} };
+  return [
+    ["app-router-context", "AppRouterContext", nowhere],
+    ["hooks-client-context", "PathParamsContext", parts],
+    ["hooks-client-context", "PathnameContext", "/gate"],
+    ["hooks-client-context", "SearchParamsContext", new URLSearchParams("q=gate&page=1")],
+    ["router-context", "RouterContext", { ...nowhere, events, query: parts, pathname: "/gate", asPath: "/gate", route: "/gate", isReady: true }],
+  ];
 }
 
 const GLOBALS = [
