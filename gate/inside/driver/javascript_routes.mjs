@@ -1,6 +1,7 @@
 // Asks web applications and routers that a module exports, in this process and without a socket: Express and its like
-// by their own `handle`, Koa by its callback, Hono by `request`, handlers named GET, POST ... by a Request. Each request
-// is made twice: with every field that the code looks up, and with none. Trusted, no packages of ours.
+// by their own `handle`, Koa by its callback, Fastify by `inject`, Hono by `request`, handlers named GET, POST ... by a
+// Request. Each request is made with every field that the code looks up, with none, and with texts of the code as their
+// values. Trusted, no packages of ours.
 import http from "node:http";
 import Module from "node:module";
 import path from "node:path";
@@ -57,9 +58,10 @@ export function wordsOf(text) {
 
 /** The routes that a module exports, as {name, entry, address, send, told}: `entry` is method and path. `tools` are the
  * runner's: `value` of a word, the text of the module (`own`; `all`: routes whose handlers stand elsewhere, too, and
- * none without what stands in front of it), `source` of a function. send({full, direct, values, heard}) makes one request and gives {status, headers, body, request}: with every field that is looked up or
- * none, with a handler that was not reached called by itself, with `values` ({query: {name: text}}) in place of
- * others; fields that are looked up are added to `heard`, as [source, name]. */
+ * none without what stands in front of it), `source` of a function. send({full, direct, values, word, heard}) makes one
+ * request and gives {status, headers, body, request}: with every field that is looked up or none, with a handler that
+ * was not reached called by itself, with `values` ({query: {name: text}}) or one `word` in place of others; fields that
+ * are looked up are added to `heard`, as [source, name]. */
 export async function routesOf(space, file, tools) {
   const out = [];
   const seen = new Set();
@@ -205,7 +207,7 @@ function answered(handle, method, url, how, tools) {
       Object.defineProperty(req, name, { value, writable: true, configurable: true, enumerable: true });
     }
     req.isAuthenticated = () => true;
-    if (handle.length >= 0 && !req.params) req.params = fields(tools);
+    req.params = fields(tools); // of a handler that is called by itself: a router sets its own
     const res = new http.ServerResponse(req);
     const done = () => end({ status: res.statusCode, headers: res.getHeaders(), body: bodyOf(parts), request: told(method, url, how) });
     res.assignSocket(socket);
