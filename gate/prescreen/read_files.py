@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from gate.languages.limited_child import Reader, scan_isolated
 
@@ -24,6 +24,10 @@ class HasHead(Protocol):
         """What it holds at head."""
 
 
+SEARCHED: Final = 2 << 20
+"""Bytes up to which a file is searched for words that make it worth reading. A larger one is not: a pattern
+takes half a second for each MiB, and what is too large to be read is named without that.
+"""
 F = TypeVar("F", bound=HasHead)
 
 

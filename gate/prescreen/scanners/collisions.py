@@ -20,7 +20,7 @@ from gate.prescreen.collisions.read import Folded, Joined, Naming
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import first_files, read_files
+from gate.prescreen.read_files import SEARCHED, first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -78,6 +78,8 @@ def _matters(source: Source) -> bool:
     known = path.endswith((".py", ".pyw")) or bool(grammar_of(path))
     if not known or is_no_product(path) or is_example(path):
         return False
+    if len(source.head) > SEARCHED:
+        return True
     had = set((source.base or b"").split(b"\n"))
     fresh = b"\n".join(line for line in source.head.split(b"\n") if line not in had)
     return bool(fresh) and bool(_MATTERS.search(source.head))

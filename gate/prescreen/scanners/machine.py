@@ -21,7 +21,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.machine.read import Facts
 from gate.prescreen.machine.vocabulary import FACTS, RUN, SECURE
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import first_files, read_files
+from gate.prescreen.read_files import SEARCHED, first_files, read_files
 from gate.prescreen.scanners.protections import REMOVED
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -76,6 +76,8 @@ def _matters(source: Source) -> bool:
     hook = PurePosixPath(path).name == "conftest.py"
     if not known or ((is_test_code(path) or is_example(path)) and not hook):
         return False
+    if len(source.head) > SEARCHED:
+        return True
     return any(side is not None and _ANY.search(side) for side in (source.base, source.head))
 
 

@@ -22,7 +22,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.named.entries import Entry
 from gate.prescreen.named.read import Named
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, first_files, read_files
+from gate.prescreen.read_files import SEARCHED, Unread, first_files, read_files
 from gate.prescreen.scanners.supply_rules import SAFEGUARD
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -147,6 +147,8 @@ def _is_read(source: Source) -> bool:
 
 
 def _matters(source: Source) -> bool:
+    if len(source.head) > SEARCHED:
+        return True
     had = set((source.base or b"").split(b"\n"))
     return any(_MATTERS.search(line) for line in source.head.split(b"\n") if line not in had)
 

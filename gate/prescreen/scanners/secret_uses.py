@@ -19,6 +19,7 @@ from gate.model.finding import Finding
 from gate.model.rule import RuleMeta
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
+from gate.prescreen.read_files import SEARCHED
 from gate.prescreen.scanners.secret_use_evidence import ENDINGS, Evidence, read_uses
 from gate.prescreen.scanners.secret_use_page import PAGE
 from gate.prescreen.text_rule import finding, rule
@@ -106,7 +107,9 @@ def _is_read(view: View) -> bool:
     aside = is_test_code(view.path) or is_example(view.path) or is_aside(view.path)
     if is_template(view.path):
         return not view.unreadable and not aside and ("{" in view.text or "<%" in view.text)
-    return known and not view.unreadable and not aside and _SPEAKS.search(view.text) is not None
+    if not known or view.unreadable or aside:
+        return False
+    return len(view.text) > SEARCHED or _SPEAKS.search(view.text) is not None
 
 
 def _packed(view: View) -> tuple[str, bytes, bool]:
