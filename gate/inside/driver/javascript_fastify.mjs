@@ -6,8 +6,8 @@ const ROUTES = Symbol.for("gate.routes");
 const PLUGIN = /^(?:async\s+)?(?:function\s*\w*\s*)?\(?\s*(?:fastify|app|server|instance|api|router)\b/;
 const REGISTERS = /\.(?:get|post|put|patch|delete|route|register)\(/;
 
-/** Listen to every application that is made, before the module is imported. */
-export function listen(file) {
+/** Listen to every application that is made, before the module is imported; each is added to `applications`. */
+export function listen(file, applications) {
   const made = real(file);
   if (!made) return;
   const { at, cached, make } = made;
@@ -16,6 +16,7 @@ export function listen(file) {
     const routes = [];
     app.addHook("onRoute", ({ method, url, handler, schema }) => routes.push({ method: [method].flat()[0], url, handler, schema }));
     app[ROUTES] = routes;
+    applications.add(app);
     return app;
   };
   const told = Object.assign(wrapped, make, { default: wrapped, fastify: wrapped, [ROUTES]: make });

@@ -17,18 +17,33 @@ const LOOKED_UP = [
   /\{([^{}]{1,400})\}\s*=\s*(?:await\s+)?[\w.]*\b(?:body|query|params|json|req|request|parse\w*)\b/g,
 ];
 
+const applications = new Set(); // made while the module was loaded: most programs export none
 const mounts = new WeakMap(); // of Express: a layer -> the path that it was mounted at
 /** Learn what frameworks do not keep. Before the module is imported. */
 export function listen(file) {
-  listenToFastify(file);
-  let Router;
-  try {
-    const ask = Module.createRequire(file);
-    ask.resolve("express");
-    Router = ask("express").Router;
-  } catch {
-    return;
-  }
+  listenToFastify(file, applications);
+  const ask = Module.createRequire(file);
+  const found = (name) => {
+    try {
+      ask.resolve(name); // where it is nowhere, nobody is asked to stand in for it
+      return ask(name);
+    } catch {
+      return undefined;
+    }
+  };
+  const keep = (at, name) => {
+    const real = at?.[name];
+    if (typeof real !== "function") return;
+    at[name] = function (...words) {
+      applications.add(this);
+      return real.apply(this, words);
+    };
+  };
+  const express = found("express");
+  const Koa = found("koa");
+  keep(express?.application, "init");
+  keep((Koa?.default ?? Koa)?.prototype, "callback");
+  const Router = express?.Router;
   for (const at of [Router, Router?.prototype]) {
     const real = at?.use;
     if (typeof real !== "function") continue;
@@ -75,6 +90,7 @@ export async function routesOf(space, file, tools) {
     }
   };
   for (const key of Object.keys(space)) await look(member(space, key), key, 0);
+  for (const app of applications) await look(app, "app", 0);
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
   }

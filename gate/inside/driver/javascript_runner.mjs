@@ -12,6 +12,7 @@ import { pathToFileURL } from "node:url";
 import { shift, shorten } from "./javascript_clock.mjs";
 import { Seen, textOf } from "./javascript_coverage.mjs";
 import { listen as listenToRoutes, requests } from "./javascript_routes.mjs";
+import { stand } from "./javascript_sqlite.mjs";
 import { drawer, isView } from "./javascript_views.mjs";
 
 const job = JSON.parse(fs.readFileSync(0, "utf8"));
@@ -410,6 +411,7 @@ async function main() {
   let report = { outcome: "completed" };
   try {
     const attacks = job.attack ? await import("./javascript_attacks.mjs") : undefined;
+    stand(job.path);
     if (attacks) (await import("./javascript_statements.mjs")).listen(job.path);
     if (job.attack || job.call) listenToRoutes(job.path);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one

@@ -50,7 +50,8 @@ JAVASCRIPT: Final = Language(
     sinks=(
         sink("sql", "query execute raw unsafe exec queryRawUnsafe executeRawUnsafe", _DATABASE),
         sink("sql", "run all each prepare", _DATABASE, needs="sql"),
-        sink("sql", "whereRaw havingRaw orderByRaw joinRaw groupByRaw selectRaw fromRaw literal", ""),
+        sink("sql", "whereRaw havingRaw orderByRaw joinRaw groupByRaw selectRaw fromRaw", ""),
+        sink("sql", "literal", r"[sS]equelize|(?:^|\.)db\|"),
         sink("sql", "get", r"(?:db|database|sqlite)\|", needs="sql"),
         sink("sql", "query execute", r"|", needs="sql"),
         sink("sql", "where andWhere orWhere having", r"(?:qb|querybuilder|query\w*|\(\))\|", needs="built"),

@@ -91,6 +91,23 @@ app.put("/a", { schema }, async (request) => {
   return { said: request.body.name };
 });
 """
+LISTENS = """\
+import express from "express";
+import Database from "better-sqlite3";
+const db = new Database("/var/lib/shop/shop.db");
+db.exec("CREATE TABLE items (id INTEGER, name TEXT)");
+const add = db.transaction((name) => db.prepare("INSERT INTO items VALUES (?, ?)").run(1, name));
+const app = express();
+app.get("/items", (req, res) => {
+  add(req.query.name);
+  const rows = db.prepare("SELECT * FROM items WHERE name = ?").all(req.query.name);
+  if (rows.length) {
+    return res.json(rows);
+  }
+  res.status(404).end();
+});
+app.listen(3000);
+"""
 HANDLER = """\
 export async function POST(request, { params }) {
   const { id } = await params;
@@ -116,6 +133,7 @@ export async function POST(request, { params }) {
         (MOUNTED, ["express@4.21.2"], {4, 8, 10, 12, 15, 16, 17, 19}),
         (FASTIFY, ["fastify@5.6.2"], {3, 5, 7}),
         (BUILT, ["fastify@5.6.2"], {5}),
+        (LISTENS, ["express@5.2.1", "better-sqlite3@12.5.0"], {8, 9, 11}),
         (HANDLER, [], {2, 3, 5, 7}),
     ],
     ids=[
@@ -129,6 +147,7 @@ export async function POST(request, { params }) {
         "mounted 4",
         "plugin",
         "fastify",
+        "listens",
         "handler",
     ],
 )
