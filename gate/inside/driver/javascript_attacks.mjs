@@ -3,6 +3,7 @@
 // executed, a file opened or a connection made is seen by the observer outside (exploit/marks.py lays them out). A
 // request goes the whole way, with its log-in and its validation: a handler is never called by itself.
 import fs from "node:fs";
+import { markupOf } from "./javascript_markup.mjs";
 import { routesOf, wordsOf } from "./javascript_routes.mjs";
 import { forget, structured } from "./javascript_statements.mjs";
 
@@ -19,7 +20,7 @@ const TEXTS = {
   "path-read": ["@DECOY@", `${UP}..@DECOY@`, `gate/${UP}..@DECOY@`, `${"....//".repeat(9)}@DECOY@`, `${"..%2f".repeat(9)}@DECOY@`],
   "path-write": ["@DROP@", `${UP}..@DROP@`, `gate/${UP}..@DROP@`, "@DECOY@", `${UP}..@DECOY@`],
   "request-forgery": ["http://@ADDRESS@/", "http://gate.example@@ADDRESS@/", "@ADDRESS@", "http://@HOST@/", "https://@ADDRESS@/", "@HOST@"],
-  html: ["<@WORD@>", '"><@WORD@>', "'><@WORD@>", "</title></textarea></script><@WORD@>", "<scr<script>ipt><@WORD@>"],
+  html: ["<@WORD@>", '"><@WORD@>', "'><@WORD@>", "</title></textarea></script><@WORD@>", "<scr<script>ipt><@WORD@>", 'gate" @WORD@="1', "gate' @WORD@='1", "gate @WORD@=1"],
   "open-redirect": ["http://@HOST@/", "//@HOST@/", "https://@HOST@/", "/\\@HOST@/"],
 };
 const SEEN_HERE = new Set(["html", "open-redirect", "sql"]);
@@ -113,7 +114,7 @@ function shows(weakness, { headers, body }, mark) {
   const said = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
   if (weakness === "html") {
     const page = /\bhtml\b/.test(said["content-type"] ?? "text/html") && !/attachment/.test(said["content-disposition"] ?? "");
-    return page && body.includes(`<${mark.WORD}>`) ? `the answer holds the tag <${mark.WORD}>` : "";
+    return page ? markupOf(body, mark.WORD) : "";
   }
   if (weakness === "open-redirect") {
     try {
