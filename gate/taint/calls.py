@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from gate.taint.filters import leaves_plain
 from gate.taint.language import Source
 from gate.taint.names import (
     EACH,
@@ -299,6 +300,9 @@ class Calls(Results):
             parts = [*arguments, receiver]
             whole = joined([Value(one.whole()) for one in parts])
             return whole.tagged(*cleaner.safe)
+        given = [one.const for one in arguments]
+        if safe := leaves_plain(name, given, self.language.name):
+            return joined([Value(one.whole()) for one in (*arguments, receiver)]).tagged(*safe)
         if self.language.name == "ruby" and name.endswith(("_path", "_url")):
             return joined([Value(one.whole()) for one in arguments]).tagged("redirect", "ssrf")
         return None

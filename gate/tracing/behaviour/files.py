@@ -32,6 +32,8 @@ _INSTALLERS: Final = frozenset({"python", "python>uv"})
 _READLINE: Final = "~/.inputrc"
 """What the line editor's library reads when it is loaded."""
 _PWNAM: Final = ("/etc/passwd", "/etc/group")
+_INTERPRETERS: Final = ("python", "node", "deno", "ruby", "perl", "php")
+"""Programs that read what code tells them to; of the others, several that a shell starts are alike."""
 _SURVEYED: Final = frozenset((
     "", "~", "/home", "/etc", "/opt", "/usr", "/usr/local", "/usr/bin", "/bin", "/sbin", "/usr/sbin", "/lib",
     "/usr/lib", "/var", "/media", "/run", "/sys", "/boot",
@@ -67,7 +69,10 @@ class FileView:
         self.executed: set[str] = set()
         self._laid: set[str] = set()
         self._dirs: set[str] = set()
-        self._asks_names: set[int] = set()
+        self._asks_names: dict[int, str] = {}
+        """Processes that looked up how names are found, with their chains."""
+        self._accounts: list[tuple[str, str, bool]] = []
+        """Lists of accounts that a program opened: path, chain, denied; told at the end."""
         self._gone: dict[str, set[str]] = {}
         self._rewrites = rewrites or Rewrites()
         self.canaries_read: dict[str, str] = {}
@@ -101,7 +106,7 @@ class FileView:
         if event.abi != "native":
             self._foreign(event.abi, event.pid)
         if event.path == "/etc/nsswitch.conf":
-            self._asks_names.add(event.pid)
+            self._asks_names[event.pid] = self._actors.chain(event.pid)
         where = classify_path(event.path, self._actors.names_itself(event.pid))
         if where.kind == "own":
             self._looked_for(event.path, self._actors.chain(event.pid))
@@ -175,6 +180,11 @@ class FileView:
                 if not enough(kind, paths):  # only together with what was overwritten
                     detail |= {"how": "overwrites", "area": kind}
                 self._cells.get(Kind.DELETE, many(kind), "", detail).count += len(lost)
+        asking = set(self._asks_names.values())
+        for path, chain, denied in self._accounts:
+            if chain not in asking:  # one of several alike, all of which look names up
+                detail = {"how": "opens", "place": classify_path(path).kind}
+                self._cells.get(Kind.READ, path, chain, detail, denied=denied)
         self._rewrites.finish(self._cells, heads or {})
 
     def _canary(self, name: str, pid: int, *, denied: bool) -> Cell:
@@ -200,10 +210,14 @@ class FileView:
             return IGNORED
         if where.kind == "names" and not meant:
             if where.shown == "/etc/nsswitch.conf":
-                self._asks_names.add(event.pid)
+                self._asks_names[event.pid] = chain
             return IGNORED
-        if where.shown in _PWNAM and event.pid in self._asks_names and not meant:
-            return IGNORED  # getpwuid and the like: the C library asks, not the code
+        if where.shown in _PWNAM and not meant:
+            if event.pid in self._asks_names:
+                return IGNORED  # getpwuid and the like: the C library asks, not the code
+            if ">" in chain and not chain.rpartition(">")[2].startswith(_INTERPRETERS):
+                self._accounts.append((where.shown, chain, event.denied))
+                return IGNORED
         subject = where.shown.rstrip("/") + "/" if listed else where.shown
         detail = {"how": "lists" if listed else "opens", "place": where.kind}
         return self._cells.get(Kind.READ, subject, chain, detail, denied=event.denied)

@@ -127,6 +127,20 @@ def test_getpwuid_is_not_reading_the_account_list(tmp_path: Path) -> None:
     assert told(Trace().open("/etc/passwd").seen(tmp_path)) == ["read /etc/passwd"]
 
 
+def test_one_of_several_programs_alike_is_as_the_others(tmp_path: Path) -> None:
+    def listed(*asked: bool) -> Trace:
+        trace = Trace()
+        for pid, asks in enumerate(asked, 110):
+            trace.process(pid, ITEM, "/usr/bin/ls")
+            if asks:
+                trace.open("/etc/nsswitch.conf", pid=pid)
+            trace.open("/etc/group", pid=pid)
+        return trace
+
+    assert listed(False, True).seen(tmp_path) == ()
+    assert told(listed(False, False).seen(tmp_path)) == ["read /etc/group"]
+
+
 @pytest.mark.parametrize(
     "path",
     [
