@@ -28,6 +28,8 @@ PRISMA = "model Redemption {\n  id Int @id\n  coupon Int\n  customer Int\n  code
 
 
 def told(head: dict[str, str], base: dict[str, str]) -> list[str]:
+    for path, text in [*base.items(), *head.items()]:
+        read(path, text.encode(), {})  # here as well: what the child runs is not measured
     found = list(constraint_findings(make_request(head, base), LOST, []))
     assert all(f.severity.value == "medium" for f in found)
     return [f.evidence["what"] for f in found]

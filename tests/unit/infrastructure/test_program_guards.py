@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from gate.infrastructure.reader import read
 from gate.prescreen.scanners.infrastructure import Infrastructure
 from tests.prescreen_support import make_request
 
@@ -68,6 +69,8 @@ end
 def told(path: str, base: str, old: str, new: str) -> list[str]:
     assert old in base
     head = base.replace(old, new)
+    for text in (base, head):
+        read(path, text.encode(), {})  # here as well: what the child runs is not measured
     found = Infrastructure().scan(make_request({path: head}, {path: base})).findings
     return [f.rule_id for f in found if f.severity.value != "low"]
 
