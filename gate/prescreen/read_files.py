@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from gate.languages.limited_child import Reader, scan_isolated
+from gate.prescreen.interface import Source
 
 Unread = list[tuple[str, str]]
 """Paths that could not be read, with the reason."""
@@ -29,6 +31,14 @@ SEARCHED: Final = 2 << 20
 takes half a second for each MiB, and what is too large to be read is named without that.
 """
 F = TypeVar("F", bound=HasHead)
+
+
+def says_newly(source: Source, pattern: re.Pattern[bytes]) -> bool:
+    """Does a line fit that base's file does not have? True for a file that is too large to be searched."""
+    if len(source.head) > SEARCHED:
+        return True
+    had = set((source.base or b"").split(b"\n"))
+    return any(pattern.search(line) for line in source.head.split(b"\n") if line not in had)
 
 
 def first_files(files: Sequence[F], most: int, largest: int) -> tuple[Sequence[F], Unread]:

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.taint.facts import Call, FileFlows, Function
+from gate.taint.languages.javascript import JAVASCRIPT
 
 _SCRIPTS: Final = (
     "",
@@ -26,7 +27,7 @@ _SCRIPTS: Final = (
     "/index.js",
     "/index.tsx",
 )
-_SCRIPT_ENDINGS: Final = frozenset({".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"})
+SCRIPT_ENDINGS: Final = frozenset(JAVASCRIPT.suffixes)
 _TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]|^[A-Z][a-z]+[A-Z]")
 _FEW: Final = 2
 
@@ -105,7 +106,7 @@ def _is_given(call: Call) -> bool:
 
 def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -> list[str]:
     head = call.path.partition(".")[0]
-    if ending in _SCRIPT_ENDINGS:
+    if ending in SCRIPT_ENDINGS:
         for _, module, _ in facts.imports:
             if module and call.path.startswith(module) and (at := paths.module(path, module)):
                 return [at]
@@ -162,7 +163,7 @@ class Resolver:
                 :_FEW
             ]
         known = [(p, f) for p, f in self.by_name.get(name, ()) if _alike(self.endings[p], ending)]
-        scripts = ending in _SCRIPT_ENDINGS
+        scripts = ending in SCRIPT_ENDINGS
         if scripts:
             for local, module, _ in facts.imports:
                 if module and (whole == module or whole.startswith(f"{module}.")):
@@ -200,7 +201,7 @@ class Resolver:
 
 
 def _alike(own: str, ending: str) -> bool:
-    return own == ending or (own in _SCRIPT_ENDINGS and ending in _SCRIPT_ENDINGS)
+    return own == ending or (own in SCRIPT_ENDINGS and ending in SCRIPT_ENDINGS)
 
 
 def _is_owner(owner: str, kind: str) -> bool:

@@ -10,8 +10,6 @@ import { forget, structured } from "./javascript_statements.mjs";
 
 const UP = "../".repeat(8);
 const RUN = "globalThis.process.getBuiltinModule('child_process').execSync('@WORD@')";
-const NETWORKS = ["192.0.2.", "198.51.100.", "203.0.113."];
-const FIRST_PORT = 20000;
 /** Weakness -> payloads, each a way past another naive filter. They do nothing but leave marks. */
 const TEXTS = {
   command: [";@WORD@;", "gate;@WORD@ #", "|@WORD@", "$(@WORD@)", "`@WORD@`", "gate\n@WORD@\n", "gate&&@WORD@", "';@WORD@;'", '";@WORD@;"', "@WORD@"],
@@ -35,12 +33,13 @@ function markOf(job, number) {
     DECOY: `${job.outside}/${word}.txt`,
     DROP: `${job.outside}/new/${word}.txt`,
     HOST: `${word}.example`,
-    ADDRESS: `${NETWORKS[number % 3]}${1 + (number % 250)}:${FIRST_PORT + number}`,
+    ADDRESS: `${job.networks[number % job.networks.length]}${1 + (number % 250)}:${job.port + number}`,
   };
 }
 
-/** `job`: seed, program (folder on PATH), outside (folder of decoys), marks (how many are laid out), classes
- * (weaknesses), until (milliseconds of Date.now), name. `say` tells the driver, `bounded` ends what takes too long. */
+/** `job`: seed, program (folder on PATH), outside (folder of decoys), marks (how many are laid out), networks and port
+ * (of addresses that are nobody's, exploit/marks.py), classes (weaknesses), until (milliseconds of Date.now), name.
+ * `say` tells the driver, `bounded` ends what takes too long. */
 export async function attack(space, file, tools, job, say, bounded) {
   let number = 0;
   let made = 0;

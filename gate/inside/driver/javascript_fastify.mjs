@@ -1,6 +1,6 @@
 // Routes of Fastify: of applications that a module exports, and of plugins, which are registered with an application of
 // ours. Asked by its own `inject`, without a socket. Trusted, no packages of ours.
-import Module from "node:module";
+import { packagesOf, resolved, replace } from "./javascript_packages.mjs";
 
 const ROUTES = Symbol.for("gate.routes");
 const PLUGIN = /^(?:async\s+)?(?:function\s*\w*\s*)?\(?\s*(?:fastify|app|server|instance|api|router)\b/;
@@ -8,9 +8,9 @@ const REGISTERS = /\.(?:get|post|put|patch|delete|route|register)\(/;
 
 /** Listen to every application that is made, before the module is imported; each is added to `applications`. */
 export function listen(file, applications) {
-  const made = real(file);
-  if (!made) return;
-  const { at, cached, make } = made;
+  const all = packagesOf(file)("fastify");
+  const make = all?.default ?? all;
+  if (typeof make !== "function" || all[ROUTES]) return;
   const wrapped = (...words) => {
     const app = make(...words);
     const routes = [];
@@ -20,21 +20,7 @@ export function listen(file, applications) {
     return app;
   };
   const told = Object.assign(wrapped, make, { default: wrapped, fastify: wrapped, [ROUTES]: make });
-  cached.exports = told;
-  (globalThis[Symbol.for("gate.wrapped")] ??= new Set()).add(at);
-}
-
-function real(file) {
-  const ask = Module.createRequire(file);
-  try {
-    const at = ask.resolve("fastify"); // where it is nowhere, nobody is asked to stand in for it
-    const all = ask("fastify");
-    const make = all?.default ?? all;
-    const cached = ask.cache[at];
-    return typeof make === "function" && cached && !all[ROUTES] ? { at, cached, make } : undefined;
-  } catch {
-    return undefined;
-  }
+  replace(resolved(file, "fastify"), told);
 }
 
 /** The application of ours with a module's plugin, or what it exports as an application; undefined for neither. */
@@ -45,10 +31,8 @@ export async function fastify(value, file, source) {
   }
   if (typeof value !== "function" || !PLUGIN.test(source(value)) || !REGISTERS.test(source(value))) return undefined;
   try {
-    const ask = Module.createRequire(file);
-    ask.resolve("fastify");
-    const app = ask("fastify")();
-    if (!Array.isArray(app[ROUTES])) return undefined;
+    const app = packagesOf(file)("fastify")?.();
+    if (!Array.isArray(app?.[ROUTES])) return undefined;
     app.register(value);
     await app.ready();
     return app[ROUTES].length ? { app, routes: app[ROUTES] } : undefined;

@@ -192,7 +192,7 @@ function missingModule(url) {
 
 // -- packages of CommonJS, as bundlers give them to a source that only a bundler reads -----------
 const NAMED = "?gate-names";
-/** Files of packages whose exports were replaced (javascript_fastify.mjs): an import has to see that, too. */
+/** Files of packages whose exports were replaced (javascript_packages.mjs): an import has to see that, too. */
 const WRAPPED = Symbol.for("gate.wrapped");
 const ES = /^\s*(?:import\b(?!\s*\()|export\b)/m;
 
@@ -389,7 +389,7 @@ function withSettings(file, code) {
   return code.replaceAll(SETTINGS, OURS);
 }
 
-const ESM = /^\s*(?:import\b(?!\s*\()|export\b)|^\s*[^/\n]*\bimport\.meta\b/m;
+const ESM = new RegExp(`${ES.source}|^\\s*[^/\\n]*\\bimport\\.meta\\b`, "m");
 function load(url, context, next) {
   if (url.startsWith(MISSING)) return { format: "module", source: missingModule(url), shortCircuit: true };
   const file = asFile(url.split(/[?#]/)[0]);

@@ -3,11 +3,11 @@
 // Request. Each request is made with every field that the code looks up, with none, and with texts of the code as their
 // values. Trusted, no packages of ours.
 import http from "node:http";
-import Module from "node:module";
 import path from "node:path";
 import process from "node:process";
 import { Duplex } from "node:stream";
 import { fastify, listen as listenToFastify } from "./javascript_fastify.mjs";
+import { packagesOf } from "./javascript_packages.mjs";
 
 const MOST = 40; // routes of one module
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
@@ -22,15 +22,7 @@ const mounts = new WeakMap(); // of Express: a layer -> the path that it was mou
 /** Learn what frameworks do not keep. Before the module is imported. */
 export function listen(file) {
   listenToFastify(file, applications);
-  const ask = Module.createRequire(file);
-  const found = (name) => {
-    try {
-      ask.resolve(name); // where it is nowhere, nobody is asked to stand in for it
-      return ask(name);
-    } catch {
-      return undefined;
-    }
-  };
+  const found = packagesOf(file);
   const keep = (at, name) => {
     const real = at?.[name];
     if (typeof real !== "function") return;
@@ -297,10 +289,9 @@ function koa(value, file, tools) {
     return ofKoa(value, routers, tools);
   }
   if (typeof value.routes !== "function" || !Array.isArray(value.stack)) return undefined;
-  let Koa;
+  const all = packagesOf(file)("koa");
+  const Koa = all?.default ?? all;
   try {
-    Koa = Module.createRequire(file)("koa");
-    Koa = Koa.default ?? Koa;
     return ofKoa(new Koa().use(value.routes()), [value], tools);
   } catch {
     return undefined;
@@ -359,14 +350,7 @@ function written(method, path, names, { full, values = {}, heard, word }, tools)
 
 /** A function that is named as a method is a handler of Next, SvelteKit, Astro or Remix: it is given a Request. */
 function asked(method, handler, file, tools) {
-  let Kind = Request;
-  try {
-    const ask = Module.createRequire(file);
-    ask.resolve("next/server");
-    Kind = ask("next/server").NextRequest ?? Request;
-  } catch {
-    // a Request of the engine's
-  }
+  const Kind = packagesOf(file)("next/server")?.NextRequest ?? Request; // else the engine's own
   const place = placeOf(file);
   const send = async (how) => {
     const [url, init] = written(method, place, namesIn(tools.own), how, tools);

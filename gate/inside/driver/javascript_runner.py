@@ -80,7 +80,7 @@ def become(item: dict[str, Any], context: Any) -> None:
 def _attack(item: dict[str, Any], context: Any) -> dict[str, Any]:
     """What javascript_attacks.mjs needs. The marks are laid out here, it fills them in."""
     with own_modules.shown():
-        from .exploit.marks import Marks
+        from .exploit.marks import ADDRESSES, FIRST_PORT, Marks
 
     marks = Marks(item["seed"])
     laid = [marks.new() for _ in range(MARKS)]
@@ -89,6 +89,8 @@ def _attack(item: dict[str, Any], context: Any) -> dict[str, Any]:
         "program": os.path.dirname(laid[0].program),
         "outside": os.path.dirname(laid[0].decoy),
         "marks": MARKS,
+        "networks": ADDRESSES,
+        "port": FIRST_PORT,
         "name": item["targets"][0]["name"],
         "classes": sorted({name for target in item["targets"] for name in target["classes"]}),
         "until": 1000 * (time.time() + max(1.0, context.until - time.monotonic() - 1.0)),

@@ -1,27 +1,18 @@
 // better-sqlite3 where its binary is missing (no package's script is run): the same interface on node:sqlite. An
 // application's own statements run then, in a database in memory where its file cannot be opened.
-import Module from "node:module";
+import { packagesOf, resolved, replace } from "./javascript_packages.mjs";
 
 /** Put it in the package's place. Before the module is imported. */
 export function stand(file) {
-  const ask = Module.createRequire(file);
-  let at;
-  let sqlite;
+  const at = resolved(file, "better-sqlite3");
+  if (!at) return;
+  const found = packagesOf(file);
   try {
-    at = ask.resolve("better-sqlite3"); // where it is nowhere, nobody is asked to stand in for it
-    new (ask("better-sqlite3"))(":memory:").close();
-    return;
+    new (found("better-sqlite3"))(":memory:").close();
   } catch {
-    if (!at) return;
+    const sqlite = found("node:sqlite");
+    if (sqlite) replace(at, made(sqlite.DatabaseSync));
   }
-  try {
-    sqlite = ask("node:sqlite");
-  } catch {
-    return;
-  }
-  const Database = made(sqlite.DatabaseSync);
-  ask.cache[at] = Object.assign(ask.cache[at] ?? new Module(at), { exports: Database, loaded: true });
-  (globalThis[Symbol.for("gate.wrapped")] ??= new Set()).add(at);
 }
 
 function made(Real) {

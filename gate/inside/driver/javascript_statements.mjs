@@ -1,7 +1,7 @@
 // What statements an attacked program gives to its database: node:sqlite as it is, pg and mysql2 answered without a
 // server. Trusted, no packages of ours. A word of a payload that stands outside of quotes and comments is a part of the
 // statement's structure: the input was read as SQL.
-import Module from "node:module";
+import { packagesOf } from "./javascript_packages.mjs";
 
 const ROW = { id: 3, name: "gate", email: "gate@example.invalid", count: 1 };
 const MOST = 200;
@@ -16,15 +16,7 @@ function note(statement, escapes = false) {
 
 /** Listen to the drivers that a file finds. Before it is imported. */
 export function listen(file) {
-  const ask = Module.createRequire(file);
-  const found = (name) => {
-    try {
-      ask.resolve(name); // where it is nowhere, nobody is asked to stand in for it
-      return ask(name);
-    } catch {
-      return undefined;
-    }
-  };
+  const found = packagesOf(file);
   before(found("node:sqlite")?.DatabaseSync?.prototype, ["exec", "prepare"]);
   const pg = found("pg");
   for (const Kind of [pg?.Client, pg?.Pool]) {

@@ -1,7 +1,6 @@
 // Draws React components that a module exports, with the project's own React: in its own jsdom or happy-dom where it
 // has one, with effects, clicks and input; else to text. Trusted, no packages of ours.
-import Module from "node:module";
-import process from "node:process";
+import { packagesOf, resolved } from "./javascript_packages.mjs";
 
 const CALLED = /^[A-Z]/;
 const MARKED = /^Symbol\(react\.(?:memo|forward_ref|lazy)\)$/;
@@ -28,15 +27,9 @@ export async function drawer(file) {
       return undefined;
     }
   };
-  const ask = Module.createRequire(file);
-  try {
-    if (!hooked) return undefined;
-    ask.resolve("react"); // where it is nowhere, nobody is asked to stand in for it
-  } catch {
-    return undefined;
-  }
+  if (!hooked || !resolved(file, "react")) return undefined;
   const page = await window(found);
-  const held = page ? undefined : hold(ask); // before an import takes its copy
+  const held = page ? undefined : hold(packagesOf(file)); // before an import takes its copy
   const React = await found("react");
   if (typeof React?.createElement !== "function") return undefined;
   const around = [];
@@ -71,7 +64,7 @@ export async function drawer(file) {
 }
 
 /** Keeps what a drawing to text never calls: effects, and the handlers of elements. */
-function hold(ask) {
+function hold(found) {
   const held = [];
   const keep = (at, name, take) => {
     const real = at?.[name];
@@ -87,12 +80,7 @@ function hold(ask) {
     }
   };
   for (const name of ["react/jsx-runtime", "react/jsx-dev-runtime", "react"]) {
-    let at;
-    try {
-      at = ask(name);
-    } catch {
-      continue; // of an old React
-    }
+    const at = found(name); // an old React has fewer
     for (const make of ["jsx", "jsxs", "jsxDEV", "createElement"]) keep(at, make, handlers);
     for (const effect of ["useEffect", "useLayoutEffect", "useInsertionEffect"]) keep(at, effect, ([f]) => held.push(f));
   }
@@ -228,6 +216,6 @@ function lay(name, value) {
   try {
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
   } catch {
-    process.emitWarning?.(name); // the engine's own, which stays
+    // the engine's own, which stays
   }
 }

@@ -19,7 +19,7 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.dispatch.read import Dispatch, is_read
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import SEARCHED, first_files, read_files
+from gate.prescreen.read_files import first_files, read_files, says_newly
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -94,10 +94,7 @@ def _matters(source: Source) -> bool:
     path = source.path
     if not is_read(path) or is_no_product(path) or is_example(path):
         return False
-    if len(source.head) > SEARCHED:
-        return True
-    had = set((source.base or b"").split(b"\n"))
-    return any(_MATTERS.search(line) for line in source.head.split(b"\n") if line not in had)
+    return says_newly(source, _MATTERS)
 
 
 def _finding(source: Source, one: Dispatch) -> Finding:

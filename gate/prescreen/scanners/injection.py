@@ -23,13 +23,13 @@ from gate.model.location import Location
 from gate.model.rule import Confidence, RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import Unread, first_files
+from gate.prescreen.read_files import SEARCHED, Unread, first_files
 from gate.prescreen.scanners.injection_rules import BY_SINK, PAGE, RULES
 from gate.prescreen.scope import only_new, sources
 from gate.prescreen.text_rule import finding
 from gate.taint.facts import FileFlows
 from gate.taint.link import Flow, flows
-from gate.taint.project import Paths, Resolver, wanted
+from gate.taint.project import SCRIPT_ENDINGS, Paths, Resolver, wanted
 from gate.taint.reader import language_of
 
 PAGES: Final = {meta.id: PAGE for meta in RULES}
@@ -129,6 +129,8 @@ def is_read(path: str, data: bytes) -> bool:
         return False
     if _VENDORED.search(path) or (data and len(data) / (data.count(b"\n") + 1) > _MINIFIED):
         return False
+    if len(data) > SEARCHED:
+        return True
     text = data.decode("utf-8", "replace")
     return _ASKS.search(text) is not None or language.matters.search(text) is not None
 
@@ -140,7 +142,7 @@ def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:
     if not read or not any(facts.functions for facts in read.values()):
         return _Side([], texts, unread)
     endings = {PurePosixPath(path).suffix for path in read}
-    alike = _ALIKE | endings if endings & _ALIKE else endings
+    alike = SCRIPT_ENDINGS | endings if endings & SCRIPT_ENDINGS else endings
     listed = [
         entry.path
         for entry in tree.entries()
@@ -148,7 +150,7 @@ def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:
         and not is_unshipped(entry.path)
         and not _VENDORED.search(entry.path)
     ]
-    paths = Paths([*listed, *files], _aliases(tree) if endings & _ALIKE else ())
+    paths = Paths([*listed, *files], _aliases(tree) if endings & SCRIPT_ENDINGS else ())
     left = _RELATED_BYTES
     for _ in range(2):
         spent = _add(_further(read, paths), tree, read, texts, until, left) if _may_matter(read) else 0
@@ -164,9 +166,6 @@ def _look(files: Mapping[str, bytes], tree: Tree, until: float) -> _Side:
     found = list(flows(read, Resolver(read, paths)))
     found = [one for one in found if any(path in files for path, _ in one.way)]
     return _Side(found, texts, unread)
-
-
-_ALIKE: Final = frozenset({".js", ".ts", ".tsx", ".jsx", ".mjs", ".cjs", ".mts", ".cts"})
 
 
 def _may_matter(read: Mapping[str, FileFlows]) -> bool:

@@ -22,7 +22,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.named.entries import Entry
 from gate.prescreen.named.read import Named
 from gate.prescreen.outcome import ended
-from gate.prescreen.read_files import SEARCHED, Unread, first_files, read_files
+from gate.prescreen.read_files import Unread, first_files, read_files, says_newly
 from gate.prescreen.scanners.supply_rules import SAFEGUARD
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -130,7 +130,9 @@ class NamedThings:
         files = [one for one in sources(request).files if _is_read(one)]
         if not files:
             return ended(self.name, ())
-        small, unread = first_files([one for one in files if _matters(one)], _MOST_FILES, _LARGEST)
+        small, unread = first_files(
+            [one for one in files if says_newly(one, _MATTERS)], _MOST_FILES, _LARGEST
+        )
         tables = [one for one in files if len(one.head) <= _LARGEST][:_MOST_FILES]
         found = [*_named(request, small, until, unread), *_loose(tables, until)]
         return ended(self.name, found, unread)
@@ -144,13 +146,6 @@ def _is_read(source: Source) -> bool:
         return False
     is_bare = "." not in PurePosixPath(path).name
     return is_bare or path.endswith((".py", ".pyw", *_DATA)) or bool(grammar_of(path))
-
-
-def _matters(source: Source) -> bool:
-    if len(source.head) > SEARCHED:
-        return True
-    had = set((source.base or b"").split(b"\n"))
-    return any(_MATTERS.search(line) for line in source.head.split(b"\n") if line not in had)
 
 
 def _named(

@@ -18,7 +18,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
 from gate.prescreen.owners.bounds import is_wider
 from gate.prescreen.owners.read import Owned
-from gate.prescreen.read_files import first_files, read_files
+from gate.prescreen.read_files import SEARCHED, first_files, read_files
 from gate.prescreen.scanners.collisions import COLLIDES
 from gate.prescreen.scanners.identities import CHANGED
 from gate.prescreen.scanners.protections import REMOVED
@@ -61,7 +61,8 @@ def _matters(source: Source) -> bool:
     path = source.path
     if source.base is None or not is_read(path) or is_no_product(path) or is_example(path):
         return False
-    return bool(_MATTERS.search(source.base)) and source.base != source.head
+    large = len(source.head) > SEARCHED
+    return source.base != source.head and (large or _MATTERS.search(source.base) is not None)
 
 
 def _told(source: Source, old: list[Owned], new: list[Owned]) -> Iterator[Finding]:
