@@ -80,6 +80,7 @@ def evidence(proof: Proof) -> dict[str, str]:
         "seen": proof.witness,
         "value of": " ".join(proof.field).strip(),
         "became": proof.seen,
+        "let in by": proof.let_in_by,
         "repeat": repeat(proof),
         "at base": BEFORE[proof.before],
     }
@@ -96,12 +97,18 @@ BEFORE: Final = {
 
 def request_line(proof: Proof) -> str:
     """``GET /search?q=%27`` or the call."""
-    return f"{proof.request.method} {proof.request.url}" if proof.request else proof.call
+    if proof.request is None:
+        return proof.call
+    sent = [request for request in (proof.planted, proof.request) if request is not None]
+    return ", then ".join(f"{request.method} {request.url}" for request in sent)
 
 
 def repeat(proof: Proof) -> str:
     """A command line that sends the request to a server on this machine, or the call."""
-    return curl(proof.request) if proof.request else proof.call
+    if proof.request is None:
+        return proof.call
+    sent = [request for request in (proof.planted, proof.request) if request is not None]
+    return " ; ".join(curl(request) for request in sent)
 
 
 def curl(request: AttackRequest, server: str = "http://localhost:5000") -> str:

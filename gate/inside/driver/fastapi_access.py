@@ -90,7 +90,7 @@ def _value(call: Any) -> Any:
     if type(call).__module__.startswith("fastapi.security"):
         credentials: Any = _credentials(call)
         return credentials
-    target = call if inspect.isroutine(call) else getattr(type(call), "__call__", call)
+    target = call if inspect.isroutine(call) else vars(type(call)).get("__call__", call)
     if isinstance(call, type):
         return argument_values.by_hint(call, "user")
     try:
@@ -106,7 +106,7 @@ def _credentials(call: Any) -> Any:
     if "Basic" in type(call).__name__:
         from fastapi.security import HTTPBasicCredentials
 
-        return HTTPBasicCredentials(username="gate", password="gate")  # noqa: S106 - nobody's
+        return HTTPBasicCredentials(username="gate", password="gate")
     if type(call).__name__ in ("HTTPBearer", "HTTPDigest"):
         from fastapi.security import HTTPAuthorizationCredentials
 

@@ -95,8 +95,28 @@ def _tools_in_tables(module: Module) -> Iterator[ast.expr]:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             if isinstance(target, ast.Subscript) and _TOOLS.search(_last_name(target.value)):
                 yield from () if node.value is None else (node.value,)
-            elif isinstance(node.value, ast.Dict) and _TOOLS.search(_last_name(target)):
-                yield from node.value.values
+            elif node.value is not None and _TOOLS.search(_last_name(target)):
+                yield from _entries(node.value, 0)
+
+
+def _entries(value: ast.expr, depth: int) -> Iterator[ast.expr]:
+    """What stands in a table: in its values, in pairs, in records (``{"call": save}``) and in what is made of
+    them (``Tool(name="save", func=save)``).
+    """
+    if depth > 3:
+        return
+    inner: list[ast.expr | None] = []
+    if isinstance(value, ast.Dict):
+        inner = list(value.values)
+    elif isinstance(value, ast.List | ast.Tuple | ast.Set):
+        inner = list(value.elts)
+    elif isinstance(value, ast.Call) and depth:
+        inner = [*value.args, *(keyword.value for keyword in value.keywords)]
+    else:
+        yield value
+    for one in inner:
+        if one is not None:
+            yield from _entries(one, depth + 1)
 
 
 def _last_name(expr: ast.expr) -> str:
