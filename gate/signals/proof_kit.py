@@ -16,6 +16,8 @@ from gate.model.rule import FindingStage, RuleMeta, Severity
 from gate.rules_api import Rule, RuleKind
 
 _TEXT: Final = 1_000
+MODEL: Final = "model"
+"""The source of a field that a language model fills."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,9 +37,15 @@ rule: Final = RuleKind[ProofContext, Finding](
 
 def proven(meta: RuleMeta, context: ProofContext, weakness: Weakness, message: str) -> Iterator[Finding]:
     """Findings of one weakness at entry points that anybody reaches, one a place."""
+    for proof in at_entries(context, weakness):
+        yield finding_of(meta, proof, message)
+
+
+def at_entries(context: ProofContext, weakness: Weakness) -> Iterator[Proof]:
+    """New proofs of one weakness at entry points that anybody reaches, one a place."""
     for proof in _one_a_place(context, "http"):
         if proof.weakness == weakness:
-            yield finding_of(meta, proof, message)
+            yield proof
 
 
 def of_functions(context: ProofContext) -> Iterator[Proof]:

@@ -8,6 +8,7 @@ replaced: a database or a settings object stays what it is.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import typing
 from collections.abc import Callable, Iterator
@@ -103,12 +104,9 @@ def _value(call: Any) -> Any:
 
 
 def _credentials(call: Any) -> Any:
+    kinds: Any = importlib.import_module("fastapi.security")
     if "Basic" in type(call).__name__:
-        from fastapi.security import HTTPBasicCredentials
-
-        return HTTPBasicCredentials(username="gate", password="gate")
+        return kinds.HTTPBasicCredentials(username="gate", password="gate")
     if type(call).__name__ in ("HTTPBearer", "HTTPDigest"):
-        from fastapi.security import HTTPAuthorizationCredentials
-
-        return HTTPAuthorizationCredentials(scheme="Bearer", credentials="gate")
+        return kinds.HTTPAuthorizationCredentials(scheme="Bearer", credentials="gate")
     return "gate"

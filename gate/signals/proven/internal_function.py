@@ -5,7 +5,7 @@ No entry point that could be asked leads to the function, so whether the argumen
 its callers to say. What is proven is that a value is *mixed* with a text or a path of the function's own,
 unquoted: a function that is there to run the command or to open the path that it is given is not told. Data
 that runs a program while it is loaded is told whatever the function is there for, as is what it takes from a
-socket, an event of a cloud or a language model's answer, and runs. A token that nobody signed is told where
+socket or an event of a cloud, and runs. A token that nobody signed is told where
 base refused it, or where the function's name says that it checks.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
@@ -19,7 +19,7 @@ from typing import Final
 from gate.model.exploit import Weakness
 from gate.model.finding import Finding
 from gate.model.rule import Severity
-from gate.signals.proof_kit import ProofContext, finding_of, of_functions, rule
+from gate.signals.proof_kit import MODEL, ProofContext, finding_of, of_functions, rule
 
 _OF_FILE: Final = "parameter-file"
 _TOLD: Final[dict[Weakness, tuple[str, Severity, int]]] = {
@@ -51,7 +51,7 @@ _TOLD: Final[dict[Weakness, tuple[str, Severity, int]]] = {
 def check(context: ProofContext) -> Iterator[Finding]:
     """Proofs on functions, where no entry point was proven at the same place."""
     for proof in of_functions(context):
-        if proof.weakness in _TOLD:
+        if proof.field[0] != MODEL and proof.weakness in _TOLD:
             message, severity, cwe = _TOLD[proof.weakness]
             if proof.field[0] == _OF_FILE and proof.weakness != "archive":
                 severity = Severity.LOW  # whoever can write its files needs no other way
