@@ -414,6 +414,7 @@ async function main() {
     stand(job.path);
     if (attacks) (await import("./javascript_statements.mjs")).listen(job.path);
     if (job.attack || job.call) listenToRoutes(job.path);
+    if (job.page) (await import("./javascript_page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
     const space = await import(pathToFileURL(job.path).href);
     if (attacks) {

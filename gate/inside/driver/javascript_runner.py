@@ -46,6 +46,7 @@ def become(item: dict[str, Any], context: Any) -> None:
         "path": os.path.abspath(path) if path else None,
         "call": bool(item.get("call")),
         "start": context.start,
+        "page": bool(item.get("page")),
         "lines": _watched(context.job.get("lines") or {}, path),
         "own": path,
         "watch": not path or bool(context.job.get("lines")),

@@ -168,8 +168,31 @@ def run_item(item: Job, job: Job, until: float) -> Result:
         _variables(again, first)
         return again
     if first["outcome"] == "exception" and item["do"] in _IN_NODE:
-        return _with_variables(item, job, until, first)
-    return first
+        first = _with_variables(item, job, until, first)
+    return _with_page(item, job, until, first) if item["do"] == "javascript" else first
+
+
+_PAGE_NAMES = frozenset(
+    "window document location self localStorage sessionStorage history navigator screen customElements alert "
+    "addEventListener matchMedia requestAnimationFrame getComputedStyle HTMLElement Element Node Image "
+    "DOMParser MutationObserver IntersectionObserver ResizeObserver XMLHttpRequest FileReader Worker".split()
+)
+
+
+def _with_page(item: Job, job: Job, until: float, first: Result) -> Result:
+    """The item once more with a browser's names, where it or a call of it ended for want of one."""
+    name = str(first.get("message", "")).removesuffix(" is not defined")
+    ended = first.get("exception") == "ReferenceError" and name.rpartition(" ")[2] in _PAGE_NAMES
+    calls = [call for call in first.get("calls", ()) if call[1:] == ["ReferenceError"]]
+    if not (ended or calls) or item.get("page") or time.monotonic() >= until:
+        return first
+    again = _run_to_the_end({**item, "page": True}, job, until)
+    _variables(again, first)
+    if not ended:  # what ran without is seen, too
+        outcome = first["outcome"]
+        _merge(first, again)
+        return {**first, "outcome": outcome}
+    return again
 
 
 def _with_variables(item: Job, job: Job, until: float, first: Result) -> Result:
