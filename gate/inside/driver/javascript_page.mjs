@@ -35,7 +35,11 @@ export function layPage(ghost) {
 }
 
 function lay(name, value) {
-  if (name in globalThis) return;
+  try {
+    if (globalThis[name] !== undefined) return;
+  } catch {
+    // Deno's own location, which it does not give without an address
+  }
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
 

@@ -29,6 +29,7 @@ if not __package__ and sys.path[:1] == [__file__.rpartition("/")[0]]:
 
 import json
 import os
+import re
 import select
 import signal
 import time
@@ -173,16 +174,19 @@ def run_item(item: Job, job: Job, until: float) -> Result:
 
 
 _PAGE_NAMES = frozenset(
-    "window document location self localStorage sessionStorage history navigator screen customElements alert "
-    "addEventListener matchMedia requestAnimationFrame getComputedStyle HTMLElement Element Node Image "
-    "DOMParser MutationObserver IntersectionObserver ResizeObserver XMLHttpRequest FileReader Worker".split()
+    {
+        *("window", "document", "location", "self", "history", "navigator", "screen", "customElements"),
+        *("localStorage", "sessionStorage", "alert", "addEventListener", "matchMedia", "getComputedStyle"),
+        *("requestAnimationFrame", "HTMLElement", "Element", "Node", "Image", "DOMParser", "Worker"),
+        *("MutationObserver", "IntersectionObserver", "ResizeObserver", "XMLHttpRequest", "FileReader"),
+    }
 )
 
 
 def _with_page(item: Job, job: Job, until: float, first: Result) -> Result:
     """The item once more with a browser's names, where it or a call of it ended for want of one."""
-    name = str(first.get("message", "")).removesuffix(" is not defined")
-    ended = first.get("exception") == "ReferenceError" and name.rpartition(" ")[2] in _PAGE_NAMES
+    words = set(re.findall(r"\w+", str(first.get("message", ""))[:200]))
+    ended = first.get("exception") == "ReferenceError" and not words.isdisjoint(_PAGE_NAMES)
     calls = [call for call in first.get("calls", ()) if call[1:] == ["ReferenceError"]]
     if not (ended or calls) or item.get("page") or time.monotonic() >= until:
         return first

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gate.model.change import Change
-from gate.model.exploit import WEAKNESSES, AttackRequest, Proof, Weakness
+from gate.model.exploit import NO_SIGNATURE, WEAKNESSES, AttackRequest, Proof, Weakness
 from gate.model.finding import Finding
 from gate.policy.policy_file import load_policy
 from gate.policy.score import score
@@ -105,3 +105,23 @@ def test_a_request_is_one_quoted_command() -> None:
 
 def test_a_call_is_told_for_the_weaknesses_that_a_function_can_have() -> None:
     assert told(proof("open-redirect", kind="call", request=None)) == ()
+
+
+@pytest.mark.parametrize(("weakness", "severity"), [("command", "high"), ("request-forgery", "medium")])
+def test_what_a_language_model_says_has_a_rule_of_its_own(weakness: Weakness, severity: str) -> None:
+    call = proof(weakness, kind="call", entry="look", request=None, field=("model", "url"))
+    (finding,) = told(call)
+    assert (finding.rule_id, finding.severity.value) == ("exploit.tool-argument", severity)
+
+
+def test_a_signature_that_is_left_out_is_told_as_that() -> None:
+    (finding,) = told(proof("token", payload=NO_SIGNATURE))
+    assert finding.message.startswith("A request without a signature is let in")
+
+
+def test_the_request_that_planted_the_payload_comes_first() -> None:
+    first = AttackRequest(method="PUT", url="/text", body=b"a")
+    (finding,) = told(proof("template", planted=first, let_in_by="customer"))
+    assert finding.evidence["proven by"] == "PUT /text, then GET /x?q=%27"
+    assert finding.evidence["let in by"] == "customer"
+    assert finding.evidence["repeat"].count("curl -i") == 2

@@ -311,3 +311,40 @@ def test_a_module_gets_the_variables_of_the_example_where_it_cannot_be_loaded_wi
     (tree / "b.cjs").write_text("if (process.env.SHOP_LEVEL) throw new Error('of another item');")
     driven = drive(tree, {"items": [item, other], "nap": 0.05})
     assert [one["outcome"] for one in driven.report["items"]] == ["completed", "completed"]
+
+
+PAGE = """
+    const base = document.title ? window.innerWidth : 0;
+    class Basket extends HTMLElement {
+      connectedCallback() { this.textContent = base; }
+    }
+    customElements.define("shop-basket", Basket);
+    document.querySelector("#a").addEventListener("click", () => console.log("clicked"));
+    export function keep(key, value) {
+      localStorage.setItem(key, value);
+      return [localStorage.getItem(key), matchMedia("(min-width: 1px)").matches, prompt("a")];
+    }
+"""
+CALLED = """
+    export function title(text) {
+      const before = 1;
+      document.title = text;
+      return before;
+    }
+    export const server = () => typeof window;
+"""
+
+
+def test_code_for_a_browser_runs_with_its_names(tmp_path: Path, runtime: str) -> None:
+    driven = run(tmp_path, "a.mjs", PAGE)
+    assert (driven.item["outcome"], driven.calls["keep"]) == ("completed", "returned")
+    again = run(tmp_path / "called", "b.mjs", CALLED)
+    calls = [tuple(call) for call in again.item["calls"]]
+    assert again.item["outcome"] == "completed"
+    assert ("title", "ReferenceError") in calls
+    assert ("title", "returned") in calls
+
+
+def test_code_that_lacks_a_name_of_its_own_gets_none(tmp_path: Path, runtime: str) -> None:
+    driven = run(tmp_path, "a.mjs", "export const a = nobodyHasThis.b;")
+    assert (driven.item["outcome"], driven.item["exception"]) == ("exception", "ReferenceError")
