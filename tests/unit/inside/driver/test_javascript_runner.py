@@ -320,9 +320,8 @@ PAGE = """
     }
     customElements.define("shop-basket", Basket);
     document.querySelector("#a").addEventListener("click", () => console.log("clicked"));
-    export function keep(key, value) {
-      localStorage.setItem(key, value);
-      return [localStorage.getItem(key), matchMedia("(min-width: 1px)").matches, prompt("a")];
+    export function keep(query) {
+      return [history.length, matchMedia(query).matches, getComputedStyle(document.body).color];
     }
 """
 CALLED = """
