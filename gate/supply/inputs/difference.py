@@ -158,7 +158,7 @@ class _Look:
         rest += f"; that is nearly {like}, and not the same" if like else ""
         return InputDifference(
             what="source",
-            level="critical" if like or self._is_by_hand(one, old, fresh) else self._level(fresh),
+            level="critical" if like or self._is_by_hand(one, old, fresh) else self._level(fresh, old),
             name=one.name,
             told=f"{_label(one)} now comes from {now} instead of {was}{rest}",
             needle=now,
@@ -171,13 +171,15 @@ class _Look:
         A mirror has the same content, so the lock of somebody who uses one keeps its hashes.
         """
         same = one.version == old.version and _is_other_content(one, old)
-        if self.kind != "lock" or not same or self._level(fresh) != "high":
+        if self.kind != "lock" or not same or self._level(fresh, old) != "high":
             return False
         return self.around.declared().isdisjoint(fresh)
 
-    def _level(self, fresh: list[str]) -> Level:
+    def _level(self, fresh: list[str], old: Input) -> Level:
         if all(is_usual(p) for p in fresh):
             return "low"
+        if old.kind == "path" and fresh == ["path:outside"]:
+            return "low"  # a folder beside the repository, which no change of it brings along
         if self.kind in ("images", "tools", "pipelines") or all(p.startswith("path:") for p in fresh):
             return "medium"
         return "medium" if all(p.startswith("registry:") and self.is_known(p) for p in fresh) else "high"
