@@ -84,7 +84,8 @@ def test_an_ordinary_user_gets_the_same_backends(name: str, home: Path) -> None:
         check=False,
         timeout=280,  # a microVM's files are made anew for this user, by a processor in software
     )
-    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    told = done.stderr.decode().strip()
+    assert done.returncode == 0, f"{told.rpartition(chr(10))[2]}\n{told[-3000:]}"  # the error itself first
     said = json.loads(done.stdout.splitlines()[-1])
     if "skip" in said:
         pytest.skip(f"{name}: {said['skip']}")
