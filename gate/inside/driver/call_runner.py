@@ -6,6 +6,7 @@ and the host have clocks of their own). Exceptions are ordinary and only noted.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import signal
@@ -224,7 +225,7 @@ def _acts(owner: Any, target: Any, name: str) -> list[Callable[[], object]]:
     if isinstance(target, type):
         return _class_acts(target)
     if name == "__getattr__":
-        return [lambda: target("gate_probe")]
+        return [functools.partial(target, asked) for asked in _attributes(target)]
     command = getattr(target, "main", None)
     if not isinstance(target, types.FunctionType) and callable(command) and hasattr(target, "params"):
         return list(program_runner.click_acts(target))
@@ -298,7 +299,7 @@ def _member_acts(owner: type, target: object, name: str) -> list[Callable[[], ob
     if name == "__del__":
         return [lambda: _drop(owner)]
     if name in ("__getattr__", "__getattribute__"):
-        return [lambda: getattr(_instance(owner), "gate_probe", None)]
+        return [functools.partial(_get, owner, asked) for asked in _attributes(target)]
     if isinstance(target, (staticmethod, classmethod)):
         function = getattr(owner, name)
         return [_bound(function, args, named) for args, named in argument_values.sets(function)]
@@ -316,6 +317,23 @@ def _member_acts(owner: type, target: object, name: str) -> list[Callable[[], ob
         for args, named in argument_values.sets(types.MethodType(behind, probe), most=2, draws=0):
             acts.append(_bare_method(owner, behind, args, named))
     return acts
+
+
+def _attributes(function: Any) -> list[str]:
+    """Names to ask a function of attributes for: one that is nowhere, and those that its code compares with."""
+    code = getattr(function, "__code__", None)
+    flat = [
+        text for one in getattr(code, "co_consts", ()) for text in (one if type(one) is tuple else (one,))
+    ]
+    known = [text for text in flat if type(text) is str and text.isidentifier() and text != function.__doc__]
+    return ["gate_probe", *dict.fromkeys(known)][:_MOST_ATTRIBUTES]
+
+
+_MOST_ATTRIBUTES = 8
+
+
+def _get(owner: type, name: str) -> object:
+    return getattr(_instance(owner), name, None)
 
 
 def _class_acts(owner: type) -> list[Callable[[], object]]:

@@ -33,6 +33,14 @@ def reached(tree: Path) -> bool:
         pytest.param("class A:\n def __del__(self): {mark}", ["A.__del__"], id="del"),
         pytest.param("class A:\n def __getattr__(self, name): {mark}", ["A.__getattr__"], id="getattr"),
         pytest.param("def __getattr__(name): {mark}", ["__getattr__"], id="module-getattr"),
+        pytest.param(
+            "def __getattr__(name):\n if name == '__version__': {mark}", ["__getattr__"], id="module-getattr-name"
+        ),
+        pytest.param(
+            "class A:\n def __getattr__(self, name):\n  if name in ('total', 'sum'): {mark}",
+            ["A.__getattr__"],
+            id="getattr-names",
+        ),
         pytest.param("def d(f):\n {mark}\n return f\n@d\ndef g(): ...", [], id="decorator"),
         pytest.param("class A:\n {mark}", [], id="class-body"),
         pytest.param("def mark(): {mark}\ndef f(x=mark()): ...", [], id="default-argument"),
