@@ -320,7 +320,7 @@ def _member_acts(owner: type, target: object, name: str) -> list[Callable[[], ob
 
 
 def _attributes(function: Any) -> list[str]:
-    """Names to ask a function of attributes for: one that is nowhere, and those that its code compares with."""
+    """Names to ask a function of attributes for: one that is nowhere, and those that its code has."""
     code = getattr(function, "__code__", None)
     flat = [
         text for one in getattr(code, "co_consts", ()) for text in (one if type(one) is tuple else (one,))
