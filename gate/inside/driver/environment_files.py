@@ -49,7 +49,7 @@ def _set(path: str | None) -> bool:
         found = _LINE.match(line)
         value = found[2].strip("'\"") if found else ""
         if found and ("://" not in value or value.startswith(("http", "sqlite"))):
-            os.environ.setdefault(found[1], value or "gate")
+            os.environ.setdefault(found[1], value or _value_for(found[1]))
     return True
 
 
@@ -57,11 +57,18 @@ def _set_named(error: BaseException) -> bool:
     """Set the variables that the error says are missing, by name; each once."""
     names = [name for name in _missing(error) if name not in os.environ][:_MOST_NAMES]
     for name in names:
-        value = argument_values.by_name(name.lower())
-        os.environ[name] = str(value) if isinstance(value, (str, int, float)) else argument_values.WORD
-        if "DATABASE" in name or name.startswith("DB_UR"):
-            os.environ[name] = "sqlite://"
+        os.environ[name] = _value_for(name)
     return bool(names)
+
+
+def _value_for(name: str) -> str:
+    """A value by the variable's name."""
+    if name.endswith(("URL", "URI", "DSN", "DATABASE")) and ("DATABASE" in name or name.startswith("DB_")):
+        return "sqlite://"
+    if "CREDENTIAL" in name:
+        return "gate:gate"
+    value = argument_values.by_name(name.lower())
+    return str(value) if isinstance(value, (str, int, float)) else argument_values.WORD
 
 
 def _missing(error: BaseException) -> list[str]:

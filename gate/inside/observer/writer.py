@@ -12,6 +12,10 @@ from .text import text_of
 
 _FLUSH = 1 << 16
 _CHEAP = frozenset(("open", "look"))
+_PARTS = {"file": 3}
+"""Of which part of the budget a kind has one; a tenth for the others. Installing packages makes, links and
+renames some 100,000 files.
+"""
 _LINE_UNIT = 512
 _OVERHEAD = 64  # numbers, time and what Python needs for an entry
 
@@ -19,8 +23,8 @@ _OVERHEAD = 64  # numbers, time and what Python needs for an entry
 class Writer:
     """Numbered, timed lines to one descriptor, buffered.
 
-    Each kind of event has a budget of lines (``budget`` for the cheap kinds, a tenth for each other
-    one; long lines count as several): one kind's flood never costs another kind's lines.
+    Each kind of event has a budget of lines (``budget`` for the cheap kinds, a third for changes of files, a
+    tenth for each other one; long lines count as several): one kind's flood never costs another kind's lines.
     """
 
     def __init__(self, out: int, budget: int) -> None:
@@ -70,7 +74,7 @@ class Writer:
     def _fits(self, kind: str, size: int) -> bool:
         left = self._left.get(kind)
         if left is None:
-            left = self._all if kind in _CHEAP else max(1000, self._all // 10)
+            left = self._all if kind in _CHEAP else max(1000, self._all // _PARTS.get(kind, 10))
         left -= 1 + size // _LINE_UNIT
         self._left[kind] = max(0, left)
         if left < 0:
