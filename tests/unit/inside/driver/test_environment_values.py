@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -28,4 +29,4 @@ def test_an_empty_example_gets_a_value_by_its_name(
     example = tmp_path / ".env.example"
     example.write_text(f'# about it\n{name}=""\n')
     assert environment_files.variables_for({"env": str(example)}, f"{name} is not set")
-    assert environment_files.os.environ[name] == value
+    assert os.environ[name] == value
