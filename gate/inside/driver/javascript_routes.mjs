@@ -7,16 +7,11 @@ import path from "node:path";
 import process from "node:process";
 import { Duplex } from "node:stream";
 import { fastify, listen as listenToFastify } from "./javascript_fastify.mjs";
+import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./javascript_names.mjs";
 import { packagesOf } from "./javascript_packages.mjs";
 
 const MOST = 40; // routes of one module
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
-const LOOKED_UP = [
-  /\b(?:body|query|params|data|input|payload)\??\.(\w{1,40})/g,
-  /\.(?:get|getAll|query|param|has)\(\s*["'`]([\w-]{1,40})["'`]/g,
-  /\{([^{}]{1,400})\}\s*=\s*(?:await\s+)?[\w.]*\b(?:body|query|params|json|req|request|parse\w*)\b/g,
-];
-
 const applications = new Set(); // made while the module was loaded: most programs export none
 const mounts = new WeakMap(); // of Express: a layer -> the path that it was mounted at
 /** Learn what frameworks do not keep. Before the module is imported. */
@@ -54,21 +49,13 @@ export async function requests(space, file, tools) {
   return (await routesOf(space, file, tools)).flatMap(({ name, send }) => ways.map((way) => [name, () => send({ ...way, direct: true })]));
 }
 
-const WORDS = 8;
-/** Texts that the module compares with, or keeps in a list: each is tried in every field; of a host its address. */
-export function wordsOf(text) {
-  const code = text.replace(/^\s*(?:import|export)\b[^;\n]*\bfrom\s*["'][^"']*["']|\brequire\(\s*["'][^"']*["']\s*\)/gm, "");
-  const found = [...code.matchAll(/(?:[=!]==?\s*|\bcase\s+|\[\s*|,\s*|\(\s*)["'`]([\w.:/@-]{2,60})["'`]\s*(?=[\],:;)\s&|?])/g)].map(([, word]) => word);
-  const hosts = found.filter((word) => /^[\w-]+(?:\.[\w-]+)+$/.test(word)).map((word) => `https://${word}/`);
-  return [...new Set([...hosts, ...found])].slice(0, WORDS);
-}
-
 /** The routes that a module exports, as {name, entry, address, send, told}: `entry` is method and path. `tools` are the
  * runner's: `value` of a word, the text of the module (`own`; `all`: routes whose handlers stand elsewhere, too, and
  * none without what stands in front of it), `source` of a function. send({full, direct, values, word, heard}) makes one
  * request and gives {status, headers, body, request}: with every field that is looked up or none, with a handler that
  * was not reached called by itself, with `values` ({query: {name: text}}) or one `word` in place of others; fields that
- * are looked up are added to `heard`, as [source, name]. */
+ * are looked up are added to `heard`, as [source, name]. `raw` is the body as it is sent, `headers` are other headers
+ * (null: none of that name), `as` which of `tools.users` asks, `bare` leaves away what stands in for a log-in. */
 export async function routesOf(space, file, tools) {
   const out = [];
   const seen = new Set();
@@ -86,7 +73,8 @@ export async function routesOf(space, file, tools) {
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
   }
-  return out.slice(0, MOST).map((route) => ({ ...route, told: (how) => told(...route.address({ values: how.values }), how) }));
+  const headers = tools.all ? headersIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
+  return out.slice(0, MOST).map((route) => ({ ...route, headers, inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
 }
 
 function member(object, key) {
@@ -104,31 +92,48 @@ function fields(tools, source = "", { values = {}, heard, word } = {}) {
   return new Proxy(known, {
     get(_, name) {
       if (typeof name === "symbol" || name === "then" || name === "toJSON") return undefined;
+      if (name === "__proto__") return Object.prototype;
       if (name in Object.prototype) return Object.prototype[name];
       if (source) heard?.push([source, name]);
-      return (known[name] ??= (source && word) || worth(name, tools));
+      return (known[name] ??= (source && word) || worthIn(source, name, tools));
     },
     has: (_, name) => typeof name === "string",
   });
 }
 
+const SIGNED_IN = /sess|\bsid\b|token|auth|jwt|login/i;
+/** The value of a field by its name; of a cookie of a session, that of who asks. */
+function worthIn(source, name, tools, how = {}) {
+  if (source === "cookies" && tools.users && SIGNED_IN.test(name)) return credentialOf(how, tools);
+  return worth(name, tools);
+}
+
+function credentialOf({ as = 0 }, tools) {
+  return tools.users?.[as]?.credential ?? "gate";
+}
+
+/** Who is logged in, where the application asks its framework. */
+function userOf(how, tools) {
+  return fields(tools, "", { values: { "": tools.users?.[how.as ?? 0] } });
+}
+
+/** The headers of a request, names in lower case. */
+function headersOf(how, tools, cookies = []) {
+  const { values = {}, headers = {} } = how;
+  const all = { host: "localhost", accept: "*/*", "content-type": "application/json", authorization: `Bearer ${credentialOf(how, tools)}` };
+  const kept = { ...Object.fromEntries(cookies.map((name) => [name, worthIn("cookies", name, tools, how)])), ...values.cookies };
+  const told = Object.entries(kept).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  if (told.length) all.cookie = told.join("; ");
+  for (const [name, value] of [...Object.entries(values.headers ?? {}), ...Object.entries(headers)]) {
+    if (value === null) delete all[name];
+    else all[name] = String(value).replace(/[^\t\x20-\x7e]/g, "");
+  }
+  return all;
+}
+
 function worth(name, tools) {
   const value = tools.value(name);
   return typeof value === "function" ? "gate" : value;
-}
-
-/** Names of fields that a text looks up; a hint of what to send, no more. */
-function namesIn(text) {
-  const found = new Set();
-  for (const pattern of LOOKED_UP) {
-    for (const [, words] of text.matchAll(pattern)) {
-      for (const word of words.split(",")) {
-        const name = word.split(/[:=]/)[0].trim();
-        if (/^[\w-]{1,40}$/.test(name)) found.add(name);
-      }
-    }
-  }
-  return [...found].slice(0, 30);
 }
 
 function filled(path, tools, { values = {}, heard } = {}) {
@@ -206,15 +211,22 @@ function answered(handle, method, url, how, tools) {
     Object.assign(socket, { remoteAddress: "127.0.0.1", encrypted: false, setTimeout() {}, setKeepAlive() {}, setNoDelay() {} });
     const req = new http.IncomingMessage(socket);
     Object.assign(req, { method, url, httpVersion: "1.1", httpVersionMajor: 1, httpVersionMinor: 1, complete: true });
-    Object.assign(req.headers, { host: "localhost", accept: "*/*", "content-type": "application/json", authorization: "Bearer gate" });
+    const sent = headersOf(how, tools);
+    if (how.raw !== undefined) sent["content-length"] = String(Buffer.byteLength(how.raw));
+    Object.assign(req.headers, sent);
+    for (const [name, value] of Object.entries(sent)) req.rawHeaders.push(name, value);
+    if (how.raw !== undefined) req.push(how.raw);
     req.push(null);
     const given = (source) => (how.full ? fields(tools, source, how) : {});
-    const kept = { save: (f) => f?.(), destroy: (f) => f?.() };
-    const set = { body: given("body"), query: given("query"), cookies: given("cookies"), user: fields(tools), session: Object.assign(fields(tools), kept), _body: true };
+    const kept = { save: (f) => f?.(), destroy: (f) => f?.(), regenerate: (f) => f?.() };
+    const set = { query: given("query"), cookies: given("cookies") };
+    if (how.raw === undefined) Object.assign(set, { body: given("body"), _body: true });
+    else set.body = parsed(how.raw); // a parser, where there is one, puts its own there
+    if (!how.bare) Object.assign(set, { user: userOf(how, tools), session: Object.assign(userOf(how, tools), kept, { user: userOf(how, tools) }) });
     for (const [name, value] of Object.entries(set)) {
       Object.defineProperty(req, name, { value, writable: true, configurable: true, enumerable: true });
     }
-    req.isAuthenticated = () => true;
+    if (!how.bare) req.isAuthenticated = () => true;
     req.params = fields(tools); // of a handler that is called by itself: a router sets its own
     const res = new http.ServerResponse(req);
     const done = () => end({ status: res.statusCode, headers: res.getHeaders(), body: bodyOf(parts), request: told(method, url, how) });
@@ -230,6 +242,14 @@ function answered(handle, method, url, how, tools) {
   });
 }
 
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
 /** What came behind the headers of an answer, as text. */
 function bodyOf(parts) {
   const text = Buffer.concat(parts.map((part) => Buffer.from(part))).toString("utf8");
@@ -238,12 +258,13 @@ function bodyOf(parts) {
 }
 
 /** The request as somebody could send it: what was asked for stands in it. */
-function told(method, url, { values = {} }) {
+function told(method, url, { values = {}, raw, headers = {} }) {
   const query = new URLSearchParams(values.query).toString();
-  const body = values.body ? JSON.stringify(values.body) : "";
+  const body = raw ?? (values.body ? JSON.stringify(values.body) : "");
   const cookies = Object.entries(values.cookies ?? {}).map(([name, value]) => `${name}=${value}`);
-  const headers = [...(body ? [["Content-Type", "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : [])];
-  return { method, url: query ? `${url}?${query}` : url, headers, body: Buffer.from(body).toString("base64") };
+  const other = [...Object.entries(values.headers ?? {}), ...Object.entries(headers)].filter(([, value]) => value !== null);
+  const all = [...(body ? [["Content-Type", "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
+  return { method, url: query ? `${url}?${query}` : url, headers: all, body: Buffer.from(body).toString("base64") };
 }
 
 /** What Express adds to an answer, for a handler that is called without it. */
@@ -270,12 +291,12 @@ async function ofFastify(value, file, tools) {
   const found = await fastify(value, file, tools.source);
   return found?.routes.slice(0, MOST).map(({ method, url: path, handler, schema }) => {
     const said = Object.keys({ ...schema?.body?.properties, ...(schema?.querystring ?? schema?.query)?.properties });
-    const names = [...said, ...namesIn(tools.source(handler))];
+    const names = [...new Set([...said, ...namesIn(tools.all ? tools.own : tools.source(handler))])];
     const address = (how) => [method, filled(path, tools, how)];
     const send = async (how) => {
       const [url, init] = written(...address(how), names, how, tools);
-      const { pathname, search } = new URL(url);
-      const { statusCode, headers, body } = await found.app.inject({ method, url: pathname + search, headers: init.headers, payload: init.body });
+      const search = new URL(url).search;
+      const { statusCode, headers, body } = await found.app.inject({ method, url: filled(path, tools, how) + search, headers: init.headers, payload: init.body });
       return { status: statusCode, headers, body, request: told(...address(how), how) };
     };
     return { name: `${method} ${path}`, address, send };
@@ -306,9 +327,9 @@ function ofKoa(app, routers, tools) {
     address: (how) => [method, filled(path, tools, how)],
     send(how) {
       const first = (ctx, next) => {
-        ctx.request.body = how.full ? fields(tools, "body", how) : {};
+        ctx.request.body = how.raw !== undefined ? parsed(how.raw) : how.full ? fields(tools, "body", how) : {};
         Object.defineProperty(ctx.request, "query", { value: how.full ? fields(tools, "query", how) : {}, configurable: true });
-        ctx.state.user = fields(tools);
+        if (!how.bare) ctx.state.user = userOf(how, tools);
         return next();
       };
       app.middleware.unshift(first);
@@ -338,14 +359,17 @@ async function replyOf(response, request) {
   return { status: response?.status ?? 0, headers: Object.fromEntries(response?.headers ?? []), body, request };
 }
 
-function written(method, path, names, { full, values = {}, heard, word }, tools) {
+function written(method, path, names, how, tools) {
+  const { full, values = {}, heard, word, raw } = how;
   const bodied = method !== "GET" && method !== "HEAD";
   for (const name of full ? names : []) heard?.push([bodied ? "body" : "query", name], ["query", name]);
+  const cookies = tools.all ? cookiesIn(tools.own) : [];
+  for (const name of full ? cookies : []) heard?.push(["cookies", name]);
   const said = Object.fromEntries((full ? names : []).map((name) => [name, word ?? worth(name, tools)]));
   const url = new URL(path, "http://localhost/");
   for (const [name, value] of Object.entries({ ...said, ...values.query })) url.searchParams.set(name, String(value));
-  const headers = { "content-type": "application/json", authorization: "Bearer gate" };
-  return [url.href, { method, headers, body: bodied ? JSON.stringify({ ...said, ...values.body }) : undefined }];
+  const headers = headersOf(how, tools, cookies);
+  return [url.href, { method, headers, body: bodied ? (raw ?? JSON.stringify({ ...said, ...values.body })) : undefined }];
 }
 
 /** A function that is named as a method is a handler of Next, SvelteKit, Astro or Remix: it is given a Request. */
@@ -356,9 +380,16 @@ function asked(method, handler, file, tools) {
     const [url, init] = written(method, place, namesIn(tools.own), how, tools);
     const request = new Kind(url, init);
     const params = fields(tools, "params", how);
-    const more = { params: lazily(params), request, url: new URL(url), locals: fields(tools) };
+    const more = { params: lazily(params), request, url: new URL(url), locals: how.bare ? {} : userOf(how, tools) };
     const wantsAll = /^\s*(?:async\s*)?(?:function\s*\w*)?\s*\(\s*\{/.test(tools.source(handler));
-    return replyOf(await handler(wantsAll ? more : request, more), told(method, place, how));
+    const asked = told(method, place, how);
+    try {
+      return await replyOf(await handler(wantsAll ? more : request, more), asked);
+    } catch (error) {
+      const [said, , to] = String(error?.digest ?? "").split(";"); // Next's redirect() throws
+      if (said !== "NEXT_REDIRECT") throw error;
+      return { status: 307, headers: { location: to }, body: "", request: asked };
+    }
   };
   return [{ name: `${method} ${place}`, entry: `${method} ${place}`, address: () => [method, place], send }];
 }
@@ -378,3 +409,8 @@ function placeOf(file) {
   const steps = at.split("/").filter((step) => step && !/^\(.*\)$/.test(step));
   return `/${steps.map((step) => (/^\[/.test(step) ? "gate" : step)).join("/")}`;
 }
+
+/** An object that tells which of its fields are looked up, as a body. */
+export const recorder = (tools, how) => fields(tools, "body", how);
+/** What another's service answers: every field, with values by their names. */
+export const answerOf = (tools) => fields(tools);

@@ -412,13 +412,17 @@ async function main() {
   try {
     const attacks = job.attack ? await import("./javascript_attacks.mjs") : undefined;
     stand(job.path);
-    if (attacks) (await import("./javascript_statements.mjs")).listen(job.path);
+    const tools = { value: byName, source, own: "", all: true };
+    if (attacks) {
+      (await import("./javascript_statements.mjs")).listen(job.path);
+      await attacks.prepare(job.path, tools);
+    }
     if (job.attack || job.call) listenToRoutes(job.path);
     if (job.page) (await import("./javascript_page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
     const space = await import(pathToFileURL(job.path).href);
     if (attacks) {
-      const tools = { value: byName, source, own: textOf(job.path), all: true };
+      tools.own = textOf(job.path);
       say("call", { name: job.attack.name, index: 0, of: 1 });
       const outcome = await attacks.attack(space, job.path, tools, job.attack, say, bounded);
       say("called", { name: job.attack.name, outcome });

@@ -28,7 +28,7 @@ _TYPED = (".ts", ".mts", ".cts", ".tsx", ".jsx")
 _SOURCES = (".js", ".mjs", ".cjs", *_TYPED)
 _ROOM = 32_000
 """Characters of the job for lines: it is put into a pipe that nobody reads yet."""
-MARKS = 600
+MARKS = 6000
 """Attempts, at most, on the routes of one module."""
 _HEAP = "--max-old-space-size=192"
 """MiB. Beyond it the engine ends the process by a signal, before the sandbox would end everything."""
@@ -83,17 +83,18 @@ def _attack(item: dict[str, Any], context: Any) -> dict[str, Any]:
     with own_modules.shown():
         from .exploit.marks import ADDRESSES, FIRST_PORT, Marks
 
-    marks = Marks(item["seed"])
-    laid = [marks.new() for _ in range(MARKS)]
+    first = Marks(item["seed"]).new()  # the folders; what an attempt names is laid out when it is made
     return {
         "seed": item["seed"],
-        "program": os.path.dirname(laid[0].program),
-        "outside": os.path.dirname(laid[0].decoy),
+        "program": os.path.dirname(first.program),
+        "outside": os.path.dirname(first.decoy),
         "marks": MARKS,
         "networks": ADDRESSES,
         "port": FIRST_PORT,
         "name": item["targets"][0]["name"],
-        "classes": sorted({name for target in item["targets"] for name in target["classes"]}),
+        "classes": list(dict.fromkeys(name for target in item["targets"] for name in target["classes"])),
+        "generous": bool(item.get("generous")),
+        "compared": bool(item.get("compared")),
         "until": 1000 * (time.time() + max(1.0, context.until - time.monotonic() - 1.0)),
     }
 

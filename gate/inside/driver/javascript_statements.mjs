@@ -2,6 +2,7 @@
 // server. Trusted, no packages of ours. A word of a payload that stands outside of quotes and comments is a part of the
 // statement's structure: the input was read as SQL.
 import { packagesOf } from "./javascript_packages.mjs";
+import { now } from "./javascript_stands.mjs";
 
 const ROW = { id: 3, name: "gate", email: "gate@example.invalid", count: 1 };
 const MOST = 200;
@@ -14,10 +15,16 @@ function note(statement, escapes = false) {
   if (typeof text === "string" && statements.length < MOST) statements.push({ text: text.slice(0, 8000), escapes });
 }
 
+let real; // node:sqlite's own
+/** The engine's own way to ask a database, for looks of ours. */
+export const preparing = () => real ?? (() => undefined);
+
 /** Listen to the drivers that a file finds. Before it is imported. */
 export function listen(file) {
   const found = packagesOf(file);
-  before(found("node:sqlite")?.DatabaseSync?.prototype, ["exec", "prepare"]);
+  const sqlite = found("node:sqlite")?.DatabaseSync?.prototype;
+  real = sqlite?.prepare;
+  before(sqlite, ["exec", "prepare"]);
   const pg = found("pg");
   for (const Kind of [pg?.Client, pg?.Pool]) {
     answer(Kind?.prototype, ["query"], false, { rows: [ROW], rowCount: 1, fields: [] });
@@ -39,6 +46,7 @@ function before(at, names) {
     const real = at?.[name];
     if (typeof real !== "function") continue;
     at[name] = function (...words) {
+      if (now.databases.size < 10) now.databases.add(this);
       note(words[0]);
       return real.apply(this, words);
     };
