@@ -27,12 +27,12 @@ function secretsOf(object, others) {
 
 /** Pairs of objects of one kind with different owners. */
 function pairsOf(objects) {
-  const all = [...objects];
+  const all = [...objects].filter((one) => String(one.id) !== String(one.owner)); // a user is nobody's object
   const pairs = [];
+  const alike = (a, b) => Object.keys(a.object)[0] === Object.keys(b.object)[0];
   for (const mine of all) {
-    const theirs = all.find((one) => one.by === mine.by && one.owner !== mine.owner && one.id !== mine.id && Object.keys(one.object).join() === Object.keys(mine.object).join())
-      ?? all.find((one) => one.by === mine.by && one.owner !== mine.owner && one.id !== mine.id);
-    if (theirs && !pairs.some(([a]) => a.by === mine.by && a.owner === mine.owner)) pairs.push([mine, theirs]);
+    const theirs = all.find((one) => one.by === mine.by && one.owner !== mine.owner && one.id !== mine.id && alike(one, mine));
+    if (theirs && !pairs.some(([a]) => a.by === mine.by && a.owner === mine.owner && alike(a, mine))) pairs.push([mine, theirs]);
   }
   return pairs.slice(0, PAIRS);
 }

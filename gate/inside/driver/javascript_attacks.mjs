@@ -4,6 +4,7 @@
 // request goes the whole way, with its log-in and its validation: a handler is never called by itself.
 import childProcess from "node:child_process";
 import fs from "node:fs";
+import path from "node:path";
 import process from "node:process";
 import { access } from "./javascript_access.mjs";
 import { markupOf } from "./javascript_markup.mjs";
@@ -29,12 +30,19 @@ function markOf(job, number) {
     PROGRAM: `${job.program}/${word}`,
     DECOY: `${job.outside}/${word}.txt`,
     DROP: `${job.outside}/new/${word}.txt`,
+    ...near(job, word),
     HOST: `${word}.example`,
     ADDRESS: `${job.networks[number % job.networks.length]}${1 + (number % 250)}:${job.port + (number % 40_000)}`,
     A: String(a),
     B: String(b),
     PRODUCT: String(a * b),
   };
+}
+
+/** The same files, seen from the folder above the tree: short paths, for fields that take no long ones. */
+function near(job, word) {
+  const folder = path.relative(path.dirname(process.cwd()), job.outside);
+  return { NEAR: `${folder}/${word}.txt`, NEW: `${folder}/new/${word}.txt`, NEARER: `${folder}/${word}.txt`.replaceAll("/", "%2f") };
 }
 
 /** What stands around the program. Before the module is imported; completes `tools` (tree, users). */

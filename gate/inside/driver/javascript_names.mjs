@@ -117,6 +117,7 @@ export function valuesOf(name, code) {
   if (!/^\w+$/.test(last)) return [];
   const at = String.raw`\b${last}\b`;
   const out = literals(new RegExp(String.raw`${at}\??\)?\s*[=!]==?\s*${LITERAL}`, "g"), code, 6);
+  out.push(...literals(new RegExp(String.raw`${at}["']?\s*(?:\?\?|\|\||[:=]|[<>]=?)\s*${LITERAL}`, "g"), code, 8));
   for (const [, list] of code.matchAll(new RegExp(String.raw`${at}["']?\??\s*[:=]\s*([^;\n{}]{0,200})`, "g"))) {
     if (/\|/.test(list) || /\b(?:enum|valid|oneOf|picklist|literal|union|includes|nativeEnum)\b/.test(list)) {
       out.push(...literals(new RegExp(LITERAL, "g"), list, 6));

@@ -7,6 +7,7 @@ const FIELDS = 24; // of one route
 const WAYS = 3; // beside the one with values by names
 const TRIES = 260;
 const ROUNDS = 6;
+const LOOKS = 4; // answers of one kind whose fields are looked at
 const LEARN = '{"gate":"gate"}';
 
 export async function quietly(act) {
@@ -54,10 +55,10 @@ function put(object, name, value) {
   at[parts.at(-1)] = value;
 }
 
-/** A body with every known field. */
+/** A body with every known field, or only those with values of their own (`sparse`). */
 export function bodyOf(known, values, tools) {
   const body = {};
-  for (const [source, name] of known) {
+  for (const [source, name] of values.sparse ? [] : known) {
     if (source !== "body") continue;
     const value = tools.value(name.split(".").at(-1));
     put(body, name, typeof value === "function" ? "gate" : value);
@@ -91,40 +92,57 @@ export async function waysOf(route, tools, bounded, late) {
   };
   seen.add(await answer(first, "\0"));
   const ways = [first];
-  let current = first;
-  for (let round = 0; round < ROUNDS && left > 0 && !late(); round++) {
-    const news = [];
-    for (const [source, name] of current.known) {
-      if (name in (current.values[source] ?? {})) continue;
-      for (const value of candidates(source, name, tools, identifiers, words)) {
-        if (late() || left-- <= 0) break;
-        const way = { values: merged(current.values, source, name, value), known: current.known, depth: round + 1 };
-        const said = await answer(way, value);
-        if (seen.has(said)) continue;
-        seen.add(said);
-        news.push(way);
-      }
-    }
-    if (!news.length) break;
-    const better = news.reduce((best, way) => (rank(way) > rank(best) ? way : best));
-    ways.push(...news);
-    if (rank(better) < rank(current)) break;
-    for (const one of await learn(route, tools, bounded, better.values)) {
-      if (!better.known.some((old) => old.join() === one.join())) better.known = [...better.known, one];
-    }
-    current = better;
+  const begins = [first];
+  if (bodied(route)) {
+    // Fields that may be left away, where a value by its name is none that is taken.
+    const sparse = { values: { sparse: true }, known: first.known, status: 0, depth: 0 };
+    seen.add(await answer(sparse, "\0"));
+    begins.push(sparse);
+    ways.push(sparse);
   }
-  const far = ways.filter((way) => way !== first).sort((a, b) => rank(b) - rank(a) || b.depth - a.depth);
+  for (const begin of begins) {
+    let current = begin;
+    for (let round = 0; round < ROUNDS && left > 0 && !late(); round++) {
+      const news = [];
+      for (const [source, name] of current.known) {
+        if (name in (current.values[source] ?? {})) continue;
+        for (const value of candidates(source, name, tools, identifiers, words)) {
+          if (late() || left-- <= 0) break;
+          const way = { values: merged(current.values, source, name, value), known: current.known, depth: round + 1 };
+          const said = await answer(way, value);
+          if (seen.has(said)) continue;
+          seen.add(said);
+          news.push(way);
+        }
+      }
+      if (!news.length) break;
+      ways.push(...news);
+      const best = Math.max(...news.map(rank));
+      if (best < rank(current)) break;
+      let next;
+      for (const way of news.filter((one) => rank(one) === best).slice(0, LOOKS)) {
+        for (const one of await learn(route, tools, bounded, way.values)) {
+          if (!way.known.some((old) => old.join() === one.join())) way.known = [...way.known, one];
+        }
+        if (!next || way.known.length > next.known.length) next = way;
+      }
+      current = next;
+    }
+    left += begins.length > 1 && begin === first ? TRIES / 2 : 0;
+  }
+  const sorted = ways.filter((way) => way !== first).sort((a, b) => rank(b) - rank(a) || b.depth - a.depth);
+  const far = sorted.filter((way, n) => way.depth > 0 || n === 0).slice(0, WAYS);
   const known = ways.reduce((most, way) => (way.known.length > most.length ? way.known : most), first.known);
   for (const way of ways) way.known = known;
-  return rank(first) >= 3 ? [first, ...far.slice(0, WAYS)] : [...far.slice(0, WAYS), first];
+  return rank(first) >= 3 ? [first, ...far] : [...far, first];
 }
 
-const rank = ({ status }) => (status < 400 ? 3 : status >= 500 ? 2 : status === 404 ? 1 : 0);
+/** How far a request came: a refusal is nearer than a fault, and what asks who is there nearest of all. */
+const rank = ({ status }) => (status < 400 ? 3 : status >= 500 ? 2 : status === 401 || status === 403 ? 0 : 1);
 
 function candidates(source, name, tools, identifiers, words) {
   const own = valuesOf(name, tools.tree.code);
-  const typed = source === "body" ? [5, true, { gate: "gate" }, ["gate"]] : source === "query" ? ["5"] : [];
+  const typed = source === "body" ? [5, true, { gate: "1" }, ["1"]] : source === "query" ? ["5"] : [];
   const ids = own.length > 3 && !/id$/i.test(name) ? identifiers.slice(0, 4) : identifiers;
   return [...new Set([...own, ...typed, ...ids.slice(0, 10), ...words])].slice(0, 20);
 }
