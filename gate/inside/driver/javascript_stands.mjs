@@ -102,6 +102,19 @@ function programs() {
   Module.syncBuiltinESMExports?.();
 }
 
+const FLAG = /^(?:-[qvlars]|-la|-rf|--[\w-]+=.*|--(?:no-[\w-]+|quiet|silent|verbose|bare|mirror|recursive|force|oneline|porcelain|json|all|single-branch|stat|name-only|fail|location))$/;
+const ONE = /^(?:-[nbCcm]|--(?:depth|max-count|branch|author|since|until))$/; // of git: a value follows
+
+/** Are the words in front of it such that it is no option's value? What takes two values, or none, nobody knows. */
+function isPlace(file, words) {
+  for (let at = 0; at < words.length; at++) {
+    if (!/^[-+]/.test(words[at])) continue;
+    if (/(?:^|\/)git$/.test(file) && ONE.test(words[at]) && at + 1 < words.length) at += 1;
+    else if (!FLAG.test(words[at])) return false;
+  }
+  return true;
+}
+
 const OWN_SCRIPT = /(?:^|\/)(?:node|deno|bun|python[\d.]*|echo|printf)$/;
 /** The option that a program was given in place of a value; empty where none was. */
 export function optionOf(word) {
@@ -110,8 +123,7 @@ export function optionOf(word) {
     const end = words.indexOf("--");
     const at = words.findIndex((one) => /^-/.test(one) && one.includes(word));
     if (at < 0 || (end >= 0 && end < at)) continue;
-    // Behind an option it may be that option's value; flags of several letters take none.
-    if (at > 0 && /^-(?:[a-zA-Z]|-[\w-]+)$/.test(words[at - 1])) continue;
+    if (!isPlace(file, words.slice(0, at))) continue;
     return `${file} is given ${words[at].slice(0, 60)} as an option`;
   }
   return "";
