@@ -6,6 +6,7 @@ import http from "node:http";
 import path from "node:path";
 import process from "node:process";
 import { Duplex } from "node:stream";
+import { entriesOf, listenToServers } from "./javascript_entries.mjs";
 import { fastify, listen as listenToFastify } from "./javascript_fastify.mjs";
 import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./javascript_names.mjs";
 import { packagesOf } from "./javascript_packages.mjs";
@@ -17,6 +18,7 @@ const mounts = new WeakMap(); // of Express: a layer -> the path that it was mou
 /** Learn what frameworks do not keep. Before the module is imported. */
 export function listen(file) {
   listenToFastify(file, applications);
+  listenToServers();
   const found = packagesOf(file);
   const keep = (at, name) => {
     const real = at?.[name];
@@ -73,6 +75,7 @@ export async function routesOf(space, file, tools) {
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
   }
+  if (!out.length && tools.all) out.push(...entriesOf(space, tools, applications, { filled, written, answered, replyOf, told, namesIn }));
   const headers = tools.all ? headersIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
   return out.slice(0, MOST).map((route) => ({ ...route, headers, inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
 }
