@@ -8,7 +8,7 @@ import path from "node:path";
 import process from "node:process";
 import { access } from "./javascript_access.mjs";
 import { markupOf } from "./javascript_markup.mjs";
-import { originsIn, treeText } from "./javascript_names.mjs";
+import { hostsIn, originsIn, treeText } from "./javascript_names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./javascript_payloads.mjs";
 import { prototypes } from "./javascript_prototypes.mjs";
 import { answerOf, routesOf } from "./javascript_routes.mjs";
@@ -61,7 +61,7 @@ export async function attack(space, file, tools, job, say, bounded) {
   let made = 0;
   const late = () => Date.now() >= job.until || number >= job.marks;
   const routes = await routesOf(space, file, tools);
-  const origins = originsIn(tools.tree.code);
+  const named = { origins: originsIn(tools.tree.code), hosts: hostsIn(tools.tree.code) };
   const begin = (weakness) => {
     const mark = markOf(job, number++);
     made += 1;
@@ -86,7 +86,7 @@ export async function attack(space, file, tools, job, say, bounded) {
   const texts = job.classes.filter((weakness) => !SECOND.has(weakness) && TEXTS[weakness]);
   for (const [route, ways] of asked) {
     for (const weakness of texts) {
-      const payloads = [...TEXTS[weakness], ...behind(origins, weakness)];
+      const payloads = [...TEXTS[weakness], ...behind(named, weakness)];
       for (const [source, name, way, dress] of ways.flatMap(placesOf)) {
         const place = `${weakness} ${route.entry} ${source} ${name}`;
         for (const payload of proven.has(place) ? [] : payloads) {
@@ -178,7 +178,7 @@ function shows(weakness, { headers, body }, mark) {
   if (weakness === "open-redirect") {
     try {
       const { hostname } = new URL((said.location ?? "").replace(/\\/g, "/"), "http://localhost/");
-      return hostname === mark.HOST || hostname.endsWith(`.${mark.HOST}`) ? `the answer leads to ${hostname}` : "";
+      return hostname === mark.HOST || hostname.endsWith(`.${mark.HOST}`) || hostname.startsWith(`${mark.WORD}.x`) ? `the answer leads to ${hostname}` : "";
     } catch {
       return "";
     }

@@ -145,6 +145,11 @@ export function originsIn(code) {
   return [...new Set([...code.matchAll(/["'`](https?:\/\/[\w.-]+(?::\d+)?)(?=[/"'`?])/g)].map(([, origin]) => origin))].slice(0, 4);
 }
 
+/** Domains that the program names by themselves and that somebody else's may end with: two labels, no more. */
+export function hostsIn(code) {
+  return [...new Set([...code.matchAll(/["'`]\.?([a-z0-9-]{2,40}\.(?:example|invalid|com|org|net|io|dev|app|co|eu|de|uk|fr|ai|shop|cloud))["'`]/g)].map(([, host]) => host))].slice(0, 3);
+}
+
 const OWNER = String.raw`(?:\w*(?:account|owner|user|tenant|customer|member|org|organization|team|author|company|patient|client)(?:Id|ID|_id)?|createdBy|created_by)`;
 /** Is that the name of a field that says whose an object is? */
 export const isOwner = (name) => new RegExp(`^${OWNER}$`, "i").test(name);

@@ -20,10 +20,12 @@ export const TEXTS = {
   argument: ["--@WORD@", "-@WORD@", "--@WORD@=gate"],
 };
 
-/** The same behind an address that the program names, for a check of how a text begins. */
-export function behind(origins, weakness) {
+/** The same behind an address that the program names, for a check of how a text begins, and in front of a domain, for
+ * one of how a name ends. */
+export function behind({ origins, hosts }, weakness) {
+  const before = weakness === "request-forgery" || weakness === "open-redirect" ? hosts.map((host) => `https://@WORD@.x${host}/`) : [];
   const ends = { "request-forgery": ["@@ADDRESS@/", ".@HOST@/"], "open-redirect": ["@@HOST@/", ".@HOST@/"] }[weakness] ?? [];
-  return origins.flatMap((origin) => ends.map((end) => origin + end));
+  return [...origins.flatMap((origin) => ends.map((end) => origin + end)), ...before];
 }
 export const SEEN_HERE = new Set(["html", "open-redirect", "sql", "template", "argument"]);
 /** What a route that is asked later may do with a text that another one kept. */

@@ -1,0 +1,55 @@
+"""Attacks on a change of JavaScript in a real sandbox, packages of npm laid into the tree of base."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from gate.change.git_range import open_range
+from gate.model.exploit import Attacks
+from gate.model.run import SandboxSpec
+from gate.sandbox.backends.registry import BACKENDS
+from gate.stages.exploit import attack, targets_of
+from tests.contract.capabilities import capability
+from tests.npm_packages import npm_packages
+from tests.vulnerable import running
+
+MODULE: Final = {"package.json": json.dumps({"name": "shop", "type": "module", "private": True})}
+
+
+def attacked(
+    folder: Path, base: Mapping[str, str], head: Mapping[str, str], *packages: str, seconds: float = 60
+) -> Attacks:
+    """What the stage finds of that change; skips where there is no sandbox."""
+    found = capability("bubblewrap")
+    if not found.available:
+        pytest.skip(found.reason)
+    files = {**MODULE, **base, **(_laid(npm_packages(*packages)) if packages else {})}
+    case = running.Case(weakness="none", name="x", right="secure", base=files, head=dict(head))
+    spec = SandboxSpec(network="sinkhole", runtimes=("javascript",))
+    with open_range(running.repository(case, folder), "main", "head") as opened:
+        targets = targets_of(opened)
+        with BACKENDS["bubblewrap"]().open(spec, opened.base, opened.head) as session:
+            return attack(session, targets, opened, seconds=seconds)
+
+
+def proven(attacks: Attacks) -> set[tuple[str, str]]:
+    """Weakness and entry of what base was not open to."""
+    return {(proof.weakness, proof.entry) for proof in attacks.proofs if proof.is_new}
+
+
+def was_attacked(attacks: Attacks) -> bool:
+    """Was every target asked, and to the end?"""
+    return bool(attacks.tried) and all(what.endswith("attempts") for _, what in attacks.tried)
+
+
+def _laid(modules: Path) -> dict[str, str]:
+    found = {}
+    for path in modules.rglob("*"):
+        if path.is_file() and path.suffix in (".js", ".json", ".cjs", ".mjs"):
+            found[f"node_modules/{path.relative_to(modules)}"] = path.read_text("utf-8", "replace")
+    return found
