@@ -195,13 +195,13 @@ async function through(ask, steps, method, url, how, tools) {
   }
   for (const handle of how.direct ? real : []) {
     // behind a log-in that refused
-    if (!reached.has(handle) && tools.own.includes(tools.source(handle))) await answered(handle, method, url, how, tools);
+    if (!reached.has(handle) && tools.own.includes(tools.source(handle))) await answered(handle, method, url, how, tools, true);
   }
   return reply;
 }
 
-/** One request, until it is answered, handed on or refused. */
-function answered(handle, method, url, how, tools) {
+/** One request, until it is answered, handed on or refused; `alone`: by a handler that no application calls. */
+function answered(handle, method, url, how, tools, alone = false) {
   return new Promise((end, failed) => {
     const parts = [];
     const socket = new Duplex({
@@ -236,7 +236,8 @@ function answered(handle, method, url, how, tools) {
     res.assignSocket(socket);
     res.once("finish", done);
     res.once("close", done);
-    for (const [name, act] of Object.entries(plainAnswers(res))) res[name] ??= act;
+    // Own methods would hide those that Express gives to an answer.
+    for (const [name, act] of Object.entries(alone ? plainAnswers(res) : {})) res[name] ??= act;
     try {
       Promise.resolve(handle(req, res, done)).then((given) => (res.writableEnded || given !== undefined) && done(), failed);
     } catch (error) {
