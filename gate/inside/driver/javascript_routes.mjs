@@ -64,7 +64,7 @@ export async function routesOf(space, file, tools) {
   const look = async (value, name, depth) => {
     if (value === null || (typeof value !== "object" && typeof value !== "function") || seen.has(value)) return;
     seen.add(value);
-    const found = express(value, tools) ?? koa(value, file, tools) ?? hono(value, tools) ?? (await ofFastify(value, file, tools));
+    const found = express(value, file, tools) ?? koa(value, file, tools) ?? hono(value, tools) ?? (await ofFastify(value, file, tools));
     if (found) out.push(...found.map((route) => ({ ...route, name: `${name} ${route.name}`, entry: route.name })));
     else if (depth < 2 && typeof value === "object" && !Array.isArray(value)) {
       for (const key of Object.keys(value)) await look(member(value, key), `${name}.${key}`, depth + 1);
@@ -148,7 +148,7 @@ function filled(path, tools, { values = {}, heard } = {}) {
 }
 
 // -- Express, connect, and whatever keeps its routes in a stack --------------------------------------
-function express(value, tools) {
+function express(value, file, tools) {
   const router = Array.isArray(value.stack) ? value : (member(value, "_router") ?? (value.handle ? member(value, "router") : undefined));
   if (!Array.isArray(router?.stack) || typeof (value.handle ?? value) !== "function" || value.routes) return undefined;
   const out = [];
@@ -172,8 +172,21 @@ function express(value, tools) {
       }
     }
   };
-  walk(router, value, "");
+  walk(router, around(value, file), "");
   return out.slice(0, MOST);
+}
+
+/** A router by itself, in an application of the project's Express: answers have its methods then. */
+function around(value, file) {
+  if (value.settings) return value;
+  const make = packagesOf(file)("express");
+  try {
+    const app = make().use(value);
+    applications.delete(app);
+    return app;
+  } catch {
+    return value;
+  }
 }
 
 async function through(ask, steps, method, url, how, tools) {
@@ -189,7 +202,7 @@ async function through(ask, steps, method, url, how, tools) {
   });
   let reply;
   try {
-    reply = await answered((req, res, next) => (ask.handle ?? ask).call(ask, req, res, next), method, url, how, tools);
+    reply = await answered((req, res, next) => (ask.handle ?? ask).call(ask, req, res, next), method, url, how, tools, !ask.settings);
   } finally {
     steps.forEach((step, n) => (step.handle = real[n]));
   }
