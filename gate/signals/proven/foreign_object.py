@@ -1,8 +1,7 @@
 """Proven: a user is given another user's object.
 
-Two users with objects of their own asked for the same object: its owner is given it, and so is the other. That
-it is not meant for everybody is told by the application: another route refuses it to that user, or lists it
-for its owner alone.
+Two users with objects of their own asked for the same object: its owner is given it, and so is the other.
+That it is not meant for everybody is told by the application: another route refuses it to that user.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """

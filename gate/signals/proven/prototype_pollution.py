@@ -21,7 +21,7 @@ from gate.signals.proof_kit import ProofContext, proven, rule
     topic="injection",
     cwe=(1321,),
     why="Whoever sends the request sets options and rights that the code only reads, for every user.",
-    fix="Refuse the keys __proto__, constructor and prototype, or keep what is sent in a Map or a null object.",
+    fix="Refuse the keys __proto__, constructor and prototype, or keep what is sent in a Map.",
 )
 def check(context: ProofContext) -> Iterator[Finding]:
     """Proofs of *prototype* that base was not open to."""
