@@ -62,15 +62,32 @@ def data_code(data: object, text: str, path: str) -> Iterator[Fact]:
         return
     if name == "pyproject.toml":
         tools = data.get("tool")
+        plugins = _declared_plugins(data)
         for tool in _TABLES:
             for key, value in _leaves(tools.get(tool) if isinstance(tools, dict) else None, 0):
                 shown = " ".join(_texts(value))
-                yield from _named(key, shown, path, _line(text, key))
+                for fact in _named(key, shown, path, _line(text, key)):
+                    if fact.subject.removeprefix(f"{path} loads ") not in plugins:
+                        yield fact
     elif name == "package.json":
         for tool in ("eslintConfig", "mocha", "jest", "babel", "prettier", "stylelint", "ava", "nyc"):
             yield from _loaded(data.get(tool), text, path, f".{tool.lower().removesuffix('config')}rc")
     elif _DATA.match(name):
         yield from _loaded(data, text, path, name)
+
+
+def _declared_plugins(data: dict[str, object]) -> frozenset[str]:
+    """Plugins of pytest that the manifest asks for as packages (``timeout`` of ``pytest-timeout``): pytest loads
+    what is installed under such a name anyway, and a new package is told as that.
+    """
+    project, groups = data.get("project"), data.get("dependency-groups")
+    found: list[str] = []
+    for table in (project, groups):
+        for _, value in _leaves(table, 0):
+            found += _texts(value)
+    names = (re.match(r"(pytest[-_.]([\w.-]*\w))", text.strip(), re.IGNORECASE) for text in found)
+    words = [(name[1], name[2]) for name in names if name]
+    return frozenset(one.lower().replace("-", "_").replace(".", "_") for pair in words for one in pair)
 
 
 def _loaded(data: object, text: str, path: str, name: str) -> Iterator[Fact]:

@@ -22,6 +22,12 @@ def told(path: str, base: str, head: str) -> set[tuple[str, str]]:
         ("setup.cfg", "[mypy]\n", "[mypy]\nplugins =\n    a_types.plugin:make\n", "a_types.plugin"),
         ("pytest.ini", "[pytest]\naddopts = -q\n", "[pytest]\naddopts = -q -p a_plugin\n", "a_plugin"),
         ("pyproject.toml", "[tool.mypy]\n", '[tool.mypy]\nplugins = ["a_types"]\n', "a_types"),
+        (
+            "pyproject.toml",
+            '[project]\ndependencies = ["a_plugin"]\n',
+            '[project]\ndependencies = ["a_plugin"]\n[tool.pytest.ini_options]\naddopts = "-p a_plugin"\n',
+            "a_plugin",
+        ),
         (".eslintrc.json", '{"plugins": []}', '{"plugins": ["a"]}', "eslint-plugin-a"),
         (".eslintrc.json", "{}", '{"extends": ["eslint:recommended", "a"]}', "eslint-config-a"),
         (".eslintrc", "{}", '{"extends": ["plugin:a/all"]}', "eslint-plugin-a"),
@@ -52,6 +58,11 @@ def test_a_hook_of_pylint_is_code_itself() -> None:
         ("other.json", "{}", '{"plugins": ["a"]}'),
         ("package.json", "{}", '{"files": ["dist"], "plugins": ["a"]}'),
         ("mypy.ini", "[mypy]\n", "no section at all ["),
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\naddopts = "-q"\n',
+            '[dependency-groups]\ntest = ["pytest-timeout >= 2.4"]\n[tool.pytest.ini_options]\naddopts = "-p timeout"\n',
+        ),
     ],
 )
 def test_other_settings_are_not_told(path: str, base: str, head: str) -> None:
