@@ -77,8 +77,9 @@ def data_code(data: object, text: str, path: str) -> Iterator[Fact]:
 
 
 def _declared_plugins(data: dict[str, object]) -> frozenset[str]:
-    """Plugins of pytest that the manifest asks for as packages (``timeout`` of ``pytest-timeout``): pytest loads
-    what is installed under such a name anyway, and a new package is told as that.
+    """Plugins of pytest that the manifest asks for as packages: ``timeout`` of ``pytest-timeout``.
+
+    pytest loads what is installed under such a name anyway, and a new package is told as that.
     """
     project, groups = data.get("project"), data.get("dependency-groups")
     found: list[str] = []

@@ -61,7 +61,10 @@ def test_a_hook_of_pylint_is_code_itself() -> None:
         (
             "pyproject.toml",
             '[tool.pytest.ini_options]\naddopts = "-q"\n',
-            '[dependency-groups]\ntest = ["pytest-timeout >= 2.4"]\n[tool.pytest.ini_options]\naddopts = "-p timeout"\n',
+            (
+                '[dependency-groups]\ntest = ["pytest-timeout >= 2.4"]\n'
+                '[tool.pytest.ini_options]\naddopts = "-p timeout"\n'
+            ),
         ),
     ],
 )
