@@ -83,6 +83,7 @@ def check(
         secrets=results.prescreened.secrets,
         stages=stages,
         proofs=results.sandbox.attacks.proofs,
+        held=results.sandbox.attacks.held,
         asked=asked,
         ended=time.time(),
         timings={"total": time.monotonic() - start} | {s.name: s.seconds for s in stages},

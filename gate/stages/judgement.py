@@ -14,7 +14,7 @@ from gate.model.behaviour import BehaviourDiff
 from gate.model.canary import Canary
 from gate.model.change import Change
 from gate.model.exercised import Exercised
-from gate.model.exploit import Proof
+from gate.model.exploit import HeldSink, Proof
 from gate.model.finding import Finding, fingerprinted, worst_first
 from gate.model.forced import ForcedLine
 from gate.model.override import Override
@@ -23,6 +23,7 @@ from gate.model.stage import Stage
 from gate.model.varied import VariedSecrets
 from gate.policy import digest, override
 from gate.policy.advice import advised_score
+from gate.policy.attacked_and_held import attacked_and_held
 from gate.policy.duplicates import merge_duplicate_findings
 from gate.policy.policy_file import load_policy
 from gate.policy.unrun import unrun_findings
@@ -65,6 +66,8 @@ class Evidence:
     """What attacks proved; findings are made of them here, so that a bundle needs no more."""
     varied: VariedSecrets = field(default_factory=VariedSecrets)
     """What followed the planted secrets; as above."""
+    held: tuple[HeldSink, ...] = ()
+    """Calls that ordinary values reached in an attack, and no payload."""
     hosts_at_base: tuple[str, ...] = ()
     """Of the hosts of new behaviour, those that the program code of base names."""
 
@@ -90,7 +93,7 @@ def judge(seen: Evidence) -> Report:
     proven = proof_findings(ProofContext(change=seen.change, proofs=seen.proofs))
     forced = forced_findings(seen.forced)
     varied = varied_findings(seen.varied.dependences) + doubt_findings(seen.varied.doubted)
-    static = weighed(seen.static, seen.exercised)
+    static = attacked_and_held(weighed(seen.static, seen.exercised), seen.held, seen.proofs)
     every = _shapes(static + seen.behaviour + proven + forced + varied + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)

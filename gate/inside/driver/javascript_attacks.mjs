@@ -12,6 +12,7 @@ import { hostsIn, originsIn, treeText } from "./javascript_names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./javascript_payloads.mjs";
 import { prototypes } from "./javascript_prototypes.mjs";
 import { answerOf, routesOf } from "./javascript_routes.mjs";
+import { held } from "./javascript_sinks.mjs";
 import { complete } from "./javascript_settings.mjs";
 import { layOut, now, optionOf, stand, usersOf } from "./javascript_stands.mjs";
 import { forget, structured } from "./javascript_statements.mjs";
@@ -68,6 +69,7 @@ export async function attack(space, file, tools, job, say, bounded) {
     layOut(job, mark, weakness);
     forget();
     now.started.length = 0;
+    now.weakness = weakness;
     now.marks = [mark.WORD.toLowerCase(), mark.ADDRESS];
     return mark;
   };
@@ -77,7 +79,9 @@ export async function attack(space, file, tools, job, say, bounded) {
       ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: ["", 0], text: weakness === "sql" ? shown : "", ...more },
     });
   const asked = [];
+  now.making = true;
   for (const route of routes) if (!late()) asked.push([route, await waysOf(route, tools, bounded, late)]);
+  now.making = false;
   const kit = { asked, tools, bounded, late, begin, tell, job };
   for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["access", access]]) {
     if (job.classes.includes(weakness)) await act(kit);
@@ -112,6 +116,7 @@ export async function attack(space, file, tools, job, say, bounded) {
       }
     }
   }
+  if (!late()) for (const [weakness, place, line] of held()) if (texts.includes(weakness)) say("held", { weakness, at: [place, line] });
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
 }
 

@@ -276,6 +276,16 @@ export function textOf(name) {
   }
 }
 
+/** The source's line of a place that a stack names; the same line where nothing was made of the file. */
+export function lineOf(name, line, column) {
+  if (!hooks || (!TYPED.test(name) && !MARKUP.test(name))) return line;
+  const made = hooked(path.resolve(name), read(path.resolve(name), "utf8").replace(/^\uFEFF/, ""));
+  if (!made) return line;
+  let at = 0;
+  for (let n = 1; n < line; n++) at = made.text.indexOf("\n", at) + 1;
+  return made.places[at + column - 1] || line;
+}
+
 /** The same of what our hooks make of it in Node. */
 function hooked(name, source) {
   try {

@@ -4,10 +4,11 @@ import childProcess from "node:child_process";
 import fs from "node:fs";
 import Module from "node:module";
 import { isOwner, ownersIn } from "./javascript_names.mjs";
+import { arrived, listen as listenToFiles } from "./javascript_sinks.mjs";
 import { packagesOf } from "./javascript_packages.mjs";
 
 /** Read by the hooks: marks of the attempt that runs, whether it is bare, programs and objects that were met. */
-export const now = { marks: [], bare: false, away: 0, started: [], objects: new Map(), collect: false, databases: new Set() };
+export const now = { making: false, marks: [], weakness: "", bare: false, away: 0, started: [], objects: new Map(), collect: false, databases: new Set() };
 
 const NAMES = ["gate", "other"];
 /** Two users with different values in whatever says whose an object is. */
@@ -66,6 +67,7 @@ export function stand(file, users, fields) {
     };
   }
   services(fields);
+  listenToFiles(now);
   programs();
 }
 
@@ -75,6 +77,7 @@ function services(fields) {
   if (typeof real !== "function") return;
   globalThis.fetch = async function (input, init) {
     const url = String(input?.url ?? input);
+    arrived("request-forgery", url, now);
     now.away += 1;
     if (now.marks.some((mark) => url.toLowerCase().includes(mark))) return real(input, init);
     new URL(url);
@@ -86,7 +89,10 @@ function services(fields) {
 
 /** Programs and their arguments, as [file, words, by a shell]. */
 function programs() {
-  const keep = (file, words, shell) => now.started.length < 50 && now.started.push([String(file), [...(words ?? [])].map(String), Boolean(shell)]);
+  const keep = (file, words, shell) => {
+    if (shell) arrived("command", [...(words ?? [])].join(" "), now);
+    return now.started.length < 50 && now.started.push([String(file), [...(words ?? [])].map(String), Boolean(shell)]);
+  };
   const { spawn } = childProcess.ChildProcess.prototype;
   childProcess.ChildProcess.prototype.spawn = function (options) {
     keep(options?.file, options?.args?.slice(1), /(?:^|\/)(?:ba|da|z)?sh$/.test(options?.file ?? ""));

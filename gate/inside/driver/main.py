@@ -295,6 +295,8 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
         elif kind == "attempt":
             told = {k: v for k, v in message.items() if k not in ("m", "word")}
             result.setdefault("attempts", []).append(told)
+        elif kind == "held":
+            result.setdefault("held", []).append([message.get("weakness"), message.get("at")])
         elif kind == "report":
             _merge(result, {k: v for k, v in message.items() if k not in ("m", "word")})
         elif kind == "clock":  # what was said first was said before any of the code
@@ -389,7 +391,7 @@ def _merge(into: Result, part: Result) -> None:
     for key, value in part.items():
         if key == "environment":
             continue
-        if key in ("calls", "sites", "attempts") and isinstance(value, list):
+        if key in ("calls", "sites", "attempts", "held") and isinstance(value, list):
             into.setdefault(key, []).extend(v for v in value if v not in into[key])
         elif key in ("lines", "acted", "code") and isinstance(value, dict):
             lines = into.setdefault(key, {})

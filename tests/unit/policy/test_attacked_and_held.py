@@ -1,0 +1,42 @@
+"""Flows into calls that no payload got to weigh one step less."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.model.exploit import HeldSink, Proof
+from gate.model.finding import Finding
+from gate.model.location import Location
+from gate.model.rule import Severity
+from gate.policy.attacked_and_held import attacked_and_held
+from gate.prescreen.scanners.injection import BY_SINK
+
+HELD = HeldSink(weakness="path-read", path="a.ts", line=4)
+
+
+def flow(rule: str = "flow.path-from-request", line: int = 4) -> Finding:
+    meta = next(meta for meta in BY_SINK.values() if meta.id == rule)
+    place = Location(path="a.ts", line=line)
+    return Finding.of(meta, "", place, shape="x", severity=Severity.HIGH, evidence={"code": "x"})
+
+
+def proof(weakness: str = "path-read") -> Proof:
+    return Proof(
+        weakness=weakness, kind="http", entry="GET /", function="routes", path="a.ts", line=4,  # type: ignore[arg-type]
+        field=("query", "a"), payload="", mark="", witness="",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("finding", "proofs", "wanted"),
+    [
+        (flow(), (), Severity.MEDIUM),
+        (flow(line=5), (), Severity.HIGH),
+        (flow("flow.request-forgery"), (), Severity.HIGH),
+        (flow(), (proof(),), Severity.HIGH),
+    ],
+)
+def test_only_the_call_that_held(finding: Finding, proofs: tuple[Proof, ...], wanted: Severity) -> None:
+    (weighed,) = attacked_and_held([finding], [HELD], proofs)
+    assert weighed.severity is wanted
+    assert ("attacked and held" in weighed.evidence) is (wanted is Severity.MEDIUM)
