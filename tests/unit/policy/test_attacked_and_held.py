@@ -9,7 +9,7 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Severity
 from gate.policy.attacked_and_held import attacked_and_held
-from gate.prescreen.scanners.injection import BY_SINK
+from gate.prescreen.scanners.injection_rules import BY_SINK
 
 HELD = HeldSink(weakness="path-read", path="a.ts", line=4)
 
