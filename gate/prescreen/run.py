@@ -26,6 +26,7 @@ from gate.prescreen.scanners.dependencies import Dependencies
 from gate.prescreen.scanners.destinations import Destinations
 from gate.prescreen.scanners.dispatch import DispatchByName
 from gate.prescreen.scanners.governance import Governance
+from gate.prescreen.scanners.guard_inputs import GuardInputs
 from gate.prescreen.scanners.guarded_scripts import GuardedScripts
 from gate.prescreen.scanners.hidden_text import HiddenText
 from gate.prescreen.scanners.identities import Identities
@@ -60,6 +61,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         HiddenText(),
         Opaque(),
         Governance(),
+        GuardInputs(),
         GuardedScripts(),
         Collisions(),
         Commands(),

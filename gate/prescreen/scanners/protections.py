@@ -28,6 +28,7 @@ from gate.protections.facts import WHO, FileFacts
 from gate.protections.moot import is_moot
 from gate.protections.neighbours import is_beside, new_entry_files
 from gate.protections.routes.files import files_of_routes
+from gate.protections.routes.mounted import is_asked_at_mount, mounting_files
 from gate.protections.templates.endings import unescaped_templates
 from gate.protections.templates.reader import ENDINGS
 from gate.protections.tests_compare import Missing, changed_names, missing_tests
@@ -403,7 +404,8 @@ def _around(
     changed = {*base, *head, *(f.path for f in request.change.files)}
     there = [e.path for e in request.base.entries() if e.path not in changed and not is_test_code(e.path)]
     beside = [path for path in there if any(is_beside(path, one) for one in new)][:_NEIGHBOURS]
-    beside = [*dict.fromkeys((*beside, *files_of_routes(base, head, there)))]
+    more = (*files_of_routes(base, head, there), *mounting_files(base, head, there))
+    beside = [*dict.fromkeys((*beside, *more))]
     doors = {path: door for path in beside if (door := _door(path, reader_of(path, b"")))}
     files = [(doors[path], path, data) for path, data in request.base.read_many(tuple(doors))]
     return _read([one for one in files if len(one[2]) <= _LONGEST], until)[0]
@@ -438,7 +440,10 @@ def _findings(
 ) -> Iterator[Finding]:
     product = [{p: f for p, f in side.items() if not is_test_code(p)} for side in (base, head)]
     tests = [{p: f for p, f in side.items() if is_test_code(p)} for side in (base, head)]
-    lost = [one for one in losses(product[0], product[1], now_at, until, around) if not is_moot(one, tree)]
+    lost = [
+        one for one in losses(product[0], product[1], now_at, until, around)
+        if not is_moot(one, tree) and not is_asked_at_mount(one, head, around)
+    ]  # fmt: skip
     for loss in lost[:_MOST]:
         yield _loss(loss, views[loss.path])
     edited = changed_names(product[0], product[1], now_at)

@@ -29,6 +29,7 @@ from gate.protections.routes.chains import (
     text_value,
     trailing,
 )
+from gate.protections.routes.tables import given_by, rows_around
 from gate.protections.routes.urls import joined, plain_url, verb_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, is_call, line_of, short_name, text_of
 from gate.protections.vocabulary import family_of, is_opening
@@ -52,6 +53,11 @@ _ASKED: Final[dict[str, Family]] = {
     "auth": "authentication", "can": "authorisation", "role": "authorisation", "permission": "authorisation",
     "verified": "authentication", "jwt": "authentication", "admin": "authorisation",
 }  # fmt: skip
+_WRAPPER: Final = re.compile(
+    r"^(?:require|ensure|verify|guard|protect|restrict|check|with|wrap|only|is|has|must|authori[sz]e|authenticate)(?:_|$)"
+    r"|_(?:only|required|guard|wrapper)$|auth$"
+)
+"""A function around a router by its name; a noun makes one."""
 _CARRIERS: Final = frozenset({
     "handler_func", "async_handler", "wrap", "wrap_async", "catch_async", "express_async_handler", "bind",
     "strip_prefix", "h", "http_handler_func", "ctrl", "try_catch",
@@ -121,8 +127,9 @@ class _Reader:
                 )  # fmt: skip
             elif name in _VERBS and self._registers(call, given):
                 yield self._route(call, _VERBS[name], given)
-            elif name in _MOUNTING and len(given) > 1 and given[-1].type in ("identifier", "call_expression"):
-                yield from self._mounted(call, given)
+            elif name in _MOUNTING and len(given) > 1:
+                for row in rows_around(call, self.nodes):
+                    yield from self._mounted(call, given_by(given, row))
 
     def _registers(self, call: Node, given: list[Node]) -> bool:
         text = first_text(call)
@@ -202,8 +209,13 @@ class _Reader:
         )  # fmt: skip
 
     def _mounted(self, call: Node, given: list[Node]) -> Iterator[Route]:
-        text = first_text(call)
+        if len(given) < 2 or given[-1].type not in ("identifier", "call_expression"):
+            return
+        text = text_value(given[0])
         handler, _, _, more = self._handler(given[-1])
+        made = self.names.get(method(given[-1])) if is_call(given[-1]) else None
+        if made and not _WRAPPER.search(snake(method(given[-1]))):
+            handler, more = made, []  # a function of another file that makes the router
         if text is None or not handler:
             return
         prefix, guards = self._around(call)

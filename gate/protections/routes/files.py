@@ -33,7 +33,7 @@ def files_of_routes(
     found = [at for at in there if any(_is_handlers(at, path, route) for path, route in new[:_MOST])]
     moved = {path for path, _ in new if path not in base or not base[path].routes}
     if moved:
-        found += [at for at in there if any(_takes_in(at, path) for path in moved)]
+        found += [at for at in there if any(may_mount(at, path) for path in moved)]
     return [*dict.fromkeys(found)][:_MOST]
 
 
@@ -54,7 +54,7 @@ def _is_handlers(at: str, path: str, route: Route) -> bool:
     )
 
 
-def _takes_in(at: str, path: str) -> bool:
+def may_mount(at: str, path: str) -> bool:
     """Is it one of the files that put an application together, in the folder of a new one or above it?"""
     if posixpath.splitext(at)[1] != posixpath.splitext(path)[1] or _stem(at) not in _MOUNTING:
         return False

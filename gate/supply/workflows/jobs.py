@@ -29,6 +29,7 @@ from gate.supply.workflows.keys import (
     nothing,
     texts_of,
 )
+from gate.supply.workflows.own_tasks import expanded
 from gate.supply.workflows.values import Level, action_of
 from gate.supply.yaml_data import Path, items, leaves, mapping
 
@@ -52,8 +53,39 @@ def compare_jobs(old: Mapping[str, object], new: Mapping[str, object], context: 
             context.add("high", "A job takes the name of another, which may be a required check.", path, name)
         compare_job(before or {}, job, path, context)
     for name, job in gone.items():
+        if _runs_elsewhere(job, new, context):
+            context.add("low", "A job is gone; another one runs what it ran.", ("jobs",), name)
+            continue
         level: Level = "high" if context.on_pulls and _checks(job) else "medium"
         context.add(level, "A job is gone that may be a required check.", ("jobs",), name)
+
+
+def _runs_elsewhere(job: object, new: Mapping[str, object], context: Context) -> bool:
+    """Do jobs of head that always run, and fail where a check fails, run all commands that a job ran?
+
+    What the project's own names for commands stand for counts, line by line.
+    """
+    before = mapping(job)
+    if "uses" in before or "strategy" in before or not _checks(job):
+        return False
+    steps = [
+        step
+        for one in new.values()
+        if not {"if", "continue-on-error"} & mapping(one).keys()
+        for step in items(mapping(one).get("steps"))
+        if not {"if", "continue-on-error"} & mapping(step).keys()
+    ]
+    has = {line for text in expanded(_commands(steps), context.tasks[1]) for line in _lines(text)}
+    had = {line for text in expanded(_commands(items(before.get("steps"))), context.tasks[0])
+           for line in _lines(text)}  # fmt: skip
+    return all(line in has or len(expanded([line], context.tasks[0])) > 1 for line in had)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The commands of a text that end it when they fail."""
+    for line in text.splitlines():
+        if (plain := " ".join(line.split())) and "|| " not in plain:
+            yield action_of(plain).name if re.fullmatch(r"[\w.-]+/[\w./-]+@\S+", plain) else plain
 
 
 def jobs_of_base(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, str]:

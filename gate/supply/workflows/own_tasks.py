@@ -77,10 +77,16 @@ def _targets(text: str) -> dict[str, str]:
     for line in text.splitlines():
         if line.startswith("\t"):
             for name in names:
-                recipes[name] += f"\n{line.strip().lstrip('@-+')}"
+                recipes[name] += f"\n{_command(line.strip())}"
         elif rule := _RULE.match(line):
             names = [f"make {name}" for name in rule[1].split()]
             needs = line[rule.end() :].partition("#")[0].split()
             for name in names:
                 recipes[name] = recipes.get(name, "") + "".join(f"\nmake {one}" for one in needs)
     return recipes
+
+
+def _command(line: str) -> str:
+    """A recipe's line without its marks; after ``-`` nobody asks how it ends."""
+    plain = line.lstrip("@-+")
+    return f"{plain} || true" if "-" in line[: len(line) - len(plain)] else plain

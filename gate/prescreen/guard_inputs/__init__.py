@@ -1,0 +1,1 @@
+"""What unchanged guards depend on: changed functions, types and operators that their conditions read."""

@@ -1,0 +1,229 @@
+"""Guards that did not change and what they read that did: changes that weaken them, with harmless twins."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.prescreen.scanners.guard_inputs import GuardInputs
+from tests.prescreen_support import make_request
+
+GO_STORE = """package lockout
+
+type entry struct {
+	failures KIND
+}
+
+func (s *Store) Fail(account string) {
+	e := s.entries[account]
+	e.failures++
+	s.entries[account] = e
+}
+
+func (s *Store) Failures(account string) int {
+	return int(s.entries[account].failures)
+}
+"""
+GO_LOGIN = """package web
+
+func (l *Login) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if l.Lockout.Failures(name) >= mostFailures {
+		http.Error(w, "locked", http.StatusTooManyRequests)
+		return
+	}
+}
+"""
+PY_LEDGER = """from purse.money import amount
+
+
+def give(self, giver, text):
+    value = amount(text)
+    if value > self.credit[giver]:
+        raise ValueError("not enough credit")
+"""
+JS_OPEN = """import { now } from "./clock.js";
+export function open(word) {
+  const one = rows.get(word);
+  if (!one || one.until < now()) {
+    throw new Error("too old");
+  }
+  return one.mail;
+}
+"""
+CLOCK = "export function now() {{\n  return {};\n}}\n"
+JAVA_ID = """package a;
+
+public record TenantId(String value, String country) {{
+    {}
+}}
+"""
+JAVA_GUARD = """package a;
+
+class Files {
+    byte[] read(Caller caller, StoredFile file) {
+        TenantId tenant = file.tenant();
+        if (!tenant.equals(caller.tenant())) {
+            throw new NoSuchElementException();
+        }
+        return file.content();
+    }
+}
+"""
+GO_VISIT = """package web
+
+type Visit struct {
+	token.Claims
+	Notes map[string]string
+}
+"""
+GO_CLAIMS = """package token
+
+type Claims struct{ Sub string }
+
+func (c Claims) Subject() string { return c.Sub }
+
+func (c Claims) Label() string { return c.Sub }
+"""
+GO_DOCUMENTS = """package web
+
+func (d *Documents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if document.Owner != visit.Subject() {
+		http.NotFound(w, r)
+		return
+	}
+}
+"""
+MONEY = "def amount(text):\n    return {}\n"
+VERIFY = "export function build(accounts) {{\n  return new LoginService(accounts, {});\n}}\n"
+PHP = "<?php\nfunction clean_name(string $name): string {{\n    {}\n    return $name;\n}}\n"
+PRICE = "def total(cents, code, promotions):\n    {}\n    return cents - cents * percent // 100\n"
+
+
+def told(head: dict[str, str], base: dict[str, str]) -> list[str]:
+    found = GuardInputs().scan(make_request({**base, **head}, base)).findings
+    return sorted(one.evidence["change"] for one in found if one.rule_id == "guard.input-changed")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("uint8", ["narrower"]), ("int64", []), ("int16", ["narrower"])]
+)
+def test_a_counter_that_begins_again(kind: str, expected: list[str]) -> None:
+    base = {"lockout/store.go": GO_STORE.replace("KIND", "int"), "web/login.go": GO_LOGIN}
+    assert told({"lockout/store.go": GO_STORE.replace("KIND", kind)}, base) == expected
+
+
+def test_a_narrow_field_that_no_guard_reads() -> None:
+    base = {"lockout/store.go": GO_STORE.replace("KIND", "int")}
+    assert told({"lockout/store.go": GO_STORE.replace("KIND", "uint8")}, base) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("round(float(text), 2)", ["inexact"]),
+        ("Decimal(text.strip())", []),
+        ("finite(float(text)) if math.isfinite(float(text)) else fail()", []),
+    ],
+)
+def test_a_number_that_no_comparison_refuses(now: str, expected: list[str]) -> None:
+    base = {"purse/money.py": MONEY.format("Decimal(text)"), "purse/ledger.py": PY_LEDGER}
+    assert told({"purse/money.py": MONEY.format(now)}, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [("Math.floor(Date.now() / 1000)", ["unit"]), ("Date.now() + shift", []), ("shift + Date.now()", [])],
+)
+def test_a_clock_in_another_unit(now: str, expected: list[str]) -> None:
+    base = {"src/clock.js": CLOCK.format("Date.now()"), "src/open.js": JS_OPEN}
+    assert told({"src/clock.js": CLOCK.format(now)}, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (
+            (
+                "public boolean equals(Object o) { return o instanceof TenantId t && "
+                "value.substring(3).equals(t.value.substring(3)) && country.equals(t.country); }"
+            ),
+            ["equality"],
+        ),
+        (
+            "public boolean equals(Object o) { return o instanceof TenantId t && value.equals(t.value); }",
+            ["equality"],
+        ),
+        (
+            (
+                "public boolean equals(Object o) { return o instanceof TenantId t && value.equals(t.value) "
+                "&& country.equals(t.country); }"
+            ),
+            [],
+        ),
+        ("public String shown() { return value.toUpperCase(); }", []),
+    ],
+)
+def test_equality_over_less(now: str, expected: list[str]) -> None:
+    base = {"src/main/java/a/TenantId.java": JAVA_ID.format(""), "src/main/java/a/Files.java": JAVA_GUARD}
+    assert told({"src/main/java/a/TenantId.java": JAVA_ID.format(now)}, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ('func (v *Visit) Subject() string { return v.Notes["seat"] }', ["shadows"]),
+        ('func (v *Visit) Label() string { return v.Notes["app"] }', []),
+        ("func (v *Visit) Subject() string { return v.Claims.Subject() }", []),
+    ],
+)
+def test_a_method_before_a_promoted_one(now: str, expected: list[str]) -> None:
+    base = {"web/visit.go": GO_VISIT, "token/claims.go": GO_CLAIMS, "web/documents.go": GO_DOCUMENTS}
+    assert told({"web/labels.go": f"package web\n\n{now}\n"}, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("memoize(verifyPassword)", ["kept"]),
+        ("remembered(verifyPassword, 60_000)", ["kept"]),
+        ("traced(verifyPassword)", []),
+        ("memoize(formatName)", []),
+    ],
+)
+def test_an_answer_that_is_kept(now: str, expected: list[str]) -> None:
+    base = {"src/container.js": VERIFY.format("verifyPassword")}
+    assert told({"src/container.js": VERIFY.format(now)}, base) == expected
+
+
+def test_a_verifier_with_a_cache_in_python() -> None:
+    base = "def verify_token(token):\n    return store.find(token)\n"
+    head = f"from functools import lru_cache\n\n\n@lru_cache\n{base}"
+    assert told({"app/auth.py": head}, {"app/auth.py": base}) == ["kept"]
+    other = base.replace("verify_token", "country_of")
+    cached = head.replace("verify_token", "country_of")
+    assert told({"app/auth.py": cached}, {"app/auth.py": other}) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ('$name = str_replace("../", "", $name);', ["once"]),
+        ('while (str_contains($name, "../")) { $name = str_replace("../", "", $name); }', []),
+        ('$name = basename(str_replace("../", "", $name));', []),
+        ('$name = str_replace(" ", "_", $name);', []),
+    ],
+)
+def test_a_sanitiser_of_one_pass(now: str, expected: list[str]) -> None:
+    assert told({"src/names.php": PHP.format(now)}, {"src/other.php": "<?php\n"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("percent = sum(promotions[one].percent for one in code.split('+'))", ["endless"]),
+        ("percent = min(100, sum(promotions[one].percent for one in code.split('+')))", []),
+        ("percent = promotions[code.upper()].percent", []),
+    ],
+)
+def test_shares_that_have_no_end(now: str, expected: list[str]) -> None:
+    base = {"shop/pricing.py": PRICE.format("percent = promotions[code].percent")}
+    assert told({"shop/pricing.py": PRICE.format(now)}, base) == expected
