@@ -38,7 +38,9 @@ from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.ordered import Ordered
 from gate.prescreen.scanners.owners import Owners
+from gate.prescreen.scanners.passed_on import PassedOn
 from gate.prescreen.scanners.protections import Protections
+from gate.prescreen.scanners.replaced_code import ReplacedCode
 from gate.prescreen.scanners.search_order import SearchOrder
 from gate.prescreen.scanners.secret_uses import SecretUses
 from gate.prescreen.scanners.secrets import Secrets
@@ -78,7 +80,9 @@ SCANNERS: Final[dict[str, Scanner]] = {
         NamedThings(),
         Ordered(),
         Owners(),
+        PassedOn(),
         Protections(),
+        ReplacedCode(),
         SearchOrder(),
         SecretUses(),
         ShiftedArguments(),

@@ -43,7 +43,7 @@ CHANGED: Final = rule.meta(
 )
 RULES: Final[tuple[RuleMeta, ...]] = (CHANGED,)
 _READER: Final = Reader("gate.prescreen.guard_inputs.read:read", Facts, parses=True, pure=True)
-_LARGEST: Final = 1 << 18
+_LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 120
 _MOST_TREE: Final = 60
 _MOST_BYTES: Final = 24 << 20

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from gate.supply.workflows import values
+from gate.supply.workflows import artifacts, values
 from gate.supply.workflows.ordinary_commands import are_ordinary
 from gate.supply.workflows.own_tasks import Tasks, expanded
 from gate.supply.workflows.values import Action, Level, action_of, image_of
@@ -242,7 +242,9 @@ def _with(old: object, new: object, path: Path, context: Context) -> None:
     for name, value in after.items():
         if before.get(name) == value:
             continue
-        if name == "path" and context.publishes and "key" in after:
+        if (kept := artifacts.difference(name, before, after, publishes=context.publishes)) is not None:
+            context.add(*kept, (*path, name), excerpt(value))
+        elif name == "path" and context.publishes and "key" in after:
             _cached(str(before.get(name, "")), str(value), (*path, name), context)
         elif name.lower() in SCRIPTS:
             _run(before.get(name), value, (*path, name), context)
@@ -255,7 +257,10 @@ def _with(old: object, new: object, path: Path, context: Context) -> None:
             plain = replace(context, holds=False, privileged=False)
             compare_value(before.get(name), value, (*path, name), plain)
     if before.keys() - after.keys():
-        context.add("low", "An input is gone.", path)
+        left = str(before.get("persist-credentials", "")).lower() == "false"
+        stays = left and "persist-credentials" not in after
+        what = "The job's token stays in the checkout." if stays else "An input is gone."
+        context.add("medium" if stays else "low", what, path)
     return None
 
 
