@@ -12,6 +12,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from gate.languages.sensitive_calls.go_files import own_files
 from gate.languages.sensitive_calls.grammar import Parsed
 from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.steering import steered
@@ -43,6 +44,8 @@ def go_hits(parsed: Parsed, language: Language, written: list[Hit], *, shipped: 
     no sample.
     """
     del language
+    own = own_files(parsed) if any(hit.kind is SensitiveKind.DELETION for hit in written) else frozenset()
+    written = [hit for hit in written if hit.kind is not SensitiveKind.DELETION or hit.start not in own]
     yield from written
     if not shipped:
         return  # tests send requests to themselves all the time
