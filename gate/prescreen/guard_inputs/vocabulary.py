@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 GUARDED: Final = re.compile(
-    r"\b(?:raise|throw|panic|abort|die|deny|denied|forbid\w*|unauthori[sz]ed|refuse\w*|reject\w*|401|403|404|409|422"
+    r"\b(?:raise|throw|panic|abort|die|deny|denied|forbid\w*|unauthori[sz]ed|refuse\w*|reject\w*|400|401|403|404|409|422"
     r"|429|\w*NotFound|\w*BadRequest\w*|TooMany\w*|http\.Error|Forbidden\w*|locked|redirect\w*"
     r"|return\s+(?:false|False|nil|null|None|undefined|err\b|errors?\.))"
 )

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.guard_inputs.read import name_of, names_in
 from gate.prescreen.guard_inputs.types import owner_of
+from gate.prescreen.guard_inputs.vocabulary import GUARDED
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.protections.routes.chains import CLOSURES
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
@@ -56,6 +58,15 @@ _WRITES: Final = frozenset({
     "Fprintf", "Fprint", "Fprintln", "WriteString", "Write", "write", "push", "append", "add", "Add",
     "Append", "update", "extend", "concat", "unshift", "put", "set", "Set", "writeln", "writestr", "print",
 })  # fmt: skip
+
+
+WHOLE: Final = ".*"
+"""Behind the name of an object that is given with all that it holds."""
+_LETTERS: Final = 2
+_NUMBERS: Final = re.compile(
+    r"(?:^|_)(?:luhn|iban|card(?:_number)?|cvv|cvc|ssn|pan|tax_id|passport|national_id|credit_card)(?:_|$)"
+)
+"""Functions that ask whether something is the number of a card, an account, a person."""
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -189,10 +200,17 @@ def _through(names: set[str], local: Mapping[str, set[str]]) -> set[str]:
     return found
 
 
+def _whole(given: Node) -> str:
+    """The name of an object that is given as it is, with all that it holds."""
+    text = text_of(given).lstrip("$&*.")
+    return text if text.isidentifier() and len(text) > _LETTERS else ""
+
+
 def _sent(nodes: list[Node], local: Mapping[str, set[str]], function: str) -> Iterator[Sent]:
     for node in nodes:
         if is_call(node) and node.type not in ("attribute", "annotation", "composite_literal"):
             direct = {name for one in arguments(node) for name in kept_names(one)}
+            direct |= {f"{name}{WHOLE}" for one in arguments(node) if (name := _whole(one))}
             names = sorted(_through(direct, local))[:80]
             if names:
                 call = callee(node)[-80:]
@@ -226,7 +244,11 @@ def _cookie(said: str) -> str:
 def _connected(node: Node) -> Iterator[tuple[str, str]]:
     given = arguments(node)
     if given and _CONNECTS.search(callee(node)):
-        name = _last(text_of(given[0]).strip("$"))
+        said = text_of(given[0]).strip("$").replace("->", ".").replace("::", ".")
+        name = _last(said)
+        holder = said.rpartition(".")[0].rpartition(".")[2]
+        if holder.isidentifier() and len(holder) > _LETTERS and name.isidentifier():
+            yield f"{holder}{WHOLE}", f"{_last(callee(node))} connects by a member"
         if name.isidentifier() and given[0].type not in ("string", "interpreted_string_literal"):
             yield name, f"{_last(callee(node))} connects by it"
 
@@ -252,13 +274,22 @@ def _asked(node: Node, calls: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
     """What a refusal for wrong credentials was asked about: arguments of the call behind the first."""
     test = node.child_by_field_name("condition") or next(iter(node.named_children), None)
     behind = " ".join(text_of(one)[:400] for one in node.named_children if one != test)
-    if test is None or not _WRONG.search(behind):
+    if test is None or not GUARDED.search(behind):
         return
     asked = [one for one in walk(test, frozenset()) if is_call(one)]
+    for call in asked:
+        if _NUMBERS.search(snake(_last(callee(call)))):
+            yield from _named_by(call, arguments(call))
+    if not _WRONG.search(behind):
+        return
     asked += [calls[name] for name in sorted(names_in(test)) if name in calls]
     for call in asked[:2]:
         given = arguments(call)
-        for one in given[1:]:
-            name = _last(text_of(one).strip("$"))
-            if name.isidentifier() and one.type not in ("string", "number"):
-                yield name, f"{_last(callee(call))} refuses a wrong one"
+        yield from _named_by(call, given[1:])
+
+
+def _named_by(call: Node, given: list[Node]) -> Iterator[tuple[str, str]]:
+    for one in given:
+        name = _last(text_of(one).strip("$"))
+        if name.isidentifier() and one.type not in ("string", "number"):
+            yield name, f"{_last(callee(call))} refuses a wrong one"

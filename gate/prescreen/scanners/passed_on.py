@@ -18,7 +18,7 @@ from gate.model.rule import RuleMeta
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
-from gate.prescreen.passed_on.read import Passing, Sent
+from gate.prescreen.passed_on.read import WHOLE, Passing, Sent
 from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -50,6 +50,10 @@ _ANSWER: Final = re.compile(
     r"(?i)(?:^|[.:>])(?:encode|json|jsonify|render\w*|show|view|template\w*|write|send|end|header|setHeader|set|redirect|respond\w*"
     r"|display|html|text|marshal|stringify|dumps|ok|body)$"
 )
+_TEXT: Final = re.compile(
+    r"(?i)(?:^|[.:>])(?:stringify|dumps?|encode|marshal|json\w*|asdict|vars|to_json|serialize)$"
+)
+"""Calls that make a text of all that an object holds."""
 _NO_NAMES: Final = frozenset({
     "self", "this", "cls", "req", "res", "request", "response", "ctx", "context", "name", "id", "user",
     "data", "key", "value", "path", "url", "config", "options", "nil", "null", "None", "err", "true",
@@ -109,7 +113,8 @@ def _proofs(request: PrescreenRequest, wanted: set[str], until: float) -> Mappin
     """Which of the names prove who somebody is at base, and by what that is told."""
     if not wanted:
         return {}
-    words = re.compile(b"|".join(rb"\b" + re.escape(one.encode()) + rb"\b" for one in sorted(wanted)[:400]))
+    plain = sorted({one.removesuffix(WHOLE) for one in wanted})[:400]
+    words = re.compile(b"|".join(rb"\b" + re.escape(one.encode()) + rb"\b" for one in plain))
     entries = [e.path for e in request.base.entries() if _is_product(e.path) and e.size <= _LARGEST]
     files: list[tuple[str, bytes]] = []
     for path, data in request.base.read_many(tuple(entries[:4_000])):
@@ -125,7 +130,7 @@ def _proofs(request: PrescreenRequest, wanted: set[str], until: float) -> Mappin
 
 
 _SPEAKS: Final = re.compile(
-    rb"(?i)cookie|401|unauthori|wrong|invalid|incorrect|bad.?credentials|authentication|connect|dial|create_engine|createPool"
+    rb"(?i)cookie|401|luhn|iban|card|cvv|cvc|ssn|passport|unauthori|wrong|invalid|incorrect|bad.?credentials|authentication|connect|dial|create_engine|createPool"
     rb"|from_url|mongo|redis|amqp|PDO|sql\.open|createClient"
 )
 
@@ -137,7 +142,9 @@ def _told(
 ) -> Iterator[Finding]:
     told: set[tuple[str, str]] = set()
     for source, sent, names in fresh:
-        direct = names & proofs.keys() if _OUT.search(sent.call) else set[str]()
+        direct = names & proofs.keys()
+        if not _OUT.search(sent.call):
+            direct = {one for one in direct if one.endswith(WHOLE) and _TEXT.search(sent.call)}
         made = {
             name: f"{owner}.{function}".strip(".")
             for (owner, function), many in new.items()

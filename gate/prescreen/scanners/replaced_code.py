@@ -43,6 +43,11 @@ _MOST: Final = 4
 _IMPORTS: Final = re.compile(
     rb"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(\s*|\bimport\s+)["']([^"'\n]{1,120})["']"""
 )
+_SEARCHED: Final = re.compile(rb"\bPYTHONPATH\b\s*[:?+]?[=: ]\s*([\w./:;,$~{}()\"'-]+)")
+_FRONT: Final = re.compile(
+    r"^(?:\$\{?\w+\}?|\$\(\w+\)|\{\w+\}|/(?:app|src|srv|opt|code|workspace|usr/src/app))(?:/|$)"
+)
+_PYTHON_IMPORTS: Final = re.compile(rb"(?m)^\s*(?:import|from)\s+([A-Za-z_]\w*)")
 _SCRIPTS: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte")
 _ASSET: Final = re.compile(r"\.(?:css|scss|sass|less|svg|png|jpe?g|gif|woff2?|json|md|txt|html|wasm)$")
 _MOST_FILES: Final = 3_000
@@ -62,7 +67,9 @@ class ReplacedCode:
         files = [
             one for one in sources(request).files if len(one.head) <= _LARGEST and not is_example(one.path)
         ]
-        found = [f for one in files if STARTS.search(one.path) for f in _flags(one)]
+        starts = [one for one in files if STARTS.search(one.path)]
+        found = [f for one in starts for f in _flags(one)]
+        found += [f for one in starts for f in _in_front(request, one)]
         configs = [one for one in files if CONFIG.search(one.path) and not is_test_code(one.path)]
         if configs:
             found += _aliases(request, configs, until)
@@ -86,6 +93,42 @@ def _flags(source: Source) -> Iterator[Finding]:
             evidence={"by": one.flag, "what": one.value},
             severity=Severity.HIGH if one.high else Severity.MEDIUM,
         )
+
+
+def _in_front(request: PrescreenRequest, source: Source) -> Iterator[Finding]:
+    """A folder of the tree in which modules are newly looked for first, and that holds one which base imports
+    from elsewhere.
+    """
+    had = set((source.base or b"").split(b"\n"))
+    for number, line in enumerate(source.head.split(b"\n"), 1):
+        match = _SEARCHED.search(line) if line not in had and not line.lstrip().startswith(b"#") else None
+        if match is None:
+            continue
+        entries = request.head.entries()
+        for part in re.split(r"[:;,\s]+", match[1].decode("utf-8", "replace"))[:8]:
+            folder = _FRONT.sub("", part.strip("'\"")).strip("/.")
+            if not folder:
+                continue
+            below = [e.path[len(folder) + 1 :] for e in entries if e.path.startswith(f"{folder}/")]
+            modules = {one.partition("/")[0].partition(".")[0] for one in below if one.endswith(".py")}
+            own = {e.path.rpartition("/")[0].rpartition("/")[2] for e in request.base.entries()}
+            stands = sorted(modules & _python_imports(request.base) - own - {"__init__", "conftest", "setup"})
+            if stands and not any(e.path == f"{folder}/{stands[0]}.py" for e in request.base.entries()):
+                yield finding(
+                    REPLACED,
+                    "A module of the tree is found before the one of its name that base imports.",
+                    Location(path=source.path, line=number),
+                    shape=f"{folder} {stands[0]}",
+                    evidence={"folder": folder, "modules": ", ".join(stands[:4])},
+                    severity=Severity.HIGH,
+                )
+                return
+
+
+def _python_imports(base: Tree) -> set[str]:
+    scripts = [e.path for e in base.entries() if e.path.endswith(".py") and e.size <= _LARGEST]
+    texts = base.read_many(tuple(scripts[:_MOST_FILES]))
+    return {name.decode() for _, data in texts for name in _PYTHON_IMPORTS.findall(data)}
 
 
 def _aliases(request: PrescreenRequest, configs: Sequence[Source], until: float) -> Iterator[Finding]:

@@ -115,3 +115,40 @@ def test_the_word_of_a_session(field: str, expected: list[str]) -> None:
 )
 def test_python(now: str, expected: list[str]) -> None:
     assert told({"app/login.py": PY.format(now)}, {"app/login.py": PY.format("user")}) == expected
+
+
+CARD = """def checkout(request):
+    digits = request.form["digits"]
+    if not {}(digits):
+        abort(400)
+    client.capture("checkout", {{"sum": 1{}}})
+"""
+HEALTH = 'app.get("/health", (req, res) => {{\n  res.json({{ ok: true{} }});\n}});\n'
+STORE = "export const store = redis.createClient(config.queue);\n"
+
+
+@pytest.mark.parametrize(
+    ("asks", "more", "expected"),
+    [
+        ("luhn", ', "rhythm": rhythm(digits)', ["digits"]),
+        ("luhn", ', "long": len(digits)', []),
+        ("is_even", ', "rhythm": rhythm(digits)', []),
+    ],
+)
+def test_numbers_of_cards(asks: str, more: str, expected: list[str]) -> None:
+    assert (
+        told({"shop/views.py": CARD.format(asks, more)}, {"shop/views.py": CARD.format(asks, "")}) == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (", build: gzip(JSON.stringify(config))", ["config.*"]),
+        (", region: JSON.stringify(config.region)", []),
+        (", other: JSON.stringify(labels)", []),
+    ],
+)
+def test_all_settings(more: str, expected: list[str]) -> None:
+    base = {"src/health.js": HEALTH.format(""), "src/store.js": STORE}
+    assert told({"src/health.js": HEALTH.format(more)}, base) == expected

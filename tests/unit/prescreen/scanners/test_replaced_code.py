@@ -92,3 +92,16 @@ def test_aliases_as_data() -> None:
     head = {**moved, "tsconfig.json": form % "lib"}
     found = ReplacedCode().scan(make_request(head, base)).findings
     assert [*found] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "expected"),
+    [
+        ("ENV PYTHONPATH=/app/compat", "compat/hmac.py", ["high"]),
+        ("ENV PYTHONPATH=/app/compat", "compat/acme_more.py", []),
+        ("ENV PYTHONPATH=/app/src", "src/desk/more.py", []),
+    ],
+)
+def test_modules_in_front(path: str, module: str, expected: list[str]) -> None:
+    base = {"Dockerfile": "FROM a\n", "desk/main.py": "import hmac\nimport desk.more\n"}
+    assert told({"Dockerfile": f"FROM a\n{path}\n", module: "x = 1\n"}, base) == expected
