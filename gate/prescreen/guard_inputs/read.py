@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
-from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.guard_inputs.facts import Called, Facts, Function, Guard
+from gate.prescreen.guard_inputs.functions import by_function, name_of
 from gate.prescreen.guard_inputs.types import declared_in, embeds_in, owner_of, structural_in
 from gate.prescreen.guard_inputs.vocabulary import ASKS, EQUAL, GUARDED, ORDERED, VERIFIER
 from gate.prescreen.identities.tree_literals import grammar_of
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 5_000
 _MOST: Final = 400
-_MOST_NODES: Final = 200_000
 _NAME: Final = re.compile(r"(?:\w*identifier|variable_name|name|constant|instance_variable|word)")
 _BRANCH: Final = re.compile(r"(?:if|unless|elif|elsif|guard)(?:_\w+)?")
 _RETURN: Final = re.compile(r"return(?:_\w+)?|jump_expression|expression_body|arrow_expression_clause")
@@ -36,16 +35,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Facts:
     if not grammar:
         return Facts([], [], [], [], [])
     root = parse(without_long_lines(data, _LONGEST), grammar)
-    nodes: dict[int, list[Node]] = {}
-    tops: dict[int, Node] = {}
-    for count, node in enumerate(walk(root, frozenset())):
-        if count > _MOST_NODES:
-            break
-        if node.is_named:
-            around = _named_around(node)
-            tops.setdefault(around.id, around)
-            nodes.setdefault(around.id, []).append(node)
-    functions = [_function(tops[key], many) for key, many in nodes.items()]
+    functions = [_function(node, nodes) for node, nodes in by_function(root)]
     return Facts(
         functions[:_MOST],
         [*declared_in(root)][: _MOST * 4],
@@ -53,25 +43,6 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Facts:
         [*structural_in(root)][:_MOST],
         [*_wrapped(root)][:_MOST],
     )
-
-
-def _named_around(node: Node) -> Node:
-    """The function with a name around a node: what a callback does belongs to it."""
-    at = function_around(node)
-    while at.parent is not None and not name_of(at):
-        at = function_around(at)
-    return at
-
-
-def name_of(function: Node) -> str:
-    """A function's name, or that of what it is assigned to."""
-    named = function.child_by_field_name("name")
-    if named is None and _ARROW.fullmatch(function.type) is None:
-        named = next((n for n in function.named_children if n.type == "simple_identifier"), None)
-        named = named or next((n for n in function.children if n.type == "operator"), None)
-    if named is None and function.parent is not None and function.parent.type == "variable_declarator":
-        named = function.parent.child_by_field_name("name")
-    return text_of(named) if function.parent is not None else ""
 
 
 def names_in(node: Node) -> set[str]:

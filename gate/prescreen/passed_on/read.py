@@ -14,8 +14,8 @@ import msgspec
 
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import parse, walk, without_long_lines
-from gate.prescreen.dispatch.names import function_around
-from gate.prescreen.guard_inputs.read import name_of, names_in
+from gate.prescreen.guard_inputs.functions import by_function, name_of
+from gate.prescreen.guard_inputs.read import names_in
 from gate.prescreen.guard_inputs.types import owner_of
 from gate.prescreen.guard_inputs.vocabulary import GUARDED
 from gate.prescreen.identities.tree_literals import grammar_of
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LONGEST: Final = 5_000
-_MOST_NODES: Final = 150_000
 _MOST: Final = 300
 _SHORT: Final = 2_000
 _COOKIE: Final = re.compile(
@@ -104,17 +103,10 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Passing:
     if not grammar:
         return Passing({}, [], [])
     root = parse(without_long_lines(data, _LONGEST), grammar)
-    groups: dict[int, tuple[Node, list[Node]]] = {}
-    for count, node in enumerate(walk(root, frozenset())):
-        if count > _MOST_NODES:
-            break
-        if node.is_named:
-            around = _named(node)
-            groups.setdefault(around.id, (around, []))[1].append(node)
     proofs: dict[str, str] = {}
     sent: list[Sent] = []
     made: list[Made] = []
-    for function, nodes in groups.values():
+    for function, nodes in by_function(root):
         local = dict(_local(nodes))
         proofs |= dict(_proofs(nodes, root))
         name = name_of(function)
@@ -125,13 +117,6 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Passing:
                 Made(owner_of(function), name, sorted(_through(returned, local))[:80], line_of(function))
             )
     return Passing(proofs, sent[:_MOST], made[:_MOST])
-
-
-def _named(node: Node) -> Node:
-    at = function_around(node)
-    while at.parent is not None and not name_of(at):
-        at = function_around(at)
-    return at
 
 
 def kept_names(node: Node) -> set[str]:
