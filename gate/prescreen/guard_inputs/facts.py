@@ -34,6 +34,7 @@ class Function(msgspec.Struct, frozen=True):
     calls: list[Called]
     body: str
     marks: str
+    defaults: dict[str, str]
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -52,5 +53,7 @@ class Facts(msgspec.Struct, frozen=True):
     declared: list[Declared]
     embeds: list[tuple[str, str]]
     structural: list[str]
+    imports: list[tuple[str, str, int]]
+    """Names with the module that they come from."""
     wrapped: list[tuple[str, str, int, str]]
     """Verifiers that are handed to a function: its name, theirs, the line, the whole call."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from gate.languages.naming import snake
 from gate.prescreen.guard_inputs.facts import Facts, Function, Guard
 from gate.prescreen.guard_inputs.vocabulary import EQUAL, ORDERED
 from gate.prescreen.guard_inputs.weaker import Weaker
@@ -34,6 +35,7 @@ def first_names(change: Weaker, tree: Mapping[str, Facts]) -> set[str]:
     word = re.compile(rf"\b{re.escape(change.name)}\b")
     found = {one.name for facts in tree.values() for one in facts.declared if word.search(one.type)}
     found |= {one.name for facts in tree.values() for one in facts.functions if word.search(one.gives)}
+    found.add(snake(change.name))
     return found - {"other", "that", "self", "o", "obj", "this", ""}
 
 
@@ -41,11 +43,15 @@ def reached(change: Weaker, tree: Mapping[str, Facts], own: str) -> Iterator[Rea
     """Guards that read what changed. ``own``: the changed file, whose common names are followed, too."""
     names = first_names(change, tree)
     places: set[tuple[str, str]] = set()
+    near = {own}
+    if change.kind == "equality":  # a file that says the type of a name means it, however common that is
+        word = re.compile(rf"\b{re.escape(change.name)}\b")
+        near |= {path for path, facts in tree.items() if any(word.search(one.type) for one in facts.declared)}
     for _ in range(_STEPS):
         seen = len(names) + len(places)
         for path, facts in tree.items():
             for function in facts.functions:
-                here = _names_here(function, names, places, near=path == own)
+                here = _names_here(function, names, places, near=path in near)
                 if here & set(function.returns) and change.kind != "equality":
                     names |= {function.name} - _COMMON - {""}
                 places |= _handed(function, here)
@@ -53,7 +59,7 @@ def reached(change: Weaker, tree: Mapping[str, Facts], own: str) -> Iterator[Rea
             break
     for path, facts in tree.items():
         for function in facts.functions:
-            here = _names_here(function, names, places, near=path == own)
+            here = _names_here(function, names, places, near=path in near)
             for guard in function.guards if here else ():
                 if here & set(guard.names) and _fits(change.needs, guard.text):
                     yield Reached(path, guard)

@@ -33,7 +33,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Facts:
     del options
     grammar = "tree_sitter_python" if path.endswith((".py", ".pyw")) else grammar_of(path)
     if not grammar:
-        return Facts([], [], [], [], [])
+        return Facts([], [], [], [], [], [])
     root = parse(without_long_lines(data, _LONGEST), grammar)
     functions = [_function(node, nodes) for node, nodes in by_function(root)]
     return Facts(
@@ -41,6 +41,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Facts:
         [*declared_in(root)][: _MOST * 4],
         [*embeds_in(root)][:_MOST],
         [*structural_in(root)][:_MOST],
+        [*_imports(root)][:_MOST],
         [*_wrapped(root)][:_MOST],
     )
 
@@ -84,6 +85,7 @@ def _function(node: Node, nodes: list[Node]) -> Function:
         calls=[*_calls(nodes, local)][:200],
         body=whole[max(0, start) :].decode("utf-8", "replace"),
         marks=above.partition("def ")[0],
+        defaults=dict(_defaults(node)),
     )
 
 
@@ -106,6 +108,25 @@ def _parameters(node: Node) -> list[str]:
         texts = [text_of(n) for n in inner] or [*re.findall(r"\$?[A-Za-z_]\w*", text_of(one))[:1]]
         found += [text.lstrip("$&*@") for text in texts if text not in ("self", "cls", "this")]
     return found
+
+
+def _defaults(node: Node) -> Iterator[tuple[str, str]]:
+    """Parameters with what they are where nobody gives them."""
+    given = node.child_by_field_name("parameters")
+    for one in given.named_children if given is not None else ():
+        value = one.child_by_field_name("value") or one.child_by_field_name("right")
+        words = re.findall(r"[A-Za-z_]\w*", text_of(one))
+        if value is not None and words:
+            yield words[0], text_of(value)[:60]
+
+
+def _imports(root: Node) -> Iterator[tuple[str, str, int]]:
+    for node in root.named_children:
+        module = node.child_by_field_name("source") or node.child_by_field_name("module_name")
+        if module is not None and node.type in ("import_statement", "import_from_statement"):
+            said = text_of(module).strip("'\"`")
+            for name in sorted(names_in(node) - names_in(module)):
+                yield name, said, line_of(node)
 
 
 def _through(names: set[str], local: Mapping[str, set[str]]) -> set[str]:

@@ -21,9 +21,11 @@ _FIELDS: Final = re.compile(
     r"field_declaration|formal_parameter|public_field_definition|property_signature|required_parameter|parameter"
     r"|optional_parameter|typed_parameter|property_declaration|simple_parameter|property_promotion_parameter"
     r"|class_parameter|variable_declaration|local_variable_declaration|var_spec|const_spec|parameter_declaration"
-    r"|assignment|typed_default_parameter"
+    r"|assignment|typed_default_parameter|variable_declarator"
 )
 _MODIFIERS: Final = re.compile(r"\b(?:data class|case class|@dataclass|@attr|NamedTuple|frozen|record)\b")
+LEFT_OUT: Final = "compare=False"
+"""Of a field of a data class that says nothing about which two are equal."""
 _RECORDS: Final = ("record_declaration", "record_struct_declaration")
 
 
@@ -55,12 +57,17 @@ def declared_in(root: Node) -> Iterator[Declared]:
         kind = node.child_by_field_name("type")
         if kind is None:
             kind = next((n for n in node.named_children if n.type in ("user_type", "nullable_type")), None)
+        if kind is None and node.type == "variable_declarator":
+            made = node.child_by_field_name("value")
+            kind = made if made is not None and made.type == "new_expression" else None
         if kind is None and node.type == "assignment" and (right := node.child_by_field_name("right")):
             kind = right if right.type == "call" and right.end_byte - right.start_byte < 100 else None
         if kind is None:
             continue
         for name in _names(node, kind):
-            yield Declared(owner_of(node), name.lstrip("$"), text_of(kind).lstrip(": ")[:120], line_of(node))
+            said = text_of(kind).lstrip(": ")[:120]
+            said += f" {LEFT_OUT}" if LEFT_OUT in text_of(node)[:200] else ""
+            yield Declared(owner_of(node), name.lstrip("$"), said, line_of(node))
 
 
 def _names(node: Node, kind: Node) -> list[str]:

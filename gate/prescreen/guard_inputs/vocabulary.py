@@ -36,13 +36,15 @@ IDENTITY: Final = re.compile(
 )
 """Methods by which guards tell who somebody is and what they may."""
 WIDTHS: Final = {
-    8: re.compile(r"\b(?:u?int8(?:_t)?|[iu]8|s?byte|Byte|UByte|tinyint|tiny_integer|TINYINT)\b"),
+    8: re.compile(
+        r"\b(?:u?int8(?:_t)?|[iu]8|s?byte|Byte|UByte|tinyint|tiny_integer|TINYINT|U?[iI]nt8(?:Clamped)?Array)\b"
+    ),
     16: re.compile(
-        r"\b(?:u?int16(?:_t)?|[iu]16|u?short|U?Short|U?Int16|smallint|SMALLINT|SmallInteger|\w*SmallIntegerField)\b"
+        r"\b(?:u?int16(?:_t)?|[iu]16|u?short|U?Short|U?Int16|smallint|SMALLINT|U?[iI]nt16Array|SmallInteger|\w*SmallIntegerField)\b"
     ),
     64: re.compile(
         r"\b(?:u?int(?:32|64)?(?:_t)?|[iu](?:32|64|size)|usize|u?long|U?Long|U?Int(?:32|64)?|Integer|BigInteger\w*|integer"
-        r"|bigint|number|decimal|Decimal\w*|BigDecimal|\w*IntegerField)\b"
+        r"|bigint|number|decimal|Decimal\w*|BigDecimal|Map|Array|Float64Array|U?[iI]nt32Array|\w*IntegerField)\b"
     ),
 }
 """Bits that numbers of a type have; 64 stands for all that no counter gets past."""
@@ -106,3 +108,12 @@ SHARES: Final = re.compile(r"(?i)\b\w*(?:percent|discount|rebate|reduction|coupo
 ENDS: Final = re.compile(
     r"\b(?:min|max|Min|Max|clamp|Clamp|coerceAtMost|coerceIn|coerceAtLeast|LEAST|GREATEST|clip|cap|bound\w*)\b"
 )
+
+STRICT: Final = re.compile(
+    r"(?i)(?:^|_)(?:strict|verify|check|required?|secure|signed|auth\w*|validate|enforce|raises?|must|ssl|tls|safe|limit(?:ed)?)(?:_|$)"
+)
+"""Parameters that make a function refuse more."""
+LOOSE: Final = re.compile(
+    r"(?i)(?:^|_)(?:allow\w*|skip\w*|insecure|anonymous|trust(?:ed)?|unsafe|bypass|ignore\w*|lenient|optional|permissive)(?:_|$)"
+)
+"""Parameters that make it refuse less."""

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from gate.languages.naming import snake
 from gate.prescreen.guard_inputs.facts import Declared, Facts, Function
+from gate.prescreen.guard_inputs.types import LEFT_OUT
 from gate.prescreen.guard_inputs.vocabulary import (
     ENDS,
     EQUALITY,
@@ -17,11 +18,13 @@ from gate.prescreen.guard_inputs.vocabulary import (
     IDENTITY,
     INEXACT,
     KEEPS,
+    LOOSE,
     MODULO,
     REPEATS,
     SANITISES,
     SCALED,
     SHARES,
+    STRICT,
     STRIPS,
     SUMS,
     UNITS,
@@ -35,6 +38,7 @@ _KEPT: Final = re.compile(
     r"\b(?:\w*(?:cache|memo|seen|known|until|kept|remembered|store|answers|results)\w*)\s*(?:\.get|\.has|\[|\.fetch"
     r"|\.Load|\.containsKey|\.TryGetValue)|\bnew (?:Map|WeakMap)\b|\bsync\.Map\b"
 )
+_MEMBER: Final = re.compile(r"(?:\.|->|@)([A-Za-z_]\w*)(?!\w*\s*\()")
 _TAKES_OFF: Final = re.compile(r"-\s*\w|-=|\bsub(?:tract)?\b|\bminus\b")
 
 
@@ -53,7 +57,7 @@ class Weaker(NamedTuple):
 
 def weaker(base: Facts | None, head: Facts) -> Iterator[Weaker]:
     """Changes of one file. ``base`` None: a new file."""
-    old = base or Facts([], [], [], [], [])
+    old = base or Facts([], [], [], [], [], [])
     before = {(one.owner, one.name): one for one in old.functions if one.name}
     yield from _narrower(old.declared, head.declared, before, head.functions)
     for one in head.functions:
@@ -63,7 +67,10 @@ def weaker(base: Facts | None, head: Facts) -> Iterator[Weaker]:
         if one.name and (was is None or was.body != one.body):
             yield from _stripped(was, one)
         yield from _decorated(was, one)
+        if was is not None:
+            yield from _given_up(was, one)
     yield from _equality(old, head, before)
+    yield from _left_out(old, head)
     yield from _wrapped(old, head)
 
 
@@ -183,8 +190,7 @@ def _equality(old: Facts, head: Facts, before: Mapping[tuple[str, str], Function
         read = own & set(_WORD.findall(whole))
         folds = set(FOLDS.findall(_code(whole)))
         if was is not None:
-            had = own & set(_WORD.findall(was.body))
-            lost = had - read
+            lost = set(_MEMBER.findall(was.body)) - set(_MEMBER.findall(whole)) - {one.name}
             more = folds - set(FOLDS.findall(_code(was.body)))
         else:
             lost = own - read if one.owner in old.structural and read else set()
@@ -195,6 +201,35 @@ def _equality(old: Facts, head: Facts, before: Mapping[tuple[str, str], Function
             )
             message = f"Two of `{one.owner}` are equal {less}, where all of them was compared."
             yield Weaker("equality", one.owner, one.owner, one.line, "equal", message)
+
+
+def _left_out(old: Facts, head: Facts) -> Iterator[Weaker]:
+    had = {(one.owner, one.name): one.type for one in old.declared}
+    for one in head.declared:
+        was = had.get((one.owner, one.name))
+        if was is not None and LEFT_OUT in one.type and LEFT_OUT not in was:
+            message = f"Two of `{one.owner}` are equal without {one.name}, where all of them was compared."
+            yield Weaker("equality", one.owner, one.owner, one.line, "equal", message)
+
+
+def _given_up(was: Function, one: Function) -> Iterator[Weaker]:
+    """What is true of a call that says nothing of it: less strict, or more is let through."""
+    for name, value in one.defaults.items():
+        before, now = was.defaults.get(name, "").lower(), value.lower()
+        strict = STRICT.search(snake(name)) and (before, now) in (("true", "false"), ("true", "none"))
+        if strict or (LOOSE.search(snake(name)) and (before, now) == ("false", "true")):
+            message = f"`{one.name}` has `{name}={value}` where a call says nothing; it was {before}."
+            yield Weaker("default", one.owner, one.name, one.line, "any", message, direct=True)
+
+
+def elsewhere(old: Facts | None, head: Facts) -> Iterator[tuple[Weaker, str]]:
+    """Verifiers that come from another module than before, with the module that they came from."""
+    had = {name: module for name, module, _ in (old.imports if old is not None else ())}
+    for name, module, line in head.imports:
+        was = had.get(name)
+        if was is not None and was != module and VERIFIER.search(snake(name)):
+            message = f"`{name}` comes from `{module}` instead of `{was}`, which is still there."
+            yield Weaker("import", "", name, line, "any", message, direct=True), was
 
 
 def _with_helpers(one: Function, bodies: Mapping[tuple[str, str], str]) -> str:

@@ -19,7 +19,7 @@ from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.guard_inputs.facts import Facts
 from gate.prescreen.guard_inputs.reach import Reached, first_names, reached
-from gate.prescreen.guard_inputs.weaker import Weaker, shadows, weaker
+from gate.prescreen.guard_inputs.weaker import Weaker, elsewhere, shadows, weaker
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
 from gate.prescreen.outcome import ended
@@ -69,6 +69,8 @@ class GuardInputs:
         tree = _Tree(request, until)
         for one in both:
             changes[one.path] += _shadowing(base.get(one.path), head[one.path], head, tree)
+            for change, was in elsewhere(base.get(one.path), head[one.path]):
+                changes[one.path] += [change] if _is_there(request, was, change.name, tree) else []
         found = [f for one in both for f in _told(one, changes[one.path], head, tree)]
         return ended(self.name, found, unread)
 
@@ -76,6 +78,17 @@ class GuardInputs:
 def _is_product(path: str) -> bool:
     known = path.endswith((".py", ".pyw")) or bool(grammar_of(path))
     return known and not path.endswith(".sh") and not (is_no_product(path) or is_example(path))
+
+
+def _is_there(request: PrescreenRequest, module: str, name: str, tree: _Tree) -> bool:
+    """Does head still have the module of the tree that a name came from, with that name, as base had it?"""
+    stem = module.replace(".", "/").strip("/").rpartition("/")[2] if "/" not in module else ""
+    stem = stem or module.rpartition("/")[2].partition(".")[0]
+    changed = {one.path for one in request.change.files}
+    word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+    files = (path for path in tree.texts() if path not in changed)
+    same = (path for path in files if path.rpartition("/")[2].partition(".")[0] == stem)
+    return any(word.search(tree.texts()[path]) for path in same)
 
 
 class _Tree:

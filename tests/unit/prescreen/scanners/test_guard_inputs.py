@@ -227,3 +227,72 @@ def test_a_sanitiser_of_one_pass(now: str, expected: list[str]) -> None:
 def test_shares_that_have_no_end(now: str, expected: list[str]) -> None:
     base = {"shop/pricing.py": PRICE.format("percent = promotions[code].percent")}
     assert told({"shop/pricing.py": PRICE.format(now)}, base) == expected
+
+
+PY_OWNER = """class Owner:
+    def __init__(self, name, realm):
+        self.name = name
+        self.realm = realm
+
+    def __eq__(self, other):
+        return {}
+"""
+PY_READ = """def read(doc, user):
+    owner: Owner = doc.owner
+    if owner != user.owner:
+        raise PermissionError(doc)
+    return doc
+"""
+BOTH = "(self.name, self.realm) == (other.name, other.realm)"
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("self.name == other.name", ["equality"]),
+        ("self.name.lower() == other.name.lower() and self.realm == other.realm", ["equality"]),
+        ("self.name == other.name and self.realm == other.realm", []),
+    ],
+)
+def test_equality_in_python(now: str, expected: list[str]) -> None:
+    base = {"app/owner.py": PY_OWNER.format(BOTH), "app/read.py": PY_READ}
+    assert told({"app/owner.py": PY_OWNER.format(now)}, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"), [("field(compare=False)", ["equality"]), ("field(repr=False)", [])]
+)
+def test_a_field_that_no_longer_counts(field: str, expected: list[str]) -> None:
+    form = "@dataclass(frozen=True)\nclass Owner:\n    name: str\n    realm: str = {}\n"
+    base = {"app/owner.py": form.format("''"), "app/read.py": PY_READ}
+    assert told({"app/owner.py": form.format(field)}, base) == expected
+
+
+@pytest.mark.parametrize(
+    ("parameter", "expected"), [("strict=False", ["default"]), ("strict=True", []), ("shown=False", [])]
+)
+def test_a_default_that_refuses_less(parameter: str, expected: list[str]) -> None:
+    form = "def verify(token, {}):\n    return signed(token)\n"
+    was = parameter.replace("False", "True")
+    assert told({"app/a.py": form.format(parameter)}, {"app/a.py": form.format(was)}) == expected
+
+
+@pytest.mark.parametrize(("keeps", "expected"), [(True, ["import"]), (False, [])])
+def test_a_verifier_of_another_module(keeps: bool, expected: list[str]) -> None:
+    form = 'import {{ verify }} from "./{}/verify";\nexport const go = (r) => verify(r);\n'
+    verify = "export const verify = (r) => sign(r) === r.s;\n"
+    base = {"src/a.ts": form.format("auth"), "src/auth/verify.ts": verify}
+    head = {"src/a.ts": form.format("lite"), "src/lite/verify.ts": "export const verify = (r) => true;\n"}
+    if keeps:
+        assert told(head, base) == expected
+    else:
+        found = GuardInputs().scan(make_request(head, base)).findings
+        assert [one for one in found if one.rule_id == "guard.input-changed"] == []
+
+
+def test_counters_in_a_narrow_array() -> None:
+    form = "export const tries = new {};\nexport function add(n) {{\n  tries[n]++;\n}}\n"
+    guard = "export function go(n) {\n  if (tries[n] >= 5) {\n    throw new Error('locked');\n  }\n}\n"
+    base = {"src/c.js": form.format("Array(4096)"), "src/g.js": guard}
+    assert told({"src/c.js": form.format("Uint8Array(4096)")}, base) == ["narrower"]
+    assert told({"src/c.js": form.format("Float64Array(4096)")}, base) == []
