@@ -25,7 +25,7 @@ from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
 REPLACED: Final = rule.meta(
-    "build.code-replaced",
+    "supply.code-replaced",
     "Other code is put in the place of what one reads",
     severity="medium",
     confidence="medium",
