@@ -13,12 +13,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.languages.limited_child import Reader
+from gate.languages.naming import snake
 from gate.languages.path_roles import is_example, is_no_product
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.guard_inputs.facts import Facts
 from gate.prescreen.guard_inputs.reach import Reached, first_names, reached
+from gate.prescreen.guard_inputs.vocabulary import IDENTITY
 from gate.prescreen.guard_inputs.weaker import Weaker, elsewhere, shadows, weaker
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
@@ -44,7 +46,7 @@ CHANGED: Final = rule.meta(
 RULES: Final[tuple[RuleMeta, ...]] = (CHANGED,)
 _READER: Final = Reader("gate.prescreen.guard_inputs.read:read", Facts, parses=True, pure=True)
 _LARGEST: Final = 1 << 19
-_MOST_FILES: Final = 120
+_MOST_FILES: Final = 300
 _MOST_TREE: Final = 60
 _MOST_BYTES: Final = 24 << 20
 _MOST: Final = 4
@@ -133,7 +135,8 @@ def _kin(path: str) -> str:
 
 def _shadowing(old: Facts | None, new: Facts, head: Mapping[str, Facts], tree: _Tree) -> Iterator[Weaker]:
     had = {(one.owner, one.name) for one in (old.functions if old else ())}
-    fresh = {one.owner for one in new.functions if one.owner and (one.owner, one.name) not in had}
+    added = (one for one in new.functions if one.owner and (one.owner, one.name) not in had)
+    fresh = {one.owner for one in added if IDENTITY.match(snake(one.name))}
     if not fresh:
         return
     suffix = next(path for path, facts in head.items() if facts is new)

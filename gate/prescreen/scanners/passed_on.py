@@ -38,7 +38,7 @@ PASSED: Final = rule.meta(
 RULES: Final[tuple[RuleMeta, ...]] = (PASSED,)
 _READER: Final = Reader("gate.prescreen.passed_on.read:read", Passing, parses=True, pure=True)
 _LARGEST: Final = 1 << 19
-_MOST_FILES: Final = 120
+_MOST_FILES: Final = 300
 _MOST_TREE: Final = 60
 _MOST: Final = 3
 _OUT: Final = re.compile(
