@@ -13,6 +13,7 @@ import ast
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
+from gate.prescreen.python_ast.class_bases import bases_of
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
@@ -58,18 +59,54 @@ def check(module: Module) -> Iterator[Hit]:
             )
         else:
             yield Hit(node=call, message=f"{name} runs code that the data brings along.")
-    for call, _ in module.calls("yaml.load", "yaml.load_all"):
-        loader = module.arg(call, 1, "Loader")
-        names = module.names_of(loader) or _settings_named(module, loader)
-        if loader is None or any(n.rpartition(".")[2] in _UNSAFE_LOADERS for n in names):
-            network = flow.kinds(module.arg(call, 0, "stream")) & REMOTE
-            level = Severity.HIGH if network else None
-            yield Hit(node=call, message="yaml.load makes any object the text asks for.", severity=level)
+    yield from _yaml(module, flow)
 
 
 _UNSAFE_LOADERS = frozenset(
     {"Loader", "UnsafeLoader", "FullLoader", "CLoader", "CUnsafeLoader", "CFullLoader"}
 )
+
+
+def _yaml(module: Module, flow: Flow) -> Iterator[Hit]:
+    """``yaml.load`` without a loader or with one that makes any object; one that the project made of such a
+    loader does the same, and nobody sees it where it is used.
+    """
+    for call, _ in module.calls("yaml.load", "yaml.load_all"):
+        loader = module.arg(call, 1, "Loader")
+        own = _own_loader(module, loader)
+        names = module.names_of(loader) or _settings_named(module, loader)
+        if own or loader is None or any(_makes_anything(name) for name in names):
+            network = flow.kinds(module.arg(call, 0, "stream")) & REMOTE
+            message = "yaml.load makes any object the text asks for."
+            message = f"{message} Its loader is made of {own}." if own else message
+            fixed = flow.text_of(module.arg(call, 0, "stream")) is not None
+            yield Hit(
+                node=call, message=message, severity=Severity.HIGH if network or (own and not fixed) else None
+            )
+    for call in module.methods("get_single_data", "get_data"):
+        made = call.func.value if isinstance(call.func, ast.Attribute) else None
+        values = [made] if isinstance(made, ast.Call) else []
+        if isinstance(made, ast.Name):
+            values = [b.value for b in module.bindings_of(made) if isinstance(b.value, ast.Call)]
+        for value in values:
+            own = _own_loader(module, value.func)
+            if own:
+                message = f"This loader makes any object the text asks for: it is made of {own}."
+                yield Hit(node=call, message=message, severity=Severity.HIGH)
+                break
+
+
+def _own_loader(module: Module, loader: ast.expr | None) -> str:
+    """The unsafe loader of the library that a class of the tree is made from; empty where there is none."""
+    found = bases_of(module, loader)
+    return next((name for name, own in found if own and _makes_anything(name)), "")
+
+
+def _makes_anything(name: str) -> bool:
+    stem, _, last = name.rpartition(".")
+    return last in _UNSAFE_LOADERS and (
+        stem in ("yaml", "yaml.loader", "yaml.cyaml", "ruamel.yaml") or not stem
+    )
 
 
 def _unsafe(module: Module, call: ast.Call, name: str) -> bool:
