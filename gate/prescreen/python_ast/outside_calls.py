@@ -39,7 +39,7 @@ _SECONDS: Final = 20.0
 SINK_WORDS: Final = (
     b"open(", b"requests.", b"httpx.", b"urlopen", b"send_file", b"FileResponse", b"Markup(", b"mark_safe",
     b"read_text(", b"read_bytes(", b"write_text(", b"write_bytes(", b".fetch(", b".open(", b".iterdir(",
-    b"fromstring(", b"remove(", b"unlink(", b"rmtree(", b"import_module(",
+    b"setattr(", b"fromstring(", b"remove(", b"unlink(", b"rmtree(", b"import_module(",
 )  # fmt: skip
 """Calls that are a weakness only with what an outsider decides: nothing is found without a caller."""
 _MARKS: Final = (

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.built_text import built_from
+from gate.prescreen.python_ast.class_bases import bases_of
 from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.held_checks import kept_by, verdicts
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import REQUEST
@@ -20,7 +22,6 @@ from gate.prescreen.python_ast.sources import REQUEST
 _LOADERS = frozenset(
     {
         "load",
-        "loads",
         "validate",
         "parse_obj",
         "model_validate",
@@ -45,18 +46,51 @@ _LOADERS = frozenset(
 def check(module: Module) -> Iterator[Hit]:
     """Attributes set by a name from a request; its whole table given as keyword arguments to a class."""
     flow = Flow(module, frozenset(f".{name}" for name in _LOADERS))
-    for call, _ in module.calls("setattr"):
+    for call, _ in module.calls("setattr", "object.__setattr__"):
         name = call.args[1] if len(call.args) == 3 else None
         chosen = name is not None and REQUEST in _kinds(module, flow, name)
-        if name is not None and chosen and not _tested(module, flow, call, name):
-            yield Hit(node=call, message="A request names the attribute that is set.")
+        if name is not None and chosen and not _allowed(module, flow, call, name):
+            level = Severity.HIGH if _is_kept(module, call) else None
+            yield Hit(node=call, message="A request names the attribute that is set.", severity=level)
     yield from _columns(module)
+    yield from _namespaces(module, flow)
     for call in module.all(ast.Call):
-        if not _makes_record(call):
+        if not _makes_record(call) or _is_schema(module, call):
             continue
         for keyword in call.keywords:
-            if keyword.arg is None and _whole(flow, keyword.value):
+            if keyword.arg is None and _whole(module, flow, keyword.value):
                 yield Hit(node=call, message="Every field of a request goes into a new record.")
+
+
+def _namespaces(module: Module, flow: Flow) -> Iterator[Hit]:
+    """``user.__dict__.update(body)``, ``vars(user).update(body)``."""
+    for call in module.methods("update"):
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        inner = isinstance(owner, ast.Attribute) and owner.attr == "__dict__"
+        inner = inner or (isinstance(owner, ast.Call) and module.names_of(owner.func) == ("vars",))
+        for given in (*call.args, *(k.value for k in call.keywords if k.arg is None)) if inner else ():
+            if _whole(module, flow, given):
+                level = Severity.HIGH if _is_kept(module, call) else None
+                yield Hit(node=call, message="A request names the attributes that are set.", severity=level)
+                break
+
+
+_KEEPS = frozenset({"save", "asave", "commit", "flush", "add", "put", "merge", "save_changes", "bulk_update"})
+
+
+def _is_kept(module: Module, call: ast.Call) -> bool:
+    """The function around saves a record."""
+    function = module.function_of(call)
+    return function is not None and any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPS
+        for node in module.within(function)
+    )
+
+
+def _is_schema(module: Module, call: ast.Call) -> bool:
+    """A class that looks at what it is given: a form, a schema."""
+    names = [name.rpartition(".")[2] for name, _ in bases_of(module, call.func)]
+    return any(name in ("BaseModel", "Schema", "Form", "ModelForm", "Serializer") for name in names)
 
 
 def _columns(module: Module) -> Iterator[Hit]:
@@ -110,23 +144,20 @@ def _kinds(module: Module, flow: Flow, name: ast.expr) -> frozenset[str]:
     return kinds
 
 
-def _tested(module: Module, flow: Flow, call: ast.Call, name: ast.expr) -> bool:
-    """``if key in ALLOWED`` around or before it."""
-    if not isinstance(name, ast.Name):
-        return flow.tested(call, name)
-    function = module.function_of(call)
-    return any(
-        isinstance(node, ast.Name) and node.id == name.id and not _asks_if_there(module, node)
-        for test in module.all(ast.If, ast.Assert)
-        if module.function_of(test) is function
-        for node in module.within(test.test)
-    )
-
-
-def _asks_if_there(module: Module, name: ast.Name) -> bool:
-    """``hasattr(user, key)``: every attribute of the record is there, also those that nobody should set."""
-    around = module.parents.get(name)
-    return isinstance(around, ast.Call) and module.names_of(around.func) in (("hasattr",), ("isinstance",))
+def _allowed(module: Module, flow: Flow, call: ast.Call, name: ast.expr) -> bool:
+    """Only names that somebody wrote down get there. A deny list forgets some, and every attribute of a
+    record is there (``hasattr``), also those that nobody should set.
+    """
+    names = {name.id} if isinstance(name, ast.Name) else set[str]()
+    loops = [up for up in module.above(call) if isinstance(up, ast.For)]
+    nodes = list(flow.trace(name).nodes)
+    for loop in loops:
+        if any(isinstance(n, ast.Name) and n.id in names for n in module.within(loop.target)):
+            nodes += flow.trace(loop.iter).nodes
+            names |= {n.id for n in module.within(loop.iter) if isinstance(n, ast.Name)}
+    names |= flow.trace(name).names
+    made = [v for node in nodes if isinstance(node, ast.expr) for v in kept_by(module, node, frozenset())]
+    return any(said != "deny" for said in (*made, *verdicts(module, call, names)))
 
 
 def _makes_record(call: ast.Call) -> bool:
@@ -140,7 +171,17 @@ def _makes_record(call: ast.Call) -> bool:
     )
 
 
-def _whole(flow: Flow, value: ast.expr) -> bool:
+def _whole(module: Module, flow: Flow, value: ast.expr) -> bool:
     """The request's own table, not one that was put together from named parts of it."""
     trace = flow.trace(value)
-    return REQUEST in trace.kinds and not any(isinstance(n, ast.Dict | ast.DictComp) for n in trace.nodes)
+    if REQUEST not in trace.kinds:
+        return False
+    for node in trace.nodes:
+        if isinstance(node, ast.DictComp):
+            said = list(kept_by(module, node, frozenset()))
+            from_request = any(REQUEST in flow.kinds(one.iter) for one in node.generators)
+            if not from_request or any(one != "deny" for one in said):
+                return False
+        elif isinstance(node, ast.Dict) and not any(key is None for key in node.keys):
+            return False
+    return True

@@ -5,7 +5,7 @@ from models import User, db
 
 def update(user):
     for key, value in request.json.items():
-        setattr(user, key, value)  # HIT[medium]
+        setattr(user, key, value)  # HIT[high]
     db.session.commit()
 
 

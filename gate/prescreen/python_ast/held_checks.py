@@ -1,0 +1,230 @@
+"""What the conditions around a use say of a text: it is one of some (an allow list), or none of some (a deny
+list, which lets through whatever nobody thought of). Judged by what a check does, never by its name.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import Final, Literal
+
+from gate.prescreen.python_ast.call_sites import called_function
+from gate.prescreen.python_ast.guards import guards
+from gate.prescreen.python_ast.module import Module
+from gate.prescreen.python_ast.scope import FunctionNode
+
+Verdict = Literal["allow", "deny", "unknown"]
+_DEEPEST: Final = 4
+_SHAPES: Final = frozenset({"hasattr", "isinstance", "len", "bool", "str", "callable"})
+"""Calls that ask what kind of thing a text is, or whether there is one."""
+_OPPOSED: Final = frozenset({"isdisjoint", "intersection"})
+_WITHIN: Final = frozenset({"issubset", "issuperset", "difference"})
+_BOTH: Final = (ast.In, ast.NotIn)
+_PARTS: Final = frozenset({
+    "keys", "items", "lower", "upper", "strip", "casefold", "split", "copy", "rstrip", "lstrip",
+})  # fmt: skip
+
+
+def verdicts(module: Module, use: ast.AST, names: AbstractSet[str]) -> Iterator[Verdict]:
+    """What each condition that holds where ``use`` stands says of these names."""
+    function = module.function_of(use)
+    around = {use, *module.above(use)}
+    for guard in module.kept("guards", lambda index: list(guards(index))):
+        if module.function_of(guard.test) is function and not around.isdisjoint(guard.guarded):
+            yield from judged(module, guard.test, guard.value, names)
+
+
+def judged(
+    module: Module, test: ast.expr, value: bool, names: AbstractSet[str], depth: int = 0
+) -> Iterator[Verdict]:
+    """What a condition says of these names where it is ``value``; nothing where it is not about them."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from judged(module, test.operand, not value, names, depth)
+    elif isinstance(test, ast.BoolOp):
+        for part in test.values:
+            yield from judged(module, part, value, names, depth)
+    elif isinstance(test, ast.NamedExpr):
+        yield from judged(module, test.value, value, names, depth)
+    elif isinstance(test, ast.Name):
+        yield from _name(module, test, value, names, depth)
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+        yield from _compared(module, test, value, names)
+    elif isinstance(test, ast.Call):
+        yield from _called(module, test, value, names, depth)
+    elif isinstance(test, ast.BinOp) and about(module, test, names):
+        left = isinstance(test.op, ast.Sub) and about(module, test.left, names)
+        yield ("deny" if value or not left else _listed(module, test.right))
+    elif isinstance(test, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        yield from _several(module, test, value, names, depth)
+
+
+def _name(
+    module: Module, test: ast.Name, value: bool, names: AbstractSet[str], depth: int
+) -> Iterator[Verdict]:
+    """``unknown = set(changes) - ALLOWED``, then ``if unknown:``."""
+    made = [b.value for b in module.bindings_of(test) if b.kind == "assign" and b.value is not None]
+    if test.id not in names and len(made) == 1:
+        inner = made[0]
+        if isinstance(inner, ast.Call) and module.names_of(inner.func) in (("sorted",), ("list",), ("set",)):
+            inner = inner.args[0] if inner.args else inner
+        yield from judged(module, inner, value, names, depth + 1)
+
+
+def _compared(module: Module, test: ast.Compare, value: bool, names: AbstractSet[str]) -> Iterator[Verdict]:
+    op, left, right = test.ops[0], test.left, test.comparators[0]
+    if isinstance(op, _BOTH):
+        if about(module, left, names):
+            yield _listed(module, right) if isinstance(op, ast.In) == value else "deny"
+        elif about(module, right, names):  # a piece of the text, or of the keys
+            yield "deny" if isinstance(op, ast.NotIn) == value else "unknown"
+    elif isinstance(op, ast.Eq | ast.NotEq) and (about(module, left, names) or about(module, right, names)):
+        yield "allow" if isinstance(op, ast.Eq) == value else "deny"
+    elif isinstance(op, ast.LtE | ast.Lt | ast.GtE | ast.Gt):
+        inner, outer = (left, right) if isinstance(op, ast.LtE | ast.Lt) else (right, left)
+        sized = any(
+            isinstance(side, ast.Call) and module.names_of(side.func) == ("len",) for side in (left, right)
+        )
+        if about(module, inner, names) and not sized:
+            yield _listed(module, outer) if value else "deny"
+
+
+def _called(
+    module: Module, test: ast.Call, value: bool, names: AbstractSet[str], depth: int
+) -> Iterator[Verdict]:
+    called = module.names_of(test.func)
+    first = test.args[0] if test.args else None
+    if called in (("any",), ("all",)) and isinstance(first, ast.GeneratorExp | ast.ListComp):
+        yield from judged(module, first.elt, value, names | _targets(module, first, names), depth + 1)
+        return
+    if not any(about(module, part, names) for part in (*test.args, *(k.value for k in test.keywords))):
+        owner = test.func.value if isinstance(test.func, ast.Attribute) else None
+        if owner is None or not about(module, owner, names):
+            return
+        attribute = getattr(test.func, "attr", "")
+        if attribute in _WITHIN and first is not None:
+            holds = value if attribute == "issubset" else not value
+            yield _listed(module, first) if holds else "deny"
+        elif attribute in _OPPOSED or (attribute in ("startswith", "endswith") and not value):
+            yield "deny"
+        elif attribute not in ("get", "keys", "items"):
+            yield "unknown"
+        return
+    opposed = isinstance(test.func, ast.Attribute) and test.func.attr in _OPPOSED
+    if opposed or any(name in _SHAPES for name in called):
+        yield "deny"
+    elif (function := called_function(module, test)) is not None:
+        yield from _returned(module, function, test, value, names, depth)
+    else:
+        yield "unknown"
+
+
+def _returned(
+    module: Module, function: FunctionNode, call: ast.Call, value: bool, names: AbstractSet[str], depth: int
+) -> Iterator[Verdict]:
+    """What the returns of a function of this file say of the parameters that it is given the text for."""
+    given = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    given = given[1:] if given[:1] in (["self"], ["cls"]) else given
+    passed = {name for name, arg in zip(given, call.args, strict=False) if about(module, arg, names)}
+    passed |= {k.arg for k in call.keywords if k.arg and about(module, k.value, names)}
+    ends = module.returns_of(function)
+    said: list[Verdict] = []
+    for end in ends:
+        if isinstance(end, ast.Constant):
+            if bool(end.value) == value:
+                said += verdicts(module, end, passed) or ()
+        else:
+            said += judged(module, end, value, passed, depth + 1)
+    yield from said or (["unknown"] if ends else [])
+
+
+def _several(
+    module: Module,
+    made: ast.ListComp | ast.SetComp | ast.GeneratorExp,
+    value: bool,
+    names: AbstractSet[str],
+    depth: int,
+) -> Iterator[Verdict]:
+    """``[key for key in changes if key not in ALLOWED]``, which is empty where all is well."""
+    inner = names | _targets(module, made, names)
+    for test in made.generators[0].ifs:
+        yield from judged(module, test, value, inner, depth + 1)
+
+
+def kept_by(module: Module, made: ast.expr, names: AbstractSet[str]) -> Iterator[Verdict]:
+    """What the conditions of a comprehension say of what it takes."""
+    if isinstance(made, ast.DictComp | ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        targets = _targets(module, made, None)
+        for generator in made.generators:
+            for test in generator.ifs:
+                yield from judged(module, test, True, names | targets)
+
+
+def _targets(
+    module: Module,
+    made: ast.DictComp | ast.ListComp | ast.SetComp | ast.GeneratorExp,
+    names: AbstractSet[str] | None,
+) -> set[str]:
+    return {
+        node.id
+        for generator in made.generators
+        if names is None or about(module, generator.iter, names)
+        for node in module.within(generator.target)
+        if isinstance(node, ast.Name)
+    }
+
+
+def about(module: Module, expr: ast.expr, names: AbstractSet[str], depth: int = 0) -> bool:
+    """True where the expression is made of these names, in one step or two: ``set(changes)``."""
+    for node in module.within(expr):
+        if not isinstance(node, ast.Name):
+            continue
+        if node.id in names:
+            return True
+        if depth < 2:
+            made = [b.value for b in module.bindings_of(node) if b.kind in ("assign", "unpack")]
+            if len(made) == 1 and made[0] is not None and about(module, made[0], names, depth + 1):
+                return True
+    return False
+
+
+_EVERY_FIELD: Final = frozenset({
+    "concrete_fields", "get_fields", "_meta", "__dict__", "__table__", "__fields__", "model_fields",
+    "columns", "__mapper__", "__dataclass_fields__", "_fields", "__slots__",
+})  # fmt: skip
+_EVERY_CALL: Final = frozenset({"vars", "dir", "dataclasses.fields", "sqlalchemy.inspect"})
+
+
+def _listed(module: Module, listed: ast.expr) -> Verdict:
+    """A list that somebody wrote allows; all fields that there are, but for some, are a deny list."""
+    todo, seen = [listed], 0
+    while todo and seen < 40:
+        seen += 1
+        one = todo.pop()
+        for node in module.within(one):
+            if isinstance(node, ast.Attribute) and node.attr in _EVERY_FIELD:
+                return _chosen(module, node)
+            if isinstance(node, ast.Call):
+                if _EVERY_CALL & {*module.names_of(node.func)}:
+                    return _chosen(module, node)
+                function = called_function(module, node)
+                todo += module.returns_of(function) if function is not None else []
+            elif isinstance(node, ast.Name):
+                todo += [
+                    b.value for b in module.bindings_of(node) if b.kind == "assign" and b.value is not None
+                ]
+    return "allow"
+
+
+def _chosen(module: Module, fields: ast.AST) -> Verdict:
+    """All fields of a kind: ``{f.name for f in fields if f.name in EDITABLE}`` is an allow list after all."""
+    made = next((up for up in module.above(fields) if isinstance(up, _MADE)), None)
+    if made is None:
+        return "deny"
+    said = list(kept_by(module, made, frozenset()))
+    return "allow" if "allow" in said or "unknown" in said else "deny"
+
+
+_MADE: Final = (ast.DictComp, ast.ListComp, ast.SetComp, ast.GeneratorExp)
