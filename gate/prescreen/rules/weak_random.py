@@ -11,8 +11,9 @@ Use `secrets.token_urlsafe()`, `secrets.choice()` or `random.SystemRandom`.
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.call_sites import call_sites
@@ -22,7 +23,19 @@ from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import says_secret, words_of
 from gate.prescreen.python_ast.stored.statements import written
 
+_DRAWS = (
+    "random", "randint", "choice", "choices", "randrange", "sample", "getrandbits", "randbytes", "uniform",
+    "shuffle", "integers", "bytes", "permutation",
+)  # fmt: skip
+_OWN = (
+    "random.Random()",
+    "numpy.random.RandomState()",
+    "numpy.random.default_rng()",
+    "numpy.random.Generator()",
+)
+"""Generators of a program's own: no less predictable, and a seed such as the time tells all of it."""
 _CALLS = (
+    *(f"{owner}.{draw}" for owner in _OWN for draw in _DRAWS),
     "random.random",
     "random.randint",
     "random.choice",
@@ -68,10 +81,72 @@ def check(module: Module) -> Iterator[Hit]:
             names.append(owner)
         names += _kept_as(module, call)
         picked = [name for given in call.args for name in flow.trace(given).names]
+        names += _told_around(module, flow, call, [*names, owner])
         if any(says_secret(name) for name in names) and not any("user_agent" in p for p in picked):
             drawn = any(name.rpartition(".")[2] in _ALPHABETS for name in picked)
             level = Severity.HIGH if drawn or any(_OPENS.search(words_of(name)) for name in names) else None
             yield Hit(node=call, message="A secret is made with predictable numbers.", severity=level)
+    yield from _from_clock(module, flow)
+
+
+_DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s")
+_CLOCKS = frozenset({
+    "time.time", "time.time_ns", "datetime.datetime.now", "datetime.datetime.utcnow", "time.monotonic",
+    "datetime.datetime.today", "django.utils.timezone.now",
+})  # fmt: skip
+_UNKNOWN_TO_ALL = re.compile(r"secret|urandom|uuid4|token_|salt|nonce|key|SystemRandom|pepper|password")
+
+
+def _from_clock(module: Module, flow: Flow) -> Iterator[Hit]:
+    """``reset_token = sha256(f"{mail}{time.time()}")``: whoever knows when it was made, calculates it."""
+    for call, _ in module.calls(*(f"hashlib.{name}" for name in _DIGESTS)):
+        trace = flow.trace(call.args[0]) if call.args else None
+        if trace is None or not trace.calls & _CLOCKS:
+            continue
+        if any(_UNKNOWN_TO_ALL.search(name) for name in (*trace.calls, *trace.names)):
+            continue
+        names = [*_named(module, call), *_kept_as(module, call)]
+        owner = getattr(module.function_of(call), "name", "")
+        names += [owner] if isinstance(module.statement_of(call), ast.Return) else []
+        if any(says_secret(name) and _OPENS.search(words_of(name)) for name in names):
+            message = "A secret is made of the time alone, which can be guessed."
+            yield Hit(node=call, message=message, severity=Severity.HIGH)
+
+
+_SHORT = re.compile(r"(?:^|_)(?:code|pin|key|link|ticket|serial|string|chars|value|result)s?(?:_|$)")
+"""Names that say little alone: what is around says what they open."""
+_LEAST = 10
+"""Different letters and digits of an alphabet."""
+
+
+def _told_around(module: Module, flow: Flow, call: ast.Call, names: Sequence[str]) -> Iterator[str]:
+    """``code = "".join(rng.choice(ALPHABET) ...)`` in ``invites.py``: what is around says what it opens."""
+    if not any(_SHORT.search(words_of(name).lower()) for name in names) or not _from_alphabet(
+        module, flow, call
+    ):
+        return
+    stem = posixpath.basename(module.path).removesuffix(".py")
+    definitions = [up for up in module.above(call) if isinstance(up, ast.ClassDef | ast.FunctionDef)]
+    for name in (stem, *(one.name for one in definitions)):
+        if _OPENS.search(words_of(name)) and not name.startswith("test"):
+            yield "secret_for_" + name
+
+
+def _from_alphabet(module: Module, flow: Flow, call: ast.Call) -> bool:
+    """Letters are drawn, or a number of many digits."""
+    given = call.args[0] if call.args else None
+    text = flow.text_of(given) if given is not None else None
+    if isinstance(text, str):
+        return len(set(text)) >= _LEAST and text.replace("-", "").replace("_", "").isalnum()
+    names = flow.trace(given).names if given is not None else frozenset[str]()
+    if any(name.rpartition(".")[2] in _ALPHABETS for name in names):
+        return True
+    last = call.args[-1] if call.args else None
+    most = module.const(last) if last is not None else None
+    drawn = getattr(call.func, "attr", "")
+    return (
+        drawn in ("randint", "randrange", "integers", "getrandbits") and isinstance(most, int) and most >= 32
+    )
 
 
 def _kept_as(module: Module, call: ast.Call) -> Iterator[str]:
