@@ -40,14 +40,9 @@ _CLASSES: Final = {
 BY_VALUE: Final = frozenset(_CLASSES)
 """Rules for which it counts what a value may be."""
 VALUE_WORDS: Final = (
-    b"hashlib.new",
-    b"session[",
-    b"redirect(",
-    b".execute(",
-    b".write(",
-    b"open(",
-    b"yaml.load",
-)
+    b"hashlib.new", b"session[", b"redirect(", b".execute(", b".write(", b"open(", b"yaml.load",
+    b"-Signature", b"_SIGNATURE", b"x_signature",
+)  # fmt: skip
 """Words of files in which such a rule may find something once the files that they import are known."""
 _ALL_ARGUMENTS: Final = frozenset({"ldap", "path", "header", "session", "log"})
 _BY_OWNER: Final = frozenset({"read_text", "read_bytes", "write_text", "write_bytes", "unlink"})
