@@ -5,14 +5,16 @@ list, which lets through whatever nobody thought of). Judged by what a check doe
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
 from gate.prescreen.python_ast.call_sites import called_function
+from gate.prescreen.python_ast.class_bases import sources_of
 from gate.prescreen.python_ast.guards import guards
 from gate.prescreen.python_ast.module import Module
-from gate.prescreen.python_ast.scope import FunctionNode
+from gate.prescreen.python_ast.scope import FunctionNode, start_of
 
 Verdict = Literal["allow", "deny", "unknown"]
 _DEEPEST: Final = 4
@@ -33,6 +35,67 @@ def verdicts(module: Module, use: ast.AST, names: AbstractSet[str]) -> Iterator[
     for guard in module.kept("guards", lambda index: list(guards(index))):
         if module.function_of(guard.test) is function and not around.isdisjoint(guard.guarded):
             yield from judged(module, guard.test, guard.value, names)
+    for test in module.all(ast.If):
+        if module.function_of(test) is function and start_of(test) < start_of(use) and _aborts(test.body[-1]):
+            yield from judged(module, test.test, False, names)
+    yield from _refusing_calls(module, use, names)
+
+
+def _aborts(statement: ast.stmt) -> bool:
+    """``abort(400)``, which raises."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    called = call.func if isinstance(call, ast.Call) else None
+    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in (
+        "abort",
+        "exit",
+    )
+
+
+_CHECKS: Final = re.compile(r"check|valid|ensure|assert|verify|guard|require|forbid|allow|safe")
+
+
+def _refusing_calls(module: Module, use: ast.AST, names: AbstractSet[str]) -> Iterator[Verdict]:
+    """``check(url)`` as a statement before the use: it raises where something is wrong."""
+    function, at = module.function_of(use), start_of(use)
+    for statement in module.all(ast.Expr):
+        call = statement.value.value if isinstance(statement.value, ast.Await) else statement.value
+        if not isinstance(call, ast.Call) or start_of(statement) >= at:
+            continue
+        if module.function_of(statement) is not function or not any(
+            about(module, a, names) for a in call.args
+        ):
+            continue
+        read = _readable(module, call)
+        if read is None:
+            last = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if _CHECKS.search(last.lower()):
+                yield "unknown"
+            continue
+        owner, called = read
+        passed = _passed(module, called, call, names)
+        for test in owner.all(ast.If):
+            if owner.function_of(test) is called and isinstance(test.body[-1], ast.Raise):
+                yield from judged(owner, test.test, False, passed, 1)
+
+
+def _readable(module: Module, call: ast.Call) -> tuple[Module, FunctionNode] | None:
+    """The function that a call runs, in this file or in one that it imports."""
+    function = called_function(module, call)
+    if function is not None:
+        return module, function
+    for name in module.names_of(call.func):
+        found = sources_of(module).find(name, module)
+        if found is not None and isinstance(found[1], ast.FunctionDef | ast.AsyncFunctionDef):
+            return found[0], found[1]
+    return None
+
+
+def _passed(module: Module, function: FunctionNode, call: ast.Call, names: AbstractSet[str]) -> set[str]:
+    """The parameters of a function that a call gives what these names hold."""
+    given = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    given = given[1:] if given[:1] in (["self"], ["cls"]) else given
+    passed = {name for name, arg in zip(given, call.args, strict=False) if about(module, arg, names)}
+    return passed | {k.arg for k in call.keywords if k.arg and about(module, k.value, names)}
 
 
 def judged(
@@ -107,7 +170,7 @@ def _called(
         if attribute in _WITHIN and first is not None:
             holds = value if attribute == "issubset" else not value
             yield _listed(module, first) if holds else "deny"
-        elif attribute in _OPPOSED or (attribute in ("startswith", "endswith") and not value):
+        elif attribute in _OPPOSED or _is_weak(module, attribute, first, value):
             yield "deny"
         elif attribute not in ("get", "keys", "items"):
             yield "unknown"
@@ -115,28 +178,25 @@ def _called(
     opposed = isinstance(test.func, ast.Attribute) and test.func.attr in _OPPOSED
     if opposed or any(name in _SHAPES for name in called):
         yield "deny"
-    elif (function := called_function(module, test)) is not None:
-        yield from _returned(module, function, test, value, names, depth)
+    elif any(name in ("re.match", "re.search", "re.fullmatch") for name in called):
+        yield "unknown" if value else "deny"
+    elif (read := _readable(module, test)) is not None:
+        yield from _returned(*read, _passed(module, read[1], test, names), value, depth)
     else:
         yield "unknown"
 
 
 def _returned(
-    module: Module, function: FunctionNode, call: ast.Call, value: bool, names: AbstractSet[str], depth: int
+    module: Module, function: FunctionNode, passed: AbstractSet[str], value: bool, depth: int
 ) -> Iterator[Verdict]:
-    """What the returns of a function of this file say of the parameters that it is given the text for."""
-    given = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    given = given[1:] if given[:1] in (["self"], ["cls"]) else given
-    passed = {name for name, arg in zip(given, call.args, strict=False) if about(module, arg, names)}
-    passed |= {k.arg for k in call.keywords if k.arg and about(module, k.value, names)}
+    """What the returns of a function say of the parameters that it is given the text for."""
     ends = module.returns_of(function)
     said: list[Verdict] = []
     for end in ends:
-        if isinstance(end, ast.Constant):
-            if bool(end.value) == value:
-                said += verdicts(module, end, passed) or ()
-        else:
+        if not isinstance(end, ast.Constant):
             said += judged(module, end, value, passed, depth + 1)
+        elif bool(end.value) == value:
+            said += verdicts(module, end, passed)
     yield from said or (["unknown"] if ends else [])
 
 
@@ -176,10 +236,29 @@ def _targets(
     }
 
 
+def _is_weak(module: Module, attribute: str, first: ast.expr | None, value: bool) -> bool:
+    """A beginning or an end that a text must not have, or one that says nothing of where it leads."""
+    if attribute not in ("startswith", "endswith"):
+        return False
+    return not value or (attribute == "startswith" and first is not None and _names_schemes(module, first))
+
+
+def _names_schemes(module: Module, given: ast.expr) -> bool:
+    """``("http://", "https://")``: any host follows."""
+    texts = given.elts if isinstance(given, ast.Tuple) else [given]
+    return all((module.text_of(one) or "-").endswith(("://", "http", "https")) for one in texts)
+
+
+_OTHER_PARTS: Final = frozenset({"scheme", "port", "fragment", "query", "username", "password"})
+"""Parts of an address that say nothing of where it leads."""
+
+
 def about(module: Module, expr: ast.expr, names: AbstractSet[str], depth: int = 0) -> bool:
     """True where the expression is made of these names, in one step or two: ``set(changes)``."""
     for node in module.within(expr):
         if not isinstance(node, ast.Name):
+            continue
+        if getattr(module.parents.get(node), "attr", "") in _OTHER_PARTS:
             continue
         if node.id in names:
             return True

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.flow import Flow
+from gate.prescreen.python_ast.held_checks import verdicts
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import HTTP_CALLS
-from gate.prescreen.python_ast.sources import REQUEST
+from gate.prescreen.python_ast.sources import OUTSIDERS, REQUEST
 
 _CLEAN = frozenset({
     "urllib.parse.quote", "urllib.parse.quote_plus", "urllib.parse.urlencode", "flask.url_for",
@@ -39,11 +40,32 @@ def check(module: Module) -> Iterator[Hit]:
     for call, name in module.calls(*HTTP_CALLS):
         position = 1 if name.endswith((".request", ".stream")) and not name.startswith("http.") else 0
         url = module.arg(call, position, "url", "fullurl")
-        if url is not None and REQUEST in flow.kinds(url) and not flow.tested(call, url):
+        kinds = flow.kinds(url) if url is not None else frozenset[str]()
+        if url is None or kinds.isdisjoint(OUTSIDERS):
+            continue
+        if REQUEST in kinds and not flow.tested(call, url):
             level = None if _fixed_host(module, url) else Severity.HIGH
             yield Hit(
                 node=call, message="A request decides which address the server fetches.", severity=level
             )
+        elif not _fixed_host(module, url) and _denies_alone(module, flow, call, url):
+            message = "Some hosts are refused; every other spelling and every other host is fetched."
+            yield Hit(node=call, message=message, severity=Severity.HIGH)
+
+
+_INSIDE = re.compile(
+    r"""["'](?:localhost|127\.|0\.0\.0\.0|169\.254\.|10\.|192\.168\.|\[?::1|metadata\.|\.internal|\.local["'])"""
+)
+_RESOLVES = re.compile(r"\bipaddress\b|getaddrinfo|gethostby|is_private|is_global|is_loopback")
+
+
+def _denies_alone(module: Module, flow: Flow, call: ast.Call, url: ast.expr) -> bool:
+    """All that looks at the address is a list of hosts that are refused, written down in the code."""
+    said = list(verdicts(module, call, flow.trace(url).names))
+    if not said or any(one != "deny" for one in said):
+        return False
+    texts = (module.text, *module.others.values())
+    return any(_INSIDE.search(text) for text in texts) and not any(_RESOLVES.search(text) for text in texts)
 
 
 _HOST = re.compile(r"https?://[^/\s{}%]+/")
