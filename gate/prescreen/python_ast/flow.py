@@ -427,9 +427,10 @@ class Flow:
         """A call in a test that the forward reading has understood, so that it need not be trusted."""
         if isinstance(call.func, ast.Attribute) and call.func.attr in _KNOWN_TESTS:
             return True
-        names = self._module.names_of(call.func)
-        asks = ("ipaddress.", "socket.")  # what they say of an address, nobody knows before
-        return bool(names) and all(is_standard(n) and not n.startswith(asks) for n in names)
+        names = self._module.names_of(call.func)  # what ipaddress says of one, nobody knows before
+        return bool(names) and all(
+            is_standard(n) and not n.startswith(("ipaddress.", "socket.")) for n in names
+        )
 
     def _decides(self, test: ast.If, use: ast.AST, wanted: frozenset[str]) -> bool:
         """True when the use depends on the test: it stands in a branch, or a branch ends or changes it."""
