@@ -36,9 +36,19 @@ def verdicts(module: Module, use: ast.AST, names: AbstractSet[str]) -> Iterator[
         if module.function_of(guard.test) is function and not around.isdisjoint(guard.guarded):
             yield from judged(module, guard.test, guard.value, names)
     for test in module.all(ast.If):
-        if module.function_of(test) is function and start_of(test) < start_of(use) and _aborts(test.body[-1]):
+        if module.function_of(test) is not function or start_of(test) >= start_of(use) or test in around:
+            continue
+        loop = next((up for up in module.above(test) if isinstance(up, ast.For)), None)
+        looped = loop is not None and loop not in around and about(module, loop.iter, names)
+        if looped and loop is not None and (_aborts(test.body[-1]) or isinstance(test.body[-1], _ENDS)):
+            targets = {n.id for n in module.within(loop.target) if isinstance(n, ast.Name)}
+            yield from judged(module, test.test, False, names | targets)
+        elif _aborts(test.body[-1]):
             yield from judged(module, test.test, False, names)
     yield from _refusing_calls(module, use, names)
+
+
+_ENDS: Final = (ast.Return, ast.Raise)
 
 
 def _aborts(statement: ast.stmt) -> bool:

@@ -73,10 +73,18 @@ def _records(module: Module, flow: Flow) -> Iterator[Hit]:
         text = call.args[0] if len(call.args) == 1 else None
         if owner is None or text is None or not _appends(module, owner) or not _is_line(module, flow, text):
             continue
-        if REQUEST in flow.kinds(text) and not _repr(text) and not flow.escaped(text):
+        if REQUEST in flow.kinds(text) and not _repr(text) and not _one_line(flow, text):
             yield Hit(
                 node=call, message="A line break in the request makes records of its own.", severity=level
             )
+
+
+def _one_line(flow: Flow, text: ast.expr) -> bool:
+    """``" ".join(text.split())``: every kind of white space becomes a blank. Or it is quoted."""
+    return flow.escaped(text) or any(
+        isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "split" and not node.args
+        for node in flow.trace(text).nodes
+    )
 
 
 def _appends(module: Module, owner: ast.expr) -> bool:

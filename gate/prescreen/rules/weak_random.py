@@ -84,6 +84,7 @@ def check(module: Module) -> Iterator[Hit]:
         names += _told_around(module, flow, call, [*names, owner])
         if any(says_secret(name) for name in names) and not any("user_agent" in p for p in picked):
             drawn = any(name.rpartition(".")[2] in _ALPHABETS for name in picked)
+            drawn = drawn or _from_letters(module, flow, call)
             level = Severity.HIGH if drawn or any(_OPENS.search(words_of(name)) for name in names) else None
             yield Hit(node=call, message="A secret is made with predictable numbers.", severity=level)
     yield from _from_clock(module, flow)
@@ -134,19 +135,24 @@ def _told_around(module: Module, flow: Flow, call: ast.Call, names: Sequence[str
 
 def _from_alphabet(module: Module, flow: Flow, call: ast.Call) -> bool:
     """Letters are drawn, or a number of many digits."""
-    given = call.args[0] if call.args else None
-    text = flow.text_of(given) if given is not None else None
-    if isinstance(text, str):
-        return len(set(text)) >= _LEAST and text.replace("-", "").replace("_", "").isalnum()
-    names = flow.trace(given).names if given is not None else frozenset[str]()
-    if any(name.rpartition(".")[2] in _ALPHABETS for name in names):
-        return True
-    last = call.args[-1] if call.args else None
-    most = module.const(last) if last is not None else None
+    most = module.const(call.args[-1]) if call.args else None
     drawn = getattr(call.func, "attr", "")
-    return (
-        drawn in ("randint", "randrange", "integers", "getrandbits") and isinstance(most, int) and most >= 32
-    )
+    number = drawn in ("randint", "randrange", "integers", "getrandbits")
+    return (number and isinstance(most, int) and most >= _MANY) or _from_letters(module, flow, call)
+
+
+_MANY = 32
+"""Bits, or the least number, of what is no throw of dice."""
+
+
+def _from_letters(module: Module, flow: Flow, call: ast.Call) -> bool:
+    given = call.args[0] if call.args else None
+    if given is None:
+        return False
+    text = flow.text_of(given)
+    if text is not None:
+        return len(set(text)) >= _LEAST and text.replace("-", "").replace("_", "").isalnum()
+    return any(getattr(n, "attr", getattr(n, "id", "")) in _ALPHABETS for n in flow.trace(given).nodes)
 
 
 def _kept_as(module: Module, call: ast.Call) -> Iterator[str]:

@@ -37,3 +37,10 @@ def whole():
 def votes():
     with open("votes.txt") as file:
         return file.readlines()
+
+
+@app.post("/words")
+def words():
+    with open("votes.txt", "a") as file:
+        file.write(f"{' '.join(request.form['words'].split())}\n")
+    return "done"

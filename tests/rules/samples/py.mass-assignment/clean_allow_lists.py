@@ -95,3 +95,13 @@ def named(user):
 
 def schema():
     return Input(**request.get_json())
+
+
+def looked_at_first(user):
+    payload = request.get_json()
+    for field in payload:
+        if field not in EDITABLE:
+            return "no"
+    for field, value in payload.items():
+        setattr(user, field, value)
+    user.save()

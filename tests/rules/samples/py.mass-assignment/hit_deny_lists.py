@@ -80,3 +80,13 @@ def filtered(user):
 
 def model():
     return get_user_model(), User
+
+
+def looked_at_first(user):
+    payload = request.get_json()
+    for field in payload:
+        if field in PROTECTED:
+            return "no"
+    for field, value in payload.items():
+        setattr(user, field, value)  # HIT[high]
+    user.save()

@@ -24,3 +24,9 @@ def invite(user):
 def remember(user):
     value = random.getrandbits(64)  # HIT[high]
     user.session_key = value
+
+
+def share():
+    alphabet = string.ascii_lowercase + string.digits
+    token = "".join(random.choice(alphabet) for _ in range(16))  # HIT[high]
+    return token
