@@ -39,11 +39,22 @@ _SECONDS: Final = 20.0
 SINK_WORDS: Final = (
     b"open(", b"requests.", b"httpx.", b"urlopen", b"send_file", b"FileResponse", b"Markup(", b"mark_safe",
     b"read_text(", b"read_bytes(", b"write_text(", b"write_bytes(", b".fetch(", b".open(", b".iterdir(",
-    b"setattr(", b"fromstring(", b"remove(", b"unlink(", b"rmtree(", b"import_module(",
+    b"setattr(", b"subprocess.", b"fromstring(", b"remove(", b"unlink(", b"rmtree(", b"import_module(",
 )  # fmt: skip
 """Calls that are a weakness only with what an outsider decides: nothing is found without a caller."""
 _MARKS: Final = (
-    *(b"request", b"Request", b"event", b"tool", b"openai", b"anthropic", b"langchain", b"litellm"),
+    *(
+        b"request",
+        b"Request",
+        b"event",
+        b"tool",
+        b"Tool",
+        b"TOOL",
+        b"openai",
+        b"anthropic",
+        b"langchain",
+        b"litellm",
+    ),
     *(b"fastapi", b"aiohttp", b"starlette", b"tornado", b".route("),
 )
 _UNREAD: Final = ("timed-out", "not-reached", "out-of-memory")

@@ -84,7 +84,7 @@ def check(module: Module) -> Iterator[Hit]:
         names += _told_around(module, flow, call, [*names, owner])
         if any(says_secret(name) for name in names) and not any("user_agent" in p for p in picked):
             drawn = any(name.rpartition(".")[2] in _ALPHABETS for name in picked)
-            drawn = drawn or _from_letters(module, flow, call)
+            drawn = drawn or _from_letters(flow, call)
             level = Severity.HIGH if drawn or any(_OPENS.search(words_of(name)) for name in names) else None
             yield Hit(node=call, message="A secret is made with predictable numbers.", severity=level)
     yield from _from_clock(module, flow)
@@ -138,14 +138,14 @@ def _from_alphabet(module: Module, flow: Flow, call: ast.Call) -> bool:
     most = module.const(call.args[-1]) if call.args else None
     drawn = getattr(call.func, "attr", "")
     number = drawn in ("randint", "randrange", "integers", "getrandbits")
-    return (number and isinstance(most, int) and most >= _MANY) or _from_letters(module, flow, call)
+    return (number and isinstance(most, int) and most >= _MANY) or _from_letters(flow, call)
 
 
 _MANY = 32
 """Bits, or the least number, of what is no throw of dice."""
 
 
-def _from_letters(module: Module, flow: Flow, call: ast.Call) -> bool:
+def _from_letters(flow: Flow, call: ast.Call) -> bool:
     given = call.args[0] if call.args else None
     if given is None:
         return False
