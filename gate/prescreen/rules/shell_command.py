@@ -52,9 +52,17 @@ def check(module: Module) -> Iterator[Hit]:
         if first is None or module.is_true(module.arg(call, None, "shell")):
             continue
         words = word_list(module, first)
-        program = words.elts[0] if words is not None and words.elts else first
+        program = words.elts[0] if words is not None and words.elts else _program(module, first)
         if flow.kinds(program) & OUTSIDERS:
             yield Hit(node=call, message="A request chooses the program that is run.", severity=Severity.HIGH)
+
+
+def _program(module: Module, first: ast.expr) -> ast.expr:
+    """The first word of a list that is continued: ``command = ["git", "grep"]``, ``command += [pattern]``."""
+    bindings = module.bindings_of(first) if isinstance(first, ast.Name) else []
+    made = [b.value for b in bindings if b.kind == "assign"]
+    lists = [one for one in made if isinstance(one, ast.List | ast.Tuple) and one.elts]
+    return lists[0].elts[0] if len(lists) == 1 and len(made) == 1 else first
 
 
 def _quoted(flow: Flow, command: ast.expr) -> bool:
