@@ -72,6 +72,7 @@ def check(module: Module) -> Iterator[Hit]:
     for call, _ in module.calls("lxml.etree.XMLParser", "lxml.etree.XMLTreeBuilder"):
         if any(
             module.is_true(module.arg(call, None, key))
+            and module.text_of(module.arg(call, None, key)) != _INTERNAL
             for key in ("resolve_entities", "load_dtd", "huge_tree", "dtd_validation")
         ):
             yield Hit(node=call, message="The parser is told to expand entities or to load document types.")
@@ -82,6 +83,10 @@ def check(module: Module) -> Iterator[Hit]:
         external = any(n.endswith(("feature_external_ges", "feature_external_pes")) for n in names)
         if external and module.is_true(module.arg(call, 1)):
             yield Hit(node=call, message="The parser is told to load external entities.")
+
+
+_INTERNAL = "internal"
+"""lxml's word for entities that the document itself holds: no file is read."""
 
 
 def _makers(flow: Flow, module: Module, parser: ast.expr) -> list[ast.Call]:
@@ -99,6 +104,7 @@ def _default_parser(flow: Flow, module: Module, parser: ast.expr) -> bool:
 def _hardened(module: Module, flow: Flow, parser: ast.expr) -> bool:
     return any(
         module.is_false(module.arg(n, None, "resolve_entities"))
+        or module.text_of(module.arg(n, None, "resolve_entities")) == _INTERNAL
         or "HTMLParser" in "".join(module.names_of(n.func))
         for n in _makers(flow, module, parser)
     )
