@@ -50,7 +50,8 @@ def check(module: Module) -> Iterator[Hit]:
         name = call.args[1] if len(call.args) == 3 else None
         chosen = name is not None and REQUEST in _kinds(module, flow, name)
         if name is not None and chosen and not _allowed(module, flow, call, name):
-            level = Severity.HIGH if _is_kept(module, call) else None
+            whole = not isinstance(name, ast.JoinedStr | ast.BinOp)  # f"is_{name}" is one of few
+            level = Severity.HIGH if whole and _is_kept(module, call) else None
             yield Hit(node=call, message="A request names the attribute that is set.", severity=level)
     yield from _columns(module)
     yield from _namespaces(module, flow)

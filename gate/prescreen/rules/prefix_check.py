@@ -91,7 +91,8 @@ def _separated(module: Module, flow: Flow, expr: ast.expr, depth: int = 0) -> bo
         return None
     text = flow.text_of(expr)
     if text is not None:
-        return text.endswith(("/", "\\"))
+        is_path = text.startswith(("/", "\\", ".", "~")) or text[1:2] == ":"
+        return text.endswith(("/", "\\")) if is_path else None
     if isinstance(expr, ast.BinOp) and isinstance(expr.op, ast.Add):
         return _is_separator(module, expr.right)
     if isinstance(expr, ast.BinOp) and isinstance(expr.op, ast.Div):

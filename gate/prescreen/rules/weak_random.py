@@ -57,6 +57,8 @@ _OPENS = re.compile(
     re.IGNORECASE,
 )
 """Words of secrets that let somebody in: a token alone may be a part of a language."""
+_SALTS = re.compile(r"salt|nonce", re.IGNORECASE)
+"""What is no secret itself."""
 _ALPHABETS = frozenset({"ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits"})
 
 
@@ -84,7 +86,8 @@ def check(module: Module) -> Iterator[Hit]:
         names += _told_around(module, flow, call, [*names, owner])
         if any(says_secret(name) for name in names) and not any("user_agent" in p for p in picked):
             drawn = any(name.rpartition(".")[2] in _ALPHABETS for name in picked)
-            drawn = drawn or _from_letters(flow, call)
+            salt = not any(says_secret(n) and not _SALTS.search(words_of(n)) for n in names)
+            drawn = drawn or (_from_letters(flow, call) and not salt)
             level = Severity.HIGH if drawn or any(_OPENS.search(words_of(name)) for name in names) else None
             yield Hit(node=call, message="A secret is made with predictable numbers.", severity=level)
     yield from _from_clock(module, flow)

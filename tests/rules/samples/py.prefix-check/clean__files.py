@@ -49,3 +49,10 @@ def ended(name):
 
 def shown(path):
     return "home" if path.startswith("/home") else "elsewhere"
+
+
+def address(folder, name):
+    url = "sqlite:///" + os.path.join(os.path.abspath(folder), name)
+    if url.startswith("sqlite"):
+        return "local"
+    return url

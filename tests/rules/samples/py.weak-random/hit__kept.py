@@ -30,3 +30,8 @@ def share():
     alphabet = string.ascii_lowercase + string.digits
     token = "".join(random.choice(alphabet) for _ in range(16))  # HIT[high]
     return token
+
+
+def salted():
+    salt = "".join(random.choices(LETTERS, k=6))  # HIT[medium]
+    return salt
