@@ -120,7 +120,8 @@ class Calls(Results):
             if kind == "s":
                 self.walk.sources.setdefault(deeper, node.line)
             atoms[kind, number, index, deeper] = tags
-        return Value(atoms, path=path)
+        kind = self.walk.field_kinds.get((base.kind, text), "") if base.kind else ""
+        return Value(atoms, path=path, kind=kind)
 
     def is_request(self, base: Value) -> bool:
         """A request is a parameter: an object that the program made itself is none."""

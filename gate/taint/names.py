@@ -11,8 +11,13 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.lower().split())
 
 
+def spelled(text: str) -> frozenset[str]:
+    """Names with blanks between them, as they are written."""
+    return frozenset(text.split())
+
+
 HANDS_ON: Final = words(
-    "trim trimstart trimend trimspace trimprefix trimsuffix strip lstrip rstrip chomp"
+    "fromslash toslash trim trimstart trimend trimspace trimprefix trimsuffix strip lstrip rstrip chomp"
     " chop tolower toupper tolowercase"
     " touppercase lowercase uppercase downcase upcase capitalize ucfirst lcfirst"
     " strtolower strtoupper replace"
@@ -153,6 +158,17 @@ CHANGES: Final = words(
 )
 """What they are given becomes part of what they belong to."""
 ADDRESSES: Final = frozenset({"URI.create", "Paths.get", "Path.of", "Uri.parse", "Uri.Parse", "URI.parse"})
+STANDARD: Final = spelled("""
+    String StringBuilder StringBuffer object Object Integer Long Boolean Double Number Character Pattern
+    Matcher List ArrayList Map HashMap Set HashSet Optional Stream Collection Iterable Collectors Arrays
+    Collections Objects Path Paths Files File URI URL Uri Instant Duration Regex Dictionary IEnumerable Array
+    Hash Buffer Date JSON Math Promise Response Request Process Thread System Console Convert Encoding Base64
+    Dir FileUtils Pathname Kernel Str Arr Carbon DateTime Closure Any Record Url Charset Locale
+""")
+"""Types that languages bring: what their methods do is known by the names."""
+OTHERS: Final = ("java.", "javax.", "jakarta.", "kotlin.", "org.springframework.", "org.apache.",
+   "com.google.",               "Illuminate.", "Symfony.", "Psr.", "System.", "Microsoft.")  # fmt: skip
+"""Beginnings of packages that are no project's own."""
 OWN_KIND: Final = re.compile(
     r"(?:Store|Service|Repository|Repo|Manager|Dao|Controller|Handler|Client|Model)\Z"
 )

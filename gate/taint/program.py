@@ -15,6 +15,9 @@ block; without values the default."""
 SPREAD: Final = "..."
 """The key of a part that is spread into the others."""
 
+RECEIVER: Final = "receiver "
+"""The mark of a Go method: the name that it has for what it belongs to, and the type of that."""
+
 
 @dataclass(slots=True)
 class Node:

@@ -123,8 +123,8 @@ def _files(paths: Paths, path: str, facts: FileFlows, call: Call, ending: str) -
         if package is not None:
             return paths.folder(package) if "/" in package else []
         return paths.by_folder.get(posixpath.dirname(path), [])[:40]
-    names = [call.kind] if call.kind and call.kind != "new" else []
-    owner = call.path.rpartition(".")[0].rpartition(".")[2]
+    names = [call.kind] if call.kind and call.kind not in ("new", "@import") else []
+    owner = call.path.rpartition(".")[0].rpartition(".")[2].rpartition("\\")[2]
     names += [one for one in (owner, owner[:1].upper() + owner[1:]) if one and one not in ("this", "new")]
     if ending == ".rb":
         names += [one.rpartition("::")[2] for one in names]
@@ -191,7 +191,9 @@ class Resolver:
                 inside = self.paths.folder(package) if "/" in package else []
                 folders = {posixpath.dirname(p) for p in inside}
                 return [(p, f) for p, f in known if posixpath.dirname(p) in folders][:1]
-        kind = call.kind or head.rpartition(".")[2].strip("$_")
+        kind = call.kind if call.kind not in ("", "@import") else head.rpartition(".")[2].strip("$_")
+        if ending == ".php" and kind in ("self", "static", "parent"):
+            kind = facts.functions[call.function].owner
         owned = [(p, f) for p, f in known if _is_owner(f.owner, kind)]
         if owned:
             return owned
@@ -207,7 +209,8 @@ def _alike(own: str, ending: str) -> bool:
 def _is_owner(owner: str, kind: str) -> bool:
     if not owner or not kind:
         return False
-    mine, asked = owner.lower().replace("_", ""), kind.lower().replace("_", "").rpartition("::")[2]
+    asked = kind.lower().replace("_", "").rpartition("::")[2].rpartition("\\")[2]
+    mine = owner.lower().replace("_", "")
     return (
         mine == asked
         or mine == f"{asked}impl"

@@ -15,7 +15,9 @@ from gate.taint.names import (
     LOOKUP,
     MAKES,
     NUMBERS,
+    OTHERS,
     OWN_KIND,
+    STANDARD,
     TELLS_LITTLE,
 )  # fmt: skip
 from gate.taint.program import Node
@@ -66,14 +68,11 @@ class Results(Sinks):
         low, node = call.low, call.node
         if low in MAKES and made is not None:
             return made
-        if low in NUMBERS or low in TELLS_LITTLE:
-            return NOTHING
-        if low in CHANGES and node.parts[0].kind == "member" and not self.silent:
-            return self.changed(call)
-        if low in _JOINS:
-            return self.put_together(call)
-        if low in _BY_KEY and call.arguments and call.receiver.fields is not None:
-            return call.receiver.fields.get(call.arguments[0].const or "", NOTHING)
+        if self.is_of_project(call):
+            self.kept(call)
+        at_once = self.by_name(call)
+        if at_once is not None:
+            return at_once
         bare = node.parts[0].kind == "name"
         if low in ENDS and (bare or call.owner.partition("|")[0] in _ENDING):
             self.walk.state.ended = self.walk.state.ended or not self.silent
@@ -81,16 +80,36 @@ class Results(Sinks):
             return self.new(call)
         if not call.arguments and call.receiver.atoms and self.is_getter(call.name):
             return self.member(call.receiver, call.name[3:4].lower() + call.name[4:], node)
+        if self.is_component(call):
+            return self.member(call.receiver, call.name, node)
         hands_on = low in HANDS_ON or call.path in ADDRESSES
         if hands_on and not self.is_own(node, call.path) and not OWN_KIND.search(call.receiver.kind):
             return self.handed_on(call)
-        number = self.record(node, call.path, call.receiver.kind, call.keys, call.arguments, call.receiver)
+        number = self.kept(call)
         if ESCAPES.search(call.name) and not LOOKUP.match(call.name):
-            known = number is not None and self.is_own(node, call.path)
+            known = number is not None and (self.is_own(node, call.path) or self.is_of_project(call))
             return self.result_of(number, call.name) if known and number is not None else NOTHING
         if number is None:
             return Value(path=f"{call.path}()" if call.receiver.path else "")
         return Value(self.result_of(number, call.name).atoms, path=f"{call.path}()")
+
+    def by_name(self, call: Called) -> Value | None:
+        """What calls give whose name says enough; None: it does not."""
+        low = call.low
+        if low in NUMBERS or low in TELLS_LITTLE:
+            return NOTHING
+        if low in CHANGES and call.node.parts[0].kind == "member" and not self.silent:
+            return self.changed(call)
+        if low in _JOINS:
+            return self.put_together(call)
+        keyed = low in _BY_KEY and call.arguments and call.receiver.fields is not None
+        if keyed and not self.is_of_project(call):
+            return (call.receiver.fields or {}).get(call.arguments[0].const or "", NOTHING)
+        return None
+
+    def kept(self, call: Called) -> int | None:
+        """The number of a call that others may follow."""
+        return self.record(call.node, call.path, call.receiver.kind, call.keys, call.arguments, call.receiver)
 
     def changed(self, call: Called) -> Value:
         """What a list or a text holds since something was put into it."""
@@ -148,6 +167,40 @@ class Results(Sinks):
     def is_getter(self, name: str) -> bool:
         """In Java and Kotlin, is this how a member is read?"""
         return self.language.name in ("java", "kotlin") and name[:3] == "get" and name[3:4].isupper()
+
+    def is_component(self, call: Called) -> bool:
+        """Is this how a component of a Java record is read: ``body.name()``?"""
+        return (
+            self.language.name == "java"
+            and not call.arguments
+            and call.node.parts[0].kind == "member"
+            and any(atom[0] == "s" for atom in call.receiver.atoms)
+            and call.receiver.kind[:1].isupper()
+            and call.receiver.kind not in STANDARD
+            and not (LOOKUP.match(call.name) or ESCAPES.search(call.name) or call.low in HANDS_ON)
+        )
+
+    def is_of_project(self, call: Called) -> bool:
+        """Is this a method of a class, or a function of a module, that may be the project's own, though a
+        method of the language has its name?
+        """
+        callee = call.node.parts[0]
+        if callee.kind != "member" or not any(one.whole() for one in call.arguments):
+            return False
+        kind, owner = call.receiver.kind, call.receiver.path.replace("\\", ".")
+        if kind == "@import":
+            if self.language.name == "javascript":
+                return owner[:1] in "@~#" or owner.startswith(("./", "../"))
+            if self.language.name == "go":
+                return "." in owner.partition("/")[0]
+            return not owner.startswith(OTHERS)
+        if self.language.name == "go" and not kind:
+            return "." in owner
+        if kind:
+            return kind.rpartition(".")[2][:1].isupper() and kind not in STANDARD
+        last = owner.rpartition(".")[2]
+        named = self.language.name not in ("go", "javascript") and last[:1].isupper()
+        return (named and last not in STANDARD and not last.isupper()) or last in ("self", "static")
 
     def is_own(self, node: Node, path: str) -> bool:
         """Is a bare function called, or one of this object: maybe the project's own?"""

@@ -10,7 +10,7 @@ from tree_sitter import Node as Tree
 
 from gate.languages.tree_sitter_parse import walk
 from gate.taint.lowering import Expressions, children, field_of, line_of, said
-from gate.taint.program import Node, nothing
+from gate.taint.program import RECEIVER, Node, nothing
 
 _BLOCKS: Final = frozenset({
     "statement_block", "block", "compound_statement", "body_statement", "then", "else", "statement_list",
@@ -239,7 +239,29 @@ class Lowering(Expressions):
             or (plain and body is not None and body.type not in _BLOCKS)
         ):
             made = _last_returned(made)
-        return Node("function", line, name, [*params, made], _annotations(tree))
+        return Node("function", line, name, [*params, made], [*_annotations(tree), *self.receiver(tree)])
+
+    def receiver(self, tree: Tree) -> list[str]:
+        """Go: whose method it is, as a mark ``receiver NAME TYPE``."""
+        held = field_of(tree, "receiver") if tree.type == "method_declaration" else None
+        own = next(iter(children(held)), None) if held is not None else None
+        kind = _plain(said(field_of(own, "type"))).partition("[")[0] if own is not None else ""
+        return [f"{RECEIVER}{said(field_of(own, 'name'))} {kind}"] if own is not None and kind else []
+
+    def struct(self, tree: Tree) -> Node:
+        """Go's structures: their fields with their types."""
+        kind = field_of(tree, "type")
+        if kind is None or kind.type != "struct_type":
+            return nothing(line_of(tree))
+        members: list[Node] = []
+        for one in walk(kind, frozenset({"field_declaration"})):
+            if one.type != "field_declaration":
+                continue
+            of = _plain(said(field_of(one, "type")))
+            for name in one.children_by_field_name("name"):
+                target = [Node("name", line_of(one), said(name)), nothing(line_of(one))]
+                members.append(Node("assign", line_of(one), ":", target, [of]))
+        return Node("class", line_of(tree), said(field_of(tree, "name")), members, [""])
 
     def parameters(self, tree: Tree, before: list[str]) -> list[Node]:
         """One declared parameter, or several of one type (Go)."""
@@ -278,10 +300,10 @@ class Lowering(Expressions):
             (n for n in children(tree) if n.type.endswith("class_body")), None
         )
         members = self.nodes(children(body)) if body is not None else []
-        heads = [one for one in children(tree) if one.type == "primary_constructor"]
+        heads = [one for one in children(tree) if one.type in ("primary_constructor", "parameter_list")]
         for head in heads:
-            for one in walk(head, frozenset({"class_parameter"})):
-                if one.type == "class_parameter":
+            for one in walk(head, frozenset({"class_parameter", "parameter"})):
+                if one.type in ("class_parameter", "parameter"):
                     param = self.parameters(one, [])[0]
                     target = [Node("name", param.line, param.text), nothing(param.line)]
                     members.insert(0, Node("assign", param.line, ":", target, param.keys[:1]))

@@ -163,6 +163,8 @@ class _Go(Lowering):
     table: ClassVar[dict[str, Callable[..., Node]]] = {
         **Lowering.table,
         "import_declaration": Lowering.block,
+        "type_declaration": Lowering.block,
+        "type_spec": Lowering.struct,
         "interpreted_string_literal": Lowering.string,
     }
 

@@ -13,7 +13,7 @@ from gate.taint.calls import Calls
 from gate.taint.expressions import DEEP, Expressions
 from gate.taint.facts import Call, FileFlows, Function, Hit
 from gate.taint.language import Language
-from gate.taint.program import SPREAD, Node
+from gate.taint.program import RECEIVER, SPREAD, Node
 from gate.taint.state import Open, State, joined_states
 from gate.taint.texts import built
 from gate.taint.values import ALL, NOTHING, Atom, Tags, Value, joined, taints
@@ -40,6 +40,7 @@ class Walk(Expressions):
         self.imports: list[tuple[str, str, str]] = []
         self.sources: dict[str, int] = {}
         self.owners: list[str] = []
+        self.field_kinds: dict[tuple[str, str], str] = {}
         self.waiting: list[tuple[Callable[[], None]]] = []
         self.depth = 0
         self.looping = 0
@@ -95,6 +96,11 @@ class Walk(Expressions):
         opened = self.enter(node.text, node.line, [one.text for one in params])
         before, self.state = self.state, self.state.copy()
         self.state.ended = False
+        for mark in node.keys:
+            if mark.startswith(RECEIVER):
+                held, _, opened.owner = mark[len(RECEIVER) :].partition(" ")
+                if held:
+                    self.state.env[held] = Value(path=held, kind=opened.owner)
         is_entry = self.calling.is_entry(node)
         opened.is_entry = is_entry
         for index, param in enumerate(params):
@@ -324,6 +330,8 @@ class Walk(Expressions):
         if node.text == ":":
             if target.kind == "name":
                 self.state.env[target.text] = Value(path=target.text, kind=kind)
+                if self.owners and kind:
+                    self.field_kinds[self.owners[-1], target.text] = kind
                 if self.owners and len(self.open) == 1:
                     self.state.env[f"this.{target.text}"] = Value(path=f"this.{target.text}", kind=kind)
             return NOTHING

@@ -19,6 +19,11 @@ _NUMBERS: Final = frozenset({
     "authentication", "locale",
 })  # fmt: skip
 _SHELL: Final = r"^(?:/bin/|/usr/bin/)?(?:ba|z|da)?sh$|^cmd(?:\.exe)?$|^powershell"
+_DATA_ONLY: Final = (
+    r"\A(?=[\s\S]*SimpleEvaluationContext)"
+    r"(?![\s\S]*(?:Standard|MethodBased)EvaluationContext)"
+)
+"""Expressions that only read properties: no types, no constructors."""
 _SINKS: Final[tuple[Sink, ...]] = (
     sink(
         "sql",
@@ -39,7 +44,13 @@ _SINKS: Final[tuple[Sink, ...]] = (
     sink("shell", "ProcessBuilder", r"^new\||^\|", ("*",), given=_SHELL),
     sink("shell", "ProcessBuilder", r"^new\||^\|"),
     sink("code", "eval", r"engine|\|ScriptEngine$|shell|groovy"),
-    sink("code", "parseExpression", ""),
+    sink("code", "parseExpression parseRaw", "", unless=_DATA_ONLY),
+    sink("code", "compileExpression executeExpression evalToBoolean", r"mvel"),
+    sink("code", "eval compileExpression", r"mvel|scriptEngine"),
+    sink("code", "createExpression createScript", r"jexl|JexlEngine"),
+    sink("code", "getValue parseExpression setValue", r"(?:^|\.)Ognl\|"),
+    sink("code", "createValueExpression", "", (1,)),
+    sink("code", "parse parseClass", r"groovy|GroovyShell|GroovyClassLoader"),
     sink("code", "evaluate", r"(?:shell|groovy|GroovyShell|jexl|mvel|ognl)"),
     sink(
         "path",

@@ -10,6 +10,7 @@ from gate.prescreen.scanners import injection
 from gate.prescreen.scanners.injection import Injection
 from tests.prescreen_support import make_request
 from tests.rules.injection.across import ACROSS
+from tests.rules.injection.services import SERVICES
 
 ROUTE = """const { run } = require('./helper');
 app.get('/x', async (req, res) => {
@@ -117,3 +118,10 @@ def test_a_function_that_says_it_escapes_is_believed_unless_it_only_hands_on() -
     assert told({"a.js": text}) == []
     lying = f"function sanitizeName(v) {{ return v; }}\n{text}"
     assert [f.rule_id for f in told({"a.js": lying})] == ["flow.sql-built"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_value_is_followed_into_a_class_of_another_file(name: str) -> None:
+    files, twin, rule = SERVICES[name]
+    assert [f.rule_id for f in told(files)] == [rule]
+    assert told(files | twin) == []
