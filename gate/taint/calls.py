@@ -293,6 +293,7 @@ class Calls(Results):
 
     def cleaned(self, name: str, owner: str, arguments: list[Value], receiver: Value) -> Value | None:
         """What a call that makes safe gives back."""
+        given = [one.const for one in arguments]
         for cleaner in self.language.cleaners_by_name.get(name, ()):
             if not cleaner.owner.search(owner):
                 continue
@@ -300,8 +301,7 @@ class Calls(Results):
                 return NOTHING
             parts = [*arguments, receiver]
             whole = joined([Value(one.whole()) for one in parts])
-            return whole.tagged(*cleaner.safe)
-        given = [one.const for one in arguments]
+            return whole.tagged(*cleaner.safe, *leaves_plain(name, given, self.language.name))
         if safe := leaves_plain(name, given, self.language.name):
             return joined([Value(one.whole()) for one in (*arguments, receiver)]).tagged(*safe)
         if self.language.name == "ruby" and name.endswith(("_path", "_url")):

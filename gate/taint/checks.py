@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from gate.taint.names import BEGINS, MATCHES, MEMBERS, REFUSES, VALIDATES
 from gate.taint.program import Node
+from gate.taint.texts import is_closed
 from gate.taint.values import ALL, Atom, Tags, Value
 
 Facts = dict[Atom, Tags]
@@ -17,18 +18,31 @@ _EVERYTHING: Final = frozenset({ALL})
 _NULL: Final = frozenset({"null", "undefined", "nil", "none", "''", '""', "", "NULL", "None"})
 _PLACE: Final = frozenset({"path", "ssrf", "redirect"})
 _ADDRESS: Final = re.compile(r"https?://[^/\s]+/|/[^/\\]")
+_CLASS: Final = re.compile(r"\[(?!\^)(?:\\.|[^\]\\])*/(?:\\.|[^\]\\])*\]")
+_OF_LINES: Final = frozenset({"path", "nosql", "mass", "regex"})
 _LOOSE: Final = re.compile(r"(?<!\\)\.[*+]|\[\^|\\S[*+]|(?<!\\)\.\{")
 
 
 class Conditions:
     """Reads the conditions of one place. ``value`` evaluates an expression there; ``known``: what stands
-    behind
-    a name that holds an answer.
+    behind a name that holds an answer; ``closed``: members that were given a text with a separator's end;
+    ``judge``: what a function of the file says by its answer.
     """
 
-    def __init__(self, value: Callable[[Node], Value], known: Mapping[str, tuple[Facts, Facts]]) -> None:
+    def __init__(
+        self,
+        value: Callable[[Node], Value],
+        known: Mapping[str, tuple[Facts, Facts]],
+        language: str = "",
+        closed: Collection[str] = (),
+        judge: Callable[[Node], tuple[Facts, Facts] | None] | None = None,
+    ) -> None:
         self._value = value
         self._known = known
+        self._language = language
+        self._parted = language in ("java", "kotlin")
+        self._closed = closed
+        self._judge = judge
 
     def facts(self, node: Node, holds: bool) -> Facts:
         """What is safe for what where the condition holds, or where it does not."""
@@ -127,7 +141,7 @@ class Conditions:
         if name in MATCHES:
             facts = self._match(node, receiver, given)
             if facts is not None:
-                return facts if holds else {}
+                return facts if holds else self._without(receiver, given)
         if name == "isnan":
             return {} if holds else _every(values, _EVERYTHING)
         if name in ("isinteger", "is_numeric", "ctype_digit", "is_int", "ctype_alnum", "ctype_alpha",
@@ -150,6 +164,9 @@ class Conditions:
             inner = next((one for one in given if one.kind == "function"), None)
             if inner is not None and holds and not self._value(receiver).decided:
                 return self._any_equal(inner)
+        read = self._judge(node) if self._judge is not None else None
+        if read is not None:
+            return read[0 if holds else 1]
         if REFUSES.search(raw):
             return {} if holds else _every(values, _EVERYTHING)
         if VALIDATES.search(raw):
@@ -192,28 +209,44 @@ class Conditions:
 
     def _begins(self, node: Node, holds: bool) -> Facts:
         receiver, given = self._parts(node)
-        asked = [*([receiver] if receiver is not None else []), *given]
-        values = [self._value(one) for one in asked]
+        values = [self._value(one) for one in (receiver, *given) if one is not None]
+        values = [one for one in values if one.kind != "@import" and one.path not in _HELPERS]
         subject = next((one for one in values if one.decided), None)
         if subject is None:
             return {}
-        other = next(
-            (one for one in values if not one.decided and (one.const is not None or one is not subject)), None
-        )
+        other = next((one for one in values if one is not subject and not _is_sent(one)), None)
         start = other.const if other is not None else None
         if other is None:
             return {}
         if start is None:
-            return _all(subject, _PLACE) if holds else {}
+            return _all(subject, _PLACE) if holds and self._bounds(node, subject, other) else {}
         if ".." in start:
             return {} if holds else _all(subject, frozenset({"path"}))
         if start in ("/", "\\") and not holds:
             return {}
         if start == "//" and not holds:
             return _all(subject, frozenset({"redirect"}))
-        return _all(subject, _PLACE) if holds and _ADDRESS.match(start) else {}
+        if not holds or not _ADDRESS.match(start):
+            return {}
+        bounded = is_closed(other) or start[:1] != "/" or self._by_parts(node, subject, other)
+        return _all(subject, _PLACE if bounded else _PLACE - {"path"})
+
+    def _bounds(self, node: Node, subject: Value, other: Value) -> bool:
+        """Does the beginning end where a part of a path does? ``/data`` is one of ``/data-private`` too."""
+        last = other.path.replace("()", "").rpartition(".")[2]
+        return is_closed(other) or last in self._closed or self._by_parts(node, subject, other)
+
+    def _by_parts(self, node: Node, subject: Value, other: Value) -> bool:
+        """Java's and Kotlin's paths begin part by part."""
+        if not self._parted:
+            return False
+        receiver, given = self._parts(node)
+        texts = [one for one in (receiver, *given) if one is not None and _is_text(one)]
+        return not texts and "String" not in (subject.kind, other.kind)
 
     def _match(self, node: Node, receiver: Node | None, given: list[Node]) -> Facts | None:
+        if receiver is not None and receiver.kind == "call" and _last(receiver) == "matcher":
+            receiver, given = self._parts(receiver)  # Java: pattern.matcher(text).matches()
         nodes = [*([receiver] if receiver is not None else []), *given]
         values = [self._value(one) for one in nodes]
         subject = next((one for one in values if one.decided), None)
@@ -221,22 +254,56 @@ class Conditions:
             return None
         text = next((one.const for one in values if one.const is not None and one is not subject), None)
         whole = _last(node) == "matches"
-        return _by_pattern(subject, text, whole=whole)
+        return self._by_pattern(subject, text, whole=whole)
+
+    def _by_pattern(self, subject: Value, text: str | None, *, whole: bool) -> Facts:
+        """What a regular expression leaves: all of the text has to fit it, and no sign stands for any. Where
+        ``^`` and ``$`` mean a line, one line fits and others say what they want; a path is no such text.
+        """
+        if text is None:
+            return _all(subject, _EVERYTHING)
+        plain, _, flags = text[1:].rpartition("/") if text[:1] == "/" else (text, "", "")
+        exact = r"\A" in plain and r"\z" in plain.lower()
+        if not (whole or exact or ("^" in plain and "$" in plain) or (r"\A" in plain and "$" in plain)):
+            return {}
+        if _LOOSE.search(plain):
+            return {}
+        lines = self._language == "ruby" or "m" in flags
+        return _all(subject, _OF_LINES if lines and not (exact or whole) else _EVERYTHING)
+
+    def _without(self, receiver: Node | None, given: list[Node]) -> Facts:
+        """Where a pattern does not match that is one class of signs with the slash: one name of a path."""
+        values = [self._value(one) for one in (receiver, *given) if one is not None]
+        subject = next((one for one in values if one.decided), None)
+        text = next((one.const for one in values if one.const is not None and one is not subject), "") or ""
+        one_class = _CLASS.fullmatch(
+            text.removeprefix("/").rstrip("gimsu").removesuffix("/") if text[:1] == "/" else text
+        )
+        safe = subject is not None and one_class is not None and "/" in text[1:]
+        return _all(subject, frozenset({"path"})) if safe and subject is not None else {}
 
     def _matched(self, node: Node, subject: Value) -> Facts:
-        return _by_pattern(subject, self._value(node).const, whole=False)
+        return self._by_pattern(subject, self._value(node).const, whole=False)
 
     def _member_of(self, holder: Value, key: Value) -> Facts:
         return _all(key, _EVERYTHING) if key.decided and not holder.decided else {}
 
 
-def _by_pattern(subject: Value, text: str | None, *, whole: bool) -> Facts:
-    """What a regular expression leaves: all of the text has to fit it, and no sign stands for any."""
-    if text is None:
-        return _all(subject, _EVERYTHING)
-    plain = text.strip("/")
-    bounded = whole or (("^" in plain or r"\A" in plain) and ("$" in plain or r"\z" in plain.lower()))
-    return _all(subject, _EVERYTHING) if bounded and not _LOOSE.search(plain) else {}
+_HELPERS: Final = frozenset({"strings", "Str", "StringUtils", "str", "_"})
+
+
+def _is_sent(value: Value) -> bool:
+    return any(atom[0] == "s" for atom in value.atoms)
+
+
+_TEXTS: Final = frozenset({"getcanonicalpath", "getabsolutepath", "tostring", "getpath", "canonicalpath",
+                           "absolutepath", "path"})  # fmt: skip
+
+
+def _is_text(node: Node) -> bool:
+    """Is this a path as a text, whose beginning is that of its letters?"""
+    last = node.parts[0].text if node.kind == "call" and node.parts else node.text
+    return node.kind in ("call", "member") and last.lower() in _TEXTS
 
 
 def _is_null(node: Node) -> bool:

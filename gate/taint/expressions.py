@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from gate.taint.checks import Conditions, Facts, all_of
+from gate.taint.judged import judged
 from gate.taint.program import SPREAD, Node
 from gate.taint.state import Open, State
 from gate.taint.texts import built
-from gate.taint.values import NOTHING, Atom, Tags, Value, joined
+from gate.taint.values import ALL, NOTHING, Atom, Tags, Value, joined
 
 if TYPE_CHECKING:
     from gate.taint.calls import Calls
+    from gate.taint.language import Language
 
 DEEP: Final = 60
+_FOR_PATHS: Final = frozenset({"path", ALL})
 
 
 class Expressions:
     """Of one walk, which has the statements."""
 
+    language: Language
+    bodies: dict[str, Node]
+    judging: int
+    checked: set[tuple[int, Atom]]
+    """By function, what was checked as a path anywhere in it."""
+    closed: set[str]
+    """Members that hold a text which ends with a separator."""
     state: State
     calling: Calls
     open: list[Open]
@@ -157,7 +169,9 @@ class Expressions:
 
     def conditions(self) -> Conditions:
         """Reads conditions at this place without telling anything of what they hold."""
-        return Conditions(self.quiet, self.state.known)
+        return Conditions(
+            self.quiet, self.state.known, self.language.name, self.closed, partial(judged, self)
+        )
 
     def quiet(self, node: Node) -> Value:
         """The value of an expression that was told of before."""
@@ -171,6 +185,8 @@ class Expressions:
         """From here on these hold."""
         if facts:
             self.state.facts = all_of([self.state.facts, facts])
+            function = self.open[-1].number if self.open else 0
+            self.checked.update((function, a) for a, safe in facts.items() if not safe.isdisjoint(_FOR_PATHS))
 
     def safe(self, value: Value) -> Value:
         """The value with what is known of its origins here."""
@@ -178,7 +194,7 @@ class Expressions:
             return value
         atoms = {atom: tags | self.known_of(atom) for atom, tags in value.atoms.items()}
         fields = {k: self.safe(v) for k, v in value.fields.items()} if value.fields is not None else None
-        return Value(atoms, value.path, value.kind, value.const, fields, value.function)
+        return replace(value, atoms=atoms, fields=fields)
 
     def known_of(self, atom: Atom) -> Tags:
         """What is known of an origin, or of what it is a member of."""

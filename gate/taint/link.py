@@ -11,6 +11,7 @@ from typing import Final
 
 from gate.taint.facts import Call, FileFlows, Function, Hit, Taint
 from gate.taint.names import ESCAPES, LOOKUP
+from gate.taint.values import ALL, DECODED_TAG
 
 _DEEPEST: Final = 7
 _MOST: Final = 400
@@ -105,14 +106,12 @@ def _back(  # noqa: C901 - results, then parameters
                 if not _is_safe(rule, one, step.safe):
                     way = ((step.path, call.line), *step.way)
                     stack = (*step.stack, (step.path, call.number))
-                    yield _Step(at, one, step.safe | frozenset(one.tags), way, stack, step.sure)
+                    yield _Step(at, one, _after(one, step.safe), way, stack, step.sure)
         if not targets and _hands_on(call):
             for argument in call.arguments[:-1]:
                 for one in argument:
                     if not _is_safe(rule, one, step.safe):
-                        yield _Step(
-                            step.path, one, step.safe | frozenset(one.tags), step.way, step.stack, False
-                        )
+                        yield _Step(step.path, one, _after(one, step.safe), step.way, step.stack, False)
         return
     places = callers.get((step.path, taint.number), [])
     if step.stack:
@@ -122,15 +121,13 @@ def _back(  # noqa: C901 - results, then parameters
             for path, call in inner:
                 for one in _argument(call, taint, files[step.path].functions[taint.number]):
                     if not _is_safe(rule, one, step.safe):
-                        yield _Step(
-                            path, one, step.safe | frozenset(one.tags), step.way, step.stack[:-1], step.sure
-                        )
+                        yield _Step(path, one, _after(one, step.safe), step.way, step.stack[:-1], step.sure)
             return
     for path, call in places:
         for one in _argument(call, taint, files[step.path].functions[taint.number]):
             if not _is_safe(rule, one, step.safe):
                 way = ((path, call.line), *step.way)
-                yield _Step(path, one, step.safe | frozenset(one.tags), way, (), step.sure)
+                yield _Step(path, one, _after(one, step.safe), way, (), step.sure)
 
 
 def _argument(call: Call, taint: Taint, function: Function) -> list[Taint]:
@@ -157,6 +154,11 @@ def _hands_on(call: Call) -> bool:
     return len(call.path) > 1 and not LOOKUP.match(name) and not ESCAPES.search(name)
 
 
+def _after(taint: Taint, had: frozenset[str]) -> frozenset[str]:
+    """What a value is safe for, with what was known of it before: a check before a decoding says nothing."""
+    return had if DECODED_TAG in had else had | frozenset(taint.tags)
+
+
 def _is_safe(rule: str, taint: Taint, had: frozenset[str]) -> bool:
-    tags = {*taint.tags, *had}
+    tags = {*(t for t in taint.tags if DECODED_TAG not in had or t == ALL), *had}
     return "all" in tags or rule in tags or (rule in ("ssrf", "redirect") and "tail" in tags)

@@ -34,7 +34,7 @@ HANDS_ON: Final = words(
     " append push unshift add concatenation stringbuilder stringbuffer builder repeat"
     " str_repeat padstart padend"
     " normalize normalise clean resolve file_join path_join uri url parse_url new"
-    " urldecoder path paths file fileinfo"
+    " urldecoder path paths file fileinfo torealpath getabsolutepath getabsolutefile"
     " expand_path realpath abs absolutepath toabsolutepath getcanonicalpath"
     " getcanonicalfile urlsearchparams gethost getauthority hostname host getorigin topath tofile"
     " touri tourl let also"
@@ -49,6 +49,11 @@ HANDS_ON: Final = words(
     " tojson readtree deserialize"
 )
 """What comes out has the text of what goes in. ``parse`` and the like give it in pieces."""
+DECODES: Final = words(
+    "decodeuricomponent decodeuri urldecode rawurldecode queryunescape pathunescape unescapestring"
+    " html_entity_decode htmlspecialchars_decode unescapedatastring uri_decode"
+)
+"""What comes out may hold signs that were not seen in what goes in."""
 ENDS: Final = words(
     "die exit abort fatal fatalf fatalln panic notfound abort_if_not halt usage todo error_exit"
 )

@@ -9,6 +9,7 @@ from gate.taint.facts import Call, Taint
 from gate.taint.names import (
     ADDRESSES,
     CHANGES,
+    DECODES,
     ENDS,
     ESCAPES,
     HANDS_ON,
@@ -22,8 +23,20 @@ from gate.taint.names import (
 )  # fmt: skip
 from gate.taint.program import Node
 from gate.taint.sinking import VERB, Sinks, filled
-from gate.taint.texts import built
-from gate.taint.values import BUILT, NOTHING, VIA, Value, joined, taints
+from gate.taint.texts import built, is_closed
+from gate.taint.values import (
+    ALL,
+    BUILT,
+    DECODED,
+    DECODED_TAG,
+    NOTHING,
+    VIA,
+    Atom,
+    Tags,
+    Value,
+    joined,
+    taints,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     pass
@@ -32,6 +45,7 @@ LONG: Final = 120
 _JOINS: Final = frozenset({
     "format", "sprintf", "concat", "join", "vsprintf", "sprint", "implode", "string.format", "formatted",
 })  # fmt: skip
+_COMPILES: Final = frozenset({"mustcompile", "compile", "regexp", "regex", "toregex"})
 _BY_KEY: Final = frozenset({"get", "dig", "fetch", "getordefault", "pop", "at"})
 _ENDING: Final = frozenset({"process", "os", "log", "sys"})
 
@@ -98,6 +112,12 @@ class Results(Sinks):
         low = call.low
         if low in NUMBERS or low in TELLS_LITTLE:
             return NOTHING
+        if low in DECODES and call.name not in self.walk.bodies:
+            return self.handed_on(call)
+        if low == "string" and len(call.arguments) == 1 and not call.arguments[0].whole():
+            return call.arguments[0]
+        if low in _COMPILES and call.arguments and call.arguments[0].const is not None:
+            return replace(call.arguments[0], path=f"{call.path}()")
         if low in CHANGES and call.node.parts[0].kind == "member" and not self.silent:
             return self.changed(call)
         if low in _JOINS:
@@ -149,7 +169,23 @@ class Results(Sinks):
                 return self.member(receiver, key.lstrip(":"), call.node)
             return joined([Value(receiver.whole()), *rest])
         whole = joined([Value(one.whole()) for one in (*arguments, receiver)])
-        return Value(whole.atoms) if whole.atoms else Value(path=call.path)
+        if call.low in DECODES:
+            whole = self.decoded(whole)
+        closed = len(arguments) == 1 and is_closed(arguments[0])
+        return Value(whole.atoms, closed=closed) if whole.atoms else Value(path=call.path, closed=closed)
+
+    def decoded(self, value: Value) -> Value:
+        """What was checked before it was decoded is not checked: it counts as a value of its own."""
+        atoms: dict[Atom, Tags] = {}
+        for atom, tags in value.atoms.items():
+            kind, number, index, text = atom
+            known = self.walk.known_of(atom)
+            kept = frozenset(tag for tag in tags - known if tag.startswith("+") or tag == ALL)
+            name = f"{text}{DECODED}" if known else text
+            if kind == "s" and known:
+                self.walk.sources.setdefault(name, self.walk.sources.get(text, 0))
+            atoms[kind, number, index, name] = kept | {DECODED_TAG}
+        return Value(atoms)
 
     def parts_of(self, value: Value) -> list[Taint]:
         """The origins of an argument; those of an object's entry say its key."""
@@ -166,6 +202,8 @@ class Results(Sinks):
 
     def is_getter(self, name: str) -> bool:
         """In Java and Kotlin, is this how a member is read?"""
+        if name in ("getCanonicalPath", "getAbsolutePath", "getCanonicalFile", "getAbsoluteFile"):
+            return False
         return self.language.name in ("java", "kotlin") and name[:3] == "get" and name[3:4].isupper()
 
     def is_component(self, call: Called) -> bool:

@@ -10,6 +10,7 @@ from gate.taint.values import BUILT, HTML, NOTHING, SQL, TAIL, Value, joined
 
 def built(values: list[Value]) -> Value:
     """A text of these pieces: those behind a beginning that names a host or a folder cannot change it."""
+    closed = bool(values) and is_closed(values[-1])
     if all(value.const is not None and not value.atoms for value in values):
         return Value(const="".join(value.const or "" for value in values)) if values else NOTHING
     start = ""
@@ -32,7 +33,21 @@ def built(values: list[Value]) -> Value:
             opened = True
         if value.whole():
             found.append(Value(value.whole()).tagged(*own))
-    return Value(joined(found).atoms, const=None) if found else NOTHING
+    return Value(joined(found).atoms, const=None, closed=closed) if found or closed else NOTHING
+
+
+def is_closed(value: Value) -> bool:
+    """Does this text end with a separator?"""
+    if value.const is not None:
+        return value.const.endswith(("/", "\\", "?", "#"))
+    return value.closed or _SEPARATOR.search(value.path) is not None
+
+
+_SEPARATOR: Final = re.compile(
+    r"(?:^|[._])(?:sep(?:arator)?(?:char)?|(?:path)?separator|alt_separator|directorysep\w*"
+    r"|directory_separator|ds)(?:\(\))?\Z",
+    re.IGNORECASE,
+)
 
 
 _QUERY: Final = re.compile(

@@ -17,6 +17,9 @@ SQL: Final = "+sql"
 """Marks of evidence: put together with constant text, with markup, with words of a query."""
 VIA: Final = "via"
 """Went through a function that nobody knows."""
+DECODED: Final = "%"
+"""Ends the name of what was decoded after a check."""
+DECODED_TAG: Final = "+decoded"
 TAIL: Final = "tail"
 """Stands behind a beginning that it cannot change: a host, a folder of an address."""
 _MOST: Final = 24
@@ -39,6 +42,8 @@ class Value:
     const: str | None = None
     fields: dict[str, Value] | None = None
     function: Node | None = None
+    closed: bool = False
+    """Does the text end with what separates the parts of a path or of an address?"""
 
     def tagged(self, *tags: str) -> Value:
         """The same with these tags on every origin."""
@@ -86,6 +91,7 @@ def joined(values: Iterable[Value]) -> Value:
         const=consts.pop() if len(consts) == 1 else None,
         fields=fields,
         function=next((v.function for v in many if v.function is not None), None),
+        closed=any(v.closed for v in many),
     )
 
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from gate.taint.calls import Calls
 from gate.taint.expressions import DEEP, Expressions
 from gate.taint.facts import Call, FileFlows, Function, Hit
+from gate.taint.judged import bodies
 from gate.taint.language import Language
 from gate.taint.program import RECEIVER, SPREAD, Node
 from gate.taint.state import Open, State, joined_states
-from gate.taint.texts import built
+from gate.taint.texts import built, is_closed
 from gate.taint.values import ALL, NOTHING, Atom, Tags, Value, joined, taints
 
 
@@ -40,6 +42,10 @@ class Walk(Expressions):
         self.imports: list[tuple[str, str, str]] = []
         self.sources: dict[str, int] = {}
         self.owners: list[str] = []
+        self.closed: set[str] = set()
+        self.checked: set[tuple[int, Atom]] = set()
+        self.bodies: dict[str, Node] = {}
+        self.judging = 0
         self.field_kinds: dict[tuple[str, str], str] = {}
         self.waiting: list[tuple[Callable[[], None]]] = []
         self.depth = 0
@@ -50,6 +56,7 @@ class Walk(Expressions):
     def read(self, program: Node) -> FileFlows:
         """All of a file's flows."""
         unfinished: list[str] = []
+        self.bodies = bodies(program)
         self.enter("", program.line or 1, [])
         try:
             self.exec(program)
@@ -72,10 +79,16 @@ class Walk(Expressions):
         ]
         hits = [
             Hit(rule, node.line, node.line, function, sink, taints(atoms, self.sources), sorted(needs))
-            for (rule, _, _), (node, atoms, function, sink, needs) in self.hits.items()
-            if atoms
+            for (rule, _, _), (node, all_atoms, function, sink, needs) in self.hits.items()
+            if (atoms := self.unchecked(all_atoms, function, sink))
         ]
         return FileFlows(told, self.told, hits, self.imports, unfinished)
+
+    def unchecked(self, atoms: dict[Atom, Tags], function: int, sink: str) -> dict[Atom, Tags]:
+        """A path as an object is made before it is checked: what its function checks later is checked."""
+        if sink != "new File":
+            return atoms
+        return {atom: tags for atom, tags in atoms.items() if (function, atom) not in self.checked}
 
     # Functions.
 
@@ -343,10 +356,11 @@ class Walk(Expressions):
             value = NOTHING
         if (
             kind
-            and kind.lower() not in ("var", "val", "string", "object", "let", "final", "auto")
+            and kind.lower() not in ("var", "val", "object", "let", "final", "auto")
+            and (kind.lower() != "string" or self.language.name == "java")
             and not value.kind
         ):
-            value = Value(value.atoms, value.path, kind, value.const, value.fields, value.function)
+            value = replace(value, kind=kind)
         self.bind(target, value, given)
         return value
 
@@ -383,6 +397,8 @@ class Walk(Expressions):
                 self.bind(part, inner)
         elif target.kind == "member":
             self.calling.assigned(target, value)
+            if is_closed(value):
+                self.closed.add(target.text)
             base = self.value(target.parts[0]) if target.parts else NOTHING
             path = f"{base.path}.{target.text}" if base.path else ""
             if path:

@@ -28,7 +28,7 @@ PAIRS = [
     ("path", action(Q, 'return Content(System.IO.File.ReadAllText(Path.Combine("/data", q)));'),
      action(Q, 'return Content(System.IO.File.ReadAllText(Path.Combine("/data", Path.GetFileName(q))));')),
     ("path", action(Q, 'var p = Path.GetFullPath(Path.Combine(root, q)); return PhysicalFile(p, "a/b");'),
-     action(Q, 'var p = Path.GetFullPath(Path.Combine(root, q)); if (!p.StartsWith(root)) { return Forbid(); } return PhysicalFile(p, "a/b");')),
+     action(Q, 'var p = Path.GetFullPath(Path.Combine(root, q)); if (!p.StartsWith(root + Path.DirectorySeparatorChar)) { return Forbid(); } return PhysicalFile(p, "a/b");')),
     ("ssrf", action(Q, "var r = client.GetAsync(q).Result; return Ok();"),
      action(Q, 'var r = client.GetAsync("https://api.example/u/" + Uri.EscapeDataString(q)).Result; return Ok();')),
     ("xss", action(Q, 'return Content("<h1>" + q + "</h1>", "text/html");'),

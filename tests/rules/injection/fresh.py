@@ -59,7 +59,7 @@ PAIRS = [
      "post '/ping' do\n  host = params['host']\n  out, _ = Open3.capture2('ping', '-c', '1', host)\n  out\nend\n"),
     ("a.rb", "path",
      "class A < ApplicationController\n  def show\n    path = File.join(ROOT, params[:file])\n    send_file(path)\n  end\nend\n",
-     "class A < ApplicationController\n  def show\n    path = File.expand_path(File.join(ROOT, params[:file]))\n    raise 'no' unless path.start_with?(ROOT)\n    send_file(path)\n  end\nend\n"),
+     "class A < ApplicationController\n  def show\n    path = File.expand_path(File.join(ROOT, params[:file]))\n    raise 'no' unless path.start_with?(\"#{ROOT}/\")\n    send_file(path)\n  end\nend\n"),
     ("A.cs", "sql",
      "app.MapGet(\"/users\", async (string name, SqlConnection db) =>\n{\n    return await db.QueryAsync<User>($\"select * from users where name = '{name}'\");\n});\n",
      "app.MapGet(\"/users\", async (string name, SqlConnection db) =>\n{\n    return await db.QueryAsync<User>(\"select * from users where name = @name\", new { name });\n});\n"),

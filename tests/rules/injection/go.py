@@ -35,7 +35,7 @@ PAIRS = [
     ("path", handler('f, _ := os.Open(filepath.Join(root, r.URL.Query().Get("f")))\ndefer f.Close()'),
      handler('f, _ := os.Open(filepath.Join(root, filepath.Base(r.URL.Query().Get("f"))))\ndefer f.Close()')),
     ("path", handler('p := filepath.Join(root, r.FormValue("f"))\nhttp.ServeFile(w, r, p)'),
-     handler('p := filepath.Join(root, r.FormValue("f"))\nif !strings.HasPrefix(p, root) {\n\treturn\n}\nhttp.ServeFile(w, r, p)')),
+     handler('p := filepath.Join(root, r.FormValue("f"))\nif !strings.HasPrefix(p, root+string(os.PathSeparator)) {\n\treturn\n}\nhttp.ServeFile(w, r, p)')),
     ("path", gin('n := c.Param("n")\nb, _ := os.ReadFile(root + n)\n_ = b'),
      gin('n := c.Param("n")\nif strings.Contains(n, "..") {\n\treturn\n}\nb, _ := os.ReadFile(root + n)\n_ = b')),
     ("ssrf", handler('resp, _ := http.Get(r.FormValue("url"))\n_ = resp'),
