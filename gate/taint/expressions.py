@@ -30,6 +30,8 @@ class Expressions:
     judging: int
     checked: set[tuple[int, Atom]]
     """By function, what was checked as a path anywhere in it."""
+    present: set[Atom]
+    """What is not missing, since its absence was refused."""
     closed: set[str]
     """Members that hold a text which ends with a separator."""
     state: State

@@ -16,6 +16,7 @@ from gate.taint.facts import Call, FileFlows, Function, Hit
 from gate.taint.judged import bodies
 from gate.taint.language import Language
 from gate.taint.program import RECEIVER, SPREAD, Node
+from gate.taint.skipped import refuses_absent, skipped
 from gate.taint.state import Open, State, joined_states
 from gate.taint.texts import built, is_closed
 from gate.taint.values import ALL, NOTHING, Atom, Tags, Value, joined, taints
@@ -43,6 +44,7 @@ class Walk(Expressions):
         self.sources: dict[str, int] = {}
         self.owners: list[str] = []
         self.closed: set[str] = set()
+        self.present: set[Atom] = set()
         self.checked: set[tuple[int, Atom]] = set()
         self.bodies: dict[str, Node] = {}
         self.judging = 0
@@ -221,6 +223,11 @@ class Walk(Expressions):
         """Both branches of what is not decided."""
         test, then, other = node.parts
         self.value(test)
+        if not self.calling.silent:
+            absent = skipped(self, node)
+            if absent is not None:
+                self.calling.tell("skipped", node, absent.atoms, "if it is there", frozenset())
+            self.present |= refuses_absent(self, node)
         truth = self.truth(test)
         conditions = self.conditions()
         before = self.state

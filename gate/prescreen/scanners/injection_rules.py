@@ -94,6 +94,11 @@ BY_SINK: Final[dict[str, RuleMeta]] = {
         "Anybody writes such a token.", "Verify the signature with a fixed algorithm.", severity="medium",
         topic="authentication",
     ),
+    "skipped": _rule(
+        "check-skipped", "A signature is checked only where one was sent", (347, 636),
+        "Whoever leaves the signature away is let in without a check.",
+        "Refuse requests without it: if (!signature || !verify(signature)).", topic="authentication",
+    ),
     "proto": _rule(
         "prototype-pollution", "A request is merged into an object with its keys", (1321,),
         "A key such as __proto__ changes every object of the program.",

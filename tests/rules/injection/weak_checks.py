@@ -28,24 +28,14 @@ def _rb(body: str, around: str = "") -> str:
     return f"class AController < ApplicationController\n  def f\n{body}\n  end\n{around}\nend\n"
 
 
-def _cs(body: str) -> str:
+def _cs(body: str, _: str = "") -> str:
     return f"class A : ControllerBase {{\n  [HttpGet]\n  public IActionResult F([FromQuery] string n) {{\n{body}\n  }}\n}}\n"
 
 
-def _both(
-    path: str, rule: str, make, text: str, hole: str, twin: str, around: str = ""
-) -> tuple[str, str, str, str]:  # type: ignore[no-untyped-def]
+def _both(path: str, rule: str, make: Make, text: str, hole: str, twin: str, around: str = "") -> Pair:
     """``@@`` in the text or in what stands around it is the check."""
-    return (
-        path,
-        rule,
-        *(
-            make(text.replace("@@", one), around.replace("@@", one))
-            if around
-            else make(text.replace("@@", one))
-            for one in (hole, twin)
-        ),
-    )
+    first, second = (make(text.replace("@@", one), around.replace("@@", one)) for one in (hole, twin))
+    return path, rule, first, second
 
 
 _JS_PATH = "const full = path.resolve(ROOT, req.query.n);\nif (!@@) { return res.sendStatus(400); }\nfs.readFile(full, done);"
