@@ -23,12 +23,13 @@ from gate.taint.names import (
 )  # fmt: skip
 from gate.taint.program import Node
 from gate.taint.sinking import VERB, Sinks, filled
-from gate.taint.texts import built, is_closed
+from gate.taint.texts import built, is_closed, is_markup
 from gate.taint.values import (
     ALL,
     BUILT,
     DECODED,
     DECODED_TAG,
+    HTML,
     NOTHING,
     VIA,
     Atom,
@@ -135,10 +136,24 @@ class Results(Sinks):
         """What a list or a text holds since something was put into it."""
         receiver = call.receiver
         held = joined([Value(one.whole()) for one in call.arguments])
+        text = "".join(one.const or "" for one in call.arguments)
+        if call.low.startswith("append") and is_markup(text):
+            self.walk.markup.add((self.walk.open[-1].number, self.root(call.node).text))
         if not held.atoms:
             return receiver
-        self.walk.extend(call.node.parts[0].parts[0], None, held.tagged(BUILT))
+        holder = self.root(call.node)
+        marks = {BUILT} | ({HTML} if (self.walk.open[-1].number, holder.text) in self.walk.markup else set())
+        self.walk.extend(holder, None, held.tagged(*marks))
         return joined([Value(receiver.atoms, receiver.path, receiver.kind), held])
+
+    def root(self, call: Node) -> Node:
+        """What a chain of calls began with: ``b`` of ``b.append(x).append(y)``."""
+        holder = call.parts[0].parts[0]
+        while holder.kind == "call" and holder.parts[0].kind == "member":
+            if holder.parts[0].text.lower() not in CHANGES:
+                break
+            holder = holder.parts[0].parts[0]
+        return holder
 
     def put_together(self, call: Called) -> Value:
         """A format with its values, or items joined."""

@@ -19,7 +19,7 @@ def built(values: list[Value]) -> Value:
             break
         start += value.const
     text = " ".join(value.const for value in values if value.const)
-    marks = {BUILT} | ({HTML} if _is_markup(text) else set()) | ({SQL} if _QUERY.search(text) else set())
+    marks = {BUILT} | ({HTML} if is_markup(text) else set()) | ({SQL} if _QUERY.search(text) else set())
     found: list[Value] = []
     fixed = _is_fixed(start)
     opened = False
@@ -57,7 +57,8 @@ _QUERY: Final = re.compile(
 )
 
 
-def _is_markup(text: str) -> bool:
+def is_markup(text: str) -> bool:
+    """Does this text hold a tag?"""
     at = text.find("<")
     while at >= 0:
         if text[at + 1 : at + 2].isalpha() or text[at + 1 : at + 2] in "/!":

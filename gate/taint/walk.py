@@ -44,6 +44,8 @@ class Walk(Expressions):
         self.sources: dict[str, int] = {}
         self.owners: list[str] = []
         self.closed: set[str] = set()
+        self.markup: set[tuple[int, str]] = set()
+        """Texts that are built of markup, by function and name."""
         self.present: set[Atom] = set()
         self.checked: set[tuple[int, Atom]] = set()
         self.bodies: dict[str, Node] = {}
@@ -390,6 +392,8 @@ class Walk(Expressions):
                     inner = self.calling.member(value, key, part)
                 elif given is not None and given.kind == "list" and len(given.parts) == len(target.parts):
                     inner = self.value(given.parts[index])
+                elif answers and not index and self.language.name == "go":
+                    inner = value
                 else:
                     inner = self.calling.item_of(value)
                 is_answer = answers and index and index == len(target.parts) - 1

@@ -9,7 +9,18 @@ from gate.taint.facts import FileFlows
 from gate.taint.link import flows
 from gate.taint.project import Paths, Resolver
 from gate.taint.reader import read
-from tests.rules.injection import csharp, fresh, go, java, javascript, left_away, php, ruby, weak_checks
+from tests.rules.injection import (
+    csharp,
+    fresh,
+    go,
+    java,
+    javascript,
+    left_away,
+    pages,
+    php,
+    ruby,
+    weak_checks,
+)
 
 FILES = {
     "a.js": [p for p in javascript.PAIRS if "@Controller" not in p[1]],
@@ -22,6 +33,7 @@ FILES = {
     "A.cs": csharp.PAIRS,
 }
 ALL = [pytest.param(*pair, id=f"fresh-{n}-{pair[1]}") for n, pair in enumerate(fresh.PAIRS)]
+ALL += [pytest.param(*pair, id=f"pages-{n}-{pair[0]}") for n, pair in enumerate(pages.PAIRS)]
 ALL += [pytest.param(*pair, id=f"left-{n}-{pair[0]}") for n, pair in enumerate(left_away.PAIRS)]
 ALL += [pytest.param(*pair, id=f"weak-{n}-{pair[0]}") for n, pair in enumerate(weak_checks.PAIRS)]
 ALL += [

@@ -16,6 +16,10 @@ _DATABASE: Final = (
     r"(?:^|\.)(?:\w*db|tx|conn|stmt|pool|store|database|sess|session|engine|q|queries"
     r"|rw|x|e|db\w+)(?:\(.*\))?\||\|(?:sql|sqlx|pgx|pgxpool|gorm)\.\w+$|\(\)\|"
 )
+_ESCAPING: Final = (
+    r"\A(?![\s\S]*\"text/template\"[\s\S]*(?:text/html|\.html|<(?:html|body|p|div|h\d|a|td|li|ul|span|b)\b))"
+)
+"""A file whose templates escape, or make no pages."""
 
 GO: Final = Language(
     name="go",
@@ -105,6 +109,8 @@ GO: Final = Language(
             needs="html",
             first=r"(?:^|\.)(?:w|rw|resp|res|writer|Writer|Resp)\||ResponseWriter$",
         ),
+        sink("xss", "Execute", r"text/template|\|template\.Template$", (1,), unless=_ESCAPING),
+        sink("xss", "ExecuteTemplate", r"text/template|\|template\.Template$", (2,), unless=_ESCAPING),
         sink("xss", "HTML HTMLBlob", _CONTEXT, (1,), needs="html"),
         sink("xss", "Data", _CONTEXT, (2,), needs="html"),
         sink("template", "Parse", r"(?:template\.New|New\(\)|tmpl|template)\b"),
@@ -112,6 +118,7 @@ GO: Final = Language(
         sink("redirect", "Redirect", _CONTEXT, (0, 1)),
         sink("deserialise", "Decode", r"gob\.NewDecoder"),
         sink("jwt", "ParseUnverified", "", (0,)),
+        sink("code", "Open", r"^plugin\|"),
         sink("code", "Run RunString Eval DoString", r"(?:vm|otto|goja|lua|runtime|interp|yaegi|L)\|"),
     ),
     cleaners=(

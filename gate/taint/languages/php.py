@@ -63,7 +63,8 @@ PHP: Final = Language(
         ),
         sink("shell", "exec shell_exec system passthru popen proc_open pcntl_exec `", "-"),
         sink("shell", "fromShellCommandline", r"Process\|"),
-        sink("code", "eval assert create_function", "-"),
+        sink("code", "eval assert", "-"),
+        sink("code", "create_function", "-", (0, 1)),
         sink("code", "preg_replace", "(?!)"),
         sink("path", "include require", "-"),
         sink(
