@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _REPLACES: Final = frozenset(
-    {"replace", "replaceall", "preg_replace", "gsub", "gsub!", "replaceallstring", "tr"}
+    {"replace", "replaceall", "preg_replace", "gsub", "gsub!", "replaceallstring", "str_replace", "tr"}
 )
 _NEGATED: Final = re.compile(r"[/~#(]?\[\^((?:\\.|[^\]\\])+)\][+*]?\)?[/~#]?([a-z]*)")
 _PLAIN: Final = re.compile(r"(?:\\[wdsAZ]|[A-Za-z0-9_ ,-]|\\-|a-z|A-Z|0-9)*")
@@ -21,6 +21,10 @@ def leaves_plain(name: str, arguments: list[str | None], language: str) -> froze
     """
     if name.lower() not in _REPLACES:
         return frozenset()
+    known = [text for text in arguments if text is not None]
+    everywhere = name.lower() != "replace" or language in ("java", "kotlin", "csharp")
+    if everywhere and known[:1] in (["/"], [r"/\//g"], [r"\/"]) and "/" not in "".join(known[1:2]):
+        return frozenset({"path"})  # no part of a path is left
     for text in arguments:
         found = _NEGATED.fullmatch(text or "")
         if found is None:

@@ -46,6 +46,8 @@ _SH_GO = 'n := r.FormValue("n")\nif !names.MatchString(n) {\n\treturn\n}\nexec.C
 _SH_RB = '    n = params[:n]\n    return head(400) unless @@\n    system("host #{n}")'
 _SSRF = "if (!ok(req.query.u)) { return res.sendStatus(400); }\nfetch(req.query.u);"
 PAIRS = [
+    _both("a.go", "path", _go, "n := strings.@@\nos.ReadFile(root + n)", "Replace(r.FormValue(\"n\"), \"../\", \"\", -1)", "ReplaceAll(r.FormValue(\"n\"), \"/\", \"-\")"),
+    _both("a.php", "path", _php, "readfile('/srv/' . str_replace(@@, '', $n));", "'../'", "'/'"),
     _both("a.js", "path", _js, _JS_PATH, "full.startsWith(ROOT)", "full.startsWith(ROOT + path.sep)"),
     _both("a.js", "path", _js, _JS_PATH, "full.startsWith(path.resolve(ROOT))", "full.startsWith(`${ROOT}/`)"),
     _both("a.js", "path", _js, _JS_PATH, "(full.indexOf(ROOT) === 0)", "(full.indexOf(ROOT + '/') === 0)"),
