@@ -15,6 +15,7 @@ from gate.taint.expressions import DEEP, Expressions
 from gate.taint.facts import Call, FileFlows, Function, Hit
 from gate.taint.judged import bodies
 from gate.taint.language import Language
+from gate.taint.merges import merged
 from gate.taint.program import RECEIVER, SPREAD, Node
 from gate.taint.skipped import refuses_absent, skipped
 from gate.taint.state import Open, State, joined_states
@@ -123,6 +124,10 @@ class Walk(Expressions):
         for index, param in enumerate(params):
             own = given[index] if given is not None and index < len(given) else None
             self.parameter(opened, index, param, own, is_entry)
+        merge = merged(node, self.text) if self.language.name == "javascript" and len(params) > 1 else None
+        if merge is not None and not self.calling.silent:
+            held = self.state.env.get(params[merge[1]].text, NOTHING)
+            self.calling.tell("proto", merge[0], held.whole(), node.text, frozenset())
         self.depth += 1
         looping, self.looping = self.looping, 0
         if node.parts and node.parts[-1].kind != "param":

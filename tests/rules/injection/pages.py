@@ -20,7 +20,15 @@ _EL = (
 _RB = "class AController < ApplicationController\n  def f\n    @@\n  end\nend\n"
 _CS = "class A : ControllerBase {\n  [HttpGet]\n  public async Task<IActionResult> F([FromQuery] string n) {\n    @@\n  }\n}\n"
 _JS = "const vm = require('vm');\napp.get('/x', (req, res) => {\n  res.json(@@);\n});\n"
+_MERGE = "@@\napp.patch('/x', (req, res) => { res.json(merge(settings, req.body)); });\n"
+_SKIP = "if (k === '__proto__' || k === 'constructor') { continue; }"
+_DEEP = [
+    "function merge(a, b) { for (const k in b) { @@ if (typeof b[k] === 'object') { a[k] = merge(a[k] || {}, b[k]); } else { a[k] = b[k]; } } return a; }",
+    "const merge = (a, b) => { for (const k of Object.keys(b)) { @@ const v = b[k]; if (v && v.constructor === Object) { merge(a[k], v); } else { a[k] = v; } } return a; };",
+    "function merge(a, b) { Object.keys(b).forEach((k) => { if (isObject(b[k])) { if (!a[k]) { a[k] = {}; } merge(a[k], b[k]); } else { a[k] = b[k]; } }); return a; @@ }",
+]
 PAIRS = [
+    *(_both("a.js", "proto", _MERGE, one.replace("@@", ""), one.replace("@@", _SKIP)) for one in _DEEP),
     _both("a.go", "xss", f"{_GO}func h{_H}\tpage.Execute(w, data{{Name: r.FormValue(\"n\")}})\n}}\n", "text", "html"),
     _both("a.go", "xss", f"{_GO}func (s *Server) h{_H}\ts.tmpl.ExecuteTemplate(w, \"p\", r.FormValue(\"n\"))\n}}\n", "text", "html"),
     _both("a.go", "xss", f"{_GO}func h{_H}\tt, err := template.ParseFiles(\"x.html\")\n\tif err != nil {{\n\t\treturn\n\t}}\n\tvar out bytes.Buffer\n\tt.Execute(&out, map[string]string{{\"Name\": r.FormValue(\"n\")}})\n\tout.WriteTo(w)\n}}\n", "text", "html"),
