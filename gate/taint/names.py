@@ -17,7 +17,8 @@ def spelled(text: str) -> frozenset[str]:
 
 
 HANDS_ON: Final = words(
-    "fromslash toslash trim trimstart trimend trimspace trimprefix trimsuffix strip lstrip rstrip chomp"
+    "fromslash toslash pathinfo"
+    " trim trimstart trimend trimspace trimprefix trimsuffix strip lstrip rstrip chomp"
     " chop tolower toupper tolowercase"
     " touppercase lowercase uppercase downcase upcase capitalize ucfirst lcfirst"
     " strtolower strtoupper replace"

@@ -18,6 +18,7 @@ _SECRET: Final = re.compile(
     r"|timing_?safe|hash_?equals|secure_?compare|constant_?time|fixed_?time|api_?key|secret",
     re.IGNORECASE,
 )
+_SIGNED: Final = re.compile(r"signature|hmac|(?:^|[^a-z])sig(?:$|[^a-z])", re.IGNORECASE)
 _EMPTY: Final = frozenset({"", "null", "nil", "undefined", "None"})
 _ABSENT: Final = frozenset({"isempty", "isblank", "isnullorempty", "isnullorwhitespace", "empty",
                             "empty?", "nil?", "blank?", "is_null"})  # fmt: skip
@@ -32,6 +33,9 @@ def skipped(walk: Expressions, node: Node) -> Value | None:
     test, then, other = node.parts
     if other.parts and _ends(other):
         return None
+    waved = _waved(walk, test, then)
+    if waved is not None:
+        return waved
     parts = list(_both(test))
     if len(parts) == 1 and _is_asked(parts[0]) is not None:
         inner = _only(then)
@@ -55,6 +59,21 @@ def skipped(walk: Expressions, node: Node) -> Value | None:
         if atoms & used:
             return Value({atom: tags for atom, tags in value.whole().items() if atom in atoms})
     return None
+
+
+def _waved(walk: Expressions, test: Node, then: Node) -> Value | None:
+    """``if (!signature) return next()``: a middleware that hands on what has no signature."""
+    given = test.parts[0] if test.kind == "not" else _absent(test)
+    step = _only(then)
+    call = step.parts[0] if step is not None and step.kind == "return" and step.parts else None
+    if given is None or call is None or call.kind != "call" or call.parts[0].text != "next":
+        return None
+    if len(call.parts) > 1 or given.kind not in ("name", "member", "index", "call"):
+        return None
+    value = walk.quiet(given)
+    atoms = {atom: tags for atom, tags in value.whole().items() if atom[0] == "s"}
+    words = " ".join([*_words(given), *_texts(set(atoms)), value.path])
+    return Value(atoms) if atoms and _SIGNED.search(words) else None
 
 
 def refuses_absent(walk: Expressions, node: Node) -> set[Atom]:

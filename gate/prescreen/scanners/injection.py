@@ -59,6 +59,7 @@ _TOLD: Final = {
     "redirect": "decides where the browser is sent",
     "xml": "is read as XML with external entities",
     "jwt": "is read as a token whose signature nobody checks",
+    "upload": "decides how a file that was sent is named",
     "skipped": "turns the check of a signature off by being left away",
     "proto": "is merged into an object with its keys",
     "mass": "sets any attribute of a record",

@@ -94,6 +94,11 @@ BY_SINK: Final[dict[str, RuleMeta]] = {
         "Anybody writes such a token.", "Verify the signature with a fixed algorithm.", severity="medium",
         topic="authentication",
     ),
+    "upload": _rule(
+        "upload-name", "An upload keeps the name or the ending that its sender chose", (434,),
+        "A file that ends as a program does is run by the server when its address is opened.",
+        "Choose the ending from a list by what the file holds, and the name yourself.", severity="medium",
+    ),
     "skipped": _rule(
         "check-skipped", "A signature is checked only where one was sent", (347, 636),
         "Whoever leaves the signature away is let in without a check.",

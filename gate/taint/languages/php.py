@@ -79,6 +79,8 @@ PHP: Final = Language(
             r"(?:^|\.)(?:Storage|File|response\(\)|disk\(\)|filesystem)\|",
             needs="built request",
         ),
+        sink("upload", "move_uploaded_file", "-", (1,)),
+        sink("upload", "move storeAs moveTo", r"file|upload|image|photo|avatar|picture|document", (0, 1)),
         sink("ssrf", "file_get_contents fopen curl_init get_headers getimagesize", "-"),
         sink("ssrf", "curl_setopt", "-", (2,), given=r"(?!)"),
         sink(

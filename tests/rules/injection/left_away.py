@@ -23,7 +23,10 @@ _CS = (
     "    @@\n    return Ok(Paid(body));\n  }\n}\n"
 )
 _FAIL = "return res.sendStatus(401);"
+_NEXT = "function f(req, res, next) {\n  const h = req.headers['x-hub-signature-256'];\n  @@\n  return verify(h) ? next() : next(E);\n}\n"
 PAIRS = [
+    _both("a.js", _NEXT, "if (!h) return next();", f"if (!h) {_FAIL}"),
+    _both("a.js", _NEXT, "if (h === undefined) { return next(); }", "if (h === undefined) { return next(new Error('no')); }"),
     _both("a.js", _JS, f"if (sig && !verify(req.body, sig)) {{ {_FAIL} }}", f"if (!sig || !verify(req.body, sig)) {{ {_FAIL} }}"),
     _both("a.js", _JS, f"if (sig) {{ if (!verify(req.body, sig)) {{ {_FAIL} }} }}", f"if (!sig) {{ {_FAIL} }}\nif (sig && !verify(req.body, sig)) {{ {_FAIL} }}"),
     _both("a.js", _JS, f"if (sig !== undefined && hmac(req.body) !== sig) {{ {_FAIL} }}", f"if (hmac(req.body) !== sig) {{ {_FAIL} }}"),

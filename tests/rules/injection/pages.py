@@ -27,7 +27,12 @@ _DEEP = [
     "const merge = (a, b) => { for (const k of Object.keys(b)) { @@ const v = b[k]; if (v && v.constructor === Object) { merge(a[k], v); } else { a[k] = v; } } return a; };",
     "function merge(a, b) { Object.keys(b).forEach((k) => { if (isObject(b[k])) { if (!a[k]) { a[k] = {}; } merge(a[k], b[k]); } else { a[k] = b[k]; } }); return a; @@ }",
 ]
+_UP = "<?php\n$f = $_FILES['f'];\n$types = ['image/png' => 'png'];\n@@\nmove_uploaded_file($f['tmp_name'], 'public/u/' . bin2hex(random_bytes(8)) . '.' . $e);\n"
+_MOVE = "<?php\nclass C {\n  public function f(Request $request) {\n    $file = $request->file('a');\n    $file->move('public/a', @@);\n  }\n}\n"
 PAIRS = [
+    _both("a.php", "upload", _UP, "$e = pathinfo($f['name'], PATHINFO_EXTENSION);", "$e = $types[mime_content_type($f['tmp_name'])];"),
+    _both("a.php", "upload", _UP, "$e = strtolower(pathinfo($f['name'], PATHINFO_EXTENSION));", "$e = pathinfo($f['name'], PATHINFO_EXTENSION);\nif (!in_array($e, $types, true)) { exit; }"),
+    _both("a.php", "upload", _MOVE, "$file->getClientOriginalName()", "$file->hashName()"),
     *(_both("a.js", "proto", _MERGE, one.replace("@@", ""), one.replace("@@", _SKIP)) for one in _DEEP),
     _both("a.go", "xss", f"{_GO}func h{_H}\tpage.Execute(w, data{{Name: r.FormValue(\"n\")}})\n}}\n", "text", "html"),
     _both("a.go", "xss", f"{_GO}func (s *Server) h{_H}\ts.tmpl.ExecuteTemplate(w, \"p\", r.FormValue(\"n\"))\n}}\n", "text", "html"),
