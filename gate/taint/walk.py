@@ -126,8 +126,8 @@ class Walk(Expressions):
             self.parameter(opened, index, param, own, is_entry)
         merge = merged(node, self.text) if self.language.name == "javascript" and len(params) > 1 else None
         if merge is not None and not self.calling.silent:
-            held = self.state.env.get(params[merge[1]].text, NOTHING)
-            self.calling.tell("proto", merge[0], held.whole(), node.text, frozenset())
+            entries = self.state.env.get(params[merge[1]].text, NOTHING)
+            self.calling.tell("proto", merge[0], entries.whole(), node.text, frozenset())
         self.depth += 1
         looping, self.looping = self.looping, 0
         if node.parts and node.parts[-1].kind != "param":
