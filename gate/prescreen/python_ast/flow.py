@@ -297,8 +297,13 @@ class Flow:
             cls = self._module.class_of(node)
             yield from self._module.attribute_values(cls, node.attr)
             return
+        if node.attr in ("name", "stem") and "os.path.basename" in self._clean and self._is_path(base):
+            return  # the last part of a path, without its folders
         values = held(self._module, base, (".", node.attr)) if isinstance(base, ast.Name) else None
         yield from values or (base,)
+
+    def _is_path(self, expr: ast.expr) -> bool:
+        return any(name.startswith("pathlib.") for name in self._module.names_of(expr))
 
     def _call(self, node: ast.Call, kinds: set[str], calls: set[str]) -> Iterator[ast.AST]:
         found = self._module.names_of(node.func)
@@ -407,13 +412,7 @@ class Flow:
             calls_only, plain_too = calls_only or certain, plain_too and not certain
         function = module.function_of(use)
         at = start_of(use)
-        kinds: tuple[type[ast.If | ast.While | ast.Assert | ast.IfExp], ...] = (
-            ast.If,
-            ast.While,
-            ast.Assert,
-            ast.IfExp,
-        )
-        for kind in kinds:
+        for kind in _TESTS:
             for test in module.all(kind):
                 if start_of(test) > at or module.function_of(test) is not function:
                     continue
@@ -484,16 +483,11 @@ class Flow:
         return False
 
 
+_TESTS: tuple[type[ast.If | ast.While | ast.Assert | ast.IfExp], ...] = (
+    *(ast.If, ast.While, ast.Assert, ast.IfExp),
+)
 _KNOWN_TESTS = LETTERS | {
-    "startswith",
-    "endswith",
-    "find",
-    "getlist",
-    "lower",
-    "upper",
-    "strip",
-    "split",
-    "keys",
+    *("startswith", "endswith", "find", "getlist", "lower", "upper", "strip", "split", "keys"),
 }
 
 

@@ -52,7 +52,7 @@ def check(module: Module) -> Iterator[Hit]:
             continue
         if any(one.endswith((".commonpath", ".is_relative_to", ".relative_to")) for one in trace.calls):
             continue
-        level = Severity.HIGH if trace.kinds & OUTSIDERS else None
+        level = Severity.HIGH if trace.kinds & OUTSIDERS else Severity.LOW
         yield Hit(node=call, message="Folders beside it that begin the same pass too.", severity=level)
 
 

@@ -221,6 +221,8 @@ class Expressions:
             found = self.from_tree(name, frame)
             if found is not None:
                 return found
+        if node.attr in ("name", "stem") and any(name.startswith("pathlib.") for name in names):
+            return replace(mixed([owner]), safe=owner.safe | {"path"})  # a path's last part has no folders
         if isinstance(owner.code, ClassOf):
             return self.attribute_of(owner, Thing("object", of=owner.code), node.attr, state)
         if owner.part is None and owner.ident and node.attr in HOSTS:
