@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from gate.taint.walk import Walk
 
 
+_TYPED = frozenset({"java", "kotlin"})
+"""Languages in which a receiver has the type that it is declared with."""
+
+
 class Sinks:
     """Of one walk."""
 
@@ -26,6 +30,7 @@ class Sinks:
         """Tells of values that reach a sink."""
         if node.text == "tagged":
             return
+        owner = self.known_by(owner)
         for sink in self.language.sinks_by_name.get(name, ()):
             if not sink.owner.search(owner) or (
                 sink.unless is not None and sink.unless.search(self.walk.text)
@@ -50,6 +55,12 @@ class Sinks:
             if atoms:
                 said = f"{owner.partition('|')[0]}.{name}".strip(".") if owner[:3] != "new" else f"new {name}"
                 self.tell(sink.rule, node, atoms, said[-60:], sink.needs)
+
+    def known_by(self, owner: str) -> str:
+        """What a receiver is known by: its type, where that is written down; a variable's name says less."""
+        base, _, kind = owner.partition("|")
+        is_typed = self.language.name in _TYPED and base != "new" and kind[:1].isupper()
+        return f"|{kind}" if is_typed else owner
 
     def reaching(
         self, sink: Sink, keys: list[str], arguments: list[Value], receiver: Value

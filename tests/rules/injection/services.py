@@ -71,7 +71,26 @@ _GO_HEAD = 'package web\n\nimport "net/http"\n\n'
 _CS_BODY = (
     "  [HttpGet]\n  public IActionResult F([FromQuery] string n) {{\n    return Ok({call});\n  }}\n}}\n"
 )
+FEEDS = (
+    "package app;\nclass FeedParser {{\n  public Document parse(String text) throws Exception {{\n"
+    "    DocumentBuilderFactory f = DocumentBuilderFactory.newInstance();\n    {setting}\n"
+    "    return f.newDocumentBuilder().parse(new ByteArrayInputStream(text.getBytes()));\n  }}\n}}\n"
+)
+CLOSED_XML = 'f.setFeature("http://apache.org/xml/features/disallow-doctype-decl", true);'
+
+
+def _own_parser() -> tuple[dict[str, str], dict[str, str], str]:
+    caller = JAVA_CALLER.format(field="private final FeedParser parser;", call="parser.parse(ask.text())")
+    hole, twin = (FEEDS.format(setting=one) for one in ("", CLOSED_XML))
+    return (
+        {"app/A.java": caller, "app/FeedParser.java": hole},
+        {"app/FeedParser.java": twin},
+        "flow.xml-external",
+    )
+
+
 SERVICES = {
+    "java class of the project's own that is called as a library's": _own_parser(),
     "java field by interface": _java("private final Rules rules;", "String.valueOf(rules.matches(ask.text()))"),
     "java constructor": _java(
         "private final Rules rules;\n  A(Rules rules) { this.rules = rules; }", "\"\" + this.rules.matches(ask.text())"

@@ -18,3 +18,9 @@ def read_file(name: str) -> str:
 @mcp.tool()
 def last_part(name: str) -> str:
     return (ROOT / os.path.basename(name)).read_text()
+
+
+@mcp.tool()
+def last_part_of_a_path(name: str) -> str:
+    kept = Path(name.replace("\\", "/")).name.strip()
+    return (ROOT / kept).read_text()

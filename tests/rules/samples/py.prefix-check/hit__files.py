@@ -26,7 +26,7 @@ def path():
 
 def inside(name):
     full = os.path.abspath(os.path.join("/srv/files", name))
-    return full.startswith("/srv/files")  # HIT[medium]
+    return full.startswith("/srv/files")  # HIT[low]
 
 
 class Store:
@@ -35,6 +35,6 @@ class Store:
 
     def read(self, name):
         full = os.path.normpath(os.path.join(self.root, name))
-        if full.startswith(self.root):  # HIT[medium]
+        if full.startswith(self.root):  # HIT[low]
             return open(full).read()
         raise ValueError(name)
