@@ -14,7 +14,6 @@ _FUNCTION: Final = re.compile(
     r"(?:async_)?(?:function|method|arrow_function|lambda|func_literal|closure|constructor|singleton_method"
     r"|generator_function|local_function|anonymous_(?:function|method))\w*"
 )
-_NO_FUNCTIONS: Final = ("_call_expression", "_invocation", "_signature", "_type")
 _ARROW: Final = re.compile(r"arrow_function|lambda\w*|func_literal|closure\w*")
 _MOST_NODES: Final = 200_000
 
