@@ -7,19 +7,25 @@ import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { access } from "./access.mjs";
+import { identifierOf, Made } from "./made.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
 import { prototypes } from "./prototypes.mjs";
+import { forget as forgetConditions, operated } from "./queries.mjs";
 import { answerOf, routesOf } from "./routes.mjs";
 import { held } from "./sinks.mjs";
 import { complete } from "./settings.mjs";
 import { layOut, now, optionOf, stand, usersOf } from "./stands.mjs";
+import { signIn } from "./sign_in.mjs";
 import { forget, structured } from "./statements.mjs";
 import { tokens } from "./tokens.mjs";
-import { ask, merged, quietly, waysOf } from "./ways.mjs";
+import { ask, chosen, merged, quietly, waysOf } from "./ways.mjs";
 
 const { execFileSync } = childProcess;
+const WAYS_SHARE = 0.4; // of the time, at most, for how routes are asked
+const SILENCE = 1000; // milliseconds
+const LEAST = 300; // milliseconds of one route for that
 const LATER = 4; // routes that are asked for what another one kept
 const SECOND = new Set(["prototype", "token", "access"]);
 
@@ -57,17 +63,25 @@ export function prepare(file, tools) {
 /** `job`: seed, program (folder on PATH), outside (folder of decoys), marks (how many there may be), networks and port
  * (of addresses that are nobody's, exploit/marks.py), classes (weaknesses), until (milliseconds of Date.now), name.
  * `say` tells the driver, `bounded` ends what takes too long. */
-export async function attack(space, file, tools, job, say, bounded) {
+export async function attack(space, file, tools, job, say, patient) {
+  let word = Date.now();
+  const bounded = (promise) => {
+    // Whoever waits outside takes a long silence for a loop without an end.
+    if (Date.now() - word > SILENCE) say("alive", {});
+    if (Date.now() - word > SILENCE) word = Date.now();
+    return patient(promise);
+  };
   let number = 0;
   let made = 0;
   const late = () => Date.now() >= job.until || number >= job.marks;
-  const routes = await routesOf(space, file, tools);
+  const routes = await routesOf(space, file, tools, patient);
   const named = { origins: originsIn(tools.tree.code), hosts: hostsIn(tools.tree.code) };
   const begin = (weakness) => {
     const mark = markOf(job, number++);
     made += 1;
     layOut(job, mark, weakness);
     forget();
+    forgetConditions();
     now.started.length = 0;
     now.weakness = weakness;
     now.marks = [mark.WORD.toLowerCase(), mark.ADDRESS];
@@ -76,11 +90,21 @@ export async function attack(space, file, tools, job, say, bounded) {
   const tell = (route, weakness, mark, field, payload, reply, shown, more = {}) =>
     say("attempt", {
       ...{ mark: mark.WORD, address: mark.ADDRESS, product: mark.PRODUCT, target: job.name, surface: route.entry, via: "http", weakness },
-      ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: ["", 0], text: weakness === "sql" ? shown : "", ...more },
+      ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: ["", 0], text: weakness === "sql" || weakness === "query" ? shown : "", ...more },
     });
   const asked = [];
+  tools.made = new Made();
+  tools.users.push(...(await signIn(routes, tools, bounded, late)));
   now.making = true;
-  for (const route of routes) if (!late()) asked.push([route, await waysOf(route, tools, bounded, late)]);
+  // What makes objects goes first: the others are asked for those.
+  const order = [...routes].sort((a, b) => rankOf(a) - rankOf(b));
+  const waysUntil = Date.now() + WAYS_SHARE * (job.until - Date.now());
+  for (const [n, route] of order.entries()) {
+    const until = Date.now() + Math.max(LEAST, (2 * (waysUntil - Date.now())) / (order.length - n));
+    if (late()) break;
+    const one = await chosen(route, tools, bounded);
+    asked.push([one, await waysOf(one, tools, bounded, () => late() || Date.now() >= until)]);
+  }
   now.making = false;
   const kit = { asked, tools, bounded, late, begin, tell, job };
   for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["access", access]]) {
@@ -91,7 +115,7 @@ export async function attack(space, file, tools, job, say, bounded) {
   for (const [route, ways] of asked) {
     for (const weakness of texts) {
       const payloads = [...TEXTS[weakness], ...behind(named, weakness)];
-      for (const [source, name, way, dress] of ways.flatMap(placesOf)) {
+      for (const [source, name, way, dress] of ways.flatMap(weakness === "query" ? objectsOf : placesOf)) {
         const place = `${weakness} ${route.entry} ${source} ${name}`;
         for (const payload of proven.has(place) ? [] : payloads) {
           if (late()) break;
@@ -120,6 +144,7 @@ export async function attack(space, file, tools, job, say, bounded) {
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
 }
 
+const rankOf = (route) => Number(!/^POST\b/.test(route.entry)) + 2 * Number(/[:{*\[]/.test(route.entry));
 const ran = (mark) => fs.existsSync(`${mark.PROGRAM}.ran`);
 
 /** Where a payload goes in a request of that way: [source, name, way, dress]. A value that was found to be accepted
@@ -134,6 +159,11 @@ function placesOf(way) {
     else if (typeof value === "string") out.push([source, name, way, (sent) => value + sent]);
   }
   return out;
+}
+
+/** The same for an object in the place of a text. */
+function objectsOf(way) {
+  return way.known.filter(([source]) => source === "body" || source === "query").map(([source, name]) => [source, name, way, (sent) => JSON.parse(sent)]);
 }
 
 /** A function of the mark's name, for code that is evaluated here: it runs the program, which the trace sees. */
@@ -161,18 +191,10 @@ async function later({ asked, tools, bounded, tell }, route, way, reply, weaknes
   }
 }
 
-function identifierOf(body) {
-  try {
-    const said = JSON.parse(body);
-    return said?.id ?? said?.slug ?? said?.key ?? said?.data?.id;
-  } catch {
-    return undefined;
-  }
-}
-
 /** What an answer shows of a payload that got through; empty where it shows nothing. */
 function shows(weakness, { headers, body }, mark) {
   if (weakness === "sql") return structured(mark.WORD);
+  if (weakness === "query") return operated(mark.WORD);
   if (weakness === "argument") return optionOf(mark.WORD);
   if (weakness === "template") return body.includes(mark.PRODUCT) ? "the answer has the product of the payload's numbers" : "";
   const said = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));

@@ -17,6 +17,7 @@ export const TEXTS = {
   html: ["<@WORD@>", '"><@WORD@>', "'><@WORD@>", "</title></textarea></script><@WORD@>", "<scr<script>ipt><@WORD@>", 'gate" @WORD@="1', "gate' @WORD@='1", "gate @WORD@=1"],
   template: ["{{@A@*@B@}}", "<%= @A@*@B@ %>", "${@A@*@B@}", "#{@A@*@B@}", "#set($x=@A@*@B@)$x", "<%- @A@*@B@ %>", "{{= it.gate }}{{@A@*@B@}}"],
   "open-redirect": ["http://@HOST@/", "//@HOST@/", "https://@HOST@/", "/\\@HOST@/", "https:@HOST@/", "///@HOST@/", "/\t/@HOST@/", "https:\\\\@HOST@/", "https://localhost@@HOST@/", "%2f%2f@HOST@/", "/%2f@HOST@/", "@HOST@", ".@HOST@/", "@@HOST@/", "//@HOST@/%2f.."],
+  query: ['{"$ne":"@WORD@"}'],
   argument: ["--@WORD@", "-@WORD@", "--@WORD@=gate"],
 };
 
@@ -27,6 +28,6 @@ export function behind({ origins, hosts }, weakness) {
   const ends = { "request-forgery": ["@@ADDRESS@/", ".@HOST@/"], "open-redirect": ["@@HOST@/", ".@HOST@/"] }[weakness] ?? [];
   return [...origins.flatMap((origin) => ends.map((end) => origin + end)), ...before];
 }
-export const SEEN_HERE = new Set(["html", "open-redirect", "sql", "template", "argument"]);
+export const SEEN_HERE = new Set(["html", "open-redirect", "sql", "query", "template", "argument"]);
 /** What a route that is asked later may do with a text that another one kept. */
 export const STORED = new Set(["html", "command", "code", "sql", "template", "path-read", "path-write", "open-redirect", "request-forgery"]);

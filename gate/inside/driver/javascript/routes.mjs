@@ -12,6 +12,8 @@ import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./names.mjs";
 import { packagesOf } from "./packages.mjs";
 
 const MOST = 40; // routes of one module
+/** Names of functions that give an application. */
+const MAKES = /^(?:(?:build|create|make|init|setup|get|start|new|bootstrap|configure)\w*|app|server|\w+App|\w+Server|\w+Router)$/;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 const applications = new Set(); // made while the module was loaded: most programs export none
 const mounts = new WeakMap(); // of Express: a layer -> the path that it was mounted at
@@ -58,7 +60,7 @@ export async function requests(space, file, tools) {
  * was not reached called by itself, with `values` ({query: {name: text}}) or one `word` in place of others; fields that
  * are looked up are added to `heard`, as [source, name]. `raw` is the body as it is sent, `headers` are other headers
  * (null: none of that name), `as` which of `tools.users` asks, `bare` leaves away what stands in for a log-in. */
-export async function routesOf(space, file, tools) {
+export async function routesOf(space, file, tools, bounded = (promise) => promise) {
   const out = [];
   const seen = new Set();
   const look = async (value, name, depth) => {
@@ -72,11 +74,24 @@ export async function routesOf(space, file, tools) {
   };
   for (const key of Object.keys(space)) await look(member(space, key), key, 0);
   for (const app of applications) await look(app, "app", 0);
+  if (!out.length && tools.all) {
+    for (const key of Object.keys(space)) {
+      const make = member(space, key);
+      if (typeof make !== "function" || !(MAKES.test(key) || MAKES.test(make.name)) || /^class\b/.test(tools.source(make))) continue;
+      try {
+        await look(await bounded(make(...Array.from({ length: make.length }, () => fields(tools)))), key, 0);
+      } catch {
+        // it wants more than we can give
+      }
+    }
+    for (const app of applications) await look(app, "app", 0);
+  }
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
   }
   if (!out.length && tools.all) out.push(...entriesOf(space, tools, applications, { filled, written, answered, replyOf, told, namesIn }));
   const headers = tools.all ? headersIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
+  tools.credentials = headers.filter((name) => CREDENTIAL.test(name));
   return out.slice(0, MOST).map((route) => ({ ...route, headers, inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
 }
 
@@ -104,9 +119,12 @@ function fields(tools, source = "", { values = {}, heard, word } = {}) {
   });
 }
 
+/** Headers of a log-in beside `authorization`. */
+const CREDENTIAL = /^x-(?:[\w-]+-)?(?:token|session(?:-id)?|api-?key|auth|key|user(?:-id)?|account-id)$|^(?:api-?key|token|session)$/;
 const SIGNED_IN = /sess|\bsid\b|token|auth|jwt|login/i;
 /** The value of a field by its name; of a cookie of a session, that of who asks. */
 function worthIn(source, name, tools, how = {}) {
+  if (source === "cookies" && tools.users?.[how.as ?? 0]?.cookies?.[name]) return tools.users[how.as ?? 0].cookies[name];
   if (source === "cookies" && tools.users && SIGNED_IN.test(name)) return credentialOf(how, tools);
   return worth(name, tools);
 }
@@ -124,7 +142,8 @@ function userOf(how, tools) {
 function headersOf(how, tools, cookies = []) {
   const { values = {}, headers = {} } = how;
   const all = { host: "localhost", accept: "*/*", "content-type": "application/json", authorization: `Bearer ${credentialOf(how, tools)}` };
-  const kept = { ...Object.fromEntries(cookies.map((name) => [name, worthIn("cookies", name, tools, how)])), ...values.cookies };
+  for (const name of how.bare ? [] : (tools.credentials ?? [])) all[name] = /user|account/.test(name) ? tools.users?.[how.as ?? 0]?.id : credentialOf(how, tools);
+  const kept = { ...(how.bare ? {} : tools.users?.[how.as ?? 0]?.cookies), ...Object.fromEntries(cookies.map((name) => [name, worthIn("cookies", name, tools, how)])), ...values.cookies };
   const told = Object.entries(kept).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   if (told.length) all.cookie = told.join("; ");
   for (const [name, value] of [...Object.entries(values.headers ?? {}), ...Object.entries(headers)]) {
@@ -164,7 +183,7 @@ function express(value, file, tools) {
         out.push({
           name: `${method} ${path}`,
           address: (how) => [method, typeof path === "string" ? filled(path, tools, how) : "/"],
-          send: (how) => through(ask, steps, method, typeof path === "string" ? filled(path, tools, how) : "/", how, tools),
+          send: (how) => through(ask, steps, method, typeof path === "string" ? filled(path, tools, how) : "/", sentTo(ask, how), tools),
         });
       } else if (Array.isArray(layer.handle?.stack)) {
         if (mounts.has(layer)) walk(layer.handle, ask, prefix + mounts.get(layer).replace(/\/$/, ""));
@@ -175,6 +194,42 @@ function express(value, file, tools) {
   walk(router, around(value, file), "");
   return out.slice(0, MOST);
 }
+
+/** A body as the application's parsers take it, and a query as it reads one. */
+function sentTo(ask, how) {
+  let out = how;
+  const names = parsersOf(ask);
+  if (how.raw !== undefined && names.has("urlencodedParser") && !names.has("jsonParser")) out = { ...out, form: true, raw: formOf(parsed(how.raw)) };
+  let nested = false;
+  try {
+    nested = ask.get?.("query parser fn")?.("a[b]=c")?.a?.b === "c";
+  } catch {
+    // no application
+  }
+  return nested ? out : { ...out, values: flatQuery(out.values) };
+}
+
+/** Names of what stands in an application's stacks. */
+function parsersOf(value, depth = 0, found = new Set()) {
+  const router = Array.isArray(value?.stack) ? value : (member(value, "_router") ?? member(value, "router"));
+  for (const layer of depth < 4 && Array.isArray(router?.stack) ? router.stack : []) {
+    found.add(layer.name);
+    if (layer.route) for (const step of layer.route.stack ?? []) found.add(step.name);
+    else if (layer.handle?.stack) parsersOf(layer.handle, depth + 1, found);
+  }
+  return found;
+}
+
+/** [name, value] of each text of an object, names of inner ones in brackets. */
+function pairsOf(object, prefix = "") {
+  return Object.entries(object ?? {}).flatMap(([name, value]) => {
+    const whole = prefix ? `${prefix}[${name}]` : name;
+    return value !== null && typeof value === "object" ? pairsOf(value, whole) : [[whole, String(value)]];
+  });
+}
+
+const formOf = (object) => new URLSearchParams(pairsOf(object)).toString();
+const flatQuery = (values) => (values?.query ? { ...values, query: Object.fromEntries(pairsOf(values.query)) } : values);
 
 /** A router by itself, in an application of the project's Express: answers have its methods then. */
 function around(value, file) {
@@ -228,6 +283,7 @@ function answered(handle, method, url, how, tools, alone = false) {
     const req = new http.IncomingMessage(socket);
     Object.assign(req, { method, url, httpVersion: "1.1", httpVersionMajor: 1, httpVersionMinor: 1, complete: true });
     const sent = headersOf(how, tools);
+    if (how.form) sent["content-type"] = "application/x-www-form-urlencoded";
     if (how.raw !== undefined) sent["content-length"] = String(Buffer.byteLength(how.raw));
     Object.assign(req.headers, sent);
     for (const [name, value] of Object.entries(sent)) req.rawHeaders.push(name, value);
@@ -237,7 +293,7 @@ function answered(handle, method, url, how, tools, alone = false) {
     const kept = { save: (f) => f?.(), destroy: (f) => f?.(), regenerate: (f) => f?.() };
     const set = { query: given("query"), cookies: given("cookies") };
     if (how.raw === undefined) Object.assign(set, { body: given("body"), _body: true });
-    else set.body = parsed(how.raw); // a parser, where there is one, puts its own there
+    else set.body = how.form ? {} : parsed(how.raw); // a parser, where there is one, puts its own there
     if (!how.bare) Object.assign(set, { user: userOf(how, tools), session: Object.assign(userOf(how, tools), kept, { user: userOf(how, tools) }) });
     for (const [name, value] of Object.entries(set)) {
       Object.defineProperty(req, name, { value, writable: true, configurable: true, enumerable: true });
@@ -275,12 +331,12 @@ function bodyOf(parts) {
 }
 
 /** The request as somebody could send it: what was asked for stands in it. */
-function told(method, url, { values = {}, raw, headers = {} }) {
-  const query = new URLSearchParams(values.query).toString();
+function told(method, url, { values = {}, raw, form, headers = {} }) {
+  const query = formOf(values.query);
   const body = raw ?? (values.body ? JSON.stringify(values.body) : "");
   const cookies = Object.entries(values.cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const other = [...Object.entries(values.headers ?? {}), ...Object.entries(headers)].filter(([, value]) => value !== null);
-  const all = [...(body ? [["Content-Type", "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
+  const all = [...(body ? [["Content-Type", form ? "application/x-www-form-urlencoded" : "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
   return { method, url: query ? `${url}?${query}` : url, headers: all, body: Buffer.from(body).toString("base64") };
 }
 
@@ -345,7 +401,7 @@ function ofKoa(app, routers, tools) {
     send(how) {
       const first = (ctx, next) => {
         ctx.request.body = how.raw !== undefined ? parsed(how.raw) : how.full ? fields(tools, "body", how) : {};
-        Object.defineProperty(ctx.request, "query", { value: how.full ? fields(tools, "query", how) : {}, configurable: true });
+        Object.defineProperty(ctx.request, "query", { value: how.full ? fields(tools, "query", { ...how, values: flatQuery(how.values) }) : {}, configurable: true });
         if (!how.bare) ctx.state.user = userOf(how, tools);
         return next();
       };

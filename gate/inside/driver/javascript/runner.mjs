@@ -415,6 +415,7 @@ async function main() {
     const tools = { value: byName, source, own: "", all: true };
     if (attacks) {
       (await import("./statements.mjs")).listen(job.path);
+      (await import("./queries.mjs")).listen(job.path);
       await attacks.prepare(job.path, tools);
     }
     if (job.attack || job.call) listenToRoutes(job.path);

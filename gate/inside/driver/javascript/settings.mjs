@@ -3,7 +3,8 @@
 import process from "node:process";
 import { identifiersIn } from "./names.mjs";
 
-const HELD = /TOKEN|SESSION|USER|ACCOUNT|CREDENTIAL|MEMBER|CLIENT|KEYS/;
+const HELD = /TOKEN|SESSION|USER|ACCOUNT|CREDENTIAL|MEMBER|CLIENT|KEY|SECRET|PASS|AUTH/;
+const PLAIN = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)S?$/;
 
 /** Set what is absent. `who` are two users, {credential, id, ...}. Before the module is imported. */
 export function complete(tree, who) {
@@ -20,6 +21,6 @@ export function complete(tree, who) {
       const sign = /["'`]([=:|])["'`]/.exec(after)?.[1];
       const ids = [...new Set([...identifiersIn(tree).map(String), "gate"])].slice(0, 12);
       process.env[name] = sign ? ids.map((id) => `${id}${sign}${who[0].credential}`).join(",") : who.map((one) => one.credential).join(",");
-    }
+    } else if (PLAIN.test(name)) process.env[name] = who[0].credential;
   }
 }

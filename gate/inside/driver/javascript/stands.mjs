@@ -23,7 +23,7 @@ export function usersOf(tree) {
 }
 
 function plainOf(users, text) {
-  const user = users.find((one) => one.credential === text || text === `Bearer ${one.credential}`);
+  const user = users.find((one) => !one.signed && (one.credential === text || text === `Bearer ${one.credential}`));
   if (!user) return undefined;
   const { credential, ...rest } = user;
   return rest;

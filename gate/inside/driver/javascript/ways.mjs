@@ -76,6 +76,15 @@ export function ask(route, known, values, tools, more = {}) {
 
 export const merged = (values, source, name, value) => ({ ...values, [source]: { ...values[source], [name]: value } });
 
+/** The route, asked by whoever it lets farthest: what stands in for a log-in, or a user who has signed in. */
+export async function chosen(route, tools, bounded) {
+  const signed = tools.users.findIndex((user) => user.signed);
+  if (signed < 0) return route;
+  const known = await learn(route, tools, bounded);
+  const far = async (as) => rank((await quietly(() => bounded(route.send(ask(route, known, {}, tools, { as }))))) ?? { status: 500 });
+  return (await far(signed)) > (await far(0)) ? { ...route, send: (how) => route.send({ as: signed, ...how }) } : route;
+}
+
 /** Values of other fields under which the route goes on: [{values, known, status}], the farthest first. */
 export async function waysOf(route, tools, bounded, late) {
   const first = { values: {}, known: await learn(route, tools, bounded), status: 0, depth: 0 };
@@ -87,6 +96,7 @@ export async function waysOf(route, tools, bounded, late) {
     const reply = await quietly(() => bounded(route.send(ask(route, way.known, way.values, tools))));
     way.status = reply?.status ?? 500;
     way.reply = reply;
+    tools.made?.take(route.entry, reply);
     const body = (reply?.body ?? "").replaceAll(String(value), "").slice(0, 300);
     return `${way.status} ${reply?.headers?.location ? "to" : ""} ${body}`;
   };
@@ -142,7 +152,8 @@ const rank = ({ status }) => (status < 400 ? 3 : status >= 500 ? 2 : status === 
 
 function candidates(source, name, tools, identifiers, words) {
   const own = valuesOf(name, tools.tree.code);
+  const made = source === "params" || /id$/i.test(name) ? (tools.made?.ids ?? []).slice(0, 3) : [];
   const typed = source === "body" ? [5, true, { gate: "1" }, ["1"]] : source === "query" ? ["5"] : [];
   const ids = own.length > 3 && !/id$/i.test(name) ? identifiers.slice(0, 4) : identifiers;
-  return [...new Set([...own, ...typed, ...ids.slice(0, 10), ...words])].slice(0, 20);
+  return [...new Set([...made, ...own, ...typed, ...ids.slice(0, 10), ...words])].slice(0, 20);
 }
