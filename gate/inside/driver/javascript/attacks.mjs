@@ -11,10 +11,12 @@ import { identifierOf, Made } from "./made.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
+import { ownTokens } from "./own_tokens.mjs";
 import { prototypes } from "./prototypes.mjs";
 import { forget as forgetConditions, operated } from "./queries.mjs";
 import { answerOf, routesOf } from "./routes.mjs";
 import { held } from "./sinks.mjs";
+import { slowPatterns } from "./slow_patterns.mjs";
 import { complete } from "./settings.mjs";
 import { layOut, now, optionOf, stand, usersOf } from "./stands.mjs";
 import { signIn } from "./sign_in.mjs";
@@ -107,7 +109,7 @@ export async function attack(space, file, tools, job, say, patient) {
   }
   now.making = false;
   const kit = { asked, tools, bounded, late, begin, tell, job };
-  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["access", access]]) {
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
   const proven = new Set();
