@@ -8,13 +8,14 @@ import path from "node:path";
 import process from "node:process";
 import { access } from "./access.mjs";
 import { identifierOf, Made } from "./made.mjs";
+import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
 import { ownTokens } from "./own_tokens.mjs";
 import { prototypes } from "./prototypes.mjs";
 import { forget as forgetConditions, operated } from "./queries.mjs";
-import { answerOf, routesOf } from "./routes.mjs";
+import { answerOf, routesBeside, routesOf } from "./routes.mjs";
 import { held } from "./sinks.mjs";
 import { slowPatterns } from "./slow_patterns.mjs";
 import { complete } from "./settings.mjs";
@@ -86,6 +87,7 @@ export async function attack(space, file, tools, job, say, patient) {
     forgetConditions();
     now.started.length = 0;
     now.weakness = weakness;
+    now.hit = false;
     now.marks = [mark.WORD.toLowerCase(), mark.ADDRESS];
     return mark;
   };
@@ -101,6 +103,9 @@ export async function attack(space, file, tools, job, say, patient) {
   // What makes objects goes first: the others are asked for those.
   const order = [...routes].sort((a, b) => rankOf(a) - rankOf(b));
   const waysUntil = Date.now() + WAYS_SHARE * (job.until - Date.now());
+  const beside = await routesBeside(file, tools);
+  const helpers = [];
+  for (const route of beside) if (Date.now() < waysUntil) helpers.push([route, await waysOf(route, tools, bounded, () => late() || Date.now() >= waysUntil)]);
   for (const [n, route] of order.entries()) {
     const until = Date.now() + Math.max(LEAST, (2 * (waysUntil - Date.now())) / (order.length - n));
     if (late()) break;
@@ -109,13 +114,16 @@ export async function attack(space, file, tools, job, say, patient) {
   }
   now.making = false;
   const kit = { asked, tools, bounded, late, begin, tell, job };
-  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["slow-pattern", slowPatterns]]) {
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", unguarded], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
   const proven = new Set();
+  const owned = new Set(asked.map(([route]) => route));
   const texts = job.classes.filter((weakness) => !SECOND.has(weakness) && TEXTS[weakness]);
-  for (const [route, ways] of asked) {
+  for (const [route, ways] of [...asked, ...helpers]) {
+    const isOwn = owned.has(route);
     for (const weakness of texts) {
+      if (!isOwn && (/^(?:GET|HEAD)\b/.test(route.entry) || !STORED.has(weakness))) continue;
       const payloads = [...TEXTS[weakness], ...behind(named, weakness)];
       for (const [source, name, way, dress] of ways.flatMap(weakness === "query" ? objectsOf : placesOf)) {
         const place = `${weakness} ${route.entry} ${source} ${name}`;
@@ -129,9 +137,9 @@ export async function attack(space, file, tools, job, say, patient) {
           const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
           const shown = shows(weakness, reply, mark);
           const field = [source, name];
-          if (shown || !SEEN_HERE.has(weakness)) tell(route, weakness, mark, field, payload, reply, shown);
+          if (isOwn && (shown || !SEEN_HERE.has(weakness))) tell(route, weakness, mark, field, payload, reply, shown);
           if (!shown && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
-            await later(kit, route, way, reply, weakness, mark, field, payload);
+            await later(kit, route, way, reply, weakness, mark, field, payload, isOwn || now.hit);
           }
           ready?.();
           if (shown || ran(mark)) {
@@ -176,7 +184,7 @@ function call(mark) {
 }
 
 /** Ask the other routes for what this one may have kept. */
-async function later({ asked, tools, bounded, tell }, route, way, reply, weakness, mark, field, payload) {
+async function later({ asked, tools, bounded, tell }, route, way, reply, weakness, mark, field, payload, told) {
   const others = asked.filter(([other]) => /^GET\b/.test(other.entry) && other !== route).slice(0, LATER);
   const made = identifierOf(reply.body);
   for (const [other, ways] of others) {
@@ -187,7 +195,8 @@ async function later({ asked, tools, bounded, tell }, route, way, reply, weaknes
       const how = ask(other, there.known, { ...there.values, params }, tools);
       const answer = await quietly(() => bounded(other.send(how)));
       const shown = answer ? shows(weakness, answer, mark) : "";
-      if (shown) tell(other, weakness, mark, field, payload, answer, shown, { before: [reply.request] });
+      const acts = !told && answer && !SEEN_HERE.has(weakness); // whether it does is seen outside
+      if (shown || acts) tell(other, weakness, mark, field, payload, answer, shown, { before: [reply.request] });
       if (shown || ran(mark)) return;
     }
   }

@@ -9,6 +9,8 @@ import { Duplex } from "node:stream";
 import { entriesOf, listenToServers } from "./entries.mjs";
 import { fastify, listen as listenToFastify } from "./fastify.mjs";
 import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./names.mjs";
+import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, routeFilesBeside } from "./next.mjs";
+import { textOf } from "./coverage.mjs";
 import { packagesOf } from "./packages.mjs";
 
 const MOST = 40; // routes of one module
@@ -18,7 +20,8 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 const applications = new Set(); // made while the module was loaded: most programs export none
 const mounts = new WeakMap(); // of Express: a layer -> the path that it was mounted at
 /** Learn what frameworks do not keep. Before the module is imported. */
-export function listen(file) {
+export function listen(file, tools) {
+  if (tools?.all) listenToNext(file, { cookie: (name, how) => worthIn("cookies", name, tools, how), headers: (how) => headersOf(how, tools) });
   listenToFastify(file, applications);
   listenToServers();
   const found = packagesOf(file);
@@ -89,6 +92,8 @@ export async function routesOf(space, file, tools, bounded = (promise) => promis
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
   }
+  if (tools.all && typeof space.default === "function" && /\/pages\/api\//.test(file)) out.push(...ofPages(space.default, file, tools));
+  if (tools.all && isActions(tools.own)) out.push(...actions(space, tools));
   if (!out.length && tools.all) out.push(...entriesOf(space, tools, applications, { filled, written, answered, replyOf, told, namesIn }));
   const headers = tools.all ? headersIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
   tools.credentials = headers.filter((name) => CREDENTIAL.test(name));
@@ -171,23 +176,28 @@ function express(value, file, tools) {
   const router = Array.isArray(value.stack) ? value : (member(value, "_router") ?? (value.handle ? member(value, "router") : undefined));
   if (!Array.isArray(router?.stack) || typeof (value.handle ?? value) !== "function" || value.routes) return undefined;
   const out = [];
-  const walk = (at, ask, prefix) => {
-    for (const layer of at.stack.slice(0, 200)) {
+  const guards = [];
+  const walk = (at, ask, prefix, place) => {
+    for (const [n, layer] of at.stack.slice(0, 200).entries()) {
+      const own = place ?? n;
+      if (place === undefined && !layer.route && !layer.handle?.stack && mounts.get(layer)) guards.push({ path: mounts.get(layer), at: n });
       if (layer.route) {
         const steps = layer.route.stack ?? [];
         if (!tools.all && !steps.some((step) => tools.own.includes(tools.source(step.handle)))) continue;
         const methods = Object.keys(layer.route.methods ?? {}).map((m) => m.toUpperCase());
         const method = methods.find((m) => METHODS.includes(m)) ?? "GET";
-        const own = [layer.route.path].flat()[0];
-        const path = typeof own === "string" ? prefix + own : own;
+        const [said] = [layer.route.path].flat();
+        const path = typeof said === "string" ? prefix + said : said;
         out.push({
+          guards,
+          at: own,
           name: `${method} ${path}`,
           address: (how) => [method, typeof path === "string" ? filled(path, tools, how) : "/"],
           send: (how) => through(ask, steps, method, typeof path === "string" ? filled(path, tools, how) : "/", sentTo(ask, how), tools),
         });
       } else if (Array.isArray(layer.handle?.stack)) {
-        if (mounts.has(layer)) walk(layer.handle, ask, prefix + mounts.get(layer).replace(/\/$/, ""));
-        else if (!tools.all) walk(layer.handle, layer.handle, "");
+        if (mounts.has(layer)) walk(layer.handle, ask, prefix + mounts.get(layer).replace(/\/$/, ""), own);
+        else if (!tools.all) walk(layer.handle, layer.handle, "", own);
       }
     }
   };
@@ -416,14 +426,15 @@ function ofKoa(app, routers, tools) {
 // -- Hono, and handlers of a Request --------------------------------------------------------------------
 function hono(value, tools) {
   if (typeof value.request !== "function" || !Array.isArray(value.routes) || typeof value.fetch !== "function") return undefined;
-  return value.routes.slice(0, MOST).map(({ method, path, handler }) => {
+  const guards = value.routes.map(({ method, path }, at) => ({ method, path, at })).filter(({ method, path }) => method === "ALL" && path.length > 2);
+  return value.routes.slice(0, MOST).map(({ method, path, handler }, at) => {
     const names = namesIn(tools.all ? tools.own : tools.source(handler));
     const verb = METHODS.includes(method) ? method : "GET";
     const send = async (how) => {
       const [url, init] = written(verb, filled(path, tools, how), names, how, tools);
       return replyOf(await value.request(url, init), told(verb, filled(path, tools, how), how));
     };
-    return { name: `${verb} ${path}`, address: (how) => [verb, filled(path, tools, how)], send };
+    return { name: `${verb} ${path}`, address: (how) => [verb, filled(path, tools, how)], send, guards: method === "ALL" ? [] : guards, at };
   });
 }
 
@@ -457,7 +468,7 @@ function asked(method, handler, file, tools) {
     const wantsAll = /^\s*(?:async\s*)?(?:function\s*\w*)?\s*\(\s*\{/.test(tools.source(handler));
     const asked = told(method, place, how);
     try {
-      return await replyOf(await handler(wantsAll ? more : request, more), asked);
+      return await replyOf(await during(how, () => handler(wantsAll ? more : request, more)), asked);
     } catch (error) {
       const [said, , to] = String(error?.digest ?? "").split(";"); // Next's redirect() throws
       if (said !== "NEXT_REDIRECT") throw error;
@@ -465,6 +476,52 @@ function asked(method, handler, file, tools) {
     }
   };
   return [{ name: `${method} ${place}`, entry: `${method} ${place}`, address: () => [method, place], send }];
+}
+
+/** Routes of files beside that one: they make what its own are asked for. */
+export async function routesBeside(file, tools) {
+  const out = [];
+  for (const other of routeFilesBeside(file)) {
+    const space = await loaded(other);
+    const own = textOf(other);
+    for (const method of METHODS) if (typeof space[method] === "function") out.push(...asked(method, space[method], other, { ...tools, own }));
+  }
+  return out.map((route) => ({ ...route, headers: tools.credentials ?? [], inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
+}
+
+/** A handler of `pages/api`: parts of its address are in the query. */
+function ofPages(handler, file, tools) {
+  const place = placeOf(file);
+  const methods = METHODS.filter((method) => new RegExp(`["'\`]${method}["'\`]`).test(tools.own));
+  return (methods.length ? methods : ["GET", "POST"]).map((method) => ({
+    name: `${method} ${place}`,
+    entry: `${method} ${place}`,
+    address: () => [method, place],
+    send: (how) => during(how, () => answered(handler, method, place, how, tools, true)),
+  }));
+}
+
+/** Functions of a file of server actions: a browser calls them, with any arguments. */
+function actions(space, tools) {
+  return Object.keys(space).filter((name) => typeof space[name] === "function").map((name) => {
+    const act = space[name];
+    const names = (/^[^(]*\(([^)]*)\)/.exec(tools.source(act))?.[1] ?? "").split(",").map((one) => one.trim().split(/[=:\s]/)[0]).filter(Boolean);
+    const entry = `POST action ${name}`;
+    const send = (how) => during(how, async () => {
+      const body = fields(tools, "body", { ...how, values: { body: { ...(how.raw === undefined ? {} : parsed(how.raw)), ...how.values?.body } } });
+      const given = names.map((one) => (/form|^fd$/i.test(one) ? actionForm(body) : /prev|state/i.test(one) ? {} : /^\w+$/.test(one) ? body[one] : body));
+      const request = told("POST", `/#${name}`, how);
+      try {
+        const said = await act(...given);
+        return { status: 200, headers: {}, body: JSON.stringify(said ?? null) ?? "", request };
+      } catch (error) {
+        const [kind, , to] = String(error?.digest ?? "").split(";");
+        if (kind !== "NEXT_REDIRECT") throw error;
+        return { status: 303, headers: { location: to }, body: "", request };
+      }
+    });
+    return { name: entry, entry, address: () => ["POST", `/#${name}`], send };
+  });
 }
 
 /** An object that is awaited where it is a promise, and has its fields where it is none. */

@@ -418,7 +418,7 @@ async function main() {
       (await import("./queries.mjs")).listen(job.path);
       await attacks.prepare(job.path, tools);
     }
-    if (job.attack || job.call) listenToRoutes(job.path);
+    if (job.attack || job.call) listenToRoutes(job.path, attacks && tools);
     if (job.page) (await import("./page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
     const space = await import(pathToFileURL(job.path).href);

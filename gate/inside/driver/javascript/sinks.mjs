@@ -30,9 +30,11 @@ function place() {
 }
 
 /** A text arrived there. `now` has the words of the payload that is under way, and its weakness. */
-export function arrived(weakness, text, { marks, weakness: tried }) {
+export function arrived(weakness, text, now) {
+  const { marks, weakness: tried } = now;
   const marked = marks.some((mark) => text.toLowerCase().includes(mark));
   const hostile = marked && tried === weakness; // of another weakness, it is but a text
+  if (hostile) now.hit = true;
   if (!hostile && (marked || !text.includes(PLAIN))) return;
   const at = place();
   if (!at) return;
