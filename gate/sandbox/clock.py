@@ -2,7 +2,7 @@
 
 A moved machine clock reaches everything inside (children, static programs, file times, raw calls). The
 driver's is moved in the language, for Python (driver/clock_shift.py) and JavaScript
-(driver/javascript_clock.mjs), and by libfaketime for other programs, where the sandbox has it
+(driver/javascript/clock.mjs), and by libfaketime for other programs, where the sandbox has it
 (driver/clock_preload.py). Both can be seen and undone by the code.
 """
 

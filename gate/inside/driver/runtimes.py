@@ -10,7 +10,7 @@ from . import argument_values
 DENO = "/opt/runtime/deno"
 """Where the sandbox shows Deno when it is not part of its image."""
 NODE = "/opt/runtime/node"
-"""Where the sandbox shows a Node of ours: a new one, whose loader takes TypeScript (javascript_hooks.mjs)."""
+"""Where the sandbox shows a Node of ours: a new one, whose loader takes TypeScript (javascript/hooks.mjs)."""
 NOWHERE = argument_values.TEXT_FILE + "/deno"
 """Below a plain file: Deno then keeps no caches, whose names would differ from one change to the next."""
 QUIET = {"DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1", "DENO_DIR": NOWHERE}

@@ -22,7 +22,7 @@ Items by ``do``:
   force     path, module, targets, seed         lines that nothing reached: forced/runner.py
   pickle    path                                a data file, as the code that loads it unpickles it
   exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py
-  exploit_javascript  path, seed, targets       attacks on routes: javascript_attacks.mjs
+  exploit_javascript  path, seed, targets       attacks on routes: javascript/attacks.mjs
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
 ``calls`` are names as in the module (``total``, ``Cart.total``). ``was`` holds the path (and module, roots)
@@ -46,8 +46,6 @@ from . import (
     doctest_runner,
     entry_point,
     environment_files,
-    javascript_runner,
-    javascript_tests,
     make_runner,
     own_modules,
     program_runner,
@@ -55,6 +53,8 @@ from . import (
     web_project,
 )
 from .item_outcome import describe
+from .javascript import runner as javascript_runner
+from .javascript import tests as javascript_tests
 
 Context = Any
 """driver_child.Context: what the verbs share."""

@@ -17,7 +17,7 @@ from gate import process
 from gate.errors import InconclusiveError
 
 INSIDE: Final = "/opt/runtime"
-"""The folder inside. The driver (driver/javascript_runner.py) looks for ``deno`` there."""
+"""The folder inside. The driver (driver/javascript/runner.py) looks for ``deno`` there."""
 INSTALL_HINT: Final = "Install it with: pip install 'gate-ci[backends]' (or deno from https://deno.com)"
 
 

@@ -1,7 +1,9 @@
-"""Proven: a user is given another user's object.
+"""Proven: somebody is given what is another's.
 
 Two users with objects of their own asked for the same object: its owner is given it, and so is the other.
 That it is not meant for everybody is told by the application: another route refuses it to that user.
+Or a route is registered in front of the guard of its own path: a request without a log-in is let in there, and
+refused everywhere behind the guard.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
@@ -9,21 +11,30 @@ How it is proven, what was so before, and what this does not see: docs/exploit.m
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
+from gate.model.exploit import NO_LOG_IN
 from gate.model.finding import Finding
-from gate.signals.proof_kit import ProofContext, proven, rule
+from gate.signals.proof_kit import ProofContext, at_entries, finding_of, rule
+
+_FOREIGN: Final = "A request gets an object that belongs to another user."
+_NO_GUARD: Final = "A request without a log-in is let in, where a guard of its path comes too late."
 
 
 @rule(
     "exploit.foreign-object",
-    "Proven: a user is given another user's object",
+    "Proven: somebody is given what is another's",
     severity="medium",
     confidence="high",
     topic="auth",
     cwe=(639, 862),
     why="Whoever has an account reads what belongs to others by counting through the identifiers.",
-    fix="Look the object up by its identifier and its owner, or compare the owner with who asks.",
+    fix=(
+        "Look the object up by its identifier and its owner, or compare the owner with who asks. Register the "
+        "guard of a path before its routes."
+    ),
 )
 def check(context: ProofContext) -> Iterator[Finding]:
     """Proofs of *access* that base was not open to."""
-    yield from proven(check.meta, context, "access", "A request gets an object that belongs to another user.")
+    for proof in at_entries(context, "access"):
+        yield finding_of(check.meta, proof, _NO_GUARD if proof.payload == NO_LOG_IN else _FOREIGN)

@@ -64,9 +64,9 @@ def _goes_on(before: Exec, now: Exec) -> bool:
 _HEAD_LAYER: Final = "/opt/deps/head"
 _BASE_LAYER: Final = "/opt/deps/base"
 _OUR_OPTION: Final = re.compile(
-    r"--no-warnings|--max-old-space-size=[0-9]{1,5}|--import=/opt/gate/driver/javascript_(?:watch|hooks)\.mjs"
+    r"--no-warnings|--max-old-space-size=[0-9]{1,5}|--import=/opt/gate/driver/javascript/(?:watch|hooks)\.mjs"
 )
-"""Of driver/javascript_tests.py."""
+"""Of driver/javascript/tests.py."""
 
 
 class CallView:

@@ -2,7 +2,7 @@
 
 Statements on the way are survived, ends of functions are dropped, conditions evaluated and then decided;
 functions around the place are called once the module is loaded. What the rewritten text calls
-(``__gate__``) is gate/inside/driver/javascript_forced.mjs.
+(``__gate__``) is gate/inside/driver/javascript/forced.mjs.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from gate.sandbox.tree_archive import PATH, WORK
 
 _PROGRAMS: Final = ("driver", "launcher", "runtimes")
 _KINDS: Final = (".py", ".mjs", ".cjs")
-_AT_START: Final = re.compile(r"(/opt/gate/(?:driver|launcher)/)([^/]+)\.py")
+_AT_START: Final = re.compile(r"(/opt/gate/(?:driver|launcher)/(?:javascript/)?)([^/]+)\.py")
 _UNCHECKED: Final = 1
 _MERGED: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")

@@ -18,7 +18,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The driver's own choice, on a machine without any runtime."""
     monkeypatch.syspath_prepend(str(DRIVER))
     monkeypatch.setenv("PATH", "/nowhere")
-    module = importlib.import_module("gate.inside.driver.javascript_runner")
+    module = importlib.import_module("gate.inside.driver.javascript.runner")
     monkeypatch.setattr(importlib.import_module("gate.inside.driver.runtimes"), "DENO", "/nowhere/deno")
     return module
 

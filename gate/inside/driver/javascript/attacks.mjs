@@ -1,0 +1,225 @@
+// Attacks the routes that a module exports: every payload of a weakness, in every field that the code looks up, the
+// others harmless. What is told is where a payload went in and what was seen of it here; whether a program of ours was
+// executed, a file opened or a connection made is seen by the observer outside (exploit/marks.py lays them out). A
+// request goes the whole way, with its log-in and its validation: a handler is never called by itself.
+import childProcess from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { access } from "./access.mjs";
+import { identifierOf, Made } from "./made.mjs";
+import { unguarded } from "./guards.mjs";
+import { markupOf } from "./markup.mjs";
+import { hostsIn, originsIn, treeText } from "./names.mjs";
+import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
+import { ownTokens } from "./own_tokens.mjs";
+import { prototypes } from "./prototypes.mjs";
+import { forget as forgetConditions, operated } from "./queries.mjs";
+import { answerOf, routesBeside, routesOf } from "./routes.mjs";
+import { held } from "./sinks.mjs";
+import { slowPatterns } from "./slow_patterns.mjs";
+import { complete } from "./settings.mjs";
+import { layOut, now, optionOf, stand, usersOf } from "./stands.mjs";
+import { signIn } from "./sign_in.mjs";
+import { forget, structured } from "./statements.mjs";
+import { tokens } from "./tokens.mjs";
+import { ask, chosen, merged, quietly, waysOf } from "./ways.mjs";
+
+const { execFileSync } = childProcess;
+const WAYS_SHARE = 0.4; // of the time, at most, for how routes are asked
+const SILENCE = 1000; // milliseconds
+const LEAST = 300; // milliseconds of one route for that
+const LATER = 4; // routes that are asked for what another one kept
+const SECOND = new Set(["prototype", "token", "access"]);
+
+function markOf(job, number) {
+  const word = `${job.seed}x${number}`;
+  const [a, b] = [100_003 + number * 7, 700_001 + number * 13];
+  return {
+    WORD: word,
+    PROGRAM: `${job.program}/${word}`,
+    DECOY: `${job.outside}/${word}.txt`,
+    DROP: `${job.outside}/new/${word}.txt`,
+    ...near(job, word),
+    HOST: `${word}.example`,
+    ADDRESS: `${job.networks[number % job.networks.length]}${1 + (number % 250)}:${job.port + (number % 40_000)}`,
+    A: String(a),
+    B: String(b),
+    PRODUCT: String(a * b),
+  };
+}
+
+/** The same files, seen from the folder above the tree: short paths, for fields that take no long ones. */
+function near(job, word) {
+  const folder = path.relative(path.dirname(process.cwd()), job.outside);
+  return { NEAR: `${folder}/${word}.txt`, NEW: `${folder}/new/${word}.txt`, NEARER: `${folder}/${word}.txt`.replaceAll("/", "%2f") };
+}
+
+/** What stands around the program. Before the module is imported; completes `tools` (tree, users). */
+export function prepare(file, tools) {
+  tools.tree = treeText(process.cwd());
+  tools.users = usersOf(tools.tree);
+  complete(tools.tree, tools.users);
+  stand(file, tools.users, () => answerOf(tools));
+}
+
+/** `job`: seed, program (folder on PATH), outside (folder of decoys), marks (how many there may be), networks and port
+ * (of addresses that are nobody's, exploit/marks.py), classes (weaknesses), until (milliseconds of Date.now), name.
+ * `say` tells the driver, `bounded` ends what takes too long. */
+export async function attack(space, file, tools, job, say, patient) {
+  let word = Date.now();
+  const bounded = (promise) => {
+    // Whoever waits outside takes a long silence for a loop without an end.
+    if (Date.now() - word > SILENCE) say("alive", {});
+    if (Date.now() - word > SILENCE) word = Date.now();
+    return patient(promise);
+  };
+  let number = 0;
+  let made = 0;
+  const late = () => Date.now() >= job.until || number >= job.marks;
+  const routes = await routesOf(space, file, tools, patient);
+  const named = { origins: originsIn(tools.tree.code), hosts: hostsIn(tools.tree.code) };
+  const begin = (weakness) => {
+    const mark = markOf(job, number++);
+    made += 1;
+    layOut(job, mark, weakness);
+    forget();
+    forgetConditions();
+    now.started.length = 0;
+    now.weakness = weakness;
+    now.hit = false;
+    now.marks = [mark.WORD.toLowerCase(), mark.ADDRESS];
+    return mark;
+  };
+  const tell = (route, weakness, mark, field, payload, reply, shown, more = {}) =>
+    say("attempt", {
+      ...{ mark: mark.WORD, address: mark.ADDRESS, product: mark.PRODUCT, target: job.name, surface: route.entry, via: "http", weakness },
+      ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: ["", 0], text: weakness === "sql" || weakness === "query" ? shown : "", ...more },
+    });
+  const asked = [];
+  tools.made = new Made();
+  tools.users.push(...(await signIn(routes, tools, bounded, late)));
+  now.making = true;
+  // What makes objects goes first: the others are asked for those.
+  const order = [...routes].sort((a, b) => rankOf(a) - rankOf(b));
+  const waysUntil = Date.now() + WAYS_SHARE * (job.until - Date.now());
+  const beside = await routesBeside(file, tools);
+  const helpers = [];
+  for (const route of beside) if (Date.now() < waysUntil) helpers.push([route, await waysOf(route, tools, bounded, () => late() || Date.now() >= waysUntil)]);
+  for (const [n, route] of order.entries()) {
+    const until = Date.now() + Math.max(LEAST, (2 * (waysUntil - Date.now())) / (order.length - n));
+    if (late()) break;
+    const one = await chosen(route, tools, bounded);
+    asked.push([one, await waysOf(one, tools, bounded, () => late() || Date.now() >= until)]);
+  }
+  now.making = false;
+  const kit = { asked, tools, bounded, late, begin, tell, job };
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", unguarded], ["slow-pattern", slowPatterns]]) {
+    if (job.classes.includes(weakness)) await act(kit);
+  }
+  const proven = new Set();
+  const owned = new Set(asked.map(([route]) => route));
+  const texts = job.classes.filter((weakness) => !SECOND.has(weakness) && TEXTS[weakness]);
+  for (const [route, ways] of [...asked, ...helpers]) {
+    const isOwn = owned.has(route);
+    for (const weakness of texts) {
+      if (!isOwn && (/^(?:GET|HEAD)\b/.test(route.entry) || !STORED.has(weakness))) continue;
+      const payloads = [...TEXTS[weakness], ...behind(named, weakness)];
+      for (const [source, name, way, dress] of ways.flatMap(weakness === "query" ? objectsOf : placesOf)) {
+        const place = `${weakness} ${route.entry} ${source} ${name}`;
+        for (const payload of proven.has(place) ? [] : payloads) {
+          if (late()) break;
+          const mark = begin(weakness);
+          const sent = payload.replace(/@([A-Z]+)@/g, (all, word) => mark[word] ?? all);
+          const how = ask(route, way.known, merged(way.values, source, name, dress(sent)), tools);
+          const ready = weakness === "code" ? call(mark) : undefined;
+          // What throws behind a payload may have run it.
+          const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
+          const shown = shows(weakness, reply, mark);
+          const field = [source, name];
+          if (isOwn && (shown || !SEEN_HERE.has(weakness))) tell(route, weakness, mark, field, payload, reply, shown);
+          if (!shown && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
+            await later(kit, route, way, reply, weakness, mark, field, payload, isOwn || now.hit);
+          }
+          ready?.();
+          if (shown || ran(mark)) {
+            proven.add(place);
+            break;
+          }
+        }
+      }
+    }
+  }
+  if (!late()) for (const [weakness, place, line] of held()) if (texts.includes(weakness)) say("held", { weakness, at: [place, line] });
+  return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
+}
+
+const rankOf = (route) => Number(!/^POST\b/.test(route.entry)) + 2 * Number(/[:{*\[]/.test(route.entry));
+const ran = (mark) => fs.existsSync(`${mark.PROGRAM}.ran`);
+
+/** Where a payload goes in a request of that way: [source, name, way, dress]. A value that was found to be accepted
+ * stays in front of it, or around it. */
+function placesOf(way) {
+  const out = [];
+  for (const [source, name] of way.known) {
+    const value = way.values[source]?.[name];
+    if (value === undefined) out.push([source, name, way, (sent) => sent]);
+    else if (Array.isArray(value)) out.push([source, name, way, (sent) => [sent]]);
+    else if (value !== null && typeof value === "object") out.push([source, name, way, (sent) => ({ gate: sent })]);
+    else if (typeof value === "string") out.push([source, name, way, (sent) => value + sent]);
+  }
+  return out;
+}
+
+/** The same for an object in the place of a text. */
+function objectsOf(way) {
+  return way.known.filter(([source]) => source === "body" || source === "query").map(([source, name]) => [source, name, way, (sent) => JSON.parse(sent)]);
+}
+
+/** A function of the mark's name, for code that is evaluated here: it runs the program, which the trace sees. */
+function call(mark) {
+  const act = () => quietly(() => execFileSync(mark.PROGRAM));
+  Object.defineProperty(globalThis, mark.WORD, { value: act, configurable: true, enumerable: false });
+  return () => delete globalThis[mark.WORD];
+}
+
+/** Ask the other routes for what this one may have kept. */
+async function later({ asked, tools, bounded, tell }, route, way, reply, weakness, mark, field, payload, told) {
+  const others = asked.filter(([other]) => /^GET\b/.test(other.entry) && other !== route).slice(0, LATER);
+  const made = identifierOf(reply.body);
+  for (const [other, ways] of others) {
+    const [there] = ways;
+    const names = there.known.filter(([source]) => source === "params").map(([, name]) => name);
+    const tries = [way.values.params ?? there.values.params ?? {}, ...(made !== undefined && names.length ? [Object.fromEntries(names.map((name) => [name, made]))] : [])];
+    for (const params of tries) {
+      const how = ask(other, there.known, { ...there.values, params }, tools);
+      const answer = await quietly(() => bounded(other.send(how)));
+      const shown = answer ? shows(weakness, answer, mark) : "";
+      const acts = !told && answer && !SEEN_HERE.has(weakness); // whether it does is seen outside
+      if (shown || acts) tell(other, weakness, mark, field, payload, answer, shown, { before: [reply.request] });
+      if (shown || ran(mark)) return;
+    }
+  }
+}
+
+/** What an answer shows of a payload that got through; empty where it shows nothing. */
+function shows(weakness, { headers, body }, mark) {
+  if (weakness === "sql") return structured(mark.WORD);
+  if (weakness === "query") return operated(mark.WORD);
+  if (weakness === "argument") return optionOf(mark.WORD);
+  if (weakness === "template") return body.includes(mark.PRODUCT) ? "the answer has the product of the payload's numbers" : "";
+  const said = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  if (weakness === "html") {
+    const page = /\bhtml\b/.test(said["content-type"] ?? "text/html") && !/attachment/.test(said["content-disposition"] ?? "");
+    return page ? markupOf(body, mark.WORD) : "";
+  }
+  if (weakness === "open-redirect") {
+    try {
+      const { hostname } = new URL((said.location ?? "").replace(/\\/g, "/"), "http://localhost/");
+      return hostname === mark.HOST || hostname.endsWith(`.${mark.HOST}`) || hostname.startsWith(`${mark.WORD}.x`) ? `the answer leads to ${hostname}` : "";
+    } catch {
+      return "";
+    }
+  }
+  return "";
+}

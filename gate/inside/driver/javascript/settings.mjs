@@ -1,0 +1,26 @@
+// Variables of the environment that hold who may log in, where the tree has none: their form by how the text reads
+// them. The attacks' own credentials stand in them, as those of a user who signed in. Trusted.
+import process from "node:process";
+import { identifiersIn } from "./names.mjs";
+
+const HELD = /TOKEN|SESSION|USER|ACCOUNT|CREDENTIAL|MEMBER|CLIENT|KEY|SECRET|PASS|AUTH/;
+const PLAIN = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)S?$/;
+
+/** Set what is absent. `who` are two users, {credential, id, ...}. Before the module is imported. */
+export function complete(tree, who) {
+  for (const [whole, name] of tree.code.matchAll(/process\.env(?:\.|\[["'])([A-Z][A-Z0-9_]{2,60})\b/g)) {
+    if (process.env[name] !== undefined || !HELD.test(name)) continue;
+    const at = tree.code.indexOf(whole);
+    const before = tree.code.slice(Math.max(0, at - 60), at);
+    const after = tree.code.slice(at, at + 400);
+    if (/JSON\.parse\(\s*$/.test(before)) {
+      const users = who.map(({ credential, ...user }) => [credential, user]);
+      const list = /^[^;]{0,60}["'`]\[\]/.test(after);
+      process.env[name] = JSON.stringify(list ? users.map(([token, user]) => ({ token, ...user })) : Object.fromEntries(users));
+    } else if (/\.split\(\s*["'`],/.test(after)) {
+      const sign = /["'`]([=:|])["'`]/.exec(after)?.[1];
+      const ids = [...new Set([...identifiersIn(tree).map(String), "gate"])].slice(0, 12);
+      process.env[name] = sign ? ids.map((id) => `${id}${sign}${who[0].credential}`).join(",") : who.map((one) => one.credential).join(",");
+    } else if (PLAIN.test(name)) process.env[name] = who[0].credential;
+  }
+}

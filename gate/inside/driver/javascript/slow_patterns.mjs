@@ -1,0 +1,133 @@
+// Patterns of the program's own that a text of a request makes slow. Nothing of it is timed: the pattern's steps are
+// counted (pattern_steps.mjs), the text that really arrives at it is looked at, and it is not run then. Trusted.
+import { slowText, textOf, timesFor } from "./pattern_texts.mjs";
+import { ask, merged, quietly } from "./ways.mjs";
+
+const PLAIN = "gatezq";
+const HARM = 1e9; // steps: about a second
+const LENGTHS = { body: [60_000, 20_000, 5_000, 1_000, 300, 100], other: [7_000, 2_000, 500, 100] };
+const COUNTED = 3_000_000;
+const WAYS = 3;
+
+const native = RegExp.prototype.exec;
+let listening; // (pattern, text) -> whether it is not to be run
+
+/** Every use of a pattern comes by its `exec`, also that of a text's own methods (ECMA-262, RegExpExec). */
+function listen(own) {
+  RegExp.prototype.exec = function (text) {
+    const hear = listening;
+    if (hear === undefined) return native.call(this, text);
+    listening = undefined; // what we use ourselves is not heard
+    let over = false;
+    try {
+      if (typeof text === "string" && own(this)) over = hear(this, text);
+    } finally {
+      listening = hear;
+    }
+    return over ? null : native.call(this, text);
+  };
+  return () => (RegExp.prototype.exec = native);
+}
+
+/** Does the tree's text have that pattern? Those of packages are theirs. */
+function ownIn(code) {
+  const known = new Map();
+  return ({ source }) => {
+    if (source.length < 3 || !/[*+}]/.test(source)) return false;
+    if (!known.has(source)) known.set(source, code.includes(source) || code.includes(JSON.stringify(source).slice(1, -1)));
+    return known.get(source);
+  };
+}
+
+export async function slowPatterns(kit) {
+  const { asked, tools, late } = kit;
+  const stop = listen(ownIn(tools.tree.code));
+  const slow = new Map();
+  try {
+    for (const [route, ways] of asked) {
+      const told = new Set();
+      for (const way of ways.slice(0, WAYS)) {
+        for (const [source, name] of way.known) {
+          if (late()) return;
+          if (told.has(name)) continue;
+          const value = way.values[source]?.[name];
+          if (value !== undefined && typeof value !== "string" && !Array.isArray(value)) continue;
+          const dress = Array.isArray(value) ? (text) => [text] : (text) => text;
+          const send = (text) => sent(kit, route, way, source, name, dress(text));
+          for (const pattern of await reached(send)) {
+            const key = String(pattern);
+            if (!slow.has(key)) slow.set(key, slowText(pattern, late));
+            if (slow.get(key) && (await proven(kit, route, [source, name], send, pattern, slow.get(key)))) told.add(name);
+          }
+        }
+      }
+    }
+  } finally {
+    listening = undefined;
+    stop();
+  }
+}
+
+async function sent({ bounded, tools }, route, way, source, name, value) {
+  return quietly(() => bounded(route.send(ask(route, way.known, merged(way.values, source, name, value), tools))));
+}
+
+/** Patterns that a plain text in that field arrives at. */
+async function reached(send) {
+  const found = new Map();
+  listening = (pattern, text) => {
+    if (text.toLowerCase().includes(PLAIN) && found.size < 8) found.set(String(pattern), pattern);
+    return false;
+  };
+  try {
+    await send(PLAIN);
+  } finally {
+    listening = undefined;
+  }
+  return [...found.values()];
+}
+
+/** The text that arrives at the pattern, of one that was sent; nothing is run with it. */
+async function arrives(send, pattern, text, least) {
+  let arrived;
+  let reply;
+  listening = (one, given) => {
+    if (String(one) !== String(pattern) || given.length < least) return false;
+    if (arrived === undefined || given.length > arrived.length) arrived = given;
+    return true;
+  };
+  try {
+    reply = await send(text);
+  } finally {
+    listening = undefined;
+  }
+  return [arrived, reply];
+}
+
+async function proven({ begin, tell, late }, route, [source, name], send, pattern, slow) {
+  const explodes = slow.exponent >= 6;
+  const enough = timesFor(slow, HARM);
+  const needed = textOf(slow.text, enough).length;
+  const lengths = explodes ? [needed] : LENGTHS[source === "body" ? "body" : "other"].filter((length) => length >= needed);
+  for (const length of lengths) {
+    if (late()) return false;
+    const times = explodes ? enough : Math.floor((length - slow.text.before.length - slow.text.after.length) / slow.text.part.length);
+    const text = textOf(slow.text, times);
+    const [arrived, reply] = await arrives(send, pattern, text, Math.min(needed, text.length) * 0.9);
+    if (arrived === undefined) continue;
+    // Two smaller ones arrive, too, and are counted as they arrive.
+    const counts = [];
+    for (const size of [slow.times, Math.max(slow.times + 1, explodes ? slow.times + 2 : Math.floor(slow.times * 1.4))]) {
+      const [one] = await arrives(send, pattern, textOf(slow.text, size), 2);
+      counts.push([one?.length ?? 0, one === undefined ? 0 : slow.program.steps(one, COUNTED)]);
+    }
+    const [[shorter, few], [longer, more]] = counts;
+    if (!(few > 0 && longer > shorter) || Math.log(more / few) / Math.log(longer / shorter) < 1.6) continue;
+    const payload = `${JSON.stringify(slow.text.before + slow.text.part)} x ${times} ${JSON.stringify(slow.text.after)}`;
+    const mark = begin("slow-pattern");
+    const shown = `${shorter} and ${longer} characters take ${few} and ${more} steps, ${arrived.length} as many as a second has and more`;
+    tell(route, "slow-pattern", mark, [source, name], payload, reply ?? { request: route.told({ values: {} }) }, shown, { text: `${String(pattern).slice(0, 300)} given ${payload}`.slice(0, 800) });
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,159 @@
+// How a route is asked so that it goes on: which fields it has, and which values of the others it accepts. Values come
+// from the program's own text, types and data; what counts is that the route answers otherwise. Trusted.
+import { identifiersIn, valuesOf, wordsOf } from "./names.mjs";
+import { recorder } from "./routes.mjs";
+
+const FIELDS = 24; // of one route
+const WAYS = 3; // beside the one with values by names
+const TRIES = 260;
+const ROUNDS = 6;
+const LOOKS = 4; // answers of one kind whose fields are looked at
+const LEARN = '{"gate":"gate"}';
+
+export async function quietly(act) {
+  try {
+    return await act();
+  } catch {
+    return undefined;
+  }
+}
+
+const bodied = (route) => !/^(?:GET|HEAD)\b/.test(route.entry);
+
+/** The fields that a route looks up, as [source, name], with these values of others. */
+export async function learn(route, tools, bounded, values = {}) {
+  const heard = [];
+  for (const full of [true, false]) await quietly(() => bounded(route.send({ full, heard, values: dotless(values) })));
+  if (bodied(route)) {
+    // What the program itself parses: the text of the body.
+    const real = JSON.parse;
+    JSON.parse = (text, ...more) => (String(text) === LEARN ? recorder(tools, { heard, values: dotless(values) }) : real(text, ...more));
+    try {
+      await quietly(() => bounded(route.send({ full: true, heard, values: dotless(values), raw: LEARN })));
+    } finally {
+      JSON.parse = real;
+    }
+  }
+  const known = new Map();
+  for (const one of heard) {
+    if (!/^[\w.-]{1,60}$/.test(one[1]) || known.size >= FIELDS) continue;
+    known.set(one.join(), one);
+    if (one[0] === "body") for (const inner of route.inside(one[1])) known.set(`body,${one[1]}.${inner}`, ["body", `${one[1]}.${inner}`]);
+  }
+  return [...known.values()].slice(0, FIELDS);
+}
+
+const dotless = (values) => ({ ...values, body: Object.fromEntries(Object.entries(values.body ?? {}).filter(([name]) => !name.includes("."))) });
+
+function put(object, name, value) {
+  const parts = name.split(".");
+  let at = object;
+  for (const part of parts.slice(0, -1)) {
+    if (!Object.hasOwn(at, part) || at[part] === null || typeof at[part] !== "object" || Array.isArray(at[part])) at[part] = {};
+    at = at[part];
+  }
+  at[parts.at(-1)] = value;
+}
+
+/** A body with every known field, or only those with values of their own (`sparse`). */
+export function bodyOf(known, values, tools) {
+  const body = {};
+  for (const [source, name] of values.sparse ? [] : known) {
+    if (source !== "body") continue;
+    const value = tools.value(name.split(".").at(-1));
+    put(body, name, typeof value === "function" ? "gate" : value);
+  }
+  for (const [name, value] of Object.entries(values.body ?? {})) put(body, name, value);
+  return body;
+}
+
+/** One request with these values, the body as text. */
+export function ask(route, known, values, tools, more = {}) {
+  const how = { full: true, values, ...more };
+  if (bodied(route) && how.raw === undefined) how.raw = JSON.stringify(bodyOf(known, values, tools));
+  return how;
+}
+
+export const merged = (values, source, name, value) => ({ ...values, [source]: { ...values[source], [name]: value } });
+
+/** The route, asked by whoever it lets farthest: what stands in for a log-in, or a user who has signed in. */
+export async function chosen(route, tools, bounded) {
+  const signed = tools.users.findIndex((user) => user.signed);
+  if (signed < 0) return route;
+  const known = await learn(route, tools, bounded);
+  const far = async (as) => rank((await quietly(() => bounded(route.send(ask(route, known, {}, tools, { as }))))) ?? { status: 500 });
+  return (await far(signed)) > (await far(0)) ? { ...route, send: (how) => route.send({ as: signed, ...how }) } : route;
+}
+
+/** Values of other fields under which the route goes on: [{values, known, status}], the farthest first. */
+export async function waysOf(route, tools, bounded, late) {
+  const first = { values: {}, known: await learn(route, tools, bounded), status: 0, depth: 0 };
+  const identifiers = identifiersIn(tools.tree);
+  const words = wordsOf(tools.own);
+  let left = TRIES;
+  const seen = new Set();
+  const answer = async (way, value) => {
+    const reply = await quietly(() => bounded(route.send(ask(route, way.known, way.values, tools))));
+    way.status = reply?.status ?? 500;
+    way.reply = reply;
+    tools.made?.take(route.entry, reply);
+    const body = (reply?.body ?? "").replaceAll(String(value), "").slice(0, 300);
+    return `${way.status} ${reply?.headers?.location ? "to" : ""} ${body}`;
+  };
+  seen.add(await answer(first, "\0"));
+  const ways = [first];
+  const begins = [first];
+  if (bodied(route)) {
+    // Fields that may be left away, where a value by its name is none that is taken.
+    const sparse = { values: { sparse: true }, known: first.known, status: 0, depth: 0 };
+    seen.add(await answer(sparse, "\0"));
+    begins.push(sparse);
+    ways.push(sparse);
+  }
+  for (const begin of begins) {
+    let current = begin;
+    for (let round = 0; round < ROUNDS && left > 0 && !late(); round++) {
+      const news = [];
+      for (const [source, name] of current.known) {
+        if (name in (current.values[source] ?? {})) continue;
+        for (const value of candidates(source, name, tools, identifiers, words)) {
+          if (late() || left-- <= 0) break;
+          const way = { values: merged(current.values, source, name, value), known: current.known, depth: round + 1 };
+          const said = await answer(way, value);
+          if (seen.has(said)) continue;
+          seen.add(said);
+          news.push(way);
+        }
+      }
+      if (!news.length) break;
+      ways.push(...news);
+      const best = Math.max(...news.map(rank));
+      if (best < rank(current)) break;
+      let next;
+      for (const way of news.filter((one) => rank(one) === best).slice(0, LOOKS)) {
+        for (const one of await learn(route, tools, bounded, way.values)) {
+          if (!way.known.some((old) => old.join() === one.join())) way.known = [...way.known, one];
+        }
+        if (!next || way.known.length > next.known.length) next = way;
+      }
+      current = next;
+    }
+    left += begins.length > 1 && begin === first ? TRIES / 2 : 0;
+  }
+  const sorted = ways.filter((way) => way !== first).sort((a, b) => rank(b) - rank(a) || b.depth - a.depth);
+  const far = sorted.filter((way, n) => way.depth > 0 || n === 0).slice(0, WAYS);
+  const known = ways.reduce((most, way) => (way.known.length > most.length ? way.known : most), first.known);
+  for (const way of ways) way.known = known;
+  return rank(first) >= 3 ? [first, ...far] : [...far, first];
+}
+
+/** How far a request came: a refusal is nearer than a fault, and what asks who is there nearest of all. */
+const rank = ({ status }) => (status < 400 ? 3 : status >= 500 ? 2 : status === 401 || status === 403 ? 0 : 1);
+
+function candidates(source, name, tools, identifiers, words) {
+  const own = valuesOf(name, tools.tree.code);
+  const made = source === "params" || /id$/i.test(name) ? (tools.made?.ids ?? []).slice(0, 3) : [];
+  const typed = source === "body" ? [5, true, { gate: "1" }, ["1"]] : source === "query" ? ["5"] : [];
+  const ids = own.length > 3 && !/id$/i.test(name) ? identifiers.slice(0, 4) : identifiers;
+  return [...new Set([...made, ...own, ...typed, ...ids.slice(0, 10), ...words])].slice(0, 20);
+}
