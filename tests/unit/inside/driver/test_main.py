@@ -54,6 +54,20 @@ def test_missing_part_of_the_tree_is_told_in_full(tmp_path: Path) -> None:
     assert (seen.item["outcome"], seen.item["missing"]) == ("missing", "shop.gone")
 
 
+def test_a_loose_folder_does_not_hide_the_standard_library(tmp_path: Path) -> None:
+    tree = lay_tree(
+        tmp_path / "t",
+        {
+            "plugins/types.py": "TEXT = 'of the project'\n",
+            "plugins/enum.py": "raise RuntimeError('of the project')\n",
+            "plugins/player.py": "import dataclasses, neighbour_of\n",
+            "plugins/neighbour_of.py": "import types\nKEPT = types.SimpleNamespace()\n",
+        },
+    )
+    item = {"do": "import", "module": "plugins.player", "path": "plugins/player.py", "roots": [".", "plugins"]}
+    assert drive(tree, {"items": [item]}).item["outcome"] == "completed"
+
+
 def test_exception_is_ordinary(tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "t", {"cart.py": "raise KeyboardInterrupt('x' * 9000)\n"})
     seen = imported(tree, "cart")
