@@ -284,8 +284,8 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
 
 
 def _entries(folder: str) -> set[str]:
-    """What lies in it. Folders are listed: to ask for each name would be a sixth of the calls that are watched
-    in a short run.
+    """What lies in it. Folders are listed: to ask for each name would be a sixth of the calls that are
+    watched in a short run.
     """
     try:
         return set(os.listdir(folder))

@@ -220,7 +220,7 @@ class _Run:
             counts["not_run"] = counts.get("not_run", 0) + 1
         report: dict[str, Any] = {"outcome": "completed", "tests": counts}
         if not late and not (counts.get("passed") or counts.get("failed")):
-            text = said[-_SAID:].decode("utf-8", "replace")
+            text = self._told() or said[-_SAID:].decode("utf-8", "replace")
             report.update(outcome="uncollected", message=_last(text) or f"exit code {code}")
         return report
 
@@ -308,6 +308,16 @@ class _Run:
             }
             self.context.channel.say("seen", **fields)
 
+    def _told(self) -> str:
+        """What the runner's own report says of the files of which no test ran."""
+        try:
+            told = _table(json.loads(_text(f"{self.place}/result.json")))
+        except (ValueError, RecursionError):
+            return ""
+        files = told.get("testResults")
+        texts = [_table(one).get("message") for one in (files if isinstance(files, list) else ())]
+        return "\n".join(text[:_SAID] for text in texts if isinstance(text, str) and text)
+
     def _counts(self, said: bytes) -> dict[str, int]:
         """How many tests passed and failed."""
         try:
@@ -327,5 +337,6 @@ class _Run:
 def _last(text: str) -> str:
     """The line that says what went wrong: the first that names an error, else the last."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("JSON report written to")]
     named = [line for line in lines if "Error" in line or "No test" in line or "Cannot find" in line]
     return (named or lines[-1:] or [""])[0][:200]

@@ -64,8 +64,9 @@ def test_a_loose_folder_does_not_hide_the_standard_library(tmp_path: Path) -> No
             "plugins/neighbour_of.py": "import types\nKEPT = types.SimpleNamespace()\n",
         },
     )
-    item = {"do": "import", "module": "plugins.player", "path": "plugins/player.py", "roots": [".", "plugins"]}
-    assert drive(tree, {"items": [item]}).item["outcome"] == "completed"
+    item = {"do": "import", "module": "plugins.player", "path": "plugins/player.py"}
+    seen = drive(tree, {"items": [item], "roots": [".", "plugins"]})
+    assert seen.item["outcome"] == "completed"
 
 
 def test_exception_is_ordinary(tmp_path: Path) -> None:
