@@ -42,6 +42,8 @@ _HEAP = 768
 """MiB of each process of a runner."""
 _MARGIN, _LEAST = 2.5, 1.0
 _SAID = 4000
+_REPORT = 64 << 20
+"""Characters of what a runner or our preload wrote: a thousand tests take half a million."""
 
 
 def run(item: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -144,10 +146,10 @@ def _program(runner: str, folder: str) -> str | None:
     return None
 
 
-def _text(path: str) -> str:
+def _text(path: str, most: int = 200_000) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(200_000)
+            return file.read(most)
     except OSError:
         return ""
 
@@ -220,7 +222,7 @@ class _Run:
             counts["not_run"] = counts.get("not_run", 0) + 1
         report: dict[str, Any] = {"outcome": "completed", "tests": counts}
         if not late and not (counts.get("passed") or counts.get("failed")):
-            text = self._told() or said[-_SAID:].decode("utf-8", "replace")
+            text = self._blamed() or said[-_SAID:].decode("utf-8", "replace")
             report.update(outcome="uncollected", message=_last(text) or f"exit code {code}")
         return report
 
@@ -299,7 +301,7 @@ class _Run:
             if not name.endswith(".json") or name in ("watch.json", "result.json"):
                 continue
             try:
-                news = _table(json.loads(_text(os.path.join(self.place, name))))
+                news = _table(json.loads(_text(os.path.join(self.place, name), _REPORT)))
             except (ValueError, RecursionError):
                 continue
             fields = {
@@ -308,22 +310,22 @@ class _Run:
             }
             self.context.channel.say("seen", **fields)
 
-    def _told(self) -> str:
-        """What the runner's own report says of the files of which no test ran."""
+    def _result(self) -> dict[str, Any]:
+        """The runner's own report; empty where it wrote none."""
         try:
-            told = _table(json.loads(_text(f"{self.place}/result.json")))
+            return _table(json.loads(_text(f"{self.place}/result.json", _REPORT)))
         except (ValueError, RecursionError):
-            return ""
-        files = told.get("testResults")
+            return {}
+
+    def _blamed(self) -> str:
+        """What the runner's report says of the files of which no test ran."""
+        files = self._result().get("testResults")
         texts = [_table(one).get("message") for one in (files if isinstance(files, list) else ())]
         return "\n".join(text[:_SAID] for text in texts if isinstance(text, str) and text)
 
     def _counts(self, said: bytes) -> dict[str, int]:
         """How many tests passed and failed."""
-        try:
-            told = _table(json.loads(_text(f"{self.place}/result.json")))
-        except (ValueError, RecursionError):
-            told = {}
+        told = self._result()
         stats = _table(told.get("stats"))
         passed = told.get("numPassedTests", stats.get("passes", 0))
         failed = told.get("numFailedTests", stats.get("failures", 0))
