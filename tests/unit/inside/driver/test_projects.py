@@ -201,6 +201,41 @@ def test_no_folder_is_made_outside_the_tree_or_for_code_that_loads(tmp_path: Pat
     assert not (tree / "data").exists()
 
 
+def _with_a_package_that_is_nowhere() -> dict[str, str]:
+    settings = DJANGO["site_a/settings.py"].replace('"shop"]', '"shop", "hub_push.subscriber", "feeds"]')
+    return {
+        **DJANGO,
+        "site_a/settings.py": settings + "MIDDLEWARE = ['hub_push.middleware.Hub']\n",
+        "site_a/urls.py": DJANGO["site_a/urls.py"]
+        .replace("import path", "import include, path")
+        .replace("urlpatterns = [", "urlpatterns = [path('hub/', include('hub_push.urls')), "),
+        "feeds/__init__.py": "",
+        "feeds/models.py": "from django.db import models\nfrom hub_push.subscriber.models import Hub\n",
+    }
+
+
+def test_a_django_project_starts_without_the_packages_that_cannot_be_had(tmp_path: Path) -> None:
+    pytest.importorskip("django")
+    tree = lay_tree(tmp_path / "t", _with_a_package_that_is_nowhere())
+    path = "shop/tests/test_item.py"
+    seen = drive(tree, {"items": [{"do": "test", "paths": [path], "django": "manage.py"}]})
+    assert (seen.item["outcome"], seen.item["tests"]) == ("completed", {"passed": 1, "failed": 0})
+    assert "stand_in" not in seen.item
+    item = {"do": "import", "module": "feeds.models", "path": "feeds/models.py", "django": "manage.py"}
+    seen = drive(tree, {"items": [item]})
+    assert (seen.item["outcome"], seen.item["missing"]) == ("missing", "hub_push")
+
+
+def test_an_application_of_the_project_that_is_gone_is_not_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("django")
+    files = {**_with_a_package_that_is_nowhere(), "hub_push/__init__.py": ""}
+    tree = lay_tree(tmp_path / "t", files)
+    seen = drive(
+        tree, {"items": [{"do": "test", "paths": ["shop/tests/test_item.py"], "django": "manage.py"}]}
+    )
+    assert seen.item["outcome"] != "completed"
+
+
 def test_another_program_by_that_name_is_no_django_project(tmp_path: Path) -> None:
     files = {"manage.py": "print('mine')\n", "a.py": "def f():\n    return 1\n"}
     tree = lay_tree(tmp_path / "t", files)
