@@ -12,7 +12,7 @@ import os
 import re
 from typing import Any
 
-from . import argument_values, missing_folders
+from . import argument_values, lazy_annotations, missing_folders
 
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*\Z")
 _MOST = 64 << 10
@@ -28,7 +28,9 @@ _PATH = re.compile(r"['\"]?([^'\"\s]*\.env(?:\.\w+)?)['\"]?")
 
 def complete(item: dict[str, Any], error: BaseException) -> bool:
     """Give the code what it was missing, as far as that can be. False where nothing more is known."""
-    return _pretend(error) or missing_folders.make(error) or _set(item.pop("env", None)) or _set_named(error)
+    if _pretend(error) or missing_folders.make(error) or lazy_annotations.allow(error):
+        return True
+    return _set(item.pop("env", None)) or _set_named(error)
 
 
 def variables_for(item: dict[str, Any], message: str) -> bool:

@@ -69,6 +69,26 @@ def test_a_loose_folder_does_not_hide_the_standard_library(tmp_path: Path) -> No
     assert seen.item["outcome"] == "completed"
 
 
+def test_annotations_that_only_python_3_14_leaves_alone(tmp_path: Path) -> None:
+    source = """
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from importlib.metadata import Distribution
+        class Kept:
+            def first(self, given: Distribution) -> Later:
+                return 3
+        class Later:
+            pass
+    """
+    files = {"shop/__init__.py": "from .kept import Kept\n", "shop/kept.py": source}
+    tree = lay_tree(tmp_path / "t", {**files, "shop/bad.py": "class Kept:\n    first = Later\n"})
+    watched = {"shop/kept.py": [[5, 6]]}
+    seen = imported(tree, "shop.kept", ["Kept.first"], lines=watched)
+    assert seen.item["outcome"] == "completed"
+    assert seen.item["lines"] == {"shop/kept.py": [5, 6]}
+    assert imported(tree, "shop.bad").item["exception"] == "NameError"
+
+
 def test_exception_is_ordinary(tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "t", {"cart.py": "raise KeyboardInterrupt('x' * 9000)\n"})
     seen = imported(tree, "cart")
