@@ -16,7 +16,7 @@ import re
 import sys
 from typing import Any
 
-from . import django_apps, environment_files, stand_in
+from . import django_apps, django_tables, environment_files, stand_in
 
 _VARIABLE = "DJANGO_SETTINGS_MODULE"
 _MEMORY = "django.core.cache.backends.locmem.LocMemCache"
@@ -161,6 +161,7 @@ def _without_services(settings: Any) -> None:
         if engine and not engine.endswith(("sqlite3", "spatialite", "dummy")):
             kept = {key: one[key] for key in ("ATOMIC_REQUESTS", "AUTOCOMMIT") if key in one}
             databases[alias] = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:", **kept}
+            django_tables.leave_out_what_is_refused()
             mirror = (one.get("TEST") or {}).get("MIRROR")
             if mirror:
                 databases[alias]["TEST"] = {"MIRROR": mirror}

@@ -18,7 +18,7 @@ from typing import Any
 
 _parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 
-MOST = 6
+MOST = 8
 """Texts for one function."""
 _WAYS = 8
 """Ways through one part of a pattern."""
@@ -125,9 +125,10 @@ def _one_of(members: list[Any]) -> list[str]:
             next((one for one in _USUAL + _WAYS_OF_SET if not any(_holds(m, one) for m in members[1:])), "g")
         ]
     single = [chr(value) for code, value in members if str(code) == "LITERAL"]
-    ranges = [chr(value[0]) for code, value in members if str(code) == "RANGE"]
+    spans = [(chr(value[0]), chr(value[1])) for code, value in members if str(code) == "RANGE"]
     classes = [_CLASSES[str(value)] for code, value in members if str(code) == "CATEGORY"]
     usual = [one for one in "g1G" if any(_holds(member, one) for member in members)]
+    ranges = [first for first, last in spans if not (usual and first <= usual[0] <= last)]
     return list(dict.fromkeys([*usual[:1], *classes, *single, *ranges]))[:_WAYS]
 
 

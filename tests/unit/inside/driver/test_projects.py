@@ -226,6 +226,32 @@ def test_a_django_project_starts_without_the_packages_that_cannot_be_had(tmp_pat
     assert (seen.item["outcome"], seen.item["missing"]) == ("missing", "hub_push")
 
 
+def test_models_for_another_database_do_not_keep_the_tests_from_running(tmp_path: Path) -> None:
+    pytest.importorskip("django")
+    odd = """
+from django.db import models
+
+
+class Stamp(models.Field):
+    def db_type(self, connection):
+        return "timestamp WITH :: zone"
+
+
+class Page(models.Model):
+    made = Stamp()
+
+
+class Note(models.Model):
+    text = models.TextField()
+
+    class Meta:
+        indexes = [models.Index(models.Func("text", template="to_tsvector::%(expressions)s"), name="by_text")]
+"""
+    tree = lay_tree(tmp_path / "t", {**DJANGO, "shop/models.py": DJANGO["shop/models.py"] + odd})
+    item = {"do": "test", "paths": ["shop/tests/test_item.py"], "django": "manage.py"}
+    assert drive(tree, {"items": [item]}).item["tests"] == {"passed": 1, "failed": 0}
+
+
 def test_an_application_of_the_project_that_is_gone_is_not_left_out(tmp_path: Path) -> None:
     pytest.importorskip("django")
     files = {**_with_a_package_that_is_nowhere(), "hub_push/__init__.py": ""}
