@@ -31,7 +31,9 @@ def allow(error: BaseException) -> bool:
     if step is None or not name or not _is_annotation(step.tb_frame.f_code.co_filename, step.tb_lineno, name):
         return False
     ALLOWED.append(True)
-    _leave_alone(os.getcwd() + os.sep)
+    tree = os.getcwd() + os.sep
+    _leave_alone(tree)
+    _forget(tree)
     return True
 
 
@@ -62,3 +64,14 @@ def _leave_alone(tree: str) -> None:
         return plain(self, data, path, *rest, **named)
 
     SourceFileLoader.source_to_code = source_to_code  # type: ignore[method-assign]
+
+
+def _forget(tree: str) -> None:
+    """Let the tree's modules be imported anew, in the order of a first import: where half of them are there
+    already, another one of a circle of imports comes first.
+    """
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        ours = isinstance(file, str) and os.path.abspath(file).startswith(tree)
+        if ours and "site-packages" not in str(file) and name != "__main__":
+            del sys.modules[name]

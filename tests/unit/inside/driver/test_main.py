@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -80,12 +81,17 @@ def test_annotations_that_only_python_3_14_leaves_alone(tmp_path: Path) -> None:
         class Later:
             pass
     """
-    files = {"shop/__init__.py": "from .kept import Kept\n", "shop/kept.py": source}
+    files = {
+        "shop/__init__.py": "from .rows import Row\n",
+        "shop/rows.py": "from .kept import Kept\nclass Row:\n    pass\n",
+        "shop/kept.py": "import shop.early\nCOUNT = shop.early.COUNT" + dedent(source),
+        "shop/early.py": "COUNT = 1\n",
+    }
     tree = lay_tree(tmp_path / "t", {**files, "shop/bad.py": "class Kept:\n    first = Later\n"})
-    watched = {"shop/kept.py": [[5, 6]]}
+    watched = {"shop/kept.py": [[8, 8]]}
     seen = imported(tree, "shop.kept", ["Kept.first"], lines=watched)
     assert seen.item["outcome"] == "completed"
-    assert seen.item["lines"] == {"shop/kept.py": [5, 6]}
+    assert seen.item["lines"] == {"shop/kept.py": [8]}
     assert imported(tree, "shop.bad").item["exception"] == "NameError"
 
 
