@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from typing import Any
@@ -38,6 +39,8 @@ _SETTINGS = {
     "ava": ("ava.config.",),
     "node:test": (),
 }
+_CONFIGURED = ("vitest", "jest", "mocha")
+"""Those that take the place of their settings by ``--config``."""
 _HEAP = 768
 """MiB of each process of a runner."""
 _MARGIN, _LEAST = 2.5, 1.0
@@ -107,7 +110,9 @@ def runner_of(path: str) -> str:
 def _folder(runner: str, path: str) -> str:
     """The outermost folder above with settings for the runner, else the nearest with a package.json."""
     nearest = ""
-    found = ""
+    found = settings_named(runner, path)[0] if runner in _CONFIGURED else ""
+    if found:
+        return found
     for folder in _above(path):
         try:
             names = os.listdir(folder)
@@ -120,6 +125,24 @@ def _folder(runner: str, path: str) -> str:
         if any(name.startswith(start) for name in names for start in _SETTINGS.get(runner, ())):
             found = folder
     return found or nearest or "."
+
+
+_SCRIPTS = re.compile(r"test\b")
+_NAMED = re.compile(r"(?:^|\s)(?:--config|-c)[=\s]+['\"]?([^\s'\"]+)")
+
+
+def settings_named(runner: str, path: str) -> tuple[str, str]:
+    """The folder from which a project's own test script starts the runner with settings that it names
+    (``vitest run --config test/vitest.config.mts``), and those; empty where no script above does.
+    """
+    for folder in _above(path):
+        scripts = _table(_manifest(folder).get("scripts"))
+        for name in sorted(scripts, key=lambda name: (name != "test", name)):
+            said = str(scripts[name])
+            found = _NAMED.search(said) if _SCRIPTS.match(name) and runner in said.split() else None
+            if found and os.path.isfile(os.path.join(folder, found[1])):
+                return folder, os.path.normpath(found[1])
+    return "", ""
 
 
 def _above(path: str) -> list[str]:
@@ -246,6 +269,8 @@ class _Run:
         if program is None:
             return None
         told = f"{self.place}/result.json"
+        at, settings = settings_named(self.runner, os.path.join(self.folder, self.files[0]))
+        named = [f"--config={settings}"] if settings and at == self.folder else []
         if self.runner == "vitest":
             words = [
                 "run",
@@ -257,6 +282,7 @@ class _Run:
             return [
                 program,
                 *words,
+                *named,
                 "--typecheck.enabled=false",
                 "--reporter=json",
                 f"--outputFile={told}",
@@ -267,6 +293,7 @@ class _Run:
             return [
                 program,
                 *words,
+                *named,
                 "--forceExit",
                 "--cacheDirectory=/tmp/gate-jest",
                 "--runTestsByPath",
@@ -276,6 +303,7 @@ class _Run:
             return [
                 program,
                 "--exit",
+                *named,
                 "--reporter=json",
                 f"--reporter-option=output={told}",
                 *self._required(),

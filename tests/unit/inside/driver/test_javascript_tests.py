@@ -64,3 +64,27 @@ def test_what_a_runner_tells_is_read_to_its_end(
     seen = drive(tree, {"items": [{"do": "javascript_test", "paths": [f"{name}.test.js"]}]})
     assert seen.item["tests"] == counts
     assert seen.item.get("message") == message
+
+
+@pytest.mark.parametrize(
+    ("scripts", "found"),
+    [
+        ({"test": "vitest run --config ./test/vitest.config.mts"}, (".", "test/vitest.config.mts")),
+        ({"test:unit": "vitest --config=test/vitest.config.mts"}, (".", "test/vitest.config.mts")),
+        ({"test": "vitest run --config ./gone.mts"}, ("", "")),
+        ({"test": "jest --config test/vitest.config.mts"}, ("", "")),
+        ({"build": "vitest run --config ./test/vitest.config.mts"}, ("", "")),
+        ({"test": "vitest run"}, ("", "")),
+    ],
+)
+def test_settings_that_the_projects_script_names_count(
+    scripts: dict[str, str], found: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "package.json": json.dumps({"scripts": scripts}),
+        "test/vitest.config.mts": "",
+        "test/a.test.ts": "",
+    }
+    monkeypatch.chdir(lay_tree(tmp_path / "t", files))
+    assert javascript_tests.settings_named("vitest", "test/a.test.ts") == found
+    assert javascript_tests._folder("vitest", "test/a.test.ts") == (found[0] or "test")
