@@ -14,7 +14,7 @@ import sys
 from typing import Any
 
 _LISTS = ("MIDDLEWARE", "AUTHENTICATION_BACKENDS")
-_MISSING: set[str] = set()
+MISSING: set[str] = set()
 """Packages that are not there, of which something was left out."""
 
 
@@ -37,9 +37,9 @@ def leave_out(settings: Any, error: BaseException, folders: list[str]) -> bool:
         asked = getattr(settings, name, None)
         if isinstance(asked, (list, tuple)):
             setattr(settings, name, [one for one in asked if _top(one) != top])
-    if not _MISSING:
+    if not MISSING:
         _let_routes_go()
-    _MISSING.add(top)
+    MISSING.add(top)
     return True
 
 
@@ -76,7 +76,7 @@ def _let_routes_go() -> None:
         try:
             return include(arg, namespace=namespace)
         except ModuleNotFoundError as error:
-            if _top(error.name) in _MISSING:
+            if _top(error.name) in MISSING:
                 return [], None, None
             raise
 

@@ -209,6 +209,11 @@ def _with_a_package_that_is_nowhere() -> dict[str, str]:
         "site_a/urls.py": DJANGO["site_a/urls.py"]
         .replace("import path", "import include, path")
         .replace("urlpatterns = [", "urlpatterns = [path('hub/', include('hub_push.urls')), "),
+        "site_b/urls.py": "from feeds.models import Hub\nurlpatterns = []\n",
+        "site_a/odd.py": settings.replace("site_a.urls", "site_b.urls"),
+        "shop/tests/test_alone.py": DJANGO["shop/tests/test_item.py"].replace(
+            'self.assertEqual(self.client.get("/item/1/").status_code, 200)', "pass"
+        ),
         "feeds/__init__.py": "",
         "feeds/models.py": "from django.db import models\nfrom hub_push.subscriber.models import Hub\n",
     }
@@ -221,6 +226,9 @@ def test_a_django_project_starts_without_the_packages_that_cannot_be_had(tmp_pat
     seen = drive(tree, {"items": [{"do": "test", "paths": [path], "django": "manage.py"}]})
     assert (seen.item["outcome"], seen.item["tests"]) == ("completed", {"passed": 1, "failed": 0})
     assert "stand_in" not in seen.item
+    (tree / "manage.py").write_text(DJANGO["manage.py"].replace("site_a.settings", "site_a.odd"))
+    alone = {"do": "test", "paths": ["shop/tests/test_alone.py"], "django": "manage.py"}
+    assert drive(tree, {"items": [alone]}).item["tests"] == {"passed": 1, "failed": 0}
     item = {"do": "import", "module": "feeds.models", "path": "feeds/models.py", "django": "manage.py"}
     seen = drive(tree, {"items": [item]})
     assert (seen.item["outcome"], seen.item["missing"]) == ("missing", "hub_push")
