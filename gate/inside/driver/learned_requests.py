@@ -16,7 +16,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from . import argument_values, own_modules
+from . import argument_values, form_fields, own_modules
 
 _processor_time, _monotonic = time.process_time, time.monotonic
 ROUTES = 4
@@ -46,6 +46,7 @@ def ask(project: Any, module: types.ModuleType, target: Any, each: float, late: 
 
     if not _ASKED:  # the frameworks' classes tell one of them, for as long as the process lives
         _ASKED.append(Asked())
+    form_fields.watch()
     loads = json.loads
     texts = _texts(codes)
     over = (_processor_time() + SPENT[0], _monotonic() + SPENT[1] * each)
@@ -90,6 +91,10 @@ def _variants(route: Any, texts: list[str]) -> Iterator[dict[Any, bytes]]:
     fields = [field for field in every if field[1] and not field[1].endswith(".")]
     named = {**every, **{field: _by_name(field[1]) for field in fields if field[0] != "path"}}
     yield named
+    taken = {field: form_fields.VALUES[field[1]] for field in fields if field[1] in form_fields.VALUES}
+    if taken:
+        named = {**named, **taken}
+        yield named
     for text in texts:
         for field in fields:
             if text != field[1]:  # a name that it looks up
