@@ -75,8 +75,8 @@ def _through(route: Any, texts: list[str], over: tuple[float, float]) -> None:
     if _is_over(over):
         return
     route.explore()
-    for values in itertools.islice(_variants(route, texts), REQUESTS):
-        if _is_over(over):
+    for number, values in enumerate(itertools.islice(_variants(route, texts), REQUESTS)):
+        if number and _is_over(over):  # one request is made with what was learned
             return
         route.send(values)
 
@@ -86,15 +86,13 @@ def _is_over(over: tuple[float, float]) -> bool:
 
 
 def _variants(route: Any, texts: list[str]) -> Iterator[dict[Any, bytes]]:
-    """Values for the fields that are known: all by name, then a text of the code's in one of them."""
+    """Values for the fields that are known: all by name or by their form, then a text of the code's in one."""
     every = {**dict.fromkeys(route.optional, b"gate"), **route.plain}
     fields = [field for field in every if field[1] and not field[1].endswith(".")]
     named = {**every, **{field: _by_name(field[1]) for field in fields if field[0] != "path"}}
-    yield named
     taken = {field: form_fields.VALUES[field[1]] for field in fields if field[1] in form_fields.VALUES}
-    if taken:
-        named = {**named, **taken}
-        yield named
+    named.update(taken)
+    yield named
     for text in texts:
         for field in fields:
             if text != field[1]:  # a name that it looks up
