@@ -86,7 +86,7 @@ def _is_over(over: tuple[float, float]) -> bool:
 
 
 def _variants(route: Any, texts: list[str]) -> Iterator[dict[Any, bytes]]:
-    """Values for the fields that are known: all by name or by their form, then a text of the code's in one."""
+    """Values for the fields that are known: all by name or form, then a text of the code's in one."""
     every = {**dict.fromkeys(route.optional, b"gate"), **route.plain}
     fields = [field for field in every if field[1] and not field[1].endswith(".")]
     named = {**every, **{field: _by_name(field[1]) for field in fields if field[0] != "path"}}
