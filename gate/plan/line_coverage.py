@@ -266,16 +266,21 @@ class _Reasons:
         """What an item came to; ``why``: the reason for which it is no look, None where it is one."""
         paths = paths_of(item) or ((run.probe.path,) if run.probe.path else ())
         uncollected = uncollected_files(answer or {})
+        of_tests = item.get("do") in ("test", "javascript_test")
         for path in paths:
             if why is None:
                 self._ran.add(path)
+            elif (
+                of_tests and why[0] is not UnrunReason.NOT_REACHED
+            ):  # that a test cannot be imported without its runner is no reason
+                self._failed[path] = why
             else:
                 self._failed.setdefault(path, why)
             if path in uncollected:
                 self._known[path] = (UnrunReason.COLLECTION_FAILED, uncollected[path])
             if answer is not None and isinstance(answer.get("unwatched"), str):
                 self._known[path] = (UnrunReason.NOT_CONFIRMED, str(answer["unwatched"])[:200])
-        if item.get("do") in ("test", "javascript_test") and why is not None:
+        if of_tests and why is not None:
             self._of_tests = f"of its tests: {why[0].text}{f': {why[1]}' if why[1] else ''}"
 
     def doubted(self, path: str) -> None:

@@ -13,6 +13,7 @@ _EXAMPLES: Final = (
     *(".env.test", ".env.testing", ".env.ci", ".env.example", ".env.sample", ".env.template", ".env.dist"),
     *("env.example", "example.env", "sample.env", ".env.default", ".env.development"),
 )
+_CONFTEST: Final = ("tests/conftest.py", "test/conftest.py", "conftest.py")
 _DEEPEST: Final = 3
 
 
@@ -38,9 +39,12 @@ def manage_of(path: str, files: Collection[str]) -> str | None:
 
 
 def example_of(path: str, files: Collection[str]) -> str | None:
-    """The nearest example of the variables that a project expects to be set."""
-    for parent in PurePosixPath(path).parents:
-        for name in _EXAMPLES:
-            if str(parent / name) in files:
-                return str(parent / name)
+    """The nearest example of the variables that a project expects to be set: a file of them, else what the
+    project's tests set them in.
+    """
+    for names in (_EXAMPLES, _CONFTEST if path.endswith(".py") else ()):
+        for parent in PurePosixPath(path).parents:
+            for name in names:
+                if str(parent / name) in files:
+                    return str(parent / name)
     return None

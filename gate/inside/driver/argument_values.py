@@ -14,7 +14,7 @@ import types
 import typing
 from typing import Any
 
-from . import value_draws
+from . import pattern_examples, value_draws
 
 SCRATCH = "/tmp/gate-args"
 HOST = "example.invalid"
@@ -301,8 +301,9 @@ SURE = 6
 
 def sets(function: Any, *, most: int = SURE, draws: int = 4) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     """Argument sets for a callable, cheapest first: only what is required, then everything, then those of
-    its docstring's examples, with words and numbers that its own code compares with, and ``draws`` sets of
-    edge values (value_draws.py). Empty when the signature cannot be told.
+    its docstring's examples, with words and numbers that its own code compares with, texts that its patterns
+    match (pattern_examples.py), and ``draws`` sets of edge values (value_draws.py). Empty when the signature
+    cannot be told.
     """
     try:
         signature = inspect.signature(function)
@@ -319,9 +320,18 @@ def sets(function: Any, *, most: int = SURE, draws: int = 4) -> list[tuple[tuple
     if any(p.default is not p.empty for p in parameters):
         out.append(_bind(parameters, hints, full=True))
     out += value_draws.examples(function)
-    for constant in _constants(function):
-        if len(out) >= most:
-            break
+    out += _with_each(_constants(function), parameters, hints)[: max(0, most - len(out))]
+    if draws and parameters:
+        out += _with_each(pattern_examples.of(function), parameters, hints)
+    return out + _drawn(function, parameters, hints, draws if parameters else 0)
+
+
+def _with_each(
+    constants: list[Any], parameters: list[inspect.Parameter], hints: dict[str, Any]
+) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """A set for each constant, which stands in all places where it may."""
+    out = []
+    for constant in constants:
         chosen = []
         for p in parameters:
             hint = hints.get(p.name, p.annotation)
@@ -329,7 +339,7 @@ def sets(function: Any, *, most: int = SURE, draws: int = 4) -> list[tuple[tuple
                 chosen.append(p)
         if chosen:
             out.append(_bind(parameters, hints, full=True, fixed={p.name: constant for p in chosen}))
-    return out + _drawn(function, parameters, hints, draws if parameters else 0)
+    return out
 
 
 def _drawn(

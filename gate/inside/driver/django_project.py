@@ -16,7 +16,7 @@ import re
 import sys
 from typing import Any
 
-from . import environment_files, stand_in
+from . import django_apps, django_tables, environment_files, stand_in
 
 _VARIABLE = "DJANGO_SETTINGS_MODULE"
 _MEMORY = "django.core.cache.backends.locmem.LocMemCache"
@@ -25,6 +25,8 @@ _INI = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _NAMED = re.compile(rb"^\s*(?:DJANGO_SETTINGS_MODULE\s*=\s*[\"']?|addopts\b.*--ds[= ])([\w.]+)", re.MULTILINE)
 _MOST = 256 << 10
 _TRIES = 6
+_MOST_LEFT_OUT = 12
+"""Applications that a project may have to do without."""
 _DEEPEST = 3
 """Folders below manage.py's in which settings are looked for."""
 _SETTINGS = re.compile(rb"^(?:INSTALLED_APPS\s*\+?=|from\s+\.[\w.]*\s+import\s+\*)", re.MULTILINE)
@@ -56,20 +58,32 @@ def set_up(item: dict[str, Any], failed: list[Exception]) -> bool:
     os.environ[_VARIABLE] = name
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    for _ in range(_TRIES):
+    first: list[Exception] = []
+    for _ in range(_TRIES + _MOST_LEFT_OUT):
         try:
             settings: Any = importlib.import_module("django.conf").settings
             _without_services(settings)
             importlib.import_module("django").setup()
             return True
         except BaseException as error:
-            _forget_half_a_start()
             if not isinstance(error, Exception):
+                _forget_half_a_start()
                 return False
-            if not environment_files.complete(item, error):
-                failed.append(error)
+            left_out = _left_out(error, folder)
+            _forget_half_a_start()
+            first += [error] if left_out else []
+            if not left_out and not environment_files.complete(item, error):
+                failed.append(first[0] if first else error)
                 return False
     return False
+
+
+def _left_out(error: Exception, folder: str) -> bool:
+    """Does the project start without what was missing? Only settings that were loaded can do without."""
+    settings: Any = getattr(sys.modules.get("django.conf"), "settings", None)
+    if settings is None or not settings.configured:
+        return False
+    return django_apps.leave_out(settings, error, [folder, os.getcwd()])
 
 
 def _forget_half_a_start() -> None:
@@ -147,6 +161,7 @@ def _without_services(settings: Any) -> None:
         if engine and not engine.endswith(("sqlite3", "spatialite", "dummy")):
             kept = {key: one[key] for key in ("ATOMIC_REQUESTS", "AUTOCOMMIT") if key in one}
             databases[alias] = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:", **kept}
+            django_tables.leave_out_what_is_refused()
             mirror = (one.get("TEST") or {}).get("MIRROR")
             if mirror:
                 databases[alias]["TEST"] = {"MIRROR": mirror}

@@ -6,13 +6,14 @@ Used only where the code could not be loaded without: many projects work better 
 
 from __future__ import annotations
 
+import ast
 import builtins
 import io
 import os
 import re
 from typing import Any
 
-from . import argument_values, missing_folders
+from . import argument_values, lazy_annotations, missing_folders
 
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*\Z")
 _MOST = 64 << 10
@@ -28,7 +29,9 @@ _PATH = re.compile(r"['\"]?([^'\"\s]*\.env(?:\.\w+)?)['\"]?")
 
 def complete(item: dict[str, Any], error: BaseException) -> bool:
     """Give the code what it was missing, as far as that can be. False where nothing more is known."""
-    return _pretend(error) or missing_folders.make(error) or _set(item.pop("env", None)) or _set_named(error)
+    if _pretend(error) or missing_folders.make(error) or lazy_annotations.allow(error):
+        return True
+    return _set(item.pop("env", None)) or _set_named(error)
 
 
 def variables_for(item: dict[str, Any], message: str) -> bool:
@@ -39,18 +42,51 @@ def variables_for(item: dict[str, Any], message: str) -> bool:
 
 
 def _set(path: str | None) -> bool:
-    """Set the variables that the example names and nobody set, but for addresses of services."""
+    """Set the variables that the example (or a ``conftest.py``) names and nobody set, but for addresses of
+    services. False where there are none.
+    """
     try:
         with open(path or "", encoding="utf-8", errors="replace") as file:
-            lines = file.read(_MOST).splitlines()
+            text = file.read(_MOST)
     except OSError:
         return False
-    for line in lines:
-        found = _LINE.match(line)
-        value = found[2].strip("'\"") if found else ""
-        if found and ("://" not in value or value.startswith(("http", "sqlite"))):
-            os.environ.setdefault(found[1], value or _value_for(found[1]))
-    return True
+    if path and path.endswith(".py"):
+        pairs = _assigned(text)
+    else:
+        lines = [found for found in map(_LINE.match, text.splitlines()) if found]
+        pairs = [(found[1], found[2].strip("'\"")) for found in lines]
+    known = set(os.environ)
+    for name, value in pairs:
+        if "://" not in value or value.startswith(("http", "sqlite")):
+            os.environ.setdefault(name, value or _value_for(name))
+    return set(os.environ) != known
+
+
+def _assigned(text: str) -> list[tuple[str, str]]:
+    """What the top of a Python file sets: ``os.environ["NAME"] = "text"``, ``os.environ.setdefault(...)``."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: list[tuple[object, object]] = []
+    for one in body:
+        value = getattr(one, "value", None)
+        target = one.targets[0] if isinstance(one, ast.Assign) else None
+        call = value if isinstance(one, ast.Expr) and isinstance(value, ast.Call) else None
+        if isinstance(target, ast.Subscript) and _is_environment(target.value):
+            found.append((_constant(target.slice), _constant(value)))
+        elif call is not None and isinstance(call.func, ast.Attribute) and _is_environment(call.func.value):
+            named = call.func.attr == "setdefault" and len(call.args) == 2
+            found += [(_constant(call.args[0]), _constant(call.args[1]))] if named else []
+    return [(name, value) for name, value in found if isinstance(name, str) and isinstance(value, str)]
+
+
+def _is_environment(node: ast.AST) -> bool:
+    return getattr(node, "attr", getattr(node, "id", "")) == "environ"
+
+
+def _constant(node: ast.AST | None) -> object:
+    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _set_named(error: BaseException) -> bool:

@@ -256,16 +256,22 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
     tree = os.getcwd()
     here = os.path.dirname(os.path.abspath(__file__))
     roots = [os.path.normpath(os.path.join(tree, root)) for root in relative]
-    sys.path[:] = roots + [p for p in sys.path if p and os.path.abspath(p) != here and p not in roots]
-    if len(roots) > 1 or roots[0] != tree:
-        os.environ["PYTHONPATH"] = os.pathsep.join(roots)  # for interpreters that the code starts
+    found = {root: _entries(root) for root in roots}
+    rest = [p for p in sys.path if p and os.path.abspath(p) != here and p not in roots]
+    late = [root for root in roots[1:] if _shadows(found[root])]
+    at = next((n for n, p in enumerate(rest) if p.endswith(_PACKAGES)), len(rest))
+    first = [root for root in roots if root not in late]
+    sys.path[:] = [*first, *rest[:at], *late, *rest[at:]]
+    if len(first) > 1 or first[0] != tree:
+        os.environ["PYTHONPATH"] = os.pathsep.join(first)  # for interpreters that the code starts
     sys.argv = ["-c"]
     sys.dont_write_bytecode = True
     random.seed(0)
     # What the driver imported must not hide a module of the tree with the same name, as it would
     # not have been imported yet in a plain interpreter.
     loaded = {name for name in sys.modules if type(name) is str} - startup
-    taken = _in_tree({name.partition(".")[0] for name in loaded} - {own_modules.PACKAGE}, roots)
+    wanted = {name.partition(".")[0] for name in loaded} - {own_modules.PACKAGE}
+    taken = _in_tree(wanted, {root: found[root] for root in first})
     for name in loaded:
         if name.partition(".")[0] in taken:
             del sys.modules[name]
@@ -277,16 +283,29 @@ def _prepare(relative: list[str], startup: frozenset[str]) -> list[str]:
     return roots
 
 
-def _in_tree(names: set[str], roots: list[str]) -> set[str]:
-    """Those that a module or package of the tree has. Folders are listed: to ask for each name would be a
-    sixth of the calls that are watched in a short run.
+def _entries(folder: str) -> set[str]:
+    """What lies in it. Folders are listed: to ask for each name would be a sixth of the calls that are
+    watched in a short run.
     """
+    try:
+        return set(os.listdir(folder))
+    except OSError:  # not there
+        return set()
+
+
+def _shadows(entries: set[str]) -> bool:
+    """Would these, first on sys.path, stand in the way of the standard library? A folder without
+    ``__init__.py`` whose modules have a dotted name (``plugins/types.py``) is on the path only in case that
+    one imports its neighbour by its bare name.
+    """
+    library: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset())
+    return any(name.partition(".")[0] in library for name in entries if name.endswith(".py"))
+
+
+def _in_tree(names: set[str], roots: dict[str, set[str]]) -> set[str]:
+    """Those that a module or package of the tree has. ``roots``: what lies in each."""
     found = set()
-    for root in roots:
-        try:
-            entries = set(os.listdir(root))
-        except OSError:  # not there
-            continue
+    for root, entries in roots.items():
         found |= {name for name in names if f"{name}.py" in entries}
         packages = (name for name in names & entries - found)
         found |= {name for name in packages if os.path.exists(os.path.join(root, name, "__init__.py"))}
@@ -304,6 +323,7 @@ def _plain_main() -> types.ModuleType:
 
 
 _KEPT: list[types.ModuleType] = []
+_PACKAGES = ("site-packages", "dist-packages")
 
 
 def _linger(grace: float) -> Report:

@@ -16,7 +16,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from . import argument_values, own_modules
+from . import argument_values, form_fields, own_modules
 
 _processor_time, _monotonic = time.process_time, time.monotonic
 ROUTES = 4
@@ -46,6 +46,7 @@ def ask(project: Any, module: types.ModuleType, target: Any, each: float, late: 
 
     if not _ASKED:  # the frameworks' classes tell one of them, for as long as the process lives
         _ASKED.append(Asked())
+    form_fields.watch()
     loads = json.loads
     texts = _texts(codes)
     over = (_processor_time() + SPENT[0], _monotonic() + SPENT[1] * each)
@@ -74,8 +75,8 @@ def _through(route: Any, texts: list[str], over: tuple[float, float]) -> None:
     if _is_over(over):
         return
     route.explore()
-    for values in itertools.islice(_variants(route, texts), REQUESTS):
-        if _is_over(over):
+    for number, values in enumerate(itertools.islice(_variants(route, texts), REQUESTS)):
+        if number and _is_over(over):  # one request is made with what was learned
             return
         route.send(values)
 
@@ -85,10 +86,12 @@ def _is_over(over: tuple[float, float]) -> bool:
 
 
 def _variants(route: Any, texts: list[str]) -> Iterator[dict[Any, bytes]]:
-    """Values for the fields that are known: all by name, then a text of the code's in one of them."""
+    """Values for the fields that are known: all by name or form, then a text of the code's in one."""
     every = {**dict.fromkeys(route.optional, b"gate"), **route.plain}
     fields = [field for field in every if field[1] and not field[1].endswith(".")]
     named = {**every, **{field: _by_name(field[1]) for field in fields if field[0] != "path"}}
+    taken = {field: form_fields.VALUES[field[1]] for field in fields if field[1] in form_fields.VALUES}
+    named.update(taken)
     yield named
     for text in texts:
         for field in fields:

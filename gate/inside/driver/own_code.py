@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import lazy_annotations
+
 
 class OwnCode:
     """The code of one file, compiled once when first asked for: to look into a file earlier would put it into
@@ -17,6 +19,7 @@ class OwnCode:
         self._path = path
         self._known: dict[int, tuple[Any, bool]] = {}
         self._codes: set[Any] | None = None
+        self._lazy = False
 
     def __contains__(self, code: Any) -> bool:
         known = self._known.get(id(code))
@@ -26,11 +29,16 @@ class OwnCode:
 
     def codes(self) -> set[Any]:
         """All code objects of the file; none where it cannot be compiled (JavaScript, a broken file)."""
-        if self._codes is None:
+        if self._codes is None or self._lazy != bool(lazy_annotations.ALLOWED):
+            self._lazy = bool(lazy_annotations.ALLOWED)
             self._codes = set()
             try:
                 with open(self._path, "rb") as file:
-                    todo: list[Any] = [compile(file.read(), self._path, "exec", dont_inherit=True)]
+                    text = file.read()
+                todo: list[Any] = [
+                    compile(text, self._path, "exec", flags=flags, dont_inherit=True)
+                    for flags in (0, lazy_annotations.FLAG)[: 1 + self._lazy]
+                ]
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
                 todo = []
             while todo:

@@ -28,6 +28,7 @@ from gate.supply.python.requirements import (
     with_imported,
     without_tools,
 )
+from gate.supply.python.wheel_twins import with_wheels
 from gate.supply.python.workspace import local_projects
 
 _VERSION: Final = "needs 6"
@@ -167,7 +168,7 @@ def merge(parts: Sequence[Requirements]) -> Requirements:
     merged = replace(merged, tests=without_tools(merged.tests), extras=without_tools(merged.extras))
     left = tuple(line for part in parts for line in part.left)
     paths = _once(merged.paths, tuple(path for part in parts for path in part.paths))
-    return replace(merged, locked=locked, left=left, paths=paths)
+    return with_wheels(replace(merged, locked=locked, left=left, paths=paths))
 
 
 def _once(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

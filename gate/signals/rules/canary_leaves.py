@@ -6,7 +6,12 @@ XOR with one byte, split over messages). Over the network it blocks the change w
 the program's own output it may be a careless debug print, which would publish real secrets in the CI
 log; wrapped twice, or in a way that hides it, it is none.
 
-Find out what collects the secret. There is no honest reason to send one away.
+A client that base has, called for the first time, shows its own key to its own service: where the variable
+is named after the host (`SIMKL_SECRET`, `api.simkl.com`), the program code of base names that host, and the
+request is protected by TLS, that is worth a look and no theft. Hosts on which everybody may have an account
+never count as such.
+
+Find out what collects the secret. There is no honest reason to send one to anybody else.
 """
 
 from __future__ import annotations
@@ -15,10 +20,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from gate.model.behaviour import BehaviourKind
+from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.signals.interface import SignalContext
-from gate.signals.rule_kit import HIGH, LIKELY, behaviour_finding, new, rule
+from gate.signals.rule_kit import HIGH, LIKELY, MEDIUM, behaviour_finding, new, phase_of, rule
 
 _OUTPUT: Final = ("stdout", "stderr", "file", "file-name")
 
@@ -26,6 +31,32 @@ _OUTPUT: Final = ("stdout", "stderr", "file", "file-name")
 _USUAL: Final = frozenset(
     {"", "plain", "text", "base64", "base64url", "json", "url", "quoted", "hex", "utf-16"}
 )
+
+
+_WORDS: Final = frozenset({
+    *("secret", "token", "auth", "access", "client", "password", "private", "public", "account", "server"),
+    *("service", "production", "test", "user", "bearer", "oauth", "host", "rest", "http", "https"),
+})  # fmt: skip
+"""What variables and hosts are called whatever they are for."""
+_LEAST: Final = 4
+_OPEN: Final = frozenset({"", "raw", "json", "url", "base64"})
+"""How clients write what they send (``base64``: the basic authentication of HTTP)."""
+
+
+def _goes_home(context: SignalContext, behaviour: Behaviour) -> bool:
+    """Is it a service's own key, which a client of base's shows to that service?"""
+    host = behaviour.detail.get("to", "").lower().partition(" ")[0].partition(":")[0]
+    canary = behaviour.detail.get("canary", "")
+    if not canary.startswith("env:") or not host or host not in context.hosts_at_base:
+        return False
+    if phase_of(context, behaviour) != "call" or behaviour.detail.get("encoding", "") not in _OPEN:
+        return False
+    named = {word for word in canary.removeprefix("env:").lower().split("_") if len(word) >= _LEAST}
+    labels = {word for label in host.split(".")[:-1] for word in label.split("-")}
+    asked = [b for b in context.diff.new if b.detail.get("host", "").lower() == host]
+    safe = [b for b in asked if b.kind is BehaviourKind.HTTP and b.detail.get("scheme") == "https"]
+    others = [b for b in asked if b.detail.get("port", "443") != "443" or b.detail.get("fronted")]
+    return bool((named & labels) - _WORDS) and bool(safe) and not others
 
 
 def _is_hidden(encoding: str) -> bool:
@@ -66,6 +97,11 @@ def check(context: SignalContext) -> Iterator[Finding]:
         elif channel == "argv":
             yield behaviour_finding(
                 check.meta, context, behaviour, "A planted secret is passed on a command line.", severity=HIGH
+            )
+        elif _goes_home(context, behaviour):
+            message = "The key of a service is sent to that service, which nothing called so far."
+            yield behaviour_finding(
+                check.meta, context, behaviour, message, severity=MEDIUM, confidence=LIKELY
             )
         else:
             finding = behaviour_finding(check.meta, context, behaviour, "A planted secret is sent away.")

@@ -37,6 +37,7 @@ def test_module_in_src_layout_with_its_test(tmp_path: Path) -> None:
         "path": "src/pricing/tax.py",
         "roots": ["src", "."],
         "calls": ["with_tax"],
+        "env": "tests/conftest.py",
     }
     assert job_of(probe)["lines"] == {"src/pricing/tax.py": [[1, 1], [3, 4]]}
 

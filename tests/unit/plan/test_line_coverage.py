@@ -196,6 +196,19 @@ def test_the_reason_of_a_file_whose_tests_could_not_be_collected_names_them(tmp_
     assert "ImportError: no settings" in why["shop/cart.py"][1]
 
 
+def test_why_a_test_file_did_not_run_is_what_its_runner_says(tmp_path: Path) -> None:
+    path = "test/cart.test.ts"
+    alone = {"outcome": "exception", "exception": "ReferenceError", "message": "describe is not defined"}
+    failed = {"outcome": "uncollected", "message": "Error: no settings"}
+    runs = [
+        run(tmp_path, alone, item={"do": "javascript", "path": path}),
+        run(tmp_path, failed, item={"do": "javascript_test", "paths": [path]}, phase="test"),
+    ]
+    assert coverage(runs, PLAN).why[path] == (UnrunReason.COLLECTION_FAILED, "Error: no settings")
+    gone = run(tmp_path, {"outcome": "absent"}, item={"do": "javascript_test", "paths": [path]}, phase="test")
+    assert coverage([runs[0], gone], PLAN).why[path][0] is UnrunReason.IMPORT_FAILED
+
+
 def test_a_runner_that_raised_is_no_test_run(tmp_path: Path) -> None:
     tests = {"do": "test", "paths": ["tests/test_a.py"]}
     answer = {"outcome": "exception", "exception": "AttributeError", "message": "__spec__"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gate.plan.probes import job_of
-from gate.plan.project_layout import folder_of, manage_of
+from gate.plan.project_layout import example_of, folder_of, manage_of
 from tests.e2e.pulls import FileMap
 from tests.unit.plan.planned import Plan, planned
 
@@ -134,3 +134,10 @@ def test_a_module_called_setup_is_no_installation_unless_it_could_be_one(tmp_pat
     plan = planned(tmp_path, head, base)
     told = {item["path"]: item["do"] for p in plan.probes if p.phase != "idle" for item in job_of(p)["items"]}
     assert told == {"src/app/setup.py": "import", "lib/setup.py": "setup", "setup.py": "setup"}
+
+
+def test_the_variables_of_a_project_are_in_an_example_else_in_what_its_tests_begin_with() -> None:
+    files = {"shop/app.py", "tests/conftest.py", "web/.env.example", "web/app.py", "web/conftest.py"}
+    assert example_of("shop/app.py", files) == "tests/conftest.py"
+    assert example_of("web/app.py", files) == "web/.env.example"
+    assert example_of("shop/app.js", files) is None

@@ -66,3 +66,27 @@ def test_a_client_that_base_had_weighs_less_when_it_is_called(
     hosts = frozenset({"api.example"}) if known else frozenset[str]()
     told = replace(context(*CLIENT, phase=phase), hosts_at_base=hosts)  # type: ignore[arg-type]
     assert {f.severity.value for f in BY_ID[rule].check(told)} == {weight}
+
+
+@pytest.mark.parametrize(
+    ("variable", "host", "phase", "known", "scheme", "weight"),
+    [
+        ("env:SIMKL_SECRET", "api.simkl.example", "call", True, "https", "medium"),
+        ("env:SIMKL_SECRET", "api.simkl.example", "call", False, "https", "critical"),
+        ("env:SIMKL_SECRET", "api.simkl.example", "import", True, "https", "critical"),
+        ("env:SIMKL_SECRET", "api.simkl.example", "call", True, "http", "critical"),
+        ("env:SIMKL_SECRET", "secret.other.example", "call", True, "https", "critical"),
+        ("aws-credentials", "api.simkl.example", "call", True, "https", "critical"),
+    ],
+)
+def test_a_services_own_key_on_its_way_to_that_service_is_no_theft(
+    variable: str, host: str, phase: str, known: bool, scheme: str, weight: str
+) -> None:
+    left = behaviour(
+        "canary", f"{variable} in http-body", channel="http-body", canary=variable, to=host, encoding="raw"
+    )
+    asked = behaviour("http", f"POST {host}/token", host=host, scheme=scheme, port="443")
+    hosts = frozenset({host}) if known else frozenset[str]()
+    told = replace(context(left, asked, phase=phase), hosts_at_base=hosts)  # type: ignore[arg-type]
+    (found,) = BY_ID["canary-leaves"].check(told)
+    assert (found.severity.value, found.hard_block) == (weight, weight == "critical")

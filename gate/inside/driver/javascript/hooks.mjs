@@ -196,13 +196,27 @@ const NAMED = "?gate-names";
 const WRAPPED = Symbol.for("gate.wrapped");
 const ES = /^\s*(?:import\b(?!\s*\()|export\b)/m;
 
+/** Would Node take what is compiled of a source for a module? By its ending, else by the nearest package.json. */
+function isModule(file) {
+  if (/\.[mc]tsx?$/.test(file)) return /\.mtsx?$/.test(file);
+  for (let folder = path.dirname(file); folder.startsWith(top); folder = path.dirname(folder)) {
+    try {
+      return JSON.parse(text(path.join(folder, "package.json"))).type === "module";
+    } catch {
+      // none here
+    }
+  }
+  return false;
+}
+
 /** Is it a package's CommonJS, whose names Node cannot always tell from its text, imported by what Node cannot read? */
 function wantsNames(parent, context, { url, format }) {
   if (!context.conditions?.includes("import")) return false;
   if (globalThis[WRAPPED]?.has(asFile(url))) return true;
   if (!(TYPED.test(parent) || MARKUP.test(parent))) return false;
   const file = asFile(url);
-  if (!file || !MODULES.test(file) || /^node(?:16|next)$/i.test(settings(parent).module ?? "")) return false;
+  const asNode = /^node(?:16|next)$/i.test(settings(parent).module ?? "") && isModule(parent);
+  if (!file || !MODULES.test(file) || asNode) return false;
   if (format) return format === "commonjs";
   return /\.c?js$/.test(file) && !ES.test(text(file));
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 from typing import Any
@@ -38,10 +39,14 @@ _SETTINGS = {
     "ava": ("ava.config.",),
     "node:test": (),
 }
+_CONFIGURED = ("vitest", "jest", "mocha")
+"""Those that take the place of their settings by ``--config``."""
 _HEAP = 768
 """MiB of each process of a runner."""
 _MARGIN, _LEAST = 2.5, 1.0
 _SAID = 4000
+_REPORT = 64 << 20
+"""Characters of what a runner or our preload wrote: a thousand tests take half a million."""
 
 
 def run(item: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -105,7 +110,9 @@ def runner_of(path: str) -> str:
 def _folder(runner: str, path: str) -> str:
     """The outermost folder above with settings for the runner, else the nearest with a package.json."""
     nearest = ""
-    found = ""
+    found = settings_named(runner, path)[0] if runner in _CONFIGURED else ""
+    if found:
+        return found
     for folder in _above(path):
         try:
             names = os.listdir(folder)
@@ -118,6 +125,24 @@ def _folder(runner: str, path: str) -> str:
         if any(name.startswith(start) for name in names for start in _SETTINGS.get(runner, ())):
             found = folder
     return found or nearest or "."
+
+
+_SCRIPTS = re.compile(r"test\b")
+_NAMED = re.compile(r"(?:^|\s)(?:--config|-c)[=\s]+['\"]?([^\s'\"]+)")
+
+
+def settings_named(runner: str, path: str) -> tuple[str, str]:
+    """The folder from which a project's own test script starts the runner with settings that it names
+    (``vitest run --config test/vitest.config.mts``), and those; empty where no script above does.
+    """
+    for folder in _above(path):
+        scripts = _table(_manifest(folder).get("scripts"))
+        for name in sorted(scripts, key=lambda name: (name != "test", name)):
+            said = str(scripts[name])
+            found = _NAMED.search(said) if _SCRIPTS.match(name) and runner in said.split() else None
+            if found and os.path.isfile(os.path.join(folder, found[1])):
+                return folder, os.path.normpath(found[1])
+    return "", ""
 
 
 def _above(path: str) -> list[str]:
@@ -144,10 +169,10 @@ def _program(runner: str, folder: str) -> str | None:
     return None
 
 
-def _text(path: str) -> str:
+def _text(path: str, most: int = 200_000) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(200_000)
+            return file.read(most)
     except OSError:
         return ""
 
@@ -220,7 +245,7 @@ class _Run:
             counts["not_run"] = counts.get("not_run", 0) + 1
         report: dict[str, Any] = {"outcome": "completed", "tests": counts}
         if not late and not (counts.get("passed") or counts.get("failed")):
-            text = said[-_SAID:].decode("utf-8", "replace")
+            text = self._blamed() or said[-_SAID:].decode("utf-8", "replace")
             report.update(outcome="uncollected", message=_last(text) or f"exit code {code}")
         return report
 
@@ -244,6 +269,8 @@ class _Run:
         if program is None:
             return None
         told = f"{self.place}/result.json"
+        at, settings = settings_named(self.runner, os.path.join(self.folder, self.files[0]))
+        named = [f"--config={settings}"] if settings and at == self.folder else []
         if self.runner == "vitest":
             words = [
                 "run",
@@ -255,6 +282,7 @@ class _Run:
             return [
                 program,
                 *words,
+                *named,
                 "--typecheck.enabled=false",
                 "--reporter=json",
                 f"--outputFile={told}",
@@ -265,6 +293,7 @@ class _Run:
             return [
                 program,
                 *words,
+                *named,
                 "--forceExit",
                 "--cacheDirectory=/tmp/gate-jest",
                 "--runTestsByPath",
@@ -274,6 +303,7 @@ class _Run:
             return [
                 program,
                 "--exit",
+                *named,
                 "--reporter=json",
                 f"--reporter-option=output={told}",
                 *self._required(),
@@ -299,7 +329,7 @@ class _Run:
             if not name.endswith(".json") or name in ("watch.json", "result.json"):
                 continue
             try:
-                news = _table(json.loads(_text(os.path.join(self.place, name))))
+                news = _table(json.loads(_text(os.path.join(self.place, name), _REPORT)))
             except (ValueError, RecursionError):
                 continue
             fields = {
@@ -308,12 +338,22 @@ class _Run:
             }
             self.context.channel.say("seen", **fields)
 
+    def _result(self) -> dict[str, Any]:
+        """The runner's own report; empty where it wrote none."""
+        try:
+            return _table(json.loads(_text(f"{self.place}/result.json", _REPORT)))
+        except (ValueError, RecursionError):
+            return {}
+
+    def _blamed(self) -> str:
+        """What the runner's report says of the files of which no test ran."""
+        files = self._result().get("testResults")
+        texts = [_table(one).get("message") for one in (files if isinstance(files, list) else ())]
+        return "\n".join(text[:_SAID] for text in texts if isinstance(text, str) and text)
+
     def _counts(self, said: bytes) -> dict[str, int]:
         """How many tests passed and failed."""
-        try:
-            told = _table(json.loads(_text(f"{self.place}/result.json")))
-        except (ValueError, RecursionError):
-            told = {}
+        told = self._result()
         stats = _table(told.get("stats"))
         passed = told.get("numPassedTests", stats.get("passes", 0))
         failed = told.get("numFailedTests", stats.get("failures", 0))
@@ -327,5 +367,6 @@ class _Run:
 def _last(text: str) -> str:
     """The line that says what went wrong: the first that names an error, else the last."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("JSON report written to")]
     named = [line for line in lines if "Error" in line or "No test" in line or "Cannot find" in line]
     return (named or lines[-1:] or [""])[0][:200]

@@ -221,6 +221,51 @@ def test_a_django_view_finds_an_object_of_the_user_who_asks(tmp_path: Path) -> N
     assert line(files, path, "its owner sells it") in ran
 
 
+FORMS = {
+    **DJANGO,
+    "shop/forms.py": """
+from django import forms
+
+from shop.models import Item
+
+
+class ItemForm(forms.ModelForm):
+    kind = forms.ChoiceField(choices=[("", "none"), ("All", [("film", "Film"), ("book", "Book")])])
+    seen = forms.DateField()
+    mail = forms.EmailField()
+    parts = forms.IntegerField(min_value=7)
+    code = forms.RegexField("^[A-Z]{2}-[0-9]+$")
+    like = forms.ModelChoiceField(Item.objects.all())
+
+    class Meta:
+        model = Item
+        fields = ["name"]
+""",
+    "shop/views.py": """
+from django.http import HttpResponse
+
+from shop.forms import ItemForm
+
+
+def item(request, number):
+    form = ItemForm(request.POST)
+    if form.is_valid():
+        made = form.save()
+        return HttpResponse("it is added")
+    return HttpResponse("no")
+""",
+}
+
+
+def test_the_forms_of_a_django_view_are_filled(tmp_path: Path) -> None:
+    pytest.importorskip("django")
+    tree = lay_tree(tmp_path / "t", FORMS)
+    path = "shop/views.py"
+    item = {"do": "import", "module": "shop.views", "path": path, "calls": ["item"], "django": "manage.py"}
+    seen = drive(tree, {"items": [item], "seconds": 60, "each": 10.0, "lines": watched(FORMS, path)})
+    assert line(FORMS, path, "it is added") in lines_of(seen, path), seen.item
+
+
 def test_a_handler_that_ends_the_process_or_never_ends_costs_no_other_call(tmp_path: Path) -> None:
     files = {
         **FLASK,

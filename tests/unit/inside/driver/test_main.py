@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -52,6 +53,46 @@ def test_missing_part_of_the_tree_is_told_in_full(tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "t", {"shop/__init__.py": "", "cart.py": "import shop.gone\n"})
     seen = imported(tree, "cart")
     assert (seen.item["outcome"], seen.item["missing"]) == ("missing", "shop.gone")
+
+
+def test_a_loose_folder_does_not_hide_the_standard_library(tmp_path: Path) -> None:
+    tree = lay_tree(
+        tmp_path / "t",
+        {
+            "plugins/types.py": "TEXT = 'of the project'\n",
+            "plugins/enum.py": "raise RuntimeError('of the project')\n",
+            "plugins/player.py": "import dataclasses, neighbour_of\n",
+            "plugins/neighbour_of.py": "import types\nKEPT = types.SimpleNamespace()\n",
+        },
+    )
+    item = {"do": "import", "module": "plugins.player", "path": "plugins/player.py"}
+    seen = drive(tree, {"items": [item], "roots": [".", "plugins"]})
+    assert seen.item["outcome"] == "completed"
+
+
+def test_annotations_that_only_python_3_14_leaves_alone(tmp_path: Path) -> None:
+    source = """
+        from typing import TYPE_CHECKING
+        if TYPE_CHECKING:
+            from importlib.metadata import Distribution
+        class Kept:
+            def first(self, given: Distribution) -> Later:
+                return 3
+        class Later:
+            pass
+    """
+    files = {
+        "shop/__init__.py": "from .rows import Row\n",
+        "shop/rows.py": "from .kept import Kept\nclass Row:\n    pass\n",
+        "shop/kept.py": "import shop.early\nCOUNT = shop.early.COUNT" + dedent(source),
+        "shop/early.py": "COUNT = 1\n",
+    }
+    tree = lay_tree(tmp_path / "t", {**files, "shop/bad.py": "class Kept:\n    first = Later\n"})
+    watched = {"shop/kept.py": [[8, 8]]}
+    seen = imported(tree, "shop.kept", ["Kept.first"], lines=watched)
+    assert seen.item["outcome"] == "completed"
+    assert seen.item["lines"] == {"shop/kept.py": [8]}
+    assert imported(tree, "shop.bad").item["exception"] == "NameError"
 
 
 def test_exception_is_ordinary(tmp_path: Path) -> None:

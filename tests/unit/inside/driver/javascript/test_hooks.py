@@ -63,6 +63,22 @@ def test_typescript_that_imports_and_requires(tmp_path: Path, text: str, told: s
 
 
 @pytest.mark.parametrize(
+    ("package", "told"), [('{"name": "a"}', "function"), ('{"type": "module"}', "object")]
+)
+def test_a_default_of_commonjs_is_what_the_compiler_makes_of_it(
+    tmp_path: Path, package: str, told: str
+) -> None:
+    files = {
+        "package.json": package,
+        "tsconfig.json": '{"compilerOptions": {"module": "NodeNext"}}',
+        "index.ts": "import bind from 'bind'; const a: unknown = bind; console.log(typeof a);",
+        "node_modules/bind/index.js": "exports.__esModule = true; exports.default = function bind() {};",
+    }
+    done = node(lay_tree(tmp_path / "t", files), "index.ts")
+    assert (done.returncode, done.stdout.strip()) == (0, told), done.stderr
+
+
+@pytest.mark.parametrize(
     ("path", "text", "node"),
     [
         ("a.ts", "export const a = require('b');", True),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from gate.inside.driver.javascript import tests as javascript_tests
-from tests.unit.inside.driver.harness import lay_tree
+from tests.unit.inside.driver.harness import PATH, drive, lay_tree
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,58 @@ def test_a_runner_is_found_by_what_its_package_says(
         assert javascript_tests._program(runner, folder) == str(tree / "node_modules" / package / script)
     (tree / "node_modules" / package / script).unlink()
     assert javascript_tests._program(runner, "pkg") is None
+
+
+_FAKE = """
+const fs = require("fs");
+const out = process.argv.find((word) => word.startsWith("--outputFile=")).split("=")[1];
+const tests = [];
+for (let n = 0; n < 3000; n++) tests.push({ title: "x".repeat(200), status: "passed" });
+const said = process.argv.some((word) => word.includes("many"))
+  ? { numPassedTests: tests.length, testResults: [{ assertionResults: tests, message: "" }] }
+  : { numPassedTests: 0, testResults: [{ assertionResults: [], message: "Error: no such table\\n at x" }] };
+fs.writeFileSync(out, JSON.stringify(said));
+console.log("JSON report written to", out);
+"""
+
+
+@pytest.mark.skipif(shutil.which("node", path=PATH) is None, reason="needs node")
+@pytest.mark.parametrize(
+    ("name", "counts", "message"), [("many", {"passed": 3000}, None), ("none", {}, "Error: no such table")]
+)
+def test_what_a_runner_tells_is_read_to_its_end(
+    name: str, counts: dict[str, int], message: str | None, tmp_path: Path
+) -> None:
+    files = {
+        "node_modules/vitest/package.json": json.dumps({"bin": "run.cjs"}),
+        "node_modules/vitest/run.cjs": _FAKE,
+        f"{name}.test.js": "import { test } from 'vitest'\n",
+    }
+    tree = lay_tree(tmp_path / "t", files)
+    seen = drive(tree, {"items": [{"do": "javascript_test", "paths": [f"{name}.test.js"]}]})
+    assert seen.item["tests"] == counts
+    assert seen.item.get("message") == message
+
+
+@pytest.mark.parametrize(
+    ("scripts", "found"),
+    [
+        ({"test": "vitest run --config ./test/vitest.config.mts"}, (".", "test/vitest.config.mts")),
+        ({"test:unit": "vitest --config=test/vitest.config.mts"}, (".", "test/vitest.config.mts")),
+        ({"test": "vitest run --config ./gone.mts"}, ("", "")),
+        ({"test": "jest --config test/vitest.config.mts"}, ("", "")),
+        ({"build": "vitest run --config ./test/vitest.config.mts"}, ("", "")),
+        ({"test": "vitest run"}, ("", "")),
+    ],
+)
+def test_settings_that_the_projects_script_names_count(
+    scripts: dict[str, str], found: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "package.json": json.dumps({"scripts": scripts}),
+        "test/vitest.config.mts": "",
+        "test/a.test.ts": "",
+    }
+    monkeypatch.chdir(lay_tree(tmp_path / "t", files))
+    assert javascript_tests.settings_named("vitest", "test/a.test.ts") == found
+    assert javascript_tests._folder("vitest", "test/a.test.ts") == (found[0] or "test")

@@ -1,0 +1,79 @@
+"""Django projects of which not all can be had: packages that are nowhere, models for another database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.inside.driver.harness import drive, lay_tree
+from tests.unit.inside.driver.test_projects import DJANGO
+
+
+def _with_a_package_that_is_nowhere() -> dict[str, str]:
+    settings = DJANGO["site_a/settings.py"].replace('"shop"]', '"shop", "hub_push.subscriber", "feeds"]')
+    return {
+        **DJANGO,
+        "site_a/settings.py": settings + "MIDDLEWARE = ['hub_push.middleware.Hub']\n",
+        "site_a/urls.py": DJANGO["site_a/urls.py"]
+        .replace("import path", "import include, path")
+        .replace("urlpatterns = [", "urlpatterns = [path('hub/', include('hub_push.urls')), "),
+        "site_b/urls.py": "from feeds.models import Hub\nurlpatterns = []\n",
+        "site_a/odd.py": settings.replace("site_a.urls", "site_b.urls"),
+        "shop/tests/test_alone.py": DJANGO["shop/tests/test_item.py"].replace(
+            'self.assertEqual(self.client.get("/item/1/").status_code, 200)', "pass"
+        ),
+        "feeds/__init__.py": "",
+        "feeds/models.py": "from django.db import models\nfrom hub_push.subscriber.models import Hub\n",
+    }
+
+
+def test_a_django_project_starts_without_the_packages_that_cannot_be_had(tmp_path: Path) -> None:
+    pytest.importorskip("django")
+    tree = lay_tree(tmp_path / "t", _with_a_package_that_is_nowhere())
+    path = "shop/tests/test_item.py"
+    seen = drive(tree, {"items": [{"do": "test", "paths": [path], "django": "manage.py"}]})
+    assert (seen.item["outcome"], seen.item["tests"]) == ("completed", {"passed": 1, "failed": 0})
+    assert "stand_in" not in seen.item
+    (tree / "manage.py").write_text(DJANGO["manage.py"].replace("site_a.settings", "site_a.odd"))
+    alone = {"do": "test", "paths": ["shop/tests/test_alone.py"], "django": "manage.py"}
+    assert drive(tree, {"items": [alone]}).item["tests"] == {"passed": 1, "failed": 0}
+    item = {"do": "import", "module": "feeds.models", "path": "feeds/models.py", "django": "manage.py"}
+    seen = drive(tree, {"items": [item]})
+    assert (seen.item["outcome"], seen.item["missing"]) == ("missing", "hub_push")
+
+
+def test_models_for_another_database_do_not_keep_the_tests_from_running(tmp_path: Path) -> None:
+    pytest.importorskip("django")
+    odd = """
+from django.db import models
+
+
+class Stamp(models.Field):
+    def db_type(self, connection):
+        return "timestamp WITH :: zone"
+
+
+class Page(models.Model):
+    made = Stamp()
+
+
+class Note(models.Model):
+    text = models.TextField()
+
+    class Meta:
+        indexes = [models.Index(models.Func("text", template="to_tsvector::%(expressions)s"), name="by_text")]
+"""
+    tree = lay_tree(tmp_path / "t", {**DJANGO, "shop/models.py": DJANGO["shop/models.py"] + odd})
+    item = {"do": "test", "paths": ["shop/tests/test_item.py"], "django": "manage.py"}
+    assert drive(tree, {"items": [item]}).item["tests"] == {"passed": 1, "failed": 0}
+
+
+def test_an_application_of_the_project_that_is_gone_is_not_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("django")
+    files = {**_with_a_package_that_is_nowhere(), "hub_push/__init__.py": ""}
+    tree = lay_tree(tmp_path / "t", files)
+    seen = drive(
+        tree, {"items": [{"do": "test", "paths": ["shop/tests/test_item.py"], "django": "manage.py"}]}
+    )
+    assert seen.item["outcome"] != "completed"
