@@ -34,6 +34,11 @@ class Cgroup:
             (folder / "cgroup.procs").write_text(str(pid), encoding="ascii")
 
     @property
+    def exists(self) -> bool:
+        """False once it was removed: then its counts say nothing any more."""
+        return self.folders["memory"].is_dir()
+
+    @property
     def peak_memory(self) -> int | None:
         """Bytes; None where this kernel does not count it."""
         name = "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -39,6 +41,8 @@ from gate.sandbox.tree_archive import TreeArchive, pack, with_tree
 
 _PROBE_SECONDS: Final = 10.0
 _EXIT_SECONDS: Final = 2
+_OOM_SECONDS: Final = 2.0
+_OOM_STEP: Final = 0.05
 _CALL_SECONDS: Final = 20
 Isolation = Literal["vm", "user-kernel", "container", "process", "none"]
 P = TypeVar("P", bound="WatchedSandbox")
@@ -143,16 +147,30 @@ class DockerSandbox(PlainSandbox):
         if ending == "said" and status == 0:
             return ExitDetails()
         hit = self._group is not None and self._group.out_of_memory  # soon it is gone
+        killed = ending in ("said", "closed") and status in (None, -signal.SIGKILL)
+        unsure = killed and not hit and (self._group is None or not self._group.exists)
         try:
             peak = self._most_memory() if ending in ("deadline", "stopped") else None
             if ending in ("said", "closed"):
-                with contextlib.suppress(*API_ERRORS):  # it is on its way out; then the verdict is final
+                with contextlib.suppress(*API_ERRORS):  # it is on its way out
                     self._hurried.api.wait(self._id, timeout=_EXIT_SECONDS)
-            state = self._hurried.api.inspect_container(self._id)["State"]
+            hit = hit or self._told_of_memory(_OOM_SECONDS if unsure else 0.0)
         except API_ERRORS as error:
             self._silent = isinstance(error, Timeout)
             raise InconclusiveError(f"the container engine failed during the run: {_line(error)}") from error
-        return ExitDetails(out_of_memory=hit or bool(state.get("OOMKilled")), peak_memory=peak)
+        return ExitDetails(out_of_memory=hit, peak_memory=peak)
+
+    def _told_of_memory(self, seconds: float) -> bool:
+        """Whether the engine says that memory was the cause. It hears of that apart from the end, and on a
+        busy machine after it (containerd issue 8180): so what was killed is asked about for some time.
+        """
+        until = time.monotonic() + seconds
+        while True:
+            if self._hurried.api.inspect_container(self._id)["State"].get("OOMKilled"):
+                return True
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_OOM_STEP)
 
     def _most_memory(self) -> int | None:
         return _peak(self._hurried, self._id) if self._group is None else self._group.peak_memory

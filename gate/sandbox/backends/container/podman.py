@@ -71,15 +71,19 @@ def remove(client: DockerClient, container: str, volumes: Iterable[str]) -> None
 
 
 def group(client: DockerClient, container: str) -> Cgroup | None:
-    """The control group of a running container, to read; None on other engines, and where it is not to be
-    seen. Podman 4 does not tell of a kill for memory: its monitor (conmon 2.1) notes that in the folder that
-    the service was started in, where nobody looks.
+    """The control group of a running container, to read; None where it is not to be seen. Podman 4 does not
+    tell of a kill for memory: its monitor (conmon 2.1) notes that in the folder that the service was started
+    in, where nobody looks. Docker tells of it, at times late; its groups have a name that needs no question.
     """
     if not engine.is_podman(client):
-        return None
+        names = (f"docker/{container}", f"system.slice/docker-{container}.scope")
+        return next((found for name in names if (found := _group_at(name))), None)
     said = client.api.get(_address(client, f"containers/{container}/json"), timeout=client.api.timeout)
     said.raise_for_status()
-    path = str(said.json()["State"].get("CgroupPath") or "").lstrip("/")
+    return _group_at(str(said.json()["State"].get("CgroupPath") or "").lstrip("/"))
+
+
+def _group_at(path: str) -> Cgroup | None:
     tops: tuple[tuple[Literal[1, 2], Path], ...] = (
         (1, _GROUPS_V1),
         (2, Path("/sys/fs/cgroup")),
