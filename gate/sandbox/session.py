@@ -52,6 +52,8 @@ class ExitDetails:
 
     out_of_memory: bool = False
     peak_memory: int | None = None
+    polled_limit: int | None = None
+    """Bytes of memory, where a look now and then holds a program to them: between two it can take more."""
 
 
 class RunningSandbox(Wire, Protocol):
@@ -261,7 +263,7 @@ class SandboxSession:
         seen = RunObservation(
             ending=ending,
             seconds=seconds,
-            out_of_memory=after.out_of_memory,
+            out_of_memory=after.out_of_memory or _took_more(after, heard),
             peak_memory=after.peak_memory,
             trace=sandbox.trace if started else None,
             network=network,
@@ -298,6 +300,12 @@ def _exit_details(
         return sandbox.exit_details(ending, heard.end.status if heard.end else None), None
     except InconclusiveError as error:
         return ExitDetails(), error.message
+
+
+def _took_more(after: ExitDetails, heard: Receiver) -> bool:
+    """True for a program that failed after it had more memory than it may, when no look saw it in time."""
+    end = heard.end
+    return bool(after.polled_limit and end and end.status and (end.peak_memory or 0) > after.polled_limit)
 
 
 def _completeness(sandbox: RunningSandbox, network: Path | None, given: OverwrittenFiles) -> Completeness:

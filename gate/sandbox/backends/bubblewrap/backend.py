@@ -202,7 +202,9 @@ class BubblewrapSandbox(PlainSandbox):
             raise InconclusiveError(f"bubblewrap failed: {self._muttered()}", advice=INSTALL_HINT)
         if self._group is not None:
             return ExitDetails(out_of_memory=self._group.out_of_memory, peak_memory=self._group.peak_memory)
-        return ExitDetails(out_of_memory=self._too_much, peak_memory=self._peak or None)
+        return ExitDetails(
+            out_of_memory=self._too_much, peak_memory=self._peak or None, polled_limit=self._limit
+        )
 
     def trace_done(self, deadline: float) -> None:
         """The supervisor ends by itself once nobody uses its filter."""
