@@ -149,14 +149,12 @@ def test_what_strace_prints(tmp_path: Path, line: str, wanted: dict[str, object]
     st.lists(st.binary(min_size=1, max_size=60).filter(lambda raw: b"\0" not in raw), min_size=1, max_size=5)
 )
 @pytest.mark.slow
-def test_any_name_and_word_comes_through_as_it_was(
-    tmp_path_factory: pytest.TempPathFactory, words: list[bytes]
-) -> None:
+def test_any_name_and_word_comes_through_as_it_was(trace: Path, words: list[bytes]) -> None:
     """TR-5: names with quotes, brackets, line ends or whole lines of strace in them."""
     path = b"/work/" + words[0].lstrip(b"/").replace(b"..", b"__")
     argv = ", ".join(map(hexed, words))
     events, completeness = read(
-        tmp_path_factory.mktemp("any") / "t",
+        trace,
         f"700 openat({CWD}, {hexed(path)}, 0) = 3<{hexed(path)[1:-1]}>",
         f"700 execve({hexed(path)}, [{argv}], []) = -1 ENOENT (No such file or directory)",
         f"700 unlink({hexed(path)}) = 0",
