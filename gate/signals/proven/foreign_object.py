@@ -2,8 +2,8 @@
 
 Two users with objects of their own asked for the same object: its owner is given it, and so is the other.
 That it is not meant for everybody is told by the application: another route refuses it to that user.
-Or a route is registered in front of the guard of its own path: a request without a log-in is let in there, and
-refused everywhere behind the guard.
+Or a route is registered in front of the guard of its own path: a request without a log-in is let in
+there, and refused everywhere behind the guard.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
@@ -30,8 +30,8 @@ _NO_GUARD: Final = "A request without a log-in is let in, where a guard of its p
     cwe=(639, 862),
     why="Whoever has an account reads what belongs to others by counting through the identifiers.",
     fix=(
-        "Look the object up by its identifier and its owner, or compare the owner with who asks. Register the "
-        "guard of a path before its routes."
+        "Look the object up by its identifier and its owner, or compare the owner with who asks. Register "
+        "the guard of a path before its routes."
     ),
 )
 def check(context: ProofContext) -> Iterator[Finding]:
