@@ -48,6 +48,7 @@ HOSTILE = {
     "a split name": ("import os\nos.\\\nsystem(c)\n", "process"),
     "what another module imported": ("import shutil\nshutil.os.system(c)\n", "process"),
     "a made name": ("import os\ngetattr(os, n)(c)\n", "dynamic-code"),
+    "a made name of a module, handed on": ("import os\nrun(getattr(os, n), c)\n", "dynamic-code"),
     "a made name of what nobody knows": ("def f(x, n, c): getattr(x, n)(c)\n", "dynamic-code"),
     # other names for the same
     "multiprocessing.connection": ("from multiprocessing.connection import Client\nClient(a)\n", "network"),
@@ -99,6 +100,9 @@ HARMLESS = {
     "an answer": "import requests\ndef f(r: requests.Response): return r.json()\n",
     "a mock": "import subprocess\nfrom unittest import mock\nmock.patch.object(subprocess, 'run')\n",
     "a monkeypatch": "import os\ndef test(monkeypatch): monkeypatch.setattr(os, 'getcwd', f)\n",
+    "all fields of what was given, handed on": (
+        "def f(spider):\n    params = {k: getattr(spider, k) for k in dir(spider)}\n    fill(params)\n"
+    ),
     "a switch of its own": "class A:\n    def f(self, n): return getattr(self, 'do_' + n)()\n",
     "an own method's name": "class A:\n    def requests(self): return {}\n"
     "    def f(self): self.requests().get('x')\n",

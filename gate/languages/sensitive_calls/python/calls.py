@@ -182,6 +182,8 @@ class Finder:
         for meaning in sorted(meanings):
             if self._own_method(meaning) or (way == "hand" and meaning[-1].isupper()):
                 continue  # a constant: nothing that could be called
+            if way == "hand" and meaning[0] == "?" and meaning[-1] == "*":
+                continue  # a field by a made name of what was given: data, until somebody calls it
             for match in matches(self._language, meaning, "calls"):
                 if match.entry is None or self._counts(match.entry, node):
                     lazy = match.entry is not None and match.entry.lazy
