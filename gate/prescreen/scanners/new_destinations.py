@@ -39,6 +39,8 @@ _GOES_ON: Final = ("(", "[", "{", ",", "\\")
 """Ends of a line whose statement goes on; what ran is known of its first line."""
 _MOST: Final = 5
 _MOST_NAMES: Final = 60
+_CATALOGUE: Final = 12
+"""Owners that a file names under one key before it counts as a list of addresses of many."""
 _LARGEST: Final = 4 << 20
 _MOST_BYTES: Final = 512 << 20
 _UNTOLD: Final = (
@@ -150,9 +152,25 @@ def _in_base(tree: Tree, keys: Iterable[str]) -> set[str]:
 
 def _severity(one: _Named) -> Severity:
     """Low in code: its run is compared, and lines that did not run are weighed where that is known
-    (gate/policy/unrun_destinations.py).
+    (gate/policy/unrun_destinations.py). Low for one entry more of a catalogue.
     """
+    if one.role == "settings" and _joins_catalogue(one):
+        return Severity.LOW
     return Severity.LOW if one.role == "code" and not loads(one.text, one.address) else Severity.MEDIUM
+
+
+def _joins_catalogue(one: _Named) -> bool:
+    """True where base's file names many owners under the same key, and all of these lines stay as they are:
+    search engines, feeds, mirrors. One that takes another's place is none.
+    """
+    key = one.text.partition(one.address.text)[0].strip()
+    if len(key) < 3:
+        return False
+    before = [line for line in lines_of(one.source.base or b"") if line.strip().startswith(key)]
+    if not set(before) <= set(lines_of(one.source.head)):
+        return False
+    found = (each for line in before for each in sent_to(line, one.role, one.source.path))
+    return len({_key(each, owner_of(each.text)) for each in found} - {""}) >= _CATALOGUE
 
 
 def _finding(one: _Named) -> Finding:

@@ -146,3 +146,27 @@ def test_an_account_that_base_writes_in_groups_is_known() -> None:
         head = {**base, "a.json": f'{{"iban": "{account}"}}\n'}
         found = Destinations().scan(make_request(head, base)).findings
         assert (not [f for f in found if f.rule_id == "destination.new"]) is known
+
+
+CATALOGUE = "".join(f"- name: n{n}\n  search_url: https://find.n{n}owner.example/?q=\n" for n in range(12))
+ONE_MORE = "- name: more\n  search_url: https://find.more-owner.example/?q=\n"
+
+
+def test_one_entry_more_of_a_catalogue_is_low() -> None:
+    assert told("app/settings.yml", CATALOGUE + ONE_MORE, CATALOGUE) == [("low", "more-owner.example")]
+
+
+def test_another_key_than_the_catalogues_is_medium() -> None:
+    head = CATALOGUE + ONE_MORE.replace("search_url", "report_url")
+    assert told("app/settings.yml", head, CATALOGUE) == [("medium", "more-owner.example")]
+
+
+def test_what_takes_an_entrys_place_is_no_entry_more() -> None:
+    head = "".join(CATALOGUE.splitlines(keepends=True)[2:]) + ONE_MORE
+    found = Destinations().scan(make_request({"s.yml": head}, {"s.yml": CATALOGUE})).findings
+    assert [f.severity.value for f in found if "more-owner" in str(f.evidence)] == ["medium"]
+
+
+def test_few_addresses_are_no_catalogue() -> None:
+    few = "".join(CATALOGUE.splitlines(keepends=True)[:20])
+    assert told("app/settings.yml", few + ONE_MORE, few) == [("medium", "more-owner.example")]
