@@ -164,7 +164,7 @@ def test_another_key_than_the_catalogues_is_medium() -> None:
 def test_what_takes_an_entrys_place_is_no_entry_more() -> None:
     head = "".join(CATALOGUE.splitlines(keepends=True)[2:]) + ONE_MORE
     found = Destinations().scan(make_request({"s.yml": head}, {"s.yml": CATALOGUE})).findings
-    assert [f.severity.value for f in found if "more-owner" in str(f.evidence)] == ["medium"]
+    assert [f.severity.value for f in found if "more-owner" in str(f.evidence)] == ["high"]
 
 
 def test_few_addresses_are_no_catalogue() -> None:
