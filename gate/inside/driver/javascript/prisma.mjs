@@ -1,5 +1,7 @@
 // Prisma's client, which a project's own generator makes from its schema and nobody has here: models that answer with
 // one row, and statements that are heard. Trusted, no packages of ours.
+import fs from "node:fs";
+import path from "node:path";
 import { packagesOf, replace, resolved } from "./packages.mjs";
 
 const ROW = { id: 3, name: "gate", email: "gate@example.invalid", count: 1 };
@@ -21,12 +23,7 @@ const made = (parts, values) => ({ [PARTS]: parts, values, strings: parts });
 export function stand(file, note) {
   const at = resolved(file, "@prisma/client");
   if (!at) return;
-  const found = packagesOf(file)("@prisma/client");
-  try {
-    if (found?.PrismaClient && found.Prisma?.ModelName) return void listen(found.PrismaClient, note);
-  } catch {
-    // its stub throws
-  }
+  if (isGenerated(at)) return void listen(packagesOf(file)("@prisma/client")?.PrismaClient, note);
   class PrismaClient {
     constructor() {
       return new Proxy(this, { get: (one, name) => (name in one || typeof name === "symbol" || name === "then" ? one[name] : model()) });
@@ -60,9 +57,19 @@ export function stand(file, note) {
   replace(at, { PrismaClient, Prisma, default: { PrismaClient, Prisma } });
 }
 
+/** Has the project's generator been run? The package alone has a stub that throws. */
+function isGenerated(at) {
+  try {
+    const made = path.resolve(path.dirname(at), "../../.prisma/client/default.js"); // beside the package's scope
+    return !fs.readFileSync(made, "utf8").includes("did not initialize yet");
+  } catch {
+    return false;
+  }
+}
+
 function listen(Client, note) {
   for (const name of RAW) {
-    const real = Client.prototype?.[name];
+    const real = Client?.prototype?.[name];
     if (typeof real !== "function") continue;
     Client.prototype[name] = function (first, ...values) {
       note(textOf(first, values));
