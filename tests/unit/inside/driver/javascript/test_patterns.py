@@ -52,7 +52,7 @@ def test_patterns_that_grow_too_fast(tmp_path: Path) -> None:
         "const word = (one) => (one.exponent >= 6 ? 'explodes' : 'grows');"
         "console.log(JSON.stringify(told.map((one) => (one ? word(one) : ''))));"
     )
-    assert dict(zip(SLOW, _node(tmp_path, program), strict=True)) == SLOW  # type: ignore[arg-type]
+    assert _node(tmp_path, program) == list(SLOW.values())
 
 
 def test_a_counted_pattern_fits_what_the_engine_fits(tmp_path: Path) -> None:
