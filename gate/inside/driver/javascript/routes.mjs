@@ -9,7 +9,7 @@ import { Duplex } from "node:stream";
 import { entriesOf, listenToServers } from "./entries.mjs";
 import { fastify, listen as listenToFastify } from "./fastify.mjs";
 import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./names.mjs";
-import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, routeFilesBeside } from "./next.mjs";
+import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, redirected, routeFilesBeside } from "./next.mjs";
 import { textOf } from "./coverage.mjs";
 import { packagesOf } from "./packages.mjs";
 
@@ -97,7 +97,7 @@ export async function routesOf(space, file, tools, bounded = (promise) => promis
   if (!out.length && tools.all) out.push(...entriesOf(space, tools, applications, { filled, written, answered, replyOf, told, namesIn }));
   const headers = tools.all ? headersIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
   tools.credentials = headers.filter((name) => CREDENTIAL.test(name));
-  return out.slice(0, MOST).map((route) => ({ ...route, headers, inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
+  return out.slice(0, MOST).map((route) => whole(route, headers, tools));
 }
 
 function member(object, key) {
@@ -470,9 +470,7 @@ function asked(method, handler, file, tools) {
     try {
       return await replyOf(await during(how, () => handler(wantsAll ? more : request, more)), asked);
     } catch (error) {
-      const [said, , to] = String(error?.digest ?? "").split(";"); // Next's redirect() throws
-      if (said !== "NEXT_REDIRECT") throw error;
-      return { status: 307, headers: { location: to }, body: "", request: asked };
+      return { status: 307, headers: redirected(error), body: "", request: asked };
     }
   };
   return [{ name: `${method} ${place}`, entry: `${method} ${place}`, address: () => [method, place], send }];
@@ -486,7 +484,12 @@ export async function routesBeside(file, tools) {
     const own = textOf(other);
     for (const method of ["POST", "PUT", "PATCH"]) if (typeof space[method] === "function") out.push(...asked(method, space[method], other, { ...tools, own }));
   }
-  return out.map((route) => ({ ...route, headers: tools.credentials ?? [], inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
+  return out.map((route) => whole(route, tools.credentials ?? [], tools));
+}
+
+/** A route with what is asked of each: the headers that it may read, names inside of a field, itself as it is told. */
+function whole(route, headers, tools) {
+  return { ...route, headers, inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) };
 }
 
 /** A handler of `pages/api`: parts of its address are in the query. */
@@ -515,9 +518,7 @@ function actions(space, tools) {
         const said = await act(...given);
         return { status: 200, headers: {}, body: JSON.stringify(said ?? null) ?? "", request };
       } catch (error) {
-        const [kind, , to] = String(error?.digest ?? "").split(";");
-        if (kind !== "NEXT_REDIRECT") throw error;
-        return { status: 303, headers: { location: to }, body: "", request };
+        return { status: 303, headers: redirected(error), body: "", request };
       }
     });
     return { name: entry, entry, address: () => ["POST", `/#${name}`], send };
