@@ -12,6 +12,7 @@ import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./names.mjs";
 import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, redirected, routeFilesBeside } from "./next.mjs";
 import { textOf } from "./coverage.mjs";
 import { packagesOf } from "./packages.mjs";
+import { CREDENTIAL, fields, filled, flatQuery, formOf, headersOf, parsed, told, userOf, worth, worthIn } from "./request_values.mjs";
 
 const MOST = 40; // routes of one module
 /** Names of functions that give an application. */
@@ -108,69 +109,6 @@ function member(object, key) {
   }
 }
 
-// -- values -----------------------------------------------------------------------------------------
-/** An object that has every field that is looked up, with values by their names. */
-function fields(tools, source = "", { values = {}, heard, word } = {}) {
-  const known = Object.assign(Object.create(null), values[source]);
-  return new Proxy(known, {
-    get(_, name) {
-      if (typeof name === "symbol" || name === "then" || name === "toJSON") return undefined;
-      if (name === "__proto__") return Object.prototype;
-      if (name in Object.prototype) return Object.prototype[name];
-      if (source) heard?.push([source, name]);
-      return (known[name] ??= (source && word) || worthIn(source, name, tools));
-    },
-    has: (_, name) => typeof name === "string",
-  });
-}
-
-/** Headers of a log-in beside `authorization`. */
-const CREDENTIAL = /^x-(?:[\w-]+-)?(?:token|session(?:-id)?|api-?key|auth|key|user(?:-id)?|account-id)$|^(?:api-?key|token|session)$/;
-const SIGNED_IN = /sess|\bsid\b|token|auth|jwt|login/i;
-/** The value of a field by its name; of a cookie of a session, that of who asks. */
-function worthIn(source, name, tools, how = {}) {
-  if (source === "cookies" && tools.users?.[how.as ?? 0]?.cookies?.[name]) return tools.users[how.as ?? 0].cookies[name];
-  if (source === "cookies" && tools.users && SIGNED_IN.test(name)) return credentialOf(how, tools);
-  return worth(name, tools);
-}
-
-function credentialOf({ as = 0 }, tools) {
-  return tools.users?.[as]?.credential ?? "gate";
-}
-
-/** Who is logged in, where the application asks its framework. */
-function userOf(how, tools) {
-  return fields(tools, "", { values: { "": tools.users?.[how.as ?? 0] } });
-}
-
-/** The headers of a request, names in lower case. */
-function headersOf(how, tools, cookies = []) {
-  const { values = {}, headers = {} } = how;
-  const all = { host: "localhost", accept: "*/*", "content-type": "application/json", authorization: `Bearer ${credentialOf(how, tools)}` };
-  for (const name of how.bare ? [] : (tools.credentials ?? [])) all[name] = /user|account/.test(name) ? tools.users?.[how.as ?? 0]?.id : credentialOf(how, tools);
-  const kept = { ...(how.bare ? {} : tools.users?.[how.as ?? 0]?.cookies), ...Object.fromEntries(cookies.map((name) => [name, worthIn("cookies", name, tools, how)])), ...values.cookies };
-  const told = Object.entries(kept).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  if (told.length) all.cookie = told.join("; ");
-  for (const [name, value] of [...Object.entries(values.headers ?? {}), ...Object.entries(headers)]) {
-    if (value === null) delete all[name];
-    else all[name] = String(value).replace(/[^\t\x20-\x7e]/g, "");
-  }
-  return all;
-}
-
-function worth(name, tools) {
-  const value = tools.value(name);
-  return typeof value === "function" ? "gate" : value;
-}
-
-function filled(path, tools, { values = {}, heard } = {}) {
-  return String(path).replace(/[:*](\w+)(?:\([^)]*\))?[?*+]?|\{\/?:?(\w+)\}|\*/g, (_, a, b) => {
-    const name = a ?? b ?? "0";
-    heard?.push(["params", name]);
-    return encodeURIComponent(String(values.params?.[name] ?? worth(name, tools)));
-  });
-}
-
 // -- Express, connect, and whatever keeps its routes in a stack --------------------------------------
 function express(value, file, tools) {
   const router = Array.isArray(value.stack) ? value : (member(value, "_router") ?? (value.handle ? member(value, "router") : undefined));
@@ -229,17 +167,6 @@ function parsersOf(value, depth = 0, found = new Set()) {
   }
   return found;
 }
-
-/** [name, value] of each text of an object, names of inner ones in brackets. */
-function pairsOf(object, prefix = "") {
-  return Object.entries(object ?? {}).flatMap(([name, value]) => {
-    const whole = prefix ? `${prefix}[${name}]` : name;
-    return value !== null && typeof value === "object" ? pairsOf(value, whole) : [[whole, String(value)]];
-  });
-}
-
-const formOf = (object) => new URLSearchParams(pairsOf(object)).toString();
-const flatQuery = (values) => (values?.query ? { ...values, query: Object.fromEntries(pairsOf(values.query)) } : values);
 
 /** A router by itself, in an application of the project's Express: answers have its methods then. */
 function around(value, file) {
@@ -325,29 +252,11 @@ function answered(handle, method, url, how, tools, alone = false) {
   });
 }
 
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-}
-
 /** What came behind the headers of an answer, as text. */
 function bodyOf(parts) {
   const text = Buffer.concat(parts.map((part) => Buffer.from(part))).toString("utf8");
   const at = text.indexOf("\r\n\r\n");
   return at < 0 ? "" : text.slice(at + 4, at + 200_000);
-}
-
-/** The request as somebody could send it: what was asked for stands in it. */
-function told(method, url, { values = {}, raw, form, headers = {} }) {
-  const query = formOf(values.query);
-  const body = raw ?? (values.body ? JSON.stringify(values.body) : "");
-  const cookies = Object.entries(values.cookies ?? {}).map(([name, value]) => `${name}=${value}`);
-  const other = [...Object.entries(values.headers ?? {}), ...Object.entries(headers)].filter(([, value]) => value !== null);
-  const all = [...(body ? [["Content-Type", form ? "application/x-www-form-urlencoded" : "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
-  return { method, url: query ? `${url}?${query}` : url, headers: all, body: Buffer.from(body).toString("base64") };
 }
 
 /** What Express adds to an answer, for a handler that is called without it. */
