@@ -9,13 +9,14 @@ from typing import Final, Literal
 
 from gate.attribution.rule_file import FLAGS, Login, Name, attribution_rules
 from gate.model.attribution import Role, Strength
+from gate.regex import regex
 
-_NOREPLY: Final = re.compile(r"(?:(\d+)\+)?([^@+]+)@users\.noreply\.github\.com", FLAGS)
-_BOT_NAME: Final = re.compile(r"(?:\[bot\]|[ _-]bot|-robot)", FLAGS)
+_NOREPLY: Final = regex(r"(?:(\d+)\+)?([^@+]+)@users\.noreply\.github\.com", FLAGS)
+_BOT_NAME: Final = regex(r"(?:\[bot\]|[ _-]bot|-robot)", FLAGS)
 # An app that names its trade: sourcery-ai[bot], devin-ai-integration[bot].
-_AI_LOGIN: Final = re.compile(r"(?:^|[-_])(?:ai|gpt|llm|copilot|codex|claude|gemini)(?:[-_]|\[bot\]$)", FLAGS)
-_AI_TITLE: Final = re.compile(r"\b(?:ai[ -](?:agent|assistant)|agentic|coding agent)\b", FLAGS)
-_SUFFIX: Final = re.compile(r".+\(([^()]{2,60})\)\s*")
+_AI_LOGIN: Final = regex(r"(?:^|[-_])(?:ai|gpt|llm|copilot|codex|claude|gemini)(?:[-_]|\[bot\]$)", FLAGS)
+_AI_TITLE: Final = regex(r"\b(?:ai[ -](?:agent|assistant)|agentic|coding agent)\b", FLAGS)
+_SUFFIX: Final = regex(r".+\(([^()]{2,60})\)\s*")
 # What may follow a tool's name: versions, models, remarks in brackets. Atomic groups, here and below: a
 # text made for it must not make matching slow.
 _TAIL: Final = (
