@@ -111,6 +111,8 @@ def named(text: str, *, has_email: bool) -> Identity | None:
     A bare first name (Claude, Devin, Jules) with somebody's address is weak: people bear them.
     """
     text = text.strip().strip("\"'`*_").strip()
+    if not _any_name().search(text):  # most are people: one short pattern tells, and none of the long is made
+        return None
     for entry, pattern in _names():
         match = pattern.fullmatch(text)
         if match:
@@ -129,6 +131,12 @@ def mentioned(text: str) -> Identity | None:
         if pattern.search(text):
             return Identity(tool=entry.tool, kind="name", confidence="strong", role=entry.role)
     return None
+
+
+@cache
+def _any_name() -> re.Pattern[str]:
+    """What stands in every text that one of ``_names`` matches."""
+    return re.compile("|".join(f"(?:{entry.pattern})" for entry in attribution_rules().name), FLAGS)
 
 
 @cache
