@@ -17,12 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gate.regex import regex
-
 if __name__ == "__main__":  # isolated: nothing but the standard library can be imported otherwise
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from gate.languages.python_syntax.newer_python import parse
+from gate.regex import regex
 
 RISKY = regex(
     r"\b(socket|subprocess|popen|system|exec|eval|compile|__import__|importlib|ctypes|pickle|marshal|urllib|requests|"

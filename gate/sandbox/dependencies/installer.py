@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
-
-from gate.regex import regex
 
 from . import bytecode, runner_check
 from . import installer_text as text_of
@@ -34,7 +33,7 @@ LOOK_SECONDS = 30.0
 COMPILE_SECONDS = 60.0
 NO_TIME = "no time was left"
 _FAR = "2100-01-01T00:00:00Z"
-_UNREACHABLE = regex(
+_UNREACHABLE = re.compile(
     r"[Ff]ailed to fetch|error sending request|Could not connect|tunnel error|operation timed out"
     r"|Max retries exceeded|ProxyError|NewConnectionError|Request failed after"
 )

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 
-from gate.regex import regex
-
-PINNED = regex(
+PINNED = re.compile(
     r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*==\s*(?P<version>[\w.!+-]+)(?=[\s;]|$)"
 )
-_NAME = regex(r"[A-Za-z0-9][\w.-]*")
-_FIRST = regex(r"(?:Because|for|build|download|fetch|of|package) `?([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?")
-_FOUND = regex(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+-]+)\s*$")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_FIRST = re.compile(r"(?:Because|for|build|download|fetch|of|package) `?([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?")
+_FOUND = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+-]+)\s*$")
 
 
 def plain(name: str) -> str:
