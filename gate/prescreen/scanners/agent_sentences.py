@@ -57,7 +57,7 @@ _VERBS: Final = (
 
 
 def _compiled(*rows: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((message, re.compile(pattern, re.IGNORECASE)) for message, pattern in rows)
+    return tuple((message, regex(pattern, re.IGNORECASE)) for message, pattern in rows)
 
 
 _ORDERS: Final = _compiled(

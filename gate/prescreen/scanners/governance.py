@@ -107,7 +107,7 @@ class _Place:
 
 
 def _place(rule: RuleMeta, message: str, pattern: str, severity: Severity | None = None) -> _Place:
-    return _Place(rule, message, re.compile(pattern, re.IGNORECASE), severity)
+    return _Place(rule, message, regex(pattern, re.IGNORECASE), severity)
 
 
 _PLACES: Final = (
