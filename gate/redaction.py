@@ -10,13 +10,15 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
+from gate.regex import regex
+
 REDACTED: Final = "[redacted]"
 SHORTEST: Final = 6
 """Characters below which a known secret is too short to be looked for."""
 
 # Published prefixes: GitHub, GitLab, AWS, Slack, Google, npm, PyPI, Stripe, OpenAI/Anthropic; JSON Web
 # Tokens; PEM private keys; passwords in URLs and Authorization headers.
-_SHAPES: Final = re.compile(
+_SHAPES: Final = regex(
     r"gh[pousr]_[A-Za-z0-9]{20,255}"
     r"|github_pat_[A-Za-z0-9_]{20,255}"
     r"|glpat-[A-Za-z0-9_-]{16,}"
@@ -57,7 +59,7 @@ def _pattern(known: tuple[str, ...]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, forms))) if forms else None
 
 
-_SAME_FOR_ALL: Final = re.compile(r"[a-z][a-z0-9+]*://[^:/]*:|AKIA|[A-Za-z]{2,10}[_-]|")
+_SAME_FOR_ALL: Final = regex(r"[a-z][a-z0-9+]*://[^:/]*:|AKIA|[A-Za-z]{2,10}[_-]|")
 """What a secret begins with that says nothing of it."""
 _ENDS: Final = "\u2026\"'` \n"
 """What may stand behind a text that was cut."""

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from gate.change.git_location import locate
 from gate.errors import InconclusiveError, UsageError
 from gate.process import Done, run
+from gate.regex import regex
 
 EMPTY_TREE: Final = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -43,7 +44,7 @@ _HARD: Final = (
     "gc.auto=0",
 )
 _PSEUDO_REFS: Final = ("HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD")
-_OID: Final = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_OID: Final = regex(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 BATCH_BYTES: Final = 24 << 20
 """How much of the object store is held in memory at once, bytes."""
 
@@ -238,21 +239,15 @@ def _locate(path: Path) -> tuple[Path, Path]:
         raise _unreadable(str(path), error) from error
     if not there:
         raise UsageError(f"{path} is not a folder", advice="Give --repo the folder of a git repository.")
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
-    import git
-
-    try:
-        with git.Repo(path.absolute(), search_parent_directories=True, expand_vars=False) as repo:
-            return Path(repo.git_dir).absolute(), Path(repo.common_dir).absolute()
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError) as error:
-        if _refused(path):
-            raise _unreadable(str(path), PermissionError(13, "Permission denied")) from error
-        raise UsageError(
-            f"{path} is not in a git repository",
-            advice="Give --repo its folder, or use `gate run PATH` for loose files.",
-        ) from error
-    except OSError as error:
-        raise _unreadable(str(path), error) from error
+    found = locate(path)
+    if found is not None:
+        return found
+    if _refused(path):
+        raise _unreadable(str(path), PermissionError(13, "Permission denied"))
+    raise UsageError(
+        f"{path} is not in a git repository",
+        advice="Give --repo its folder, or use `gate run PATH` for loose files.",
+    )
 
 
 def _refused(path: Path) -> bool:

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
+from gate.regex import regex
 from gate.report.summary import stays_inside
 from gate.report.v1 import BLOB_URL
 
-_SHA: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def blob_url(environ: Mapping[str, str], head: str | None) -> str | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -27,6 +26,7 @@ from gate.model.change import Side, Tree
 from gate.model.run import Capability, ExecutionPlan, Outcome, Probe, RunRecord, SandboxSpec
 from gate.plan.probes import job_of
 from gate.redaction import holds
+from gate.regex import regex
 from gate.sandbox.contract import Backend, Session
 from gate.sandbox.driver_report import plain
 from gate.sandbox.execution import turns_of
@@ -37,7 +37,7 @@ from gate.tracing.reads import Reads
 
 _VERSION: Final = 1
 _SYSTEM: Final = ("/usr/", "/lib", "/bin/", "/sbin/", "/etc/")
-_BY_CONTENT: Final = re.compile(r"[0-9a-f]{64}\.tar")
+_BY_CONTENT: Final = regex(r"[0-9a-f]{64}\.tar")
 _NAMED: Final = frozenset(("bubblewrap", "docker", "podman", "microvm"))
 """Backends of which is known what their sandboxes show of this machine; a plugin's is none of them."""
 _PACED: Final = ("seconds", "each_script")

@@ -29,6 +29,7 @@ from gate.prescreen.scanners.automatic_commands import acts_alone, commands
 from gate.prescreen.scanners.workflows import compared_paths, workflow_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, policy_rule, rule
+from gate.regex import regex
 
 WORKFLOW: Final = policy_rule.meta(
     "governance.workflow",
@@ -148,7 +149,7 @@ _PLACES: Final = (
     ),
 )
 _AGENT: Final = next(place.path for place in _PLACES if place.rule is AGENT)
-_STARTUP: Final = re.compile(
+_STARTUP: Final = regex(
     r"(?:^|/)(?:sitecustomize|usercustomize)\.py$"
     r"|(?:^|/)\.(?:bashrc|bash_profile|profile|zshrc|zshenv|zprofile|bash_login)$",
     re.IGNORECASE,
