@@ -19,7 +19,7 @@ MEASURED := -p tests.coverage_plugin -p no:slipcover
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-cache bench-commits bench-cost bench-prescreen bench-labelled bench-vulnerable rule-pages wheel image test-image clean
+.PHONY: help venv setup demo docs test check quick lint format bench bench-attribution bench-cache bench-commits bench-cost bench-prescreen bench-labelled bench-vulnerable bench-javascript rule-pages wheel image test-image clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort
@@ -100,6 +100,9 @@ bench-cost: venv ## what a check of one commit costs, beside Semgrep, Bandit and
 bench-vulnerable: venv ## changes with holes and secure twins, attacked: proven, not, wrong per weakness: CORPUS=FILES
 	@[ -d build/attacked ] || $(BIN)/python -m pip install -q --target build/attacked -r tests/vulnerable/packages.txt
 	@$(BIN)/python bench/vulnerable.py $(CORPUS)
+
+bench-javascript: venv ## the same for pairs in JavaScript, whose packages npm installs: CORPUS=FILES
+	@$(BIN)/python bench/javascript_pairs.py $(CORPUS)
 
 rule-pages: venv ## write docs/rules/ anew from the rules
 	@$(BIN)/python scripts/rule_pages.py

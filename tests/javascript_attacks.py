@@ -33,6 +33,8 @@ def attacked(
     spec = SandboxSpec(network="sinkhole", runtimes=("javascript",))
     with open_range(running.repository(case, folder), "main", "head") as opened:
         targets = targets_of(opened)
+        if not targets:
+            return Attacks()  # as the stage does: nothing of it can be reached
         with BACKENDS["bubblewrap"]().open(spec, opened.base, opened.head) as session:
             return attack(session, targets, opened, seconds=seconds)
 

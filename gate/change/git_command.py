@@ -22,7 +22,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from gate.change.git_location import locate
 from gate.errors import InconclusiveError, UsageError
 from gate.process import Done, run
 from gate.regex import regex
@@ -239,15 +238,21 @@ def _locate(path: Path) -> tuple[Path, Path]:
         raise _unreadable(str(path), error) from error
     if not there:
         raise UsageError(f"{path} is not a folder", advice="Give --repo the folder of a git repository.")
-    found = locate(path)
-    if found is not None:
-        return found
-    if _refused(path):
-        raise _unreadable(str(path), PermissionError(13, "Permission denied"))
-    raise UsageError(
-        f"{path} is not in a git repository",
-        advice="Give --repo its folder, or use `gate run PATH` for loose files.",
-    )
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+    import git
+
+    try:
+        with git.Repo(path.absolute(), search_parent_directories=True, expand_vars=False) as repo:
+            return Path(repo.git_dir).absolute(), Path(repo.common_dir).absolute()
+    except (git.InvalidGitRepositoryError, git.NoSuchPathError) as error:
+        if _refused(path):
+            raise _unreadable(str(path), PermissionError(13, "Permission denied")) from error
+        raise UsageError(
+            f"{path} is not in a git repository",
+            advice="Give --repo its folder, or use `gate run PATH` for loose files.",
+        ) from error
+    except OSError as error:
+        raise _unreadable(str(path), error) from error
 
 
 def _refused(path: Path) -> bool:

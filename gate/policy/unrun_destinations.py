@@ -28,8 +28,8 @@ def weighed(findings: Iterable[Finding], exercised: Exercised | None) -> tuple[F
 
 
 def _weighed(finding: Finding, file: FileExercised | None) -> Finding:
-    if finding.rule_id != _RULE or finding.severity is not Severity.LOW:
-        return finding
+    if finding.rule_id != _RULE or finding.severity is not Severity.LOW or "joins" in finding.evidence:
+        return finding  # "joins": one entry more of a list of settings, which nothing runs anyway
     why = _why(finding, file)
     if not why:
         return finding

@@ -13,6 +13,7 @@ from gate.model.run import SandboxSpec
 HOME = "/work/home"
 _UPPER = string.ascii_uppercase + "234567"
 _WORD = string.ascii_letters + string.digits
+_PAIRS = ("CREDENTIALS", "CREDENTIAL", "CREDS")
 
 
 def _random(alphabet: str, length: int) -> str:
@@ -102,13 +103,16 @@ def perhaps(names: Iterable[str], longer: int = 0) -> tuple[Canary, ...]:
 
 
 def _named(longer: int, names: Iterable[str]) -> Iterator[Canary]:
-    """Values that a Fernet key may have, and that nothing takes for a number, an address or a file."""
+    """Values that a Fernet key may have, and that nothing takes for a number, an address or a file;
+    credentials are a user and a password, which programs take apart at the colon.
+    """
     usual = {canary.env for canary in _variables(0)}
     for name in dict.fromkeys(names):
         if name not in usual:
             own = 0 if name.endswith("_KEY") else longer
             value = base64.urlsafe_b64encode(secrets.token_bytes(32 + own)).decode()
-            yield Canary(name=f"env:{name}", env=name, secrets=(value,), named=True)
+            parts = (f"app:{value}", value) if name.endswith(_PAIRS) else (value,)
+            yield Canary(name=f"env:{name}", env=name, secrets=parts, named=True)
 
 
 def as_files(canaries: tuple[Canary, ...]) -> dict[str, bytes]:

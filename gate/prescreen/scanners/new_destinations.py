@@ -47,6 +47,7 @@ _UNTOLD: Final = (
     *(".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".woff", ".woff2", ".ttf", ".pdf", ".zip", ".gz"),
     *(".mp4", ".mp3", ".whl", ".jar", ".so", ".wasm"),
 )
+_MANY: Final = "a list that names many owners"
 _SAID: Final = {
     "bank": "Money can go to a bank account that stood nowhere before.",
     "number": "Something can go to a machine by a number that stood nowhere before.",
@@ -154,7 +155,7 @@ def _severity(one: _Named) -> Severity:
     """Low in code: its run is compared, and lines that did not run are weighed where that is known
     (gate/policy/unrun_destinations.py). Low for one entry more of a catalogue.
     """
-    if one.role == "settings" and _joins_catalogue(one):
+    if _joins_catalogue(one):
         return Severity.LOW
     return Severity.LOW if one.role == "code" and not loads(one.text, one.address) else Severity.MEDIUM
 
@@ -164,7 +165,7 @@ def _joins_catalogue(one: _Named) -> bool:
     search engines, feeds, mirrors. One that takes another's place is none.
     """
     key = one.text.partition(one.address.text)[0].strip()
-    if len(key) < 3:
+    if one.role != "settings" or len(key) < 3:
         return False
     before = [line for line in lines_of(one.source.base or b"") if line.strip().startswith(key)]
     if not set(before) <= set(lines_of(one.source.head)):
@@ -180,6 +181,6 @@ def _finding(one: _Named) -> Finding:
         _SAID.get(one.address.kind, _OTHER),
         Location(path=one.source.path, line=one.first, end_line=one.line),
         shape=one.key,
-        evidence={"address": clean, "owner": one.key},
+        evidence={"address": clean, "owner": one.key} | ({"joins": _MANY} if _joins_catalogue(one) else {}),
         severity=_severity(one),
     )

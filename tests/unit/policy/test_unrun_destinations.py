@@ -36,6 +36,7 @@ def ran(path: str, *spans: tuple[int, int], reason: UnrunReason = UnrunReason.NO
         (new("a.py", 6, 6), ran("a.py"), Severity.LOW),
         (new("a.go", 9, 9), ran("a.go", (3, 5), reason=UnrunReason.LANGUAGE_NOT_RUN), Severity.MEDIUM),
         (new("a.go", 9, 9), Exercised(), Severity.MEDIUM),
+        (replace(new("a.yml", 9, 9), evidence={"joins": "many"}), Exercised(), Severity.LOW),
         (new("a.py", 9, 9), Exercised(), Severity.LOW),
         (new("a.go", 9, 9), None, Severity.LOW),
     ],

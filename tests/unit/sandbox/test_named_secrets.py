@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gate.model.change import TreeEntry
-from gate.sandbox.canaries import perhaps, plant
+from gate.sandbox.canaries import as_environment, perhaps, plant
 from gate.sandbox.named_secrets import asked_in_vain, looks_secret, named_secrets
 from tests.unit.signals.context import changed, run
 
@@ -55,6 +55,13 @@ def tree(**texts: str) -> Files:
     made = Files()
     made.texts = {name.replace("__", "/") + ".py": text.encode() for name, text in texts.items()}
     return made
+
+
+def test_credentials_are_a_user_and_a_password_each_of_which_is_looked_for() -> None:
+    planted = plant(named=("DATABASE_CREDENTIALS",))[-1]
+    user, password = as_environment((planted,))["DATABASE_CREDENTIALS"].split(":")
+    assert user == "app"
+    assert password in planted.secrets
 
 
 def test_settings_that_did_not_change_are_asked_too() -> None:

@@ -7,12 +7,14 @@ import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { access } from "./access.mjs";
+import { crossed } from "./crossed.mjs";
 import { identifierOf, Made } from "./made.mjs";
 import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
 import { ownTokens } from "./own_tokens.mjs";
+import { raised } from "./privileges.mjs";
 import { prototypes } from "./prototypes.mjs";
 import { forget as forgetConditions, operated } from "./queries.mjs";
 import { answerOf, routesBeside, routesOf } from "./routes.mjs";
@@ -27,6 +29,7 @@ import { ask, chosen, merged, quietly, waysOf } from "./ways.mjs";
 
 const { execFileSync } = childProcess;
 const WAYS_SHARE = 0.4; // of the time, at most, for how routes are asked
+const RUNS = new Set(["command", "code"]);
 const SILENCE = 1000; // milliseconds
 const LEAST = 300; // milliseconds of one route for that
 const LATER = 4; // routes that are asked for what another one kept
@@ -114,10 +117,11 @@ export async function attack(space, file, tools, job, say, patient) {
   }
   now.making = false;
   const kit = { asked, tools, bounded, late, begin, tell, job };
-  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", unguarded], ["slow-pattern", slowPatterns]]) {
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
   const proven = new Set();
+  const slow = []; // what has run nothing yet
   const owned = new Set(asked.map(([route]) => route));
   const texts = job.classes.filter((weakness) => !SECOND.has(weakness) && TEXTS[weakness]);
   for (const [route, ways] of [...asked, ...helpers]) {
@@ -137,7 +141,8 @@ export async function attack(space, file, tools, job, say, patient) {
           const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
           const shown = shows(weakness, reply, mark);
           const field = [source, name];
-          if (isOwn && (shown || !SEEN_HERE.has(weakness))) tell(route, weakness, mark, field, payload, reply, shown);
+          if (isOwn && RUNS.has(weakness) && !ran(mark)) slow.push([route, weakness, mark, field, payload, reply, shown]);
+          else if (isOwn && (shown || !SEEN_HERE.has(weakness))) tell(route, weakness, mark, field, payload, reply, shown);
           if (!shown && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
             await later(kit, route, way, reply, weakness, mark, field, payload, isOwn || now.hit);
           }
@@ -150,6 +155,7 @@ export async function attack(space, file, tools, job, say, patient) {
       }
     }
   }
+  for (const one of slow) if (ran(one[2])) tell(...one);
   if (!late()) for (const [weakness, place, line] of held()) if (texts.includes(weakness)) say("held", { weakness, at: [place, line] });
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
 }

@@ -24,7 +24,8 @@ class Maker {
   }
 
   first(node) {
-    if (!this.known.has(node.source)) this.known.set(node.source, SIGNS.find(takes(node.source, this.program.flags)) ?? "");
+    // Usual signs, else those that the class itself names (`[1-4]`).
+    if (!this.known.has(node.source)) this.known.set(node.source, [...SIGNS, ...node.source].find(takes(node.source, this.program.flags)) ?? "");
     return this.known.get(node.source);
   }
 
@@ -65,6 +66,19 @@ class Maker {
       }
     }
     for (const before of new Set(all.map(([text]) => text).filter(Boolean))) yield { before: "", part: before, after: ENDS[0] };
+  }
+}
+
+/** Texts that the pattern takes, up to three, the shortest means first; none where nobody knows. */
+export function fitting(pattern) {
+  const plain = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ""));
+  try {
+    const program = new Program(pattern);
+    const maker = new Maker(program);
+    const texts = [...maker.samples(program.tree, 0), ...maker.samples(program.tree, 1)];
+    return [...new Set(texts)].filter((text) => text !== "" && plain.test(text)).slice(0, 3);
+  } catch {
+    return [];
   }
 }
 

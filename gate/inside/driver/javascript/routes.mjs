@@ -447,7 +447,7 @@ function written(method, path, names, how, tools) {
   const { full, values = {}, heard, word, raw } = how;
   const bodied = method !== "GET" && method !== "HEAD";
   for (const name of full ? names : []) heard?.push([bodied ? "body" : "query", name], ["query", name]);
-  const cookies = tools.all ? cookiesIn(tools.own) : [];
+  const cookies = tools.all ? cookiesIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
   for (const name of full ? cookies : []) heard?.push(["cookies", name]);
   const said = Object.fromEntries((full ? names : []).map((name) => [name, word ?? worth(name, tools)]));
   const url = new URL(path, "http://localhost/");

@@ -1,47 +1,17 @@
 // Patterns of the program's own that a text of a request makes slow. Nothing of it is timed: the pattern's steps are
 // counted (pattern_steps.mjs), the text that really arrives at it is looked at, and it is not run then. Trusted.
 import { slowText, textOf, timesFor } from "./pattern_texts.mjs";
+import { heard, listen, ownIn, reached } from "./pattern_uses.mjs";
 import { ask, merged, quietly } from "./ways.mjs";
 
-const PLAIN = "gatezq";
 const HARM = 1e9; // steps: about a second
 const LENGTHS = { body: [60_000, 20_000, 5_000, 1_000, 300, 100], other: [7_000, 2_000, 500, 100] };
 const COUNTED = 3_000_000;
 const WAYS = 3;
 
-const native = RegExp.prototype.exec;
-let listening; // (pattern, text) -> whether it is not to be run
-
-/** Every use of a pattern comes by its `exec`, also that of a text's own methods (ECMA-262, RegExpExec). */
-function listen(own) {
-  RegExp.prototype.exec = function (text) {
-    const hear = listening;
-    if (hear === undefined) return native.call(this, text);
-    listening = undefined; // what we use ourselves is not heard
-    let over = false;
-    try {
-      if (typeof text === "string" && own(this)) over = hear(this, text);
-    } finally {
-      listening = hear;
-    }
-    return over ? null : native.call(this, text);
-  };
-  return () => (RegExp.prototype.exec = native);
-}
-
-/** Does the tree's text have that pattern? Those of packages are theirs. */
-function ownIn(code) {
-  const known = new Map();
-  return ({ source }) => {
-    if (source.length < 3 || !/[*+}]/.test(source)) return false;
-    if (!known.has(source)) known.set(source, code.includes(source) || code.includes(JSON.stringify(source).slice(1, -1)));
-    return known.get(source);
-  };
-}
-
 export async function slowPatterns(kit) {
   const { asked, tools, late } = kit;
-  const stop = listen(ownIn(tools.tree.code));
+  const stop = listen(ownIn(tools.tree.code, /[*+}]/));
   const slow = new Map();
   try {
     for (const [route, ways] of asked) {
@@ -63,7 +33,6 @@ export async function slowPatterns(kit) {
       }
     }
   } finally {
-    listening = undefined;
     stop();
   }
 }
@@ -72,35 +41,15 @@ async function sent({ bounded, tools }, route, way, source, name, value) {
   return quietly(() => bounded(route.send(ask(route, way.known, merged(way.values, source, name, value), tools))));
 }
 
-/** Patterns that a plain text in that field arrives at. */
-async function reached(send) {
-  const found = new Map();
-  listening = (pattern, text) => {
-    if (text.toLowerCase().includes(PLAIN) && found.size < 8) found.set(String(pattern), pattern);
-    return false;
-  };
-  try {
-    await send(PLAIN);
-  } finally {
-    listening = undefined;
-  }
-  return [...found.values()];
-}
-
 /** The text that arrives at the pattern, of one that was sent; nothing is run with it. */
 async function arrives(send, pattern, text, least) {
   let arrived;
-  let reply;
-  listening = (one, given) => {
+  const hear = (one, given) => {
     if (String(one) !== String(pattern) || given.length < least) return false;
     if (arrived === undefined || given.length > arrived.length) arrived = given;
     return true;
   };
-  try {
-    reply = await send(text);
-  } finally {
-    listening = undefined;
-  }
+  const reply = await heard(hear, () => send(text));
   return [arrived, reply];
 }
 

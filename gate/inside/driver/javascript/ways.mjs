@@ -1,6 +1,8 @@
 // How a route is asked so that it goes on: which fields it has, and which values of the others it accepts. Values come
 // from the program's own text, types and data; what counts is that the route answers otherwise. Trusted.
 import { identifiersIn, valuesOf, wordsOf } from "./names.mjs";
+import { fitting } from "./pattern_texts.mjs";
+import { listen, ownIn, reached } from "./pattern_uses.mjs";
 import { recorder } from "./routes.mjs";
 
 const FIELDS = 24; // of one route
@@ -82,7 +84,7 @@ export async function chosen(route, tools, bounded) {
   if (signed < 0) return route;
   const known = await learn(route, tools, bounded);
   const far = async (as) => rank((await quietly(() => bounded(route.send(ask(route, known, {}, tools, { as }))))) ?? { status: 500 });
-  return (await far(signed)) > (await far(0)) ? { ...route, send: (how) => route.send({ as: signed, ...how }) } : route;
+  return (await far(signed)) >= (await far(0)) ? { ...route, send: (how) => route.send({ as: signed, ...how }) } : route;
 }
 
 /** Values of other fields under which the route goes on: [{values, known, status}], the farthest first. */
@@ -92,6 +94,7 @@ export async function waysOf(route, tools, bounded, late) {
   const words = wordsOf(tools.own);
   let left = TRIES;
   const seen = new Set();
+  const shaped = shapesIn(tools.tree.code);
   const answer = async (way, value) => {
     const reply = await quietly(() => bounded(route.send(ask(route, way.known, way.values, tools))));
     way.status = reply?.status ?? 500;
@@ -116,7 +119,8 @@ export async function waysOf(route, tools, bounded, late) {
       const news = [];
       for (const [source, name] of current.known) {
         if (name in (current.values[source] ?? {})) continue;
-        for (const value of candidates(source, name, tools, identifiers, words)) {
+        const fit = await shaped(source, name, (text) => quietly(() => bounded(route.send(ask(route, current.known, merged(current.values, source, name, text), tools)))));
+        for (const value of [...fit, ...candidates(source, name, tools, identifiers, words)]) {
           if (late() || left-- <= 0) break;
           const way = { values: merged(current.values, source, name, value), known: current.known, depth: round + 1 };
           const said = await answer(way, value);
@@ -149,6 +153,25 @@ export async function waysOf(route, tools, bounded, late) {
 
 /** How far a request came: a refusal is nearer than a fault, and what asks who is there nearest of all. */
 const rank = ({ status }) => (status < 400 ? 3 : status >= 500 ? 2 : status === 401 || status === 403 ? 0 : 1);
+
+/** (source, name, send) -> texts that have the form which the program asks of that field: its own patterns, as a plain
+ * text arrives at them. */
+function shapesIn(code) {
+  const own = ownIn(code, /[\\[|*+?}^$]/);
+  const known = new Map();
+  return async (source, name, send) => {
+    const key = `${source} ${name}`;
+    if (!known.get(key)?.length) {
+      const stop = listen(own);
+      try {
+        known.set(key, (await reached(send)).flatMap(fitting).slice(0, 4));
+      } finally {
+        stop();
+      }
+    }
+    return known.get(key);
+  };
+}
 
 function candidates(source, name, tools, identifiers, words) {
   const own = valuesOf(name, tools.tree.code);
