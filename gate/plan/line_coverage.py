@@ -270,10 +270,8 @@ class _Reasons:
         for path in paths:
             if why is None:
                 self._ran.add(path)
-            elif (
-                of_tests and why[0] is not UnrunReason.NOT_REACHED
-            ):  # that a test cannot be imported without its runner is no reason
-                self._failed[path] = why
+            elif of_tests and why[0] is not UnrunReason.NOT_REACHED:
+                self._failed[path] = why  # not that it cannot be imported without its runner
             else:
                 self._failed.setdefault(path, why)
             if path in uncollected:

@@ -6,6 +6,7 @@ The forms that are cleaned while a route is asked are noted, and the next reques
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import Any
 
@@ -38,13 +39,11 @@ def watch() -> None:
     clean = forms.full_clean
 
     def full_clean(self: Any) -> Any:
-        try:
+        with contextlib.suppress(Exception):  # a form of its own kind
             for name, field in list(self.fields.items()) if len(VALUES) < _MOST else ():
                 value = _value(field)
                 if value is not None:
                     VALUES.setdefault(str(self.add_prefix(name)), str(value).encode())
-        except Exception:
-            return clean(self)  # a form of its own kind
         return clean(self)
 
     forms.full_clean = full_clean

@@ -41,6 +41,8 @@ _MOST: Final = 5
 _MOST_NAMES: Final = 60
 _CATALOGUE: Final = 12
 """Owners that a file names under one key before it counts as a list of addresses of many."""
+_SHORTEST: Final = 3
+"""Characters of such a key."""
 _LARGEST: Final = 4 << 20
 _MOST_BYTES: Final = 512 << 20
 _UNTOLD: Final = (
@@ -66,6 +68,8 @@ class _Named:
     role: Role
     address: Address
     key: str
+    joins: bool
+    """Is it one entry more of a catalogue (``_catalogues``)?"""
 
 
 def new_destinations(request: PrescreenRequest, told: Iterable[tuple[str, int | None]]) -> Iterator[Finding]:
@@ -102,6 +106,7 @@ def _named(source: Source) -> Iterator[_Named]:
     if role == "none":
         return
     had = set(lines_of(source.base or b""))
+    catalogues: frozenset[str] | None = None
     start, open_ended = 1, False
     for number, line in enumerate(lines_of(source.head), 1):
         start = start if open_ended else number
@@ -110,7 +115,34 @@ def _named(source: Source) -> Iterator[_Named]:
             continue
         for found in sent_to(line, role, source.path):
             if key := _key(found, owner_of(found.text)):
-                yield _Named(source, start, number, line, role, found, key)
+                if catalogues is None:
+                    catalogues = _catalogues(source, role)
+                joins = _before(line, found) in catalogues
+                yield _Named(source, start, number, line, role, found, key, joins)
+
+
+def _before(line: str, address: Address) -> str:
+    """What stands before an address on its line: in settings, their key."""
+    return line.partition(address.text)[0].strip()
+
+
+def _catalogues(source: Source, role: Role) -> frozenset[str]:
+    """Keys under which base's file names many owners, all of whose lines stay as they are: search engines,
+    feeds, mirrors. What takes another's place joins none.
+    """
+    if role != "settings":
+        return frozenset()
+    kept = set(lines_of(source.head))
+    owners: dict[str, set[str]] = {}
+    touched = set()
+    for line in lines_of(source.base or b""):
+        for found in sent_to(line, role, source.path):
+            before = _before(line, found)
+            owners.setdefault(before, set()).add(_key(found, owner_of(found.text)))
+            if line not in kept:
+                touched.add(before)
+    many = (key for key, found in owners.items() if len(key) >= _SHORTEST and len(found - {""}) >= _CATALOGUE)
+    return frozenset(many) - touched
 
 
 def _key(found: Address, owner: Owner) -> str:
@@ -155,23 +187,9 @@ def _severity(one: _Named) -> Severity:
     """Low in code: its run is compared, and lines that did not run are weighed where that is known
     (gate/policy/unrun_destinations.py). Low for one entry more of a catalogue.
     """
-    if _joins_catalogue(one):
+    if one.joins or (one.role == "code" and not loads(one.text, one.address)):
         return Severity.LOW
-    return Severity.LOW if one.role == "code" and not loads(one.text, one.address) else Severity.MEDIUM
-
-
-def _joins_catalogue(one: _Named) -> bool:
-    """True where base's file names many owners under the same key, and all of these lines stay as they are:
-    search engines, feeds, mirrors. One that takes another's place is none.
-    """
-    key = one.text.partition(one.address.text)[0].strip()
-    if one.role != "settings" or len(key) < 3:
-        return False
-    before = [line for line in lines_of(one.source.base or b"") if line.strip().startswith(key)]
-    if not set(before) <= set(lines_of(one.source.head)):
-        return False
-    found = (each for line in before for each in sent_to(line, one.role, one.source.path))
-    return len({_key(each, owner_of(each.text)) for each in found} - {""}) >= _CATALOGUE
+    return Severity.MEDIUM
 
 
 def _finding(one: _Named) -> Finding:
@@ -181,6 +199,6 @@ def _finding(one: _Named) -> Finding:
         _SAID.get(one.address.kind, _OTHER),
         Location(path=one.source.path, line=one.first, end_line=one.line),
         shape=one.key,
-        evidence={"address": clean, "owner": one.key} | ({"joins": _MANY} if _joins_catalogue(one) else {}),
+        evidence={"address": clean, "owner": one.key} | ({"joins": _MANY} if one.joins else {}),
         severity=_severity(one),
     )

@@ -49,6 +49,14 @@ HOSTILE = {
     "what another module imported": ("import shutil\nshutil.os.system(c)\n", "process"),
     "a made name": ("import os\ngetattr(os, n)(c)\n", "dynamic-code"),
     "a made name of a module, handed on": ("import os\nrun(getattr(os, n), c)\n", "dynamic-code"),
+    "a made name of what nobody knows, handed on": (
+        "def f(x, n, c):\n    g = getattr(x, n)\n    run(g, c)\n",
+        "dynamic-code",
+    ),
+    "one of gathered fields": (
+        "def f(x, n, c):\n    t = {k: getattr(x, k) for k in n}\n    t[c]()\n",
+        "dynamic-code",
+    ),
     "a made name of what nobody knows": ("def f(x, n, c): getattr(x, n)(c)\n", "dynamic-code"),
     # other names for the same
     "multiprocessing.connection": ("from multiprocessing.connection import Client\nClient(a)\n", "network"),

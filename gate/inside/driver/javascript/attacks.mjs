@@ -76,8 +76,10 @@ export async function attack(space, file, tools, job, say, patient) {
   let word = Date.now();
   const bounded = (promise) => {
     // Whoever waits outside takes a long silence for a loop without an end.
-    if (Date.now() - word > SILENCE) say("alive", {});
-    if (Date.now() - word > SILENCE) word = Date.now();
+    if (Date.now() - word > SILENCE) {
+      say("alive", {});
+      word = Date.now();
+    }
     return patient(promise);
   };
   let number = 0;

@@ -2,19 +2,16 @@
 // route that refused that user before lets him in afterwards. Real log-ins only. Trusted.
 import { ask, bodyOf, quietly } from "./ways.mjs";
 
-const NAMES = ["role", "roles", "isAdmin", "is_admin", "admin", "isStaff", "permissions", "scope", "plan", "type"];
 const ROLE = /\b(?:role|roles|isAdmin|is_admin|admin|isStaff|permissions|scope|userType|accountType)\b/;
 /** The payload of a request that has them. */
 const PAYLOAD = "fields of a privilege";
-const SHUT = [401, 403, 404];
 const WAYS = 2;
 
 /** What would make an administrator, by the words that the program itself compares with. */
 function privileges(code) {
   const word = /\brole\b[^\n]{0,30}?[=!]==?\s*["'`](\w{3,20})["'`]/.exec(code)?.[1] ?? "admin";
   const fields = { role: word, roles: [word], isAdmin: true, is_admin: true, admin: true, isStaff: true, permissions: [word, "*"], scope: word };
-  const named = NAMES.filter((name) => new RegExp(`\\b${name}\\b`).test(code));
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => named.includes(name)));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code)));
 }
 
 export async function raised(kit) {
@@ -40,9 +37,9 @@ export async function raised(kit) {
       if (await opened(shut, send)) return;
       const mark = begin("access");
       const reply = await send(route, way, { raw: JSON.stringify({ ...plain, ...more }) });
-      const let_in = reply?.status < 400 && (await opened(shut, send));
-      if (!let_in) continue;
-      tell(route, "access", mark, ["body", Object.keys(more)[0]], PAYLOAD, reply, `${let_in.entry} refuses the user with 403 before, and is answered with ${let_in.status} after a request with ${Object.keys(more).join(", ")}`, { text: JSON.stringify(more) });
+      const open = reply?.status < 400 && (await opened(shut, send));
+      if (!open) continue;
+      tell(route, "access", mark, ["body", Object.keys(more)[0]], PAYLOAD, reply, `${open.entry} refuses the user with 403 before, and is answered with ${open.status} after a request with ${Object.keys(more).join(", ")}`, { text: JSON.stringify(more) });
       return; // the user is an administrator now
     }
   }
@@ -51,7 +48,7 @@ export async function raised(kit) {
 async function opened(shut, send) {
   for (const [route, way] of shut) {
     const reply = await send(route, way);
-    if (reply && reply.status < 300 && !SHUT.includes(reply.status)) return { entry: route.entry, status: reply.status };
+    if (reply?.status < 300) return { entry: route.entry, status: reply.status };
   }
   return undefined;
 }

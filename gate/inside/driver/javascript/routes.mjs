@@ -9,9 +9,10 @@ import { Duplex } from "node:stream";
 import { entriesOf, listenToServers } from "./entries.mjs";
 import { fastify, listen as listenToFastify } from "./fastify.mjs";
 import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./names.mjs";
-import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, routeFilesBeside } from "./next.mjs";
+import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, redirected, routeFilesBeside } from "./next.mjs";
 import { textOf } from "./coverage.mjs";
 import { packagesOf } from "./packages.mjs";
+import { CREDENTIAL, fields, filled, flatQuery, formOf, headersOf, parsed, told, userOf, worth, worthIn } from "./request_values.mjs";
 
 const MOST = 40; // routes of one module
 /** Names of functions that give an application. */
@@ -97,7 +98,7 @@ export async function routesOf(space, file, tools, bounded = (promise) => promis
   if (!out.length && tools.all) out.push(...entriesOf(space, tools, applications, { filled, written, answered, replyOf, told, namesIn }));
   const headers = tools.all ? headersIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
   tools.credentials = headers.filter((name) => CREDENTIAL.test(name));
-  return out.slice(0, MOST).map((route) => ({ ...route, headers, inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
+  return out.slice(0, MOST).map((route) => whole(route, headers, tools));
 }
 
 function member(object, key) {
@@ -106,69 +107,6 @@ function member(object, key) {
   } catch {
     return undefined;
   }
-}
-
-// -- values -----------------------------------------------------------------------------------------
-/** An object that has every field that is looked up, with values by their names. */
-function fields(tools, source = "", { values = {}, heard, word } = {}) {
-  const known = Object.assign(Object.create(null), values[source]);
-  return new Proxy(known, {
-    get(_, name) {
-      if (typeof name === "symbol" || name === "then" || name === "toJSON") return undefined;
-      if (name === "__proto__") return Object.prototype;
-      if (name in Object.prototype) return Object.prototype[name];
-      if (source) heard?.push([source, name]);
-      return (known[name] ??= (source && word) || worthIn(source, name, tools));
-    },
-    has: (_, name) => typeof name === "string",
-  });
-}
-
-/** Headers of a log-in beside `authorization`. */
-const CREDENTIAL = /^x-(?:[\w-]+-)?(?:token|session(?:-id)?|api-?key|auth|key|user(?:-id)?|account-id)$|^(?:api-?key|token|session)$/;
-const SIGNED_IN = /sess|\bsid\b|token|auth|jwt|login/i;
-/** The value of a field by its name; of a cookie of a session, that of who asks. */
-function worthIn(source, name, tools, how = {}) {
-  if (source === "cookies" && tools.users?.[how.as ?? 0]?.cookies?.[name]) return tools.users[how.as ?? 0].cookies[name];
-  if (source === "cookies" && tools.users && SIGNED_IN.test(name)) return credentialOf(how, tools);
-  return worth(name, tools);
-}
-
-function credentialOf({ as = 0 }, tools) {
-  return tools.users?.[as]?.credential ?? "gate";
-}
-
-/** Who is logged in, where the application asks its framework. */
-function userOf(how, tools) {
-  return fields(tools, "", { values: { "": tools.users?.[how.as ?? 0] } });
-}
-
-/** The headers of a request, names in lower case. */
-function headersOf(how, tools, cookies = []) {
-  const { values = {}, headers = {} } = how;
-  const all = { host: "localhost", accept: "*/*", "content-type": "application/json", authorization: `Bearer ${credentialOf(how, tools)}` };
-  for (const name of how.bare ? [] : (tools.credentials ?? [])) all[name] = /user|account/.test(name) ? tools.users?.[how.as ?? 0]?.id : credentialOf(how, tools);
-  const kept = { ...(how.bare ? {} : tools.users?.[how.as ?? 0]?.cookies), ...Object.fromEntries(cookies.map((name) => [name, worthIn("cookies", name, tools, how)])), ...values.cookies };
-  const told = Object.entries(kept).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  if (told.length) all.cookie = told.join("; ");
-  for (const [name, value] of [...Object.entries(values.headers ?? {}), ...Object.entries(headers)]) {
-    if (value === null) delete all[name];
-    else all[name] = String(value).replace(/[^\t\x20-\x7e]/g, "");
-  }
-  return all;
-}
-
-function worth(name, tools) {
-  const value = tools.value(name);
-  return typeof value === "function" ? "gate" : value;
-}
-
-function filled(path, tools, { values = {}, heard } = {}) {
-  return String(path).replace(/[:*](\w+)(?:\([^)]*\))?[?*+]?|\{\/?:?(\w+)\}|\*/g, (_, a, b) => {
-    const name = a ?? b ?? "0";
-    heard?.push(["params", name]);
-    return encodeURIComponent(String(values.params?.[name] ?? worth(name, tools)));
-  });
 }
 
 // -- Express, connect, and whatever keeps its routes in a stack --------------------------------------
@@ -229,17 +167,6 @@ function parsersOf(value, depth = 0, found = new Set()) {
   }
   return found;
 }
-
-/** [name, value] of each text of an object, names of inner ones in brackets. */
-function pairsOf(object, prefix = "") {
-  return Object.entries(object ?? {}).flatMap(([name, value]) => {
-    const whole = prefix ? `${prefix}[${name}]` : name;
-    return value !== null && typeof value === "object" ? pairsOf(value, whole) : [[whole, String(value)]];
-  });
-}
-
-const formOf = (object) => new URLSearchParams(pairsOf(object)).toString();
-const flatQuery = (values) => (values?.query ? { ...values, query: Object.fromEntries(pairsOf(values.query)) } : values);
 
 /** A router by itself, in an application of the project's Express: answers have its methods then. */
 function around(value, file) {
@@ -325,29 +252,11 @@ function answered(handle, method, url, how, tools, alone = false) {
   });
 }
 
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-}
-
 /** What came behind the headers of an answer, as text. */
 function bodyOf(parts) {
   const text = Buffer.concat(parts.map((part) => Buffer.from(part))).toString("utf8");
   const at = text.indexOf("\r\n\r\n");
   return at < 0 ? "" : text.slice(at + 4, at + 200_000);
-}
-
-/** The request as somebody could send it: what was asked for stands in it. */
-function told(method, url, { values = {}, raw, form, headers = {} }) {
-  const query = formOf(values.query);
-  const body = raw ?? (values.body ? JSON.stringify(values.body) : "");
-  const cookies = Object.entries(values.cookies ?? {}).map(([name, value]) => `${name}=${value}`);
-  const other = [...Object.entries(values.headers ?? {}), ...Object.entries(headers)].filter(([, value]) => value !== null);
-  const all = [...(body ? [["Content-Type", form ? "application/x-www-form-urlencoded" : "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
-  return { method, url: query ? `${url}?${query}` : url, headers: all, body: Buffer.from(body).toString("base64") };
 }
 
 /** What Express adds to an answer, for a handler that is called without it. */
@@ -470,9 +379,7 @@ function asked(method, handler, file, tools) {
     try {
       return await replyOf(await during(how, () => handler(wantsAll ? more : request, more)), asked);
     } catch (error) {
-      const [said, , to] = String(error?.digest ?? "").split(";"); // Next's redirect() throws
-      if (said !== "NEXT_REDIRECT") throw error;
-      return { status: 307, headers: { location: to }, body: "", request: asked };
+      return { status: 307, headers: redirected(error), body: "", request: asked };
     }
   };
   return [{ name: `${method} ${place}`, entry: `${method} ${place}`, address: () => [method, place], send }];
@@ -486,7 +393,12 @@ export async function routesBeside(file, tools) {
     const own = textOf(other);
     for (const method of ["POST", "PUT", "PATCH"]) if (typeof space[method] === "function") out.push(...asked(method, space[method], other, { ...tools, own }));
   }
-  return out.map((route) => ({ ...route, headers: tools.credentials ?? [], inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
+  return out.map((route) => whole(route, tools.credentials ?? [], tools));
+}
+
+/** A route with what is asked of each: the headers that it may read, names inside of a field, itself as it is told. */
+function whole(route, headers, tools) {
+  return { ...route, headers, inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) };
 }
 
 /** A handler of `pages/api`: parts of its address are in the query. */
@@ -515,9 +427,7 @@ function actions(space, tools) {
         const said = await act(...given);
         return { status: 200, headers: {}, body: JSON.stringify(said ?? null) ?? "", request };
       } catch (error) {
-        const [kind, , to] = String(error?.digest ?? "").split(";");
-        if (kind !== "NEXT_REDIRECT") throw error;
-        return { status: 303, headers: { location: to }, body: "", request };
+        return { status: 303, headers: redirected(error), body: "", request };
       }
     });
     return { name: entry, entry, address: () => ["POST", `/#${name}`], send };

