@@ -105,7 +105,7 @@ def _of_this_machine() -> tuple[str, ...]:
 
 
 def own_mounts() -> tuple[str, ...]:
-    """What a command is given to whose mounts are to end with it, however it ends; empty where that cannot be.
+    """What a command is given whose mounts are to end with it, however it ends; empty where that cannot be.
 
     mmdebstrap mounts /proc and /sys below its folder. Those of one that was killed would stay there, and
     whoever removes the folder by hand reaches into them.
