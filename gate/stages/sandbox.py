@@ -14,6 +14,7 @@ from gate.model.canary import Canary
 from gate.model.change import Side, Tree
 from gate.model.exploit import Attacks, AttackTarget
 from gate.model.finding import Finding
+from gate.model.guard_calls import OpenedGuard
 from gate.model.report import SandboxReport
 from gate.model.rule import Severity
 from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, NotExercised, SandboxSpec
@@ -38,6 +39,7 @@ from gate.stages.exercised import exercised
 from gate.stages.exploit import attack, summary, targets_of
 from gate.stages.fast_look import INSTALLATION, imports_only
 from gate.stages.forced import ForcedLook, Forcing
+from gate.stages.guards import GuardLook
 from gate.stages.interpreter import take_python
 from gate.stages.known_hosts import hosts_named
 from gate.stages.pace import paced
@@ -155,6 +157,7 @@ class _Execution:
             forced = self._forced(session, looked, covered, plan)
             if context.keep is not None:
                 context.keep.runs(looked.runs)
+            guards = self._guards(session, looked)
             varied = self._vary(session, looked)
             attacks = self._attack(session, targets.result())
         looked = replace(looked, not_exercised=looked.not_exercised + forced.left + unvaried(varied))
@@ -165,6 +168,7 @@ class _Execution:
             looked = replace(looked, not_exercised=looked.not_exercised + unmoved)
         return SandboxResult(
             findings=looked.findings,
+            guards=guards,
             attacks=attacks,
             diff=looked.diff,
             hosts_at_base=looked.hosts_at_base,
@@ -249,6 +253,21 @@ class _Execution:
             note=lambda text: context.watch.note("sandbox", text),
         )
         return forcing.look(exercised(files, readings, plan, covered))
+
+    def _guards(self, session: Session, looked: BehaviourComparison) -> tuple[OpenedGuard, ...]:
+        """Call guards alike at base and head; not where the check is decided, or is to be fast."""
+        context, opened = self.context, self.context.opened
+        if self.wanted.fast or self.plan.texts_only or _is_settled(looked.findings, context.settings):
+            return ()
+        look = GuardLook(
+            session=session,
+            change=opened.change,
+            base=opened.base,
+            head=opened.head,
+            pace=context.pace,
+            note=lambda text: context.watch.note("sandbox", text),
+        )
+        return look.look()
 
     def _targets(self) -> tuple[AttackTarget, ...]:
         """What is to be attacked: nothing in a fast look, or where no sink is, or no code changed."""

@@ -1,0 +1,172 @@
+"""What guards answered to the same questions at base and at head: what base refuses and head accepts.
+
+The answers are hints of the driver, which the code can forge; forged ones can only hide what other looks see.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from gate.model.guard_calls import GuardTarget, OpenedGuard
+from gate.model.run import RunRecord
+from gate.plan.guard_names import REFUSING, is_named_guard, says_no_with_true
+from gate.plan.item_outcomes import items_of
+
+MOST: Final = 36
+"""Questions of one guard that are asked again, of each side."""
+_SHOWN: Final = 3
+_TEXT: Final = 200
+_RAISED: Final = re.compile(r"raised (?P<names>.*?)(?P<status> status \d+)?(?P<said> said)?")
+_ACCIDENTS: Final = frozenset({
+    "TypeError", "AttributeError", "LookupError", "NameError", "ImportError", "AssertionError", "OSError",
+    "RecursionError", "UnicodeError", "NotImplementedError", "ValidationError", "RuntimeError",
+})  # fmt: skip
+"""What a value that does not fit ends with; no refusal, whoever raises it."""
+World = Mapping[str, Any]
+
+
+class Row(NamedTuple):
+    """One question, the word for its answer, and the paths that the guard looked at."""
+
+    world: World
+    word: str
+    asked: frozenset[str]
+
+
+def rows_of(record: RunRecord, targets: Iterable[GuardTarget]) -> dict[GuardTarget, tuple[Row, ...]]:
+    """Questions and answers by guard. What has another form is left out."""
+    known = {(one.path, one.name): one for one in targets}
+    found: dict[GuardTarget, tuple[Row, ...]] = {}
+    for item, answer in items_of(record):
+        table = answer.get("guards") if answer else None
+        for name, said in table.items() if isinstance(table, Mapping) else ():
+            target = known.get((str(item.get("path")), str(name)))
+            if target is not None and isinstance(said, list) and len(said) == 2 and isinstance(said[1], list):
+                found[target] = tuple(_rows(said[1]))
+    return found
+
+
+def _rows(said: Iterable[Any]) -> Iterator[Row]:
+    for one in said:
+        if isinstance(one, list) and len(one) == 3 and isinstance(one[0], dict) and isinstance(one[2], list):
+            yield Row(one[0], str(one[1])[:_TEXT], frozenset(str(path) for path in one[2]))
+
+
+def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) -> list[World]:
+    """What base refuses and head accepts, by what each side found by itself, each once."""
+    refused = [row.world for row in base if refuses(target.name, row.word, base)][:MOST]
+    accepted = [row.world for row in head if accepts(target.name, row.word, head)][:MOST]
+    found = {_key(world): world for world in ({}, *refused, *accepted)}
+    return list(found.values())
+
+
+def refuses(name: str, word: str, rows: Sequence[Row]) -> bool:
+    """Is that a refusal of a guard of this name? ``rows``: its other answers on the same side."""
+    if word.startswith("raised "):
+        return _refusing_exception(word, named=is_named_guard(name))
+    if re.fullmatch(r"status 40[13]", word):
+        return True
+    if not is_named_guard(name):
+        return False
+    if says_no_with_true(name):
+        return word == "true"
+    if word == "none":
+        return any(row.word == "value" for row in rows)
+    if word == "value":  # of a decorator that did not come to what it guards
+        return any(row.word == "through" for row in rows)
+    return word == "false"
+
+
+def _refusing_exception(word: str, *, named: bool) -> bool:
+    match = _RAISED.fullmatch(word)
+    if match is None:
+        return False
+    names = match["names"].split()
+    if match["status"]:
+        return match["status"] in (" status 401", " status 403")
+    if "OSError" in names:
+        return bool(match["said"]) and names[0] == "PermissionError"
+    if any(REFUSING.fullmatch(one) for one in names):
+        return True
+    return named and bool(match["said"]) and _ACCIDENTS.isdisjoint(names)
+
+
+def accepts(name: str, word: str, rows: Sequence[Row]) -> bool:
+    """Is somebody let in with that answer?"""
+    if says_no_with_true(name) and word in ("true", "false"):
+        return word == "false"
+    if word == "none":
+        return not any(row.word in ("value", "true", "false", "through") for row in rows)
+    if word == "value":
+        return not any(row.word == "through" for row in rows)
+    return word in ("true", "through") or bool(re.fullmatch(r"status 2\d\d", word))
+
+
+def opened(
+    learned: tuple[Mapping[GuardTarget, Sequence[Row]], Mapping[GuardTarget, Sequence[Row]]],
+    base: Mapping[GuardTarget, Sequence[Row]],
+    head: Mapping[GuardTarget, Sequence[Row]],
+    written: str,
+) -> tuple[OpenedGuard, ...]:
+    """Guards that accept what base refused. ``learned``: what was found by itself on each side; ``written``:
+    the lines that are new.
+    """
+    found = []
+    for target, now in head.items():
+        before = base.get(target, ())
+        every = [*learned[0].get(target, ()), *before]
+        after = [*learned[1].get(target, ()), *now]
+        known = frozenset(path for row in every for path in row.asked)
+        said = {_key(row.world): row.word for row in before}
+        rows = [
+            (row, said[_key(row.world)])
+            for row in now
+            if _key(row.world) in said
+            and refuses(target.name, said[_key(row.world)], every)
+            and accepts(target.name, row.word, after)
+            and row.asked <= known
+        ]
+        if rows:
+            rows.sort(key=lambda pair: (_is_plain(pair[0].world, written), len(pair[0].world)))
+            shown = tuple(_shown(row.world) for row, _ in rows[:_SHOWN])
+            plain = all(_is_plain(row.world, written) for row, _ in rows)
+            first, word = rows[0]
+            found.append(OpenedGuard(target=target, asked=shown, base=word, head=first.word, plain=plain))
+    return tuple(found)
+
+
+def _key(world: World) -> str:
+    return json.dumps(world, sort_keys=True)
+
+
+def _is_plain(world: World, written: str) -> bool:
+    """Is what the guard now accepts written in the new lines, or a number or a time? That is what an honest
+    change widens.
+    """
+    return any(_is_written(told, written) for told in world.values()) if world else False
+
+
+def _is_written(told: Any, written: str) -> bool:
+    if isinstance(told, str):
+        return len(told) > 1 and f'"{told}"' in written.replace("'", '"')
+    if isinstance(told, bool) or told is None:
+        return False
+    if isinstance(told, (int, float)):
+        return abs(told) > 1
+    return isinstance(told, list) and bool(told) and told[0] in ("clock", "clock-ms", "time", "span")
+
+
+def _shown(world: World) -> str:
+    parts = [f"{path} = {_value(told)}" for path, told in world.items()]
+    return ("; ".join(parts) or "ordinary arguments")[:_TEXT]
+
+
+def _value(told: Any) -> str:
+    if isinstance(told, list) and len(told) > 1:
+        return {"same": f"the same as {told[1]}", "bytes": f"bytes {told[1]}"}.get(
+            str(told[0]), f"{told[0]} {told[1]}"
+        )
+    return repr(told)

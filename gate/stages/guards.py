@@ -1,0 +1,103 @@
+"""The look at guards: those that a change reaches are called alike at base and at head.
+
+First each side is explored by itself, with values that its guards compare; then both are asked what base
+refused and what head accepted. Nothing here makes code seen, and nothing here can end a check.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from gate.errors import InconclusiveError
+from gate.model.change import Change, Side, Tree
+from gate.model.guard_calls import GuardTarget, OpenedGuard
+from gate.model.run import RunRecord
+from gate.plan.guards import Worlds, find_guards, guard_probe
+from gate.sandbox.contract import Session
+from gate.sandbox.execution import side_by_side
+from gate.signals.guard_calls import Row, opened, rows_of, worth_asking
+
+BUDGET: Final = 40.0
+"""Seconds of wall time after which no further run is begun."""
+_SIDES: Final[tuple[Side, ...]] = ("base", "head")
+_MOST_BYTES: Final = 90_000
+"""Of the questions of one run: they are an argument of a program."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuardLook:
+    """One look. ``written``: the new lines of the change, as one text; ``note`` takes signs of life."""
+
+    session: Session
+    change: Change
+    base: Tree
+    head: Tree
+    pace: float
+    note: Callable[[str], None]
+    started: float = field(default_factory=lambda: float(int(time.time())))
+
+    def look(self) -> tuple[OpenedGuard, ...]:
+        """Guards that accept what they refused. A change that reaches none costs no run."""
+        targets: tuple[GuardTarget, ...] = ()
+        with suppress(InconclusiveError):  # what cannot be read was said by the plan
+            targets = find_guards(self.change.files, self.base, self.head)
+        old = {file.old_path or file.path for file in self.change.files if file.old_blob}
+        here = {entry.path for entry in self.base.entries()}
+        targets = tuple(one for one in targets if one.path in old | here)
+        if not targets:
+            return ()
+        until = time.monotonic() + BUDGET * self.pace
+        learned = self._both(targets, None)
+        questions: Worlds = {
+            target: worth_asking(target, learned["base"][target], learned["head"][target])
+            for target in targets
+            if target in learned["base"] and target in learned["head"]
+        }
+        questions = _few({one: asked for one, asked in questions.items() if len(asked) > 1})
+        if not questions or time.monotonic() > until:
+            return ()
+        answered = self._both(tuple(questions), questions)
+        return opened((learned["base"], learned["head"]), answered["base"], answered["head"], self._written())
+
+    def _both(
+        self, targets: Sequence[GuardTarget], worlds: Worlds | None
+    ) -> Mapping[Side, Mapping[GuardTarget, Sequence[Row]]]:
+        paths = {
+            "head": frozenset(e.path for e in self.head.entries()),
+            "base": frozenset(e.path for e in self.base.entries()),
+        }
+
+        def one(side: Side) -> RunRecord:
+            probe = guard_probe(targets, self.change.files[0], paths[side], side, self.started, worlds)
+            record = self.session.run(probe, side)
+            self.note(f"{probe.target} at {side}: {record.outcome.value} in {record.seconds:.1f} s")
+            return record
+
+        records = side_by_side(self.session, one, _SIDES, name="guards")
+        return {side: rows_of(record, targets) for side, record in zip(_SIDES, records, strict=True)}
+
+    def _written(self) -> str:
+        """The new lines of the change."""
+        texts = dict(self.head.read_many(tuple(f.path for f in self.change.files if f.new_blob)))
+        lines = []
+        for file in self.change.files:
+            text = texts.get(file.path, b"").decode("utf-8", "replace").split("\n")
+            for hunk in file.hunks:
+                lines += text[hunk.new_start - 1 : hunk.new_start - 1 + hunk.new_count]
+        return "\n".join(lines)
+
+
+def _few(questions: Worlds) -> Worlds:
+    """As many of them as one run can be given."""
+    kept: dict[GuardTarget, Sequence[Mapping[str, Any]]] = {}
+    size = 0
+    for target, asked in questions.items():
+        size += len(repr(asked))
+        if size > _MOST_BYTES:
+            break
+        kept[target] = asked
+    return kept
