@@ -298,8 +298,8 @@ class Thing(Text):
         made.__dict__["gate_kind"] = kind
         return made
 
-    @property
-    def __class__(self) -> Any:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         return self.__dict__.get("gate_kind") or Thing
 
     def _part(self, how: str) -> Any:
