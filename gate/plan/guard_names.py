@@ -37,7 +37,7 @@ _ANSWERS: Final = re.compile(r"^(?:is|has|was|are|needs)_|^_(?:is|has|was|are|ne
 REFUSING: Final = re.compile(
     r"\w*(?:Permission|Denied|Forbidden|Unauthori[sz]ed|NotAuthenticated|AuthenticationFailed|NotAllowed"
     r"|AuthError|InvalidSignature|BadSignature|ExpiredSignature|SignatureExpired|InvalidToken|Csrf|Suspicious"
-    r"|SecurityError|InvalidTag|LoginRequired)\w*|abort|HTTPException|HTTP_40[13]\w*"
+    r"|SecurityError|InvalidTag|LoginRequired)\w*|HTTP_40[13]\w*"
 )
 """Names of what is raised or called to refuse."""
 

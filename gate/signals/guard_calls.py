@@ -18,6 +18,8 @@ from gate.plan.item_outcomes import items_of
 MOST: Final = 36
 """Questions of one guard that are asked again, of each side."""
 _SHOWN: Final = 3
+_LONG_AGO: Final = 390 * 86_400
+"""Seconds: who is let in after so long is let in for ever."""
 _TEXT: Final = 200
 _RAISED: Final = re.compile(r"raised (?P<names>.*?)(?P<status> status \d+)?(?P<said> said)?")
 _ACCIDENTS: Final = frozenset({
@@ -57,7 +59,8 @@ def _rows(said: Iterable[Any]) -> Iterator[Row]:
 
 def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) -> list[World]:
     """What base refuses and head accepts, by what each side found by itself, each once."""
-    refused = [row.world for row in base if refuses(target.name, row.word, base)][:MOST]
+    every = (*base, *head)
+    refused = [row.world for row in base if refuses(target.name, row.word, every)][:MOST]
     accepted = [row.world for row in head if accepts(target.name, row.word, head)][:MOST]
     found = {_key(world): world for world in ({}, *refused, *accepted)}
     return list(found.values())
@@ -125,7 +128,7 @@ def opened(
             (row, said[_key(row.world)])
             for row in now
             if _key(row.world) in said
-            and refuses(target.name, said[_key(row.world)], every)
+            and refuses(target.name, said[_key(row.world)], every + after)
             and accepts(target.name, row.word, after)
             and row.asked <= known
         ]
@@ -156,7 +159,9 @@ def _is_written(told: Any, written: str) -> bool:
         return False
     if isinstance(told, (int, float)):
         return abs(told) > 1
-    return isinstance(told, list) and bool(told) and told[0] in ("clock", "clock-ms", "time", "span")
+    if not (isinstance(told, list) and len(told) > 1 and told[0] in ("clock", "clock-ms", "time", "span")):
+        return False
+    return isinstance(told[1], (int, float)) and abs(told[1]) < _LONG_AGO
 
 
 def _shown(world: World) -> str:

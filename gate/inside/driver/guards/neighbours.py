@@ -53,6 +53,10 @@ def near(path: str, how: str, told: Encoded) -> list[Encoded]:
 
 
 def _texts(leaf: str, how: str, text: str) -> list[Encoded]:
+    if how in ("begins", "ends") and any(word in leaf for word in _PLACES):
+        text = text.strip("/").removeprefix("https:").removeprefix("http:").strip("/") or text
+        return [f"https://{text}/", f"https://gate{text}/", f"https://gate.{text.lstrip('.')}/", f"https://{text}.gate.invalid/",
+                f"https://{text}@gate.invalid/", f"https://{text}-gate.invalid/", f"http://{text}/", text]  # fmt: skip
     if how == "begins":
         return [
             text + "gate",
@@ -93,6 +97,14 @@ def _texts(leaf: str, how: str, text: str) -> list[Encoded]:
     if text.isdigit():
         found += [str(int(text) + 1), str(max(0, int(text) - 1)), f"0{text}", f"{text}.0"]
     return list({repr(one): one for one in found}.values())
+
+
+def places(told: Encoded) -> list[Encoded]:
+    """Places beside and below one that stands in the code."""
+    if not isinstance(told, str) or not told.startswith("/") or len(told) < 3:
+        return []
+    last = told.rstrip("/").rpartition("/")[2]
+    return [f"{told}/gate", f"{told}-gate/x", f"../{last}-gate/x", f"{told}/../gate", f"gate/../../{last}-gate"]
 
 
 def _wide(text: str) -> str:

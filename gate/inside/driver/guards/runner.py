@@ -15,6 +15,7 @@ import re
 import sys
 import time
 import types
+import urllib.parse
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,7 +37,7 @@ DEEPEST = 4
 ROWS = 70
 """Questions of one guard that are told, and of one way through it."""
 ROWS_OF_A_WAY = 12
-_TIMES = (2, 6, 12, 40, 300)
+_TIMES = (2, 6, 12, 40, 258)
 _PATHS = 14
 _ON_PURPOSE = re.compile(
     "Permission|Denied|Forbidden|Unauthor|NotAuth|AuthenticationFailed|Signature|Token|Csrf|Suspicious|Security"
@@ -62,6 +63,11 @@ class Answer:
         self.trail = trail
 
     @property
+    def shape(self) -> frozenset[tuple[str, str]]:
+        """What was compared, and how: two conditions on one line are two ways."""
+        return frozenset((path, how) for (path, how, _), _ in self.facts)
+
+    @property
     def accident(self) -> bool:
         """An exception that nobody raised on purpose: the value is of no use to the code."""
         names = self.word.split()
@@ -82,7 +88,7 @@ class Asker:
         owner, target = self._find(name)
         self.codes = {}
         rows: list[list[Any]] = []
-        ways: Counter[tuple[str, Trail]] = Counter()
+        ways: Counter[tuple[str, Trail, frozenset[tuple[str, str]]]] = Counter()
         waiting: deque[Given] = deque([{}])
         tried = {"{}"}
         until = _processor_time() + SPENT
@@ -93,9 +99,9 @@ class Asker:
             answer = self.call(owner, target, given)
             if answer.accident:
                 continue
-            way = answer.word, answer.trail
+            way = answer.word, answer.trail, answer.shape
             ways[way] += 1
-            if ways[way] <= ROWS_OF_A_WAY and len(rows) < ROWS:
+            if (ways[way] <= ROWS_OF_A_WAY and len(rows) < ROWS) or TIMES in given:
                 rows.append([given, answer.word, answer.asked])
             if ways[way] > 1 or len(given) >= DEEPEST:
                 continue
@@ -121,6 +127,7 @@ class Asker:
         world = World(given, self.now)
         seen: set[tuple[int, int]] = set()
         PASSED.clear()
+        urllib.parse.clear_cache()  # parts of addresses of an earlier world
         if trace:
             sys.settrace(self._tracer(seen))
         try:
@@ -227,6 +234,8 @@ class Asker:
         for path in plain:
             for one in (*known, *neighbours.TEXTS, *neighbours.NUMBERS):
                 yield path, one
+                for other in neighbours.places(one):
+                    yield path, other
 
         if TIMES not in answer.given:
             for times in _TIMES:

@@ -1,0 +1,86 @@
+"""Guards are called alike at base and at head, by the driver itself; the host compares what they answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gate.change.git_range import open_range
+from gate.model.change import Side
+from gate.model.guard_calls import OpenedGuard
+from gate.model.run import Probe, RunRecord
+from gate.plan.probes import job_of
+from gate.stages.guards import GuardLook
+from tests.e2e.pulls import Pull, build
+from tests.unit.inside.driver.harness import drive, lay_tree
+from tests.unit.signals.context import run
+from tests.unit.stages.guard_samples import CLEAN, HITS, PLAIN, Sources
+
+
+class Session:
+    """Runs the driver on the trees of both sides. The code is ours and harmless."""
+
+    def __init__(self, trees: dict[Side, Path]) -> None:
+        self.trees = trees
+        self.runs = 0
+
+    def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
+        self.runs += 1
+        driven = drive(self.trees[side], job_of(probe))
+        assert driven.done, driven.stderr
+        return replace(run("call"), probe=probe, side=side, driver_report=driven.report)
+
+    def expect(self, runs: int) -> None:
+        """Nothing is started ahead."""
+
+    def abort(self) -> None:
+        """Nothing runs long."""
+
+
+def look(tmp_path: Path, sources: tuple[Sources, Sources]) -> tuple[tuple[OpenedGuard, ...], Session]:
+    base = {"app/__init__.py": "", **sources[0]}
+    head = {**base, **sources[1]}
+    trees: dict[Side, Path] = {
+        "base": lay_tree(tmp_path / "base", base),
+        "head": lay_tree(tmp_path / "head", head),
+    }
+    session = Session(trees)
+    repo = build(Pull(name="x", base=dict(base), head=dict(head), verdicts=()), tmp_path)
+    with open_range(repo, "main", "head") as opened:
+        looking = GuardLook(
+            session=session,
+            change=opened.change,
+            base=opened.base,
+            head=opened.head,
+            pace=1.0,
+            note=lambda _: None,
+        )
+        return looking.look(), session
+
+
+@pytest.mark.parametrize("name", HITS)
+def test_accepts_what_base_refuses(name: str, tmp_path: Path) -> None:
+    found, _ = look(tmp_path, HITS[name])
+    assert found, "nothing was told"
+    assert not all(one.plain for one in found), found
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_is_wider_in_so_many_words_weighs_less(name: str, tmp_path: Path) -> None:
+    found, _ = look(tmp_path, PLAIN[name])
+    assert found
+    assert all(one.plain for one in found), found
+
+
+@pytest.mark.parametrize("name", CLEAN)
+def test_lets_nobody_in(name: str, tmp_path: Path) -> None:
+    found, _ = look(tmp_path, CLEAN[name])
+    assert found == ()
+
+
+def test_nothing_is_run_where_no_guard_is_reached(tmp_path: Path) -> None:
+    sources = {"app/sums.py": "def total(rows):\n    return sum(rows)\n"}, {"app/sums.py": "def total(rows):\n    return sum(rows) + 0\n"}
+    found, session = look(tmp_path, sources)
+    assert (found, session.runs) == ((), 0)
