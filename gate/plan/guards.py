@@ -30,7 +30,9 @@ _OF_A_FILE: Final = 8
 _FILES: Final = 40
 """Modules that are read for guards."""
 _LOOKED: Final = 3_000
-_SIZE: Final = 256 << 10
+_SIZE: Final = 128 << 10
+_BYTES: Final = 1 << 20
+"""Of all of them together."""
 _STEPS: Final = 3
 _SHORT: Final = 2
 _SEED: Final = 1
@@ -110,10 +112,12 @@ def _users(head: Tree, names: set[str], known: frozenset[str]) -> dict[str, Fact
     pattern = re.compile(rb"\b(?:%b)\b" % b"|".join(re.escape(one.encode()) for one in telling))
     paths.sort(key=lambda path: (-max((_shared(path, one) for one in known), default=0), path))
     found = {}
+    size = 0
     for path, data in head.read_many(tuple(paths[:_LOOKED])):
         if pattern.search(data):
             found[path] = data
-            if len(found) == _FILES:
+            size += len(data)
+            if len(found) == _FILES or size > _BYTES:
                 break
     return {path: one for path, one in read_facts(found).items() if one is not None}
 
@@ -146,9 +150,15 @@ def _followed(names: set[str], around: Mapping[str, Facts], near: bool) -> set[s
 
 
 def _reached(path: str, facts: Facts, names: set[str], file: ChangedFile | None) -> Iterator[GuardTarget]:
+    made = {
+        one.name.rpartition(".")[0]
+        for one in facts.definitions
+        if one.name.endswith(".__init__") and one.uses & names
+    }
     for one in facts.definitions:
         touched = file is not None and file.touches(one.first, one.last)
-        if _is_class(one, facts) or not (touched or one.uses & names):
+        used = one.uses & names or one.name.rpartition(".")[0] in made
+        if _is_class(one, facts) or not (touched or used):
             continue
         if is_guard(one.name, one.uses):
             yield GuardTarget(path=path, name=one.name, line=one.first, changed=touched)

@@ -18,6 +18,9 @@ from gate.plan.item_outcomes import items_of
 MOST: Final = 36
 """Questions of one guard that are asked again, of each side."""
 _SHOWN: Final = 3
+_TIMES: Final = "*times"
+_OFTEN: Final = 40
+"""Calls in a row. More than an honest limit allows, or nothing is counted any more."""
 _LONG_AGO: Final = 390 * 86_400
 """Seconds: who is let in after so long is let in for ever."""
 _TEXT: Final = 200
@@ -149,7 +152,9 @@ def _is_plain(world: World, written: str) -> bool:
     """Is what the guard now accepts written in the new lines, or a number or a time? That is what an honest
     change widens.
     """
-    return any(_is_written(told, written) for told in world.values()) if world else False
+    if _TIMES in world:
+        return bool(world[_TIMES] <= _OFTEN)
+    return any(_is_written(told, written) for told in world.values())
 
 
 def _is_written(told: Any, written: str) -> bool:

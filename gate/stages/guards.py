@@ -28,11 +28,20 @@ _MOST_BYTES: Final = 90_000
 """Of the questions of one run: they are an argument of a program."""
 
 
+def guards_of(change: Change, base: Tree, head: Tree) -> tuple[GuardTarget, ...]:
+    """Guards that the change reaches, in files that base has, too; none where nothing can be read."""
+    here = {entry.path for entry in base.entries()}
+    with suppress(InconclusiveError):  # what cannot be read was said by the plan
+        return tuple(one for one in find_guards(change.files, base, head) if one.path in here)
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class GuardLook:
-    """One look. ``written``: the new lines of the change, as one text; ``note`` takes signs of life."""
+    """One look at ``targets``. ``note`` takes signs of life."""
 
     session: Session
+    targets: tuple[GuardTarget, ...]
     change: Change
     base: Tree
     head: Tree
@@ -42,12 +51,7 @@ class GuardLook:
 
     def look(self) -> tuple[OpenedGuard, ...]:
         """Guards that accept what they refused. A change that reaches none costs no run."""
-        targets: tuple[GuardTarget, ...] = ()
-        with suppress(InconclusiveError):  # what cannot be read was said by the plan
-            targets = find_guards(self.change.files, self.base, self.head)
-        old = {file.old_path or file.path for file in self.change.files if file.old_blob}
-        here = {entry.path for entry in self.base.entries()}
-        targets = tuple(one for one in targets if one.path in old | here)
+        targets = self.targets
         if not targets:
             return ()
         until = time.monotonic() + BUDGET * self.pace

@@ -9,7 +9,7 @@ from typing import Final
 
 Sources = dict[str, str]
 
-_ACCESS: Final = '''
+_ACCESS: Final = """
 from app.names import plain
 
 ROLES = {"admin", "owner"}
@@ -19,8 +19,8 @@ def can_edit(user, document) -> bool:
     if plain(user.tenant) != plain(document.tenant):
         return False
     return user.role in ROLES or user.id == document.owner_id
-'''
-_SIGNED: Final = '''
+"""
+_SIGNED: Final = """
 import hashlib
 import hmac
 
@@ -36,8 +36,8 @@ def sign(body: bytes) -> str:
 def verify_signature(body: bytes, signature: str) -> None:
     if not hmac.compare_digest(digest_of(sign(body)), digest_of(signature)):
         raise PermissionError("not ours")
-'''
-_FRESH: Final = '''
+"""
+_FRESH: Final = """
 from app.clock import now
 
 LIFETIME = 900
@@ -46,8 +46,8 @@ LIFETIME = 900
 def require_fresh_session(session) -> None:
     if now() - session.started > LIFETIME:
         raise PermissionError("sign in again")
-'''
-_HOSTS: Final = '''
+"""
+_HOSTS: Final = """
 from urllib.parse import urlsplit
 
 from app.names import same_host
@@ -55,8 +55,8 @@ from app.names import same_host
 
 def is_trusted_url(url: str) -> bool:
     return same_host(urlsplit(url).hostname or "", "files.example")
-'''
-_NEEDS: Final = '''
+"""
+_NEEDS: Final = """
 import functools
 
 from app.levels import level_of
@@ -73,8 +73,8 @@ def requires_role(role):
         return inner
 
     return wrap
-'''
-_LIMIT: Final = '''
+"""
+_LIMIT: Final = """
 from app.counters import Counter
 
 
@@ -85,16 +85,16 @@ class LoginLimit:
     def allow_login(self, address: str) -> bool:
         self.counter.add(address)
         return self.counter.of(address) <= 5
-'''
-_TENANT: Final = '''
+"""
+_TENANT: Final = """
 from app.tenant import Tenant
 
 
 def check_access(user_tenant: Tenant, file_tenant: Tenant) -> None:
     if user_tenant != file_tenant:
         raise PermissionError("not yours")
-'''
-_INSIDE: Final = '''
+"""
+_INSIDE: Final = """
 import posixpath
 
 from app.names import below
@@ -102,8 +102,8 @@ from app.names import below
 
 def is_inside(path: str) -> bool:
     return below("/srv/files", posixpath.normpath(posixpath.join("/srv/files", path)))
-'''
-_BANNED: Final = '''
+"""
+_BANNED: Final = """
 from app.names import plain
 
 BANNED = frozenset({"mallory", "trudy"})
@@ -111,8 +111,8 @@ BANNED = frozenset({"mallory", "trudy"})
 
 def is_banned(name: str) -> bool:
     return plain(name) in BANNED
-'''
-_LISTED: Final = '''
+"""
+_LISTED: Final = """
 import json
 import pathlib
 
@@ -121,8 +121,8 @@ ALLOWED = json.loads(pathlib.Path(__file__).with_name("allowed.json").read_text(
 
 def is_allowed_origin(origin: str) -> bool:
     return origin in ALLOWED
-'''
-_LOGIN: Final = '''
+"""
+_LOGIN: Final = """
 from app.store import account_of
 
 
@@ -131,7 +131,7 @@ def authenticate(name: str, password: str):
     if account is None or account["password"] != password:
         return None
     return account
-'''
+"""
 
 HITS: Final[dict[str, tuple[Sources, Sources]]] = {
     "case-folded-tenant": (

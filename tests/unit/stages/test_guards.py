@@ -12,7 +12,7 @@ from gate.model.change import Side
 from gate.model.guard_calls import OpenedGuard
 from gate.model.run import Probe, RunRecord
 from gate.plan.probes import job_of
-from gate.stages.guards import GuardLook
+from gate.stages.guards import GuardLook, guards_of
 from tests.e2e.pulls import Pull, build
 from tests.unit.inside.driver.harness import drive, lay_tree
 from tests.unit.signals.context import run
@@ -51,6 +51,7 @@ def look(tmp_path: Path, sources: tuple[Sources, Sources]) -> tuple[tuple[Opened
     with open_range(repo, "main", "head") as opened:
         looking = GuardLook(
             session=session,
+            targets=guards_of(opened.change, opened.base, opened.head),
             change=opened.change,
             base=opened.base,
             head=opened.head,
@@ -81,6 +82,9 @@ def test_lets_nobody_in(name: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_run_where_no_guard_is_reached(tmp_path: Path) -> None:
-    sources = {"app/sums.py": "def total(rows):\n    return sum(rows)\n"}, {"app/sums.py": "def total(rows):\n    return sum(rows) + 0\n"}
+    sources = (
+        {"app/sums.py": "def total(rows):\n    return sum(rows)\n"},
+        {"app/sums.py": "def total(rows):\n    return sum(rows) + 0\n"},
+    )
     found, session = look(tmp_path, sources)
     assert (found, session.runs) == ((), 0)

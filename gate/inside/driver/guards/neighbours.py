@@ -55,8 +55,12 @@ def near(path: str, how: str, told: Encoded) -> list[Encoded]:
 def _texts(leaf: str, how: str, text: str) -> list[Encoded]:
     if how in ("begins", "ends") and any(word in leaf for word in _PLACES):
         text = text.strip("/").removeprefix("https:").removeprefix("http:").strip("/") or text
-        return [f"https://{text}/", f"https://gate{text}/", f"https://gate.{text.lstrip('.')}/", f"https://{text}.gate.invalid/",
-                f"https://{text}@gate.invalid/", f"https://{text}-gate.invalid/", f"http://{text}/", text]  # fmt: skip
+        under = text.lstrip(".")
+        found = [f"https://{text}/", f"https://gate{text}/", f"https://gate.{under}/", f"http://{text}/"]
+        return [
+            *found,
+            *(f"https://{text}{end}/" for end in (".gate.invalid", "@gate.invalid", "-gate.invalid")),
+        ]
     if how == "begins":
         return [
             text + "gate",
@@ -104,7 +108,13 @@ def places(told: Encoded) -> list[Encoded]:
     if not isinstance(told, str) or not told.startswith("/") or len(told) < 3:
         return []
     last = told.rstrip("/").rpartition("/")[2]
-    return [f"{told}/gate", f"{told}-gate/x", f"../{last}-gate/x", f"{told}/../gate", f"gate/../../{last}-gate"]
+    return [
+        f"{told}/gate",
+        f"{told}-gate/x",
+        f"../{last}-gate/x",
+        f"{told}/../gate",
+        f"gate/../../{last}-gate",
+    ]
 
 
 def _wide(text: str) -> str:

@@ -101,11 +101,14 @@ class Asker:
                 continue
             way = answer.word, answer.trail, answer.shape
             ways[way] += 1
-            if (ways[way] <= ROWS_OF_A_WAY and len(rows) < ROWS) or TIMES in given:
+            alone = list(given) == [TIMES]
+            if alone or (ways[way] <= ROWS_OF_A_WAY and len(rows) < ROWS):
                 rows.append([given, answer.word, answer.asked])
-            if ways[way] > 1 or len(given) >= DEEPEST:
+            if ways[way] > 1 or len(given) >= DEEPEST or TIMES in given:
                 continue
             for path, told in self._proposals(answer):
+                if told == ["same", path]:
+                    continue
                 more = {**given, path: told}
                 key = repr(sorted(more.items()))
                 if key not in tried:
@@ -237,9 +240,8 @@ class Asker:
                 for other in neighbours.places(one):
                     yield path, other
 
-        if TIMES not in answer.given:
-            for times in _TIMES:
-                yield TIMES, times
+        for times in _TIMES:
+            yield TIMES, times
 
     def _tracer(self, seen: set[tuple[int, int]]) -> Callable[..., Any]:
         def local(frame: Any, event: str, arg: Any) -> Any:
