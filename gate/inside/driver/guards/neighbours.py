@@ -56,7 +56,12 @@ def _texts(leaf: str, how: str, text: str) -> list[Encoded]:
     if how in ("begins", "ends") and any(word in leaf for word in _PLACES):
         text = text.strip("/").removeprefix("https:").removeprefix("http:").strip("/") or text
         under = text.lstrip(".")
-        found = [f"https://{text}/", f"https://gate{text}/", f"https://gate.{under}/", f"http://{text}/"]
+        found: list[Encoded] = [
+            f"https://{text}/",
+            f"https://gate{text}/",
+            f"https://gate.{under}/",
+            f"http://{text}/",
+        ]
         return [
             *found,
             *(f"https://{text}{end}/" for end in (".gate.invalid", "@gate.invalid", "-gate.invalid")),

@@ -130,7 +130,7 @@ class Asker:
         world = World(given, self.now)
         seen: set[tuple[int, int]] = set()
         PASSED.clear()
-        urllib.parse.clear_cache()  # parts of addresses of an earlier world
+        urllib.parse.clear_cache()  # type: ignore[attr-defined]  # parts of addresses of an earlier world
         if trace:
             sys.settrace(self._tracer(seen))
         try:
