@@ -19,6 +19,7 @@ MOST: Final = 36
 """Questions of one guard that are asked again, of each side."""
 _SHOWN: Final = 3
 _TIMES: Final = "*times"
+_KEPT: Final = "*kept"
 _OFTEN: Final = 40
 """Calls in a row. More than an honest limit allows, or nothing is counted any more."""
 _LONG_AGO: Final = 390 * 86_400
@@ -61,12 +62,17 @@ def _rows(said: Iterable[Any]) -> Iterator[Row]:
 
 
 def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) -> list[World]:
-    """What base refuses and head accepts, by what each side found by itself, each once."""
+    """What base refuses and head accepts, by what each side found by itself, each once: first what is
+    accepted, so that what is remembered of it shows. Of a method once more with one object for all.
+    """
     every = (*base, *head)
     refused = [row.world for row in base if refuses(target.name, row.word, every)][:MOST]
     accepted = [row.world for row in head if accepts(target.name, row.word, head)][:MOST]
-    found = {_key(world): world for world in ({}, *refused, *accepted)}
-    return list(found.values())
+    found = {_key(world): world for world in (*accepted, {}, *refused)}
+    asked = list(found.values())
+    if "." in target.name:
+        asked += [{**world, _KEPT: True} for world in asked if not any(p.startswith("self") for p in world)]
+    return asked
 
 
 def refuses(name: str, word: str, rows: Sequence[Row]) -> bool:
@@ -154,7 +160,7 @@ def _is_plain(world: World, written: str) -> bool:
     """
     if _TIMES in world:
         return bool(world[_TIMES] <= _OFTEN)
-    return any(_is_written(told, written) for told in world.values())
+    return any(_is_written(told, written) for path, told in world.items() if path != _KEPT)
 
 
 def _is_written(told: Any, written: str) -> bool:

@@ -12,7 +12,7 @@ import typing
 from typing import Any
 
 from .. import argument_values
-from .traced import Fraction, Text, Thing, Whole, part, placed
+from .traced import Blob, Fraction, Text, Thing, Whole, part, placed
 from .world import World, number_of, word_of
 
 _DEEPEST = 3
@@ -122,7 +122,7 @@ def _member(hint: Any, path: str, world: World) -> Any:
 def _fitting(hint: Any, value: Any) -> Any:
     """Bytes where bytes are wanted, a path where that is."""
     if hint in (bytes, bytearray) and isinstance(value, str):
-        return str(value).encode("utf-8", "surrogateescape")
+        return value.encode("utf-8", "surrogateescape")
     if isinstance(hint, type) and issubclass(hint, pathlib.PurePath) and isinstance(value, str):
         return hint(str.__str__(value))
     return value
@@ -143,8 +143,10 @@ def _container(origin: Any, args: Any, path: str, world: World, depth: int) -> A
 def _plain(hint: Any, path: str, world: World, depth: int) -> Any:
     if hint is str:
         return Text(world, path, word_of(path))
-    if hint in (bytes, bytearray):
-        return hint(word_of(path).encode())
+    if hint is bytes:
+        return Blob(world, path, word_of(path).encode())
+    if hint is bytearray:
+        return bytearray(word_of(path).encode())
     if hint is bool:
         return False
     if hint is int:

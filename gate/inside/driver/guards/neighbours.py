@@ -85,7 +85,7 @@ def _texts(leaf: str, how: str, text: str) -> list[Encoded]:
         ]
     if how == "has":
         return ["gate" + text + "gate", text, "gate"]
-    found: list[Encoded] = [
+    found = [
         text,
         text.swapcase(),
         text + " ",

@@ -9,9 +9,12 @@ host compares the answers of both sides to the same questions.
 from __future__ import annotations
 
 import contextlib
+import functools
+import hmac
 import inspect
 import os
 import re
+import secrets
 import sys
 import time
 import types
@@ -23,8 +26,8 @@ from typing import Any
 from .. import answers, call_runner
 from . import constants, neighbours
 from .making import FUNCTIONS, PASSED, arguments, through
-from .traced import Clock, Thing
-from .world import Encoded, EnoughAskedError, World, word_of
+from .traced import Clock, Thing, noting
+from .world import CHANGES, Encoded, EnoughAskedError, World, word_of
 
 CALLS = 300
 """Calls of one guard."""
@@ -46,6 +49,12 @@ _ON_PURPOSE = re.compile(
 """In the names of exceptions that libraries raise for a guard."""
 TIMES = "*times"
 """In a world: how often the guard is called; the last answer counts."""
+KEPT = "*kept"
+"""In a world: the object is the one of the question before."""
+_MAKES = re.compile(
+    "(?i)(?:^|_)(?:sign|seal|issue|make|mint|create|generate|new|encode|dumps|build|pack|encrypt|token_for|hash)(?:_|$)"
+)
+_PRODUCERS = 3
 _processor_time = time.process_time
 _LATE = object()
 Given = dict[str, Encoded]
@@ -81,12 +90,15 @@ class Asker:
         self.module = module
         self.tree = tree.rstrip("/") + "/"
         self.now = float(time.time())
+        self.producers: dict[str, Callable[[World], Any]] = {}
+        self.kept: dict[type, Any] = {}
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
 
     def learn(self, name: str) -> list[list[Any]]:
         """Questions and answers of one guard: [given, word, paths that were looked at]."""
         owner, target = self._find(name)
         self.codes = {}
+        self._take_producers(owner, name)
         rows: list[list[Any]] = []
         ways: Counter[tuple[str, Trail, frozenset[tuple[str, str]]]] = Counter()
         waiting: deque[Given] = deque([{}])
@@ -119,6 +131,8 @@ class Asker:
     def ask(self, name: str, worlds: list[Given]) -> list[list[Any]]:
         """The answers to these questions, in their order."""
         owner, target = self._find(name)
+        self._take_producers(owner, name)
+        self.kept = {}
         rows = []
         for given in worlds:
             answer = self.call(owner, target, given, trace=False)
@@ -128,6 +142,7 @@ class Asker:
     def call(self, owner: Any, target: Any, given: Given, trace: bool = True) -> Answer:
         """One call in one world."""
         world = World(given, self.now)
+        world.producers = self.producers
         seen: set[tuple[int, int]] = set()
         PASSED.clear()
         urllib.parse.clear_cache()  # type: ignore[attr-defined]  # parts of addresses of an earlier world
@@ -184,7 +199,33 @@ class Asker:
         args, named = arguments(method, world)
         return method(*args, **named)
 
+    def _take_producers(self, owner: Any, name: str) -> None:
+        """Functions beside a guard that make what it is given: ``sign`` for ``verify``."""
+        own = name.rpartition(".")[2]
+        found: dict[str, Callable[[World], Any]] = {}
+        for holder in (owner, self.module):
+            for other in list(vars(holder) if holder is not None else ()):
+                target = vars(holder)[other]
+                if other == own or not _MAKES.search(other) or not self._is_ours(target):
+                    continue
+                of = owner if holder is owner else None
+                found.setdefault(other, functools.partial(self._made, of, target))
+        self.producers = dict(list(found.items())[:_PRODUCERS])
+
+    def _made(self, owner: Any, target: Any, world: World) -> Any:
+        """What a producer makes of the same arguments."""
+        inner = World({path: told for path, told in world.given.items() if not _is_made(told)}, self.now)
+        return _settled(self._called(owner, target, inner))
+
     def _instance(self, owner: type, world: World) -> Any:
+        if KEPT in world.given and owner in self.kept:
+            return self.kept[owner]
+        made = self._new_instance(owner, world)
+        if KEPT in world.given:
+            self.kept[owner] = made
+        return made
+
+    def _new_instance(self, owner: type, world: World) -> Any:
         try:
             args, named = arguments(owner, world, "self.")
             return owner(*args, **named)
@@ -233,6 +274,10 @@ class Asker:
         for path in answer.asked[:_PATHS]:
             for one in neighbours.EDGES:
                 yield path, one
+        for name in self.producers:
+            for path in [one for one in answer.asked if one.isidentifier()][:4]:
+                for how in CHANGES:
+                    yield path, ["made", name, how]
         plain = [path for path in answer.asked if path.isidentifier()][:4]
         for path in plain:
             for one in (*known, *neighbours.TEXTS, *neighbours.NUMBERS):
@@ -295,6 +340,10 @@ def _settled(value: Any) -> Any:
     return value
 
 
+def _is_made(told: Encoded) -> bool:
+    return isinstance(told, list) and told[:1] == ["made"]
+
+
 def _raises(code: types.CodeType, line: int, offset: int) -> bool:
     """Is the instruction at this place one that raises?"""
     import dis
@@ -309,6 +358,7 @@ def listen_to_clocks() -> None:
     """Let ``time.time`` give a number that tells what it is compared with. Before the module is imported."""
     look = time.time
     time.time = lambda: Clock(look())
+    hmac.compare_digest = secrets.compare_digest = noting(hmac.compare_digest)
 
 
 def run(item: dict[str, Any], channel: Any, module: types.ModuleType) -> dict[str, Any]:

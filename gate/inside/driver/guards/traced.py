@@ -7,6 +7,7 @@ unknown kind (``Thing``) is a text with every attribute, as argument_values.Stan
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import inspect
 from typing import Any
@@ -97,6 +98,11 @@ class Text(str):  # noqa: SLOT000 - holds where it stands
         ends = suffix and str.endswith(self, suffix)
         return self._made(str(self)[: -len(suffix)] if ends else str(self))
 
+    def encode(self, *args: Any, **kwargs: Any) -> Any:
+        """Bytes at the same path."""
+        own: Any = self.__dict__
+        return Blob(own["gate_world"], own["gate_path"], str.encode(self, *args, **kwargs))
+
     def replace(self, *args: Any) -> Any:
         """A text at the same path."""
         return self._made(str.replace(self, *args))
@@ -141,6 +147,52 @@ def _alike(name: str) -> Any:
 
 for _name in _SAME:
     setattr(Text, _name, _alike(_name))
+
+
+class Blob(bytes):
+    """The bytes of a text at a path, or bytes themselves."""
+
+    gate_traced = True
+
+    def __new__(cls, world: World, path: str, value: bytes) -> Any:
+        made: Any = super().__new__(cls, value)
+        made.__dict__.update(gate_world=world, gate_path=path)
+        return made
+
+    def _note(self, how: str, other: Any) -> None:
+        own: Any = self.__dict__
+        if type(other) in (bytes, bytearray):
+            with contextlib.suppress(UnicodeDecodeError):
+                other = other.decode()
+        own["gate_world"].note(own["gate_path"], how, other)
+
+    def __eq__(self, other: object) -> Any:
+        self._note("==", other)
+        return bytes.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> Any:
+        return not self == other
+
+    def __hash__(self) -> int:
+        self._note("hash", None)
+        return bytes.__hash__(self)
+
+    def decode(self, *args: Any, **kwargs: Any) -> Any:
+        """A text at the same path."""
+        own: Any = self.__dict__
+        return Text(own["gate_world"], own["gate_path"], bytes.decode(self, *args, **kwargs))
+
+
+def noting(compare: Any) -> Any:
+    """``hmac.compare_digest``, which tells what it compares."""
+
+    def compare_digest(a: Any, b: Any) -> Any:
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, (Text, Blob)):
+                one._note("==", other)
+        return compare(a, b)
+
+    return compare_digest
 
 
 class _Numeric:
@@ -285,6 +337,8 @@ def _traced(world: World, path: str, value: Any) -> Any:
         return Whole(world, path, value)
     if type(value) is float:
         return Fraction(world, path, value)
+    if type(value) is bytes:
+        return Blob(world, path, value)
     if type(value) is list:
         return [_traced(world, path, one) for one in value]
     return value

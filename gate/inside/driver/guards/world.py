@@ -10,6 +10,7 @@ import datetime
 import decimal
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 Encoded = Any
@@ -35,6 +36,7 @@ class World:
         self.now = time.time() if now is None else now
         self.facts: dict[tuple[str, str, str], Encoded] = {}
         self.asked: dict[str, None] = {}
+        self.producers: dict[str, Callable[[World], Any]] = {}
         self._count = 0
 
     def note(self, path: str, how: str, other: Any) -> None:
@@ -102,6 +104,8 @@ class World:
         if word == "time":
             zone = datetime.timezone.utc if told[2] else None
             return datetime.datetime.fromtimestamp(self.now, zone) + datetime.timedelta(seconds=value)
+        if word == "made":
+            return changed(self.producers[value](self), told[2])
         if word == "list":
             return [self.decode(one) for one in value]
         if word == "same":
@@ -113,6 +117,26 @@ class World:
 
 
 UNTOLD: Any = object()
+CHANGES = ("", "last", "cut", "no-end", "upper", "longer", "first-part", "reversed")
+"""What may become of a proof that the code under test made itself."""
+
+
+def changed(proof: Any, how: str) -> Any:
+    """A proof that is no longer the one that was made, of the same type."""
+    if isinstance(proof, (bytes, bytearray)):
+        return changed(bytes(proof).decode("latin-1"), how).encode("latin-1")
+    text = str(proof)
+    mark = "." if "." in text else ":" if ":" in text else ""
+    ends = text.rpartition(mark) if mark else ("", "", text)
+    return {
+        "last": text[:-1] + ("0" if text[-1:] != "0" else "1"),
+        "cut": text[: len(text) // 2],
+        "no-end": ends[0] + ends[1],
+        "upper": text.swapcase(),
+        "longer": text + "x",
+        "first-part": text.partition(mark)[0] if mark else text[:8],
+        "reversed": "gate" + text[4:],
+    }.get(how, text)
 
 
 def word_of(path: str) -> str:
