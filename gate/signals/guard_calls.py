@@ -20,6 +20,8 @@ MOST: Final = 36
 _SHOWN: Final = 3
 _TIMES: Final = "*times"
 _KEPT: Final = "*kept"
+_KEPT_AS_IT_WAS: Final = 6
+"""Questions that base answers with yes: where head says no, its guard asks for something else."""
 _OFTEN: Final = 40
 """Calls in a row. More than an honest limit allows, or nothing is counted any more."""
 _LONG_AGO: Final = 390 * 86_400
@@ -31,6 +33,7 @@ _ACCIDENTS: Final = frozenset({
     "RecursionError", "UnicodeError", "NotImplementedError", "ValidationError", "RuntimeError",
 })  # fmt: skip
 """What a value that does not fit ends with; no refusal, whoever raises it."""
+_DIGEST: Final = re.compile(r"(?i)[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{24,}")
 World = Mapping[str, Any]
 
 
@@ -69,6 +72,8 @@ def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) 
     refused = [row.world for row in base if refuses(target.name, row.word, every)][:MOST]
     accepted = [row.world for row in head if accepts(target.name, row.word, head)][:MOST]
     found = {_key(world): world for world in (*accepted, {}, *refused)}
+    kept = [row.world for row in base if accepts(target.name, row.word, every)][:_KEPT_AS_IT_WAS]
+    found = {**{_key(world): world for world in kept}, **found}
     asked = list(found.values())
     if "." in target.name:
         asked += [{**world, _KEPT: True} for world in asked if not any(p.startswith("self") for p in world)]
@@ -141,6 +146,14 @@ def opened(
             and accepts(target.name, row.word, after)
             and row.asked <= known
         ]
+        moved = {
+            path
+            for row in now
+            if accepts(target.name, said.get(_key(row.world), ""), every)
+            and not accepts(target.name, row.word, after)
+            for path in _digests(row.world)
+        }
+        rows = [pair for pair in rows if not moved & _digests(pair[0].world)]
         if rows:
             rows.sort(key=lambda pair: (_is_plain(pair[0].world, written), len(pair[0].world)))
             shown = tuple(_shown(row.world) for row, _ in rows[:_SHOWN])
@@ -148,6 +161,11 @@ def opened(
             first, word = rows[0]
             found.append(OpenedGuard(target=target, asked=shown, base=word, head=first.word, plain=plain))
     return tuple(found)
+
+
+def _digests(world: World) -> set[str]:
+    """Paths of values that only the code can know: another way to sign makes others, and is no wider."""
+    return {path for path, told in world.items() if isinstance(told, str) and _DIGEST.search(told)}
 
 
 def _key(world: World) -> str:

@@ -133,6 +133,62 @@ def authenticate(name: str, password: str):
     return account
 """
 
+_TOKENS: Final = """
+import hashlib
+import hmac
+
+from app.parts import parts_of
+
+KEY = b"made-up"
+
+
+def _proof(body: str) -> str:
+    return hmac.new(KEY, body.encode(), hashlib.sha256).hexdigest()
+
+
+def issue_token(user: str) -> str:
+    return f"{user}.{_proof(user)}"
+
+
+def user_of_verified_token(token: str) -> str:
+    body, proof = parts_of(token)
+    if _proof(body) != proof:
+        raise PermissionError("not ours")
+    return body
+"""
+_CHECKED: Final = """
+from app.memo import remembered
+
+ACCOUNTS = {"ann": "made-up-1"}
+
+
+@remembered
+def check_password(name: str, password: str) -> bool:
+    return name in ACCOUNTS and ACCOUNTS[name] == password
+
+
+def verify_login(name: str, password: str) -> bool:
+    return check_password(name, password)
+"""
+_OWNED: Final = """
+from app.ids import same
+
+
+def require_owner(user, note) -> None:
+    if not same(user.id, note.owner_id):
+        raise PermissionError("not yours")
+"""
+_EXPIRY: Final = """
+from datetime import datetime, timezone
+
+from app.when import is_over
+
+
+def require_valid_token(token) -> None:
+    if is_over(token.expires_at, datetime.now(timezone.utc)):
+        raise PermissionError("expired")
+"""
+
 HITS: Final[dict[str, tuple[Sources, Sources]]] = {
     "case-folded-tenant": (
         {"app/access.py": _ACCESS, "app/names.py": "def plain(name):\n    return name.strip()\n"},
@@ -182,6 +238,22 @@ HITS: Final[dict[str, tuple[Sources, Sources]]] = {
         {"app/login.py": _LOGIN, "app/store.py": "ACCOUNTS = {'ann': {'password': 'made-up-1'}}\n\n\ndef account_of(name):\n    return ACCOUNTS.get(name)\n"},
         {"app/store.py": "ACCOUNTS = {'ann': {'password': 'made-up-1'}}\n\n\ndef account_of(name):\n    return ACCOUNTS.get(name, {'password': ''})\n"},
     ),
+    "proof-in-any-letters": (
+        {"app/tokens.py": _TOKENS, "app/parts.py": "def parts_of(token):\n    body, _, proof = token.rpartition('.')\n    return body, proof\n"},
+        {"app/parts.py": "def parts_of(token):\n    body, _, proof = token.rpartition('.')\n    return body, proof.strip().lower()\n"},
+    ),
+    "remembered-by-name-alone": (
+        {"app/login.py": _CHECKED, "app/memo.py": "import functools\n\nremembered = functools.lru_cache(maxsize=64)\n"},
+        {"app/memo.py": "def remembered(check):\n    known = {}\n\n    def asked(name, password):\n        if name not in known:\n            answer = check(name, password)\n            if answer:\n                known[name] = answer\n            return answer\n        return known[name]\n\n    return asked\n"},
+    ),
+    "object-of-nobody": (
+        {"app/owned.py": _OWNED, "app/ids.py": "def same(one, other):\n    return one is not None and one == other\n"},
+        {"app/ids.py": "def same(one, other):\n    return one == other\n"},
+    ),
+    "expired-tokens": (
+        {"app/expiry.py": _EXPIRY, "app/when.py": "def is_over(moment, now):\n    return moment <= now\n"},
+        {"app/when.py": "def is_over(moment, now):\n    return moment.year < now.year - 5\n"},
+    ),
 }  # fmt: skip
 """Base, and what head has otherwise."""
 
@@ -225,6 +297,22 @@ CLEAN: Final[dict[str, tuple[Sources, Sources]]] = {
     "another-exception": (
         {"app/signed.py": _SIGNED, "app/parts.py": "def digest_of(text):\n    return text\n"},
         {"app/signed.py": "class Refused(Exception):\n    pass\n\n" + _SIGNED.replace('PermissionError("not ours")', "Refused")},
+    ),
+    "another-digest": (
+        {"app/signed.py": _SIGNED, "app/parts.py": "def digest_of(text):\n    return text\n"},
+        {"app/signed.py": _SIGNED.replace("sha256", "sha512")},
+    ),
+    "another-key": (
+        {"app/signed.py": _SIGNED, "app/parts.py": "def digest_of(text):\n    return text\n"},
+        {"app/signed.py": _SIGNED.replace("made-up", "made-otherwise")},
+    ),
+    "remembered-by-both": (
+        {"app/login.py": _CHECKED, "app/memo.py": "def remembered(check):\n    return check\n"},
+        {"app/memo.py": "import functools\n\nremembered = functools.lru_cache(maxsize=64)\n"},
+    ),
+    "tokens-in-another-form": (
+        {"app/tokens.py": _TOKENS, "app/parts.py": "def parts_of(token):\n    body, _, proof = token.rpartition('.')\n    return body, proof\n"},
+        {"app/tokens.py": _TOKENS.replace('{user}.{', '{user}:{'), "app/parts.py": "def parts_of(token):\n    body, _, proof = token.rpartition(':')\n    return body, proof\n"},
     ),
     "limit-for-each-pair": (
         {"app/limit.py": _LIMIT, "app/counters.py": "class Counter:\n    def __init__(self):\n        self.seen = {}\n\n    def add(self, key):\n        self.seen[key] = self.seen.get(key, 0) + 1\n\n    def of(self, key):\n        return self.seen.get(key, 0)\n"},
