@@ -131,36 +131,73 @@ def opened(
     """Guards that accept what base refused. ``learned``: what was found by itself on each side; ``written``:
     the lines that are new.
     """
-    found = []
-    for target, now in head.items():
-        before = base.get(target, ())
-        every = [*learned[0].get(target, ()), *before]
-        after = [*learned[1].get(target, ()), *now]
-        known = frozenset(path for row in every for path in row.asked)
-        said = {_key(row.world): row.word for row in before}
-        rows = [
-            (row, said[_key(row.world)])
-            for row in now
-            if _key(row.world) in said
-            and refuses(target.name, said[_key(row.world)], every + after)
-            and accepts(target.name, row.word, after)
-            and row.asked <= known
-        ]
+    sides = (
+        (target, [*learned[0].get(target, ())], base.get(target, ()), [*learned[1].get(target, ())], now)
+        for target, now in head.items()
+    )
+    found = (
+        _Answers(target, before, asked, after, now, written).opened()
+        for target, before, asked, after, now in sides
+    )
+    return tuple(one for one in found if one is not None)
+
+
+class _Answers:
+    """All that one guard answered: ``before`` and ``after`` when each side was explored by itself, ``base``
+    and ``head`` when both were asked the same.
+    """
+
+    def __init__(
+        self,
+        target: GuardTarget,
+        before: list[Row],
+        base: Sequence[Row],
+        after: list[Row],
+        head: Sequence[Row],
+        written: str,
+    ) -> None:
+        self.target, self.written = target, written
+        self.every = [*before, *base, *after, *head]
+        self.known = frozenset(path for row in (*before, *base) for path in row.asked)
+        self.asked_now = frozenset(path for row in (*after, *head) for path in row.asked)
+        self.said = {_key(row.world): row.word for row in base}
+        self.first = {_key(row.world): row.word for row in before}
+        self.head = [row for row in head if _key(row.world) in self.said]
+
+    def opened(self) -> OpenedGuard | None:
+        """What head lets in of what base refuses; None where that is nothing."""
         moved = {
             path
-            for row in now
-            if accepts(target.name, said.get(_key(row.world), ""), every)
-            and not accepts(target.name, row.word, after)
+            for row in self.head
+            if self._accepts(self.said[_key(row.world)]) and not self._accepts(row.word)
             for path in _digests(row.world)
         }
-        rows = [pair for pair in rows if not moved & _digests(pair[0].world)]
-        if rows:
-            rows.sort(key=lambda pair: (_is_plain(pair[0].world, written), len(pair[0].world)))
-            shown = tuple(_shown(row.world) for row, _ in rows[:_SHOWN])
-            plain = all(_is_plain(row.world, written) for row, _ in rows)
-            first, word = rows[0]
-            found.append(OpenedGuard(target=target, asked=shown, base=word, head=first.word, plain=plain))
-    return tuple(found)
+        rows = [row for row in self.head if self._is_opened(row) and not moved & _digests(row.world)]
+        if not rows:
+            return None
+        rows.sort(key=lambda row: (self._is_plain(row), len(row.world)))
+        return OpenedGuard(
+            target=self.target,
+            asked=tuple(_shown(row.world) for row in rows[:_SHOWN]),
+            base=self.said[_key(rows[0].world)],
+            head=rows[0].word,
+            plain=all(self._is_plain(row) for row in rows),
+        )
+
+    def _is_opened(self, row: Row) -> bool:
+        """Refused at base, each time that it was asked, and accepted at head. A question that looks at more
+        than base did is one only where head still looks at all that base looked at.
+        """
+        key, name = _key(row.world), self.target.name
+        if not refuses(name, self.said[key], self.every) or self._accepts(self.first.get(key, "")):
+            return False
+        return self._accepts(row.word) and (row.asked <= self.known or self.known <= self.asked_now)
+
+    def _accepts(self, word: str) -> bool:
+        return accepts(self.target.name, word, self.every)
+
+    def _is_plain(self, row: Row) -> bool:
+        return not row.asked <= self.known or _is_plain(row.world, self.written)
 
 
 def _digests(world: World) -> set[str]:

@@ -270,7 +270,11 @@ PLAIN: Final[dict[str, tuple[Sources, Sources]]] = {
         {"app/listed.py": _LISTED, "app/allowed.json": '["https://shop.example"]\n'},
         {"app/allowed.json": '["https://shop.example", "https://www.shop.example"]\n'},
     ),
-}
+    "another-way-in": (
+        {"app/access.py": _ACCESS, "app/names.py": "def plain(name):\n    return name\n"},
+        {"app/access.py": _ACCESS.replace("return user.role in", "return user.is_support is True or user.role in")},
+    ),
+}  # fmt: skip
 """What a guard is there to tell apart is wider, in so many words: worth a look, no more."""
 
 CLEAN: Final[dict[str, tuple[Sources, Sources]]] = {
