@@ -42,9 +42,16 @@ REFUSING: Final = re.compile(
 """Names of what is raised or called to refuse."""
 
 
+PRINCIPAL: Final = re.compile(
+    r"(?:^|[._\[])(?:(?:current_|request_|auth_)?user(?:_id)?|viewer|actor|principal|account(?:_id)?|tenant(?:_id)?"
+    r"|requester|caller|member|customer(?:_id)?|owner(?:_id)?|identity|subject|session|claims)(?:$|[._\[(])"
+)
+"""In a path or a name: who asks."""
+
+
 def is_guard(name: str, uses: Collection[str] = ()) -> bool:
-    """Is it one by its name, or does it refuse in so many words?"""
-    return is_named_guard(name) or any(REFUSING.fullmatch(one) for one in uses)
+    """Is it one by its name, does it refuse in so many words, or does it look at who asks?"""
+    return is_named_guard(name) or any(REFUSING.fullmatch(one) or PRINCIPAL.search(one) for one in uses)
 
 
 def is_named_guard(name: str) -> bool:

@@ -171,6 +171,7 @@ def _is_class(one: Definition, facts: Facts) -> bool:
 
 
 def _rank(one: GuardTarget, changed: Sequence[ChangedFile]) -> tuple[bool, bool, int, GuardTarget]:
+    """Those named for it first, then those whose own text did not change, then the nearest."""
     near = max(_shared(one.path, file.path) for file in changed)
     return (not is_named_guard(one.name), one.changed, -near, one)
 

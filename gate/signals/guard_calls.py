@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gate.model.guard_calls import GuardTarget, OpenedGuard
 from gate.model.run import RunRecord
-from gate.plan.guard_names import REFUSING, is_named_guard, says_no_with_true
 from gate.plan.item_outcomes import items_of
+from gate.signals.guard_words import GuardWords, Row, World
 
 MOST: Final = 36
 """Questions of one guard that are asked again, of each side."""
@@ -27,22 +27,7 @@ _OFTEN: Final = 40
 _LONG_AGO: Final = 390 * 86_400
 """Seconds: who is let in after so long is let in for ever."""
 _TEXT: Final = 200
-_RAISED: Final = re.compile(r"raised (?P<names>.*?)(?P<status> status \d+)?(?P<said> said)?")
-_ACCIDENTS: Final = frozenset({
-    "TypeError", "AttributeError", "LookupError", "NameError", "ImportError", "AssertionError", "OSError",
-    "RecursionError", "UnicodeError", "NotImplementedError", "ValidationError", "RuntimeError",
-})  # fmt: skip
-"""What a value that does not fit ends with; no refusal, whoever raises it."""
 _DIGEST: Final = re.compile(r"(?i)[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{24,}")
-World = Mapping[str, Any]
-
-
-class Row(NamedTuple):
-    """One question, the word for its answer, and the paths that the guard looked at."""
-
-    world: World
-    word: str
-    asked: frozenset[str]
 
 
 def rows_of(record: RunRecord, targets: Iterable[GuardTarget]) -> dict[GuardTarget, tuple[Row, ...]]:
@@ -68,58 +53,16 @@ def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) 
     """What base refuses and head accepts, by what each side found by itself, each once: first what is
     accepted, so that what is remembered of it shows. Of a method once more with one object for all.
     """
-    every = (*base, *head)
-    refused = [row.world for row in base if refuses(target.name, row.word, every)][:MOST]
-    accepted = [row.world for row in head if accepts(target.name, row.word, head)][:MOST]
+    words = GuardWords(target.name, (*base, *head))
+    refused = [row.world for row in base if words.refuse(row.word)][:MOST]
+    accepted = [row.world for row in head if words.accept(row.word)][:MOST]
     found = {_key(world): world for world in (*accepted, {}, *refused)}
-    kept = [row.world for row in base if accepts(target.name, row.word, every)][:_KEPT_AS_IT_WAS]
+    kept = [row.world for row in base if words.accept(row.word)][:_KEPT_AS_IT_WAS]
     found = {**{_key(world): world for world in kept}, **found}
     asked = list(found.values())
     if "." in target.name:
         asked += [{**world, _KEPT: True} for world in asked if not any(p.startswith("self") for p in world)]
     return asked
-
-
-def refuses(name: str, word: str, rows: Sequence[Row]) -> bool:
-    """Is that a refusal of a guard of this name? ``rows``: its other answers on the same side."""
-    if word.startswith("raised "):
-        return _refusing_exception(word, named=is_named_guard(name))
-    if re.fullmatch(r"status 40[13]", word):
-        return True
-    if not is_named_guard(name):
-        return False
-    if says_no_with_true(name):
-        return word == "true"
-    if word == "none":
-        return any(row.word == "value" for row in rows)
-    if word == "value":  # of a decorator that did not come to what it guards
-        return any(row.word == "through" for row in rows)
-    return word == "false"
-
-
-def _refusing_exception(word: str, *, named: bool) -> bool:
-    match = _RAISED.fullmatch(word)
-    if match is None:
-        return False
-    names = match["names"].split()
-    if match["status"]:
-        return match["status"] in (" status 401", " status 403")
-    if "OSError" in names:
-        return bool(match["said"]) and names[0] == "PermissionError"
-    if any(REFUSING.fullmatch(one) for one in names):
-        return True
-    return named and bool(match["said"]) and _ACCIDENTS.isdisjoint(names)
-
-
-def accepts(name: str, word: str, rows: Sequence[Row]) -> bool:
-    """Is somebody let in with that answer?"""
-    if says_no_with_true(name) and word in ("true", "false"):
-        return word == "false"
-    if word == "none":
-        return not any(row.word in ("value", "true", "false", "through") for row in rows)
-    if word == "value":
-        return not any(row.word == "through" for row in rows)
-    return word in ("true", "through") or bool(re.fullmatch(r"status 2\d\d", word))
 
 
 def opened(
@@ -157,7 +100,7 @@ class _Answers:
         written: str,
     ) -> None:
         self.target, self.written = target, written
-        self.every = [*before, *base, *after, *head]
+        self.words = GuardWords(target.name, (*before, *base, *after, *head))
         self.known = frozenset(path for row in (*before, *base) for path in row.asked)
         self.asked_now = frozenset(path for row in (*after, *head) for path in row.asked)
         self.said = {_key(row.world): row.word for row in base}
@@ -188,16 +131,17 @@ class _Answers:
         """Refused at base, each time that it was asked, and accepted at head. A question that looks at more
         than base did is one only where head still looks at all that base looked at.
         """
-        key, name = _key(row.world), self.target.name
-        if not refuses(name, self.said[key], self.every) or self._accepts(self.first.get(key, "")):
+        key = _key(row.world)
+        if not self.words.refuse(self.said[key]) or self._accepts(self.first.get(key, "")):
             return False
         return self._accepts(row.word) and (row.asked <= self.known or self.known <= self.asked_now)
 
     def _accepts(self, word: str) -> bool:
-        return accepts(self.target.name, word, self.every)
+        return self.words.accept(word)
 
     def _is_plain(self, row: Row) -> bool:
-        return not row.asked <= self.known or _is_plain(row.world, self.written)
+        openly = self.words.refuse_openly(self.said[_key(row.world)])
+        return not (openly and row.asked <= self.known) or _is_plain(row.world, self.written)
 
 
 def _digests(world: World) -> set[str]:

@@ -19,7 +19,8 @@ from gate.model.run import RunRecord
 from gate.plan.guards import Worlds, find_guards, guard_probe
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
-from gate.signals.guard_calls import Row, opened, rows_of, worth_asking
+from gate.signals.guard_calls import opened, rows_of, worth_asking
+from gate.signals.guard_words import Row
 
 BUDGET: Final = 40.0
 """Seconds of wall time after which no further run is begun."""

@@ -178,6 +178,19 @@ def require_owner(user, note) -> None:
     if not same(user.id, note.owner_id):
         raise PermissionError("not yours")
 """
+_NOTES: Final = """
+from app.ids import same
+
+
+class NoSuchNoteError(LookupError):
+    pass
+
+
+def note_for(user, note):
+    if not same(user.id, note.writer):
+        raise NoSuchNoteError("no such note")
+    return note.text
+"""
 _EXPIRY: Final = """
 from datetime import datetime, timezone
 
@@ -270,6 +283,10 @@ PLAIN: Final[dict[str, tuple[Sources, Sources]]] = {
         {"app/listed.py": _LISTED, "app/allowed.json": '["https://shop.example"]\n'},
         {"app/allowed.json": '["https://shop.example", "https://www.shop.example"]\n'},
     ),
+    "found-for-anybody": (
+        {"app/notes.py": _NOTES, "app/ids.py": "def same(one, other):\n    return one == other\n"},
+        {"app/ids.py": "def same(one, other):\n    return str(one).lower() == str(other).lower()\n"},
+    ),
     "another-way-in": (
         {"app/access.py": _ACCESS, "app/names.py": "def plain(name):\n    return name\n"},
         {"app/access.py": _ACCESS.replace("return user.role in", "return user.is_support is True or user.role in")},
@@ -301,6 +318,14 @@ CLEAN: Final[dict[str, tuple[Sources, Sources]]] = {
     "another-exception": (
         {"app/signed.py": _SIGNED, "app/parts.py": "def digest_of(text):\n    return text\n"},
         {"app/signed.py": "class Refused(Exception):\n    pass\n\n" + _SIGNED.replace('PermissionError("not ours")', "Refused")},
+    ),
+    "found-for-its-owner": (
+        {"app/notes.py": _NOTES, "app/ids.py": "def same(one, other):\n    return one == other\n"},
+        {"app/notes.py": _NOTES.replace("no such note", "it is not there")},
+    ),
+    "greets-the-nameless": (
+        {"app/greet.py": "def greeting(user):\n    if not user.name:\n        return None\n    return f'Hello {user.name}'\n"},
+        {"app/greet.py": "def greeting(user):\n    if user.name is None:\n        return None\n    return f'Hello {user.name}'\n"},
     ),
     "another-digest": (
         {"app/signed.py": _SIGNED, "app/parts.py": "def digest_of(text):\n    return text\n"},
