@@ -14,6 +14,8 @@ from .. import pattern_examples
 MOST = 16
 _EACH = 12
 _LONGEST = 120
+_WORDS = 4
+"""Blanks in a text beyond which it is for people."""
 
 
 def constants_of(codes: Iterable[tuple[types.CodeType, dict[str, Any]]]) -> list[Any]:
@@ -48,6 +50,7 @@ def _named(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
 def _take(value: Any, tables: dict[str, Any], rest: dict[str, Any]) -> None:
     if isinstance(value, type) and issubclass(value, enum.Enum):
         for one in list(value)[:_EACH]:
+            _plain(one.name, tables)
             _plain(one.value, tables)
     elif type(value) in (set, frozenset):
         for one in sorted(value, key=repr)[:_EACH]:
@@ -64,7 +67,7 @@ def _take(value: Any, tables: dict[str, Any], rest: dict[str, Any]) -> None:
 
 def _plain(value: Any, found: dict[str, Any]) -> None:
     text = type(value) is str and 0 < len(value) <= _LONGEST and "\n" not in value
-    if text or (type(value) is int and abs(value) > 1):
+    if (text and value.count(" ") < _WORDS) or (type(value) is int and abs(value) > 1):
         found.setdefault(repr(value), value)
 
 

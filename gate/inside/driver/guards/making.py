@@ -12,7 +12,8 @@ import typing
 from typing import Any
 
 from .. import argument_values
-from .traced import Blob, Fraction, Text, Thing, Whole, part, placed
+from .traced import Blob, Text, Thing, part, placed, shown
+from .traced_numbers import Fraction, Whole
 from .world import World, number_of, word_of
 
 _DEEPEST = 3
@@ -205,7 +206,7 @@ class Table(dict):  # type: ignore[type-arg]
 
     def __missing__(self, key: Any) -> Any:
         world, path, inner = self._place
-        at = f"{path}[{str(key)[:40]!r}]"
+        at = f"{path}[{shown(key)}]"
         if at in world.given and world.given[at] is None:
             world.asked.setdefault(at)
             raise KeyError(key)
@@ -220,7 +221,7 @@ class Table(dict):  # type: ignore[type-arg]
 
     def __contains__(self, key: Any) -> bool:
         world, path, _ = self._place
-        at = f"{path}[{str(key)[:40]!r}]"
+        at = f"{path}[{shown(key)}]"
         world.asked.setdefault(at)
         return not (at in world.given and world.given[at] is None)
 

@@ -19,45 +19,42 @@ import sys
 import time
 import types
 import urllib.parse
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from .. import answers, call_runner
-from . import constants, neighbours
+from . import constants
 from .making import FUNCTIONS, PASSED, arguments, through
-from .traced import Clock, Thing, noting
-from .world import CHANGES, Encoded, EnoughAskedError, World, word_of
+from .search import TIMES, Given, Search
+from .traced import Thing, noting
+from .traced_numbers import Clock
+from .world import Encoded, EnoughAskedError, World
 
-CALLS = 300
+CALLS = 400
 """Calls of one guard."""
 SPENT = 1.2
 """Seconds of processor time for one guard."""
+LONGEST = 5.0
+"""Seconds for one guard."""
 EACH = 0.5
 """Seconds for one call."""
-DEEPEST = 4
-"""Values that are put in at once."""
 ROWS = 70
 """Questions of one guard that are told, and of one way through it."""
 ROWS_OF_A_WAY = 12
-_TIMES = (2, 6, 12, 40, 258)
-_PATHS = 14
+MOST_ROWS = 120
 _ON_PURPOSE = re.compile(
     "Permission|Denied|Forbidden|Unauthor|NotAuth|AuthenticationFailed|Signature|Token|Csrf|Suspicious|Security"
     "|HTTPException|status|SystemExit"
 )
 """In the names of exceptions that libraries raise for a guard."""
-TIMES = "*times"
-"""In a world: how often the guard is called; the last answer counts."""
 KEPT = "*kept"
 """In a world: the object is the one of the question before."""
 _MAKES = re.compile(
     "(?i)(?:^|_)(?:sign|seal|issue|make|mint|create|generate|new|encode|dumps|build|pack|encrypt|token_for|hash)(?:_|$)"
 )
 _PRODUCERS = 3
-_processor_time = time.process_time
+_processor_time, _monotonic = time.process_time, time.monotonic
 _LATE = object()
-Given = dict[str, Encoded]
 Trail = frozenset[tuple[int, int]]
 
 
@@ -99,34 +96,25 @@ class Asker:
         owner, target = self._find(name)
         self.codes = {}
         self._take_producers(owner, name)
+        search = Search(lambda: constants.constants_of(self.codes.items()), self.producers)
         rows: list[list[Any]] = []
-        ways: Counter[tuple[str, Trail, frozenset[tuple[str, str]]]] = Counter()
-        waiting: deque[Given] = deque([{}])
-        tried = {"{}"}
         until = _processor_time() + SPENT
-        calls = 0
-        while waiting and calls < CALLS and _processor_time() < until:
-            given = waiting.popleft()
-            calls += 1
+        latest = _monotonic() + LONGEST
+        for _ in range(CALLS):
+            given = search.next()
+            if given is None or _processor_time() > until or _monotonic() > latest:
+                break
             answer = self.call(owner, target, given)
+            count = search.heard(given, answer)
             if answer.accident:
                 continue
-            way = answer.word, answer.trail, answer.shape
-            ways[way] += 1
-            alone = list(given) == [TIMES]
-            if alone or (ways[way] <= ROWS_OF_A_WAY and len(rows) < ROWS):
+            if (
+                list(given) == [TIMES]
+                or (count <= ROWS_OF_A_WAY and len(rows) < ROWS)
+                or len(given) > 1 >= count
+            ):
                 rows.append([given, answer.word, answer.asked])
-            if ways[way] > 1 or len(given) >= DEEPEST or TIMES in given:
-                continue
-            for path, told in self._proposals(answer):
-                if told == ["same", path]:
-                    continue
-                more = {**given, path: told}
-                key = repr(sorted(more.items()))
-                if key not in tried:
-                    tried.add(key)
-                    waiting.append(more)
-        return rows
+        return rows[:MOST_ROWS]
 
     def ask(self, name: str, worlds: list[Given]) -> list[list[Any]]:
         """The answers to these questions, in their order."""
@@ -253,40 +241,6 @@ class Asker:
         if any(p.kind is p.VAR_POSITIONAL for p in required) and not args:
             args = [Thing(world, "args[0]")]
         return function(*args, **named)
-
-    def _proposals(self, answer: Answer) -> Iterator[tuple[str, Encoded]]:
-        hashed = []
-        for (path, how, _), told in answer.facts:
-            if how == "hash":
-                hashed.append(path)
-            if isinstance(told, list) and told[:1] == ["same"]:
-                for one in neighbours.copies(told, word_of(told[1])):
-                    yield path, one
-            for one in neighbours.near(path, how, told):
-                yield path, one
-        known = constants.constants_of(self.codes.items())
-        for path in dict.fromkeys(hashed):
-            for one in known:
-                yield path, one
-                if isinstance(one, str):
-                    for other in neighbours.near(path, "==", one)[1:4]:
-                        yield path, other
-        for path in answer.asked[:_PATHS]:
-            for one in neighbours.EDGES:
-                yield path, one
-        for name in self.producers:
-            for path in [one for one in answer.asked if one.isidentifier()][:4]:
-                for how in CHANGES:
-                    yield path, ["made", name, how]
-        plain = [path for path in answer.asked if path.isidentifier()][:4]
-        for path in plain:
-            for one in (*known, *neighbours.TEXTS, *neighbours.NUMBERS):
-                yield path, one
-                for other in neighbours.places(one):
-                    yield path, other
-
-        for times in _TIMES:
-            yield TIMES, times
 
     def _tracer(self, seen: set[tuple[int, int]]) -> Callable[..., Any]:
         def local(frame: Any, event: str, arg: Any) -> Any:
