@@ -6,6 +6,7 @@ refused and what head accepted. Nothing here makes code seen, and nothing here c
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -62,11 +63,15 @@ class GuardLook:
             for target in targets
             if target in learned["base"] and target in learned["head"]
         }
-        questions = _few({one: asked for one, asked in questions.items() if len(asked) > 1})
-        if not questions or time.monotonic() > until:
-            return ()
-        answered = self._both(tuple(questions), questions)
-        return opened((learned["base"], learned["head"]), answered["base"], answered["head"], self._written())
+        found: list[OpenedGuard] = []
+        for some in _batches({one: asked for one, asked in questions.items() if len(asked) > 1}):
+            if time.monotonic() > until:
+                break
+            answered = self._both(tuple(some), some)
+            found += opened(
+                (learned["base"], learned["head"]), answered["base"], answered["head"], self._written()
+            )
+        return tuple(found)
 
     def _both(
         self, targets: Sequence[GuardTarget], worlds: Worlds | None
@@ -96,13 +101,15 @@ class GuardLook:
         return "\n".join(lines)
 
 
-def _few(questions: Worlds) -> Worlds:
-    """As many of them as one run can be given."""
-    kept: dict[GuardTarget, Sequence[Mapping[str, Any]]] = {}
+def _batches(questions: Worlds) -> list[dict[GuardTarget, Sequence[Mapping[str, Any]]]]:
+    """As many of them together as one run can be given."""
+    found: list[dict[GuardTarget, Sequence[Mapping[str, Any]]]] = [{}]
     size = 0
     for target, asked in questions.items():
-        size += len(repr(asked))
-        if size > _MOST_BYTES:
-            break
-        kept[target] = asked
-    return kept
+        more = len(json.dumps(asked))
+        if found[-1] and size + more > _MOST_BYTES:
+            found.append({})
+            size = 0
+        size += more
+        found[-1][target] = asked
+    return [one for one in found if one]

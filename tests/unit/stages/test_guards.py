@@ -61,24 +61,48 @@ def look(tmp_path: Path, sources: tuple[Sources, Sources]) -> tuple[tuple[Opened
         return looking.look(), session
 
 
-@pytest.mark.parametrize("name", HITS)
-def test_accepts_what_base_refuses(name: str, tmp_path: Path) -> None:
-    found, _ = look(tmp_path, HITS[name])
-    assert found, "nothing was told"
-    assert not all(one.plain for one in found), found
+def told(
+    names: list[str], samples: dict[str, tuple[Sources, Sources]], tmp_path: Path
+) -> dict[str, list[bool]]:
+    """Several samples in one tree, each in a package of its own; by name, which guards are told and how."""
+    base: Sources = {}
+    head: Sources = {}
+    for number, name in enumerate(names):
+        for sources, into in zip(samples[name], (base, head), strict=True):
+            into |= {
+                path.replace("app/", f"p{number}/"): text.replace("app.", f"p{number}.")
+                for path, text in sources.items()
+            }
+        base[f"p{number}/__init__.py"] = ""
+    found, _ = look(tmp_path, (base, head))
+    return {
+        name: [one.plain for one in found if one.target.path.startswith(f"p{number}/")]
+        for number, name in enumerate(names)
+    }
 
 
-@pytest.mark.parametrize("name", PLAIN)
-def test_what_is_wider_in_so_many_words_weighs_less(name: str, tmp_path: Path) -> None:
-    found, _ = look(tmp_path, PLAIN[name])
-    assert found
-    assert all(one.plain for one in found), found
+def groups(samples: dict[str, tuple[Sources, Sources]]) -> list[list[str]]:
+    names = sorted(samples)
+    return [names[n : n + 6] for n in range(0, len(names), 6)]
 
 
-@pytest.mark.parametrize("name", CLEAN)
-def test_lets_nobody_in(name: str, tmp_path: Path) -> None:
-    found, _ = look(tmp_path, CLEAN[name])
-    assert found == ()
+@pytest.mark.parametrize("names", groups(HITS), ids=" ".join)
+def test_accepts_what_base_refuses(names: list[str], tmp_path: Path) -> None:
+    found = told(names, HITS, tmp_path)
+    assert [name for name in names if not found[name]] == [], "not told"
+    assert [name for name in names if all(found[name])] == [], "told as if it were wider in so many words"
+
+
+@pytest.mark.parametrize("names", groups(PLAIN), ids=" ".join)
+def test_what_is_wider_in_so_many_words_weighs_less(names: list[str], tmp_path: Path) -> None:
+    found = told(names, PLAIN, tmp_path)
+    assert [name for name in names if not found[name]] == [], "not told"
+    assert [name for name in names if not all(found[name])] == [], "more than a wider set"
+
+
+@pytest.mark.parametrize("names", groups(CLEAN), ids=" ".join)
+def test_lets_nobody_in(names: list[str], tmp_path: Path) -> None:
+    assert told(names, CLEAN, tmp_path) == {name: [] for name in names}
 
 
 def test_nothing_is_run_where_no_guard_is_reached(tmp_path: Path) -> None:

@@ -89,14 +89,15 @@ class Asker:
         self.now = float(time.time())
         self.producers: dict[str, Callable[[World], Any]] = {}
         self.kept: dict[type, Any] = {}
+        self.known: tuple[int, list[Any]] = (-1, [])
         self.codes: dict[types.CodeType, dict[str, Any]] = {}
 
     def learn(self, name: str) -> list[list[Any]]:
         """Questions and answers of one guard: [given, word, paths that were looked at]."""
         owner, target = self._find(name)
-        self.codes = {}
+        self.codes, self.known = {}, (-1, [])
         self._take_producers(owner, name)
-        search = Search(lambda: constants.constants_of(self.codes.items()), self.producers)
+        search = Search(self._constants, self.producers)
         rows: list[list[Any]] = []
         until = _processor_time() + SPENT
         latest = _monotonic() + LONGEST
@@ -115,6 +116,12 @@ class Asker:
             ):
                 rows.append([given, answer.word, answer.asked])
         return rows[:MOST_ROWS]
+
+    def _constants(self) -> list[Any]:
+        """What the code that ran so far holds ready."""
+        if len(self.codes) != self.known[0]:
+            self.known = len(self.codes), constants.constants_of(self.codes.items())
+        return self.known[1]
 
     def ask(self, name: str, worlds: list[Given]) -> list[list[Any]]:
         """The answers to these questions, in their order."""

@@ -37,6 +37,7 @@ class Search:
         self._constants, self._producers = constants, list(producers)
         self._waiting: deque[Given] = deque([{}])
         self._first: deque[Given] = deque()
+        self._turn = False
         self._tried = {"{}"}
         self._ways: Counter[Any] = Counter()
         self._turns: list[Given] = []
@@ -44,7 +45,8 @@ class Search:
 
     def next(self) -> Given | None:
         """The next world; None where there is none."""
-        for queue in (self._first, self._waiting):
+        self._turn = not self._turn
+        for queue in (self._first, self._waiting) if self._turn else (self._waiting, self._first):
             if queue:
                 return queue.popleft()
         return None
@@ -62,8 +64,8 @@ class Search:
             self._take_values(answer)
         if self._ways[way] == 1 and len(given) <= DEEPEST and TIMES not in given:
             self._combine(given)
-            for path, told in self._proposals(answer):
-                self._put(self._waiting, {**given, path: told})
+            for path, told in self._proposals(answer):  # near what opened the way first: is it open to those?
+                self._put(self._first if path in given else self._waiting, {**given, path: told})
         return self._ways[way]
 
     def _put(self, queue: deque[Given], world: Given) -> None:
@@ -79,11 +81,14 @@ class Search:
         """The very values that something was compared with, for putting them together with other ways."""
         for (path, how, key), told in answer.facts:
             known = self._exact.setdefault(path, {})
-            if how in ("==", "<") and key not in known and len(known) < _EXACT:
-                known[key] = told
+            looked_up = self._constants()[:_EXACT] if how == "hash" and not known else []
+            for word, value in (key, told), *((repr(one), one) for one in looked_up):
+                if (how not in ("==", "<") and value is told) or word in known or len(known) >= _EXACT:
+                    continue
+                known[word] = value
                 for turn in self._turns[1:_WAYS]:
                     if path not in turn:
-                        self._put(self._first, {**turn, path: told})
+                        self._put(self._first, {**turn, path: value})
 
     def _combine(self, given: Given) -> None:
         for turn in self._turns[:_WAYS]:
