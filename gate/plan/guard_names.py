@@ -11,19 +11,29 @@ from gate.languages.naming import snake
 _PROTECTED: Final = (
     r"permissions?|perms?|permitted|allowed|authori[sz]\w*|authenti\w*|auth|signature|signed|token|login|logged"
     r"|admin|staff|superuser|owner|owned|owns|access|credentials?|roles?|scopes?|csrf|session|password|otp|totp"
-    r"|mfa|trusted|tenant|origin|hosts?|webhook|hmac|replay(?:ed)?|nonce|expired|fresh|revoked|banned|blocked"
-    r"|suspended|locked|lockout|rate|limit(?:ed)?|throttled?|quota|private|internal|public|inside|within|contained"
-    r"|subpath|traversal|escapes|safe|member|moderator|visible|key|license|code|invitation|invite|sender|address|ip"
+    r"|mfa|trusted|tenant|webhook|hmac|replay(?:ed)?|nonce|revoked|banned|blocked|suspended|locked|lockout"
+    r"|traversal|moderator|invitation|invite"
 )
+_PLACES: Final = (
+    r"origin|hosts?|expired|fresh|rate|limit(?:ed)?|throttled?|quota|private|internal|inside|within|contained"
+    r"|subpath"
+    r"|escapes|safe|member|url|redirect|path|address|ip|sender|key|code|license"
+)
+"""Words that validators have in their names, too."""
 _ASKS: Final = (
     r"is|has|have|can|may|might|check|checks|verify|verifies|validate|require|requires|required|ensure|assert|must"
     r"|allow|allows|enforce|needs|guard|deny|reject|refuse|permit|permits|matches|match|accept|accepts|valid"
 )
+_ADMITS: Final = r"may|allow|allows|allowed|permit|permits|deny|reject|refuse|require|requires|must|enforce|guard|verify|trusted|block"
 _DEEDS: Final = (
     r"edit|delete|remove|view|see|read|write|manage|approve|access|publish|pay|transfer|withdraw|invite|download"
     r"|upload|comment|join|admin|moderate|change|update|create|open|refund|export|share|merge|deploy|impersonate"
 )
 _GUARD: Final = re.compile(
+    rf"(?:^|_)(?:{_ADMITS})_(?:\w+_)?(?:{_PLACES})(?:_|$)"
+    rf"|(?:^|_)(?:{_PLACES})_(?:allowed|permitted|ok|denied)(?:_|$)"
+    r"|(?:^|_)is_(?:\w+_)?(?:expired|fresh|private|internal|inside|within|contained|safe|member|limited"
+    r"|throttled)(?:_|$)|"
     rf"(?:^|_)(?:{_ASKS})_(?:\w+_)?(?:{_PROTECTED})(?:_|$)|(?:^|_)(?:{_PROTECTED})_(?:{_ASKS}|ok)(?:_|$)"
     rf"|(?:^|_)(?:can|may)_(?:{_DEEDS})(?:_|$)"
     r"|^(?:verify|authenticate|authori[sz]e|permits?|allows?|allowed|admits?|may|owns|covers|is_valid|check_login)$"
