@@ -24,7 +24,10 @@ _ASKS: Final = (
     r"is|has|have|can|may|might|check|checks|verify|verifies|validate|require|requires|required|ensure|assert|must"
     r"|allow|allows|enforce|needs|guard|deny|reject|refuse|permit|permits|matches|match|accept|accepts|valid"
 )
-_ADMITS: Final = r"may|allow|allows|allowed|permit|permits|deny|reject|refuse|require|requires|must|enforce|guard|verify|trusted|block"
+_ADMITS: Final = (
+    r"may|allow|allows|allowed|permit|permits|deny|reject|refuse|require|requires|must|enforce|guard"
+    r"|verify|trusted|block"
+)
 _DEEDS: Final = (
     r"edit|delete|remove|view|see|read|write|manage|approve|access|publish|pay|transfer|withdraw|invite|download"
     r"|upload|comment|join|admin|moderate|change|update|create|open|refund|export|share|merge|deploy|impersonate"
