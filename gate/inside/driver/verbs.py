@@ -66,7 +66,7 @@ REPLACED = frozenset({"shell", "program", "javascript_main", "make"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
-CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry", "force"})
+CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry", "force", "guards"})
 """Verbs that are tried again with stand-ins for missing packages."""
 _SET_UP_SHARE = 0.4
 """The part of the time for calls within which a web application has to be made."""
