@@ -8,6 +8,7 @@ follows from its code alone.
 from __future__ import annotations
 
 import dis
+import resource
 import time
 import types
 from collections.abc import Callable
@@ -17,13 +18,13 @@ MOST = 5_000
 """Calls of one function."""
 _LEAST = 5
 _TRIAL = 8
-_QUICK = 0.0005
-"""Seconds that a call may take: what reads or writes each time would only fill the trace."""
-_SPENT = 0.4
-"""Seconds for all of them."""
+_WAITS = 0.25
+"""Waits of a call for the kernel: what reads or writes each time would only fill the trace."""
+_SPENT = (0.4, 3.0)
+"""Seconds of processor time, and seconds, for all of them."""
 _KEEPS = frozenset(("STORE_GLOBAL", "STORE_ATTR", "STORE_SUBSCR", "STORE_DEREF"))
 _ASKS = frozenset(("COMPARE_OP", "BINARY_OP", "BINARY_MODULO", "INPLACE_MODULO"))
-_monotonic = time.monotonic
+_processor_time, _monotonic = time.process_time, time.monotonic
 """Kept: code under test puts others in its place."""
 
 
@@ -47,14 +48,16 @@ def times_of(function: Any) -> int:
 
 
 def call(act: Callable[[], Any], times: int, stop: type[BaseException]) -> int:
-    """Make these calls as long as they are quick; how many were made. What the code raises is ordinary; only
-    ``stop`` (the clock's) goes through.
+    """Make these calls as long as they only compute; how many were made. What the code raises is ordinary;
+    only ``stop`` (the clock's) goes through.
     """
-    start = _monotonic()
+    until = _processor_time() + _SPENT[0], _monotonic() + _SPENT[1]
+    waited = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
     for number in range(times):
-        spent = _monotonic() - start
-        if spent > _SPENT or (number >= _TRIAL and spent > _QUICK * number):
-            return number
+        if number >= _TRIAL and number % _TRIAL == 0:
+            waits = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - waited
+            if waits > _WAITS * number or _processor_time() > until[0] or _monotonic() > until[1]:
+                return number
         try:
             act()
         except stop:
