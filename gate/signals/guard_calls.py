@@ -27,6 +27,7 @@ _OFTEN: Final = 40
 _LONG_AGO: Final = 390 * 86_400
 """Seconds: who is let in after so long is let in for ever."""
 _TEXT: Final = 200
+_VAGUE: Final = frozenset(map(repr, (True, 0, 1, -1, " ", "0", "-1", "true")))
 _DIGEST: Final = re.compile(r"(?i)[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{24,}")
 
 
@@ -132,9 +133,21 @@ class _Answers:
         than base did is one only where head still looks at all that base looked at.
         """
         key = _key(row.world)
+        if not self._is_telling(row.world):
+            return False
         if not self.words.refuse(self.said[key]) or self._accepts(self.first.get(key, "")):
             return False
         return self._accepts(row.word) and (row.asked <= self.known or self.known <= self.asked_now)
+
+    def _is_telling(self, world: World) -> bool:
+        """Does a value in it say more than that something is there? ``if user.admin is True`` and ``if
+        user.admin`` differ for a 1, and nobody is let in by that. Nor by asking again what was let in once.
+        """
+        once = {path: told for path, told in world.items() if path != _TIMES}
+        if _TIMES in world and self.words.refuse(self.said.get(_key(once), "")):
+            return False
+        values = [repr(told) for path, told in world.items() if path != _KEPT]
+        return any(one not in _VAGUE and (one != "'*'" or '"*"' in self.written) for one in values)
 
     def _accepts(self, word: str) -> bool:
         return self.words.accept(word)

@@ -311,6 +311,10 @@ CLEAN: Final[dict[str, tuple[Sources, Sources]]] = {
         {"app/staff.py": "def is_admin(user) -> bool:\n    return user.is_staff is True\n"},
         {"app/staff.py": "def is_admin(user) -> bool:\n    return user.has_role('staff')\n"},
     ),
+    "true-or-there": (
+        {"app/staff.py": "def is_admin(user) -> bool:\n    return user.is_staff is True\n"},
+        {"app/staff.py": "def is_admin(user) -> bool:\n    return bool(user.is_staff)\n"},
+    ),
     "another-message": (
         {"app/signed.py": _SIGNED, "app/parts.py": "def digest_of(text):\n    return text\n"},
         {"app/signed.py": _SIGNED.replace("not ours", "somebody else's")},
