@@ -27,6 +27,8 @@ from gate.plan.python_source import BIGGEST, Definition, Facts, read_facts
 MOST: Final = 16
 """Guards of one change."""
 _OF_A_FILE: Final = 8
+_UNNAMED: Final = 6
+"""Functions that only look at who asks."""
 _FILES: Final = 40
 """Modules that are read for guards."""
 _LOOKED: Final = 3_000
@@ -76,7 +78,9 @@ def find_guards(files: Sequence[ChangedFile], base: Tree, head: Tree) -> tuple[G
     found.sort()
     chosen: list[GuardTarget] = []
     for _, one in found:
-        if sum(other.path == one.path for other in chosen) < _OF_A_FILE:
+        of_a_file = sum(other.path == one.path for other in chosen)
+        unnamed = sum(not is_named_guard(other.name) for other in chosen)
+        if of_a_file < _OF_A_FILE and (unnamed < _UNNAMED or is_named_guard(one.name)):
             chosen.append(one)
     return tuple(chosen[:MOST])
 
