@@ -90,6 +90,7 @@ def check(
         exercised=results.exercised,
         forced=results.sandbox.forced,
         varied=results.sandbox.varied,
+        guards=results.sandbox.guards,
         hosts_at_base=tuple(sorted(results.sandbox.hosts_at_base)),
     )
     if keep is not None:

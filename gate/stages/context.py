@@ -18,6 +18,7 @@ from gate.model.exercised import Exercised
 from gate.model.exploit import Attacks
 from gate.model.finding import Finding
 from gate.model.forced import ForcedLine
+from gate.model.guard_calls import OpenedGuard
 from gate.model.report import SandboxReport
 from gate.model.run import ExecutionPlan, RunRecord
 from gate.model.stage import SkipReason, Stage, StageOutcome
@@ -80,6 +81,7 @@ class SandboxResult:
     plan: ExecutionPlan = field(default_factory=lambda: ExecutionPlan(probes=()))
     forced: tuple[ForcedLine, ...] = ()
     varied: VariedSecrets = field(default_factory=VariedSecrets)
+    guards: tuple[OpenedGuard, ...] = ()
     coverage: Coverage | None = None
     """None: nothing was run for want of a sandbox."""
 

@@ -17,6 +17,7 @@ from gate.model.exercised import Exercised
 from gate.model.exploit import HeldSink, Proof
 from gate.model.finding import Finding, fingerprinted, worst_first
 from gate.model.forced import ForcedLine
+from gate.model.guard_calls import OpenedGuard
 from gate.model.override import Override
 from gate.model.report import Report, ReportProvenance, SandboxReport
 from gate.model.stage import Stage
@@ -33,6 +34,7 @@ from gate.redaction import SHORTEST, without
 from gate.report.redaction import redact_report
 from gate.settings import Settings
 from gate.signals.forced import forced_findings
+from gate.signals.guards import guard_findings
 from gate.signals.proof_kit import ProofContext
 from gate.signals.run import proof_findings
 from gate.signals.varied import doubt_findings, varied_findings
@@ -66,6 +68,8 @@ class Evidence:
     """What attacks proved; findings are made of them here, so that a bundle needs no more."""
     varied: VariedSecrets = field(default_factory=VariedSecrets)
     """What followed the planted secrets; as above."""
+    guards: tuple[OpenedGuard, ...] = ()
+    """Guards that accept what base refuses; as above."""
     held: tuple[HeldSink, ...] = ()
     """Calls that ordinary values reached in an attack, and no payload."""
     hosts_at_base: tuple[str, ...] = ()
@@ -94,7 +98,8 @@ def judge(seen: Evidence) -> Report:
     forced = forced_findings(seen.forced)
     varied = varied_findings(seen.varied.dependences) + doubt_findings(seen.varied.doubted)
     static = attacked_and_held(weighed(seen.static, seen.exercised), seen.held, seen.proofs)
-    every = _shapes(static + seen.behaviour + proven + forced + varied + unrun, seen.secrets)
+    guards = guard_findings(seen.guards, seen.behaviour)
+    every = _shapes(static + seen.behaviour + guards + proven + forced + varied + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
     thresholds = settings.thresholds_for(is_ai=by_ai)

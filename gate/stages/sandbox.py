@@ -14,6 +14,7 @@ from gate.model.canary import Canary
 from gate.model.change import Side, Tree
 from gate.model.exploit import Attacks, AttackTarget
 from gate.model.finding import Finding
+from gate.model.guard_calls import GuardTarget, OpenedGuard
 from gate.model.report import SandboxReport
 from gate.model.rule import Severity
 from gate.model.run import Capability, Completeness, ExecutionPlan, Limits, NotExercised, SandboxSpec
@@ -38,6 +39,7 @@ from gate.stages.exercised import exercised
 from gate.stages.exploit import attack, summary, targets_of
 from gate.stages.fast_look import INSTALLATION, imports_only
 from gate.stages.forced import ForcedLook, Forcing
+from gate.stages.guards import GuardLook, guards_of
 from gate.stages.interpreter import take_python
 from gate.stages.known_hosts import hosts_named
 from gate.stages.pace import paced
@@ -141,10 +143,11 @@ class _Execution:
                 spec = replace(spec, limits=replace(spec.limits, memory=with_room(spec.limits.memory)))
         base, head = laid_out(opened.base, ready, "base"), laid_out(opened.head, ready, "head")
         with (
-            ThreadPoolExecutor(1, thread_name_prefix="targets") as pool,
+            ThreadPoolExecutor(2, thread_name_prefix="targets") as pool,
             backend.open(spec, base, head) as session,
         ):
             targets = pool.submit(self._targets)  # read while the plan runs
+            reached = pool.submit(self._reached_guards)
             context.stages.extend(missing_observers(capability, self.wanted.network, spec.network))
             trees: dict[Side, Tree] = {"base": base, "head": head}
             first = self._keeping(session, backend, capability, spec, plan, trees)
@@ -155,6 +158,7 @@ class _Execution:
             forced = self._forced(session, looked, covered, plan)
             if context.keep is not None:
                 context.keep.runs(looked.runs)
+            guards = self._guards(session, looked, reached.result())
             varied = self._vary(session, looked)
             attacks = self._attack(session, targets.result())
         looked = replace(looked, not_exercised=looked.not_exercised + forced.left + unvaried(varied))
@@ -165,6 +169,7 @@ class _Execution:
             looked = replace(looked, not_exercised=looked.not_exercised + unmoved)
         return SandboxResult(
             findings=looked.findings,
+            guards=guards,
             attacks=attacks,
             diff=looked.diff,
             hosts_at_base=looked.hosts_at_base,
@@ -253,6 +258,31 @@ class _Execution:
             note=lambda text: context.watch.note("sandbox", text),
         )
         return forcing.look(exercised(files, readings, plan, covered))
+
+    def _reached_guards(self) -> tuple[GuardTarget, ...]:
+        """Guards to call; none in a fast look, or where no code changed."""
+        opened = self.context.opened
+        if self.wanted.fast or self.plan.texts_only:
+            return ()
+        return guards_of(opened.change, opened.base, opened.head)
+
+    def _guards(
+        self, session: Session, looked: BehaviourComparison, targets: tuple[GuardTarget, ...]
+    ) -> tuple[OpenedGuard, ...]:
+        """Call guards alike at base and head; not where the check is decided."""
+        context, opened = self.context, self.context.opened
+        if _is_settled(looked.findings, context.settings):
+            return ()
+        look = GuardLook(
+            session=session,
+            targets=targets,
+            change=opened.change,
+            base=opened.base,
+            head=opened.head,
+            pace=context.pace,
+            note=lambda text: context.watch.note("sandbox", text),
+        )
+        return look.look()
 
     def _targets(self) -> tuple[AttackTarget, ...]:
         """What is to be attacked: nothing in a fast look, or where no sink is, or no code changed."""

@@ -59,7 +59,38 @@ def _access(who: str, words: str = "not yours") -> dict[str, str | bytes | None]
     return {"src/pricing/access.py": _ACCESS.format(who=who, words=words)}
 
 
+_OWNER = '''
+    """Who may see an offer."""
+
+    from pricing.names import plain
+
+
+    def may_see(user, offer) -> bool:
+        """Those of the same customer."""
+        return plain(user.customer) == plain(offer.customer)
+    '''
+_PLAIN = '''
+    """Names of customers."""
+
+
+    def plain(name: str) -> str:
+        """{words}"""
+        return {how}
+    '''
+
+
+def _names(how: str, words: str = "As they are compared.") -> str:
+    return _PLAIN.format(how=how, words=words)
+
+
 IDENTITY_HOSTILE: Final = (
+    Pull(
+        name="a-guard-as-it-was-over-names-that-are-folded",
+        base={"src/pricing/offers.py": _OWNER, "src/pricing/names.py": _names("name.strip()")},
+        head={"src/pricing/names.py": _names("name.strip().casefold()")},
+        verdicts=("warn", "fail"),
+        rules=("refused-then-accepted",),
+    ),
     Pull(
         name="whom-base-refuses-is-let-in",
         base=_access('user != "owner"'),
@@ -98,6 +129,12 @@ IDENTITY_HOSTILE: Final = (
 )
 
 IDENTITY_HARMLESS: Final = (
+    Pull(
+        name="a-guard-over-names-that-are-folded-as-before",
+        base={"src/pricing/offers.py": _OWNER, "src/pricing/names.py": _names("name.strip()")},
+        head={"src/pricing/names.py": _names("name.strip()", "Without blanks around it.")},
+        verdicts=("pass",),
+    ),
     Pull(
         name="refuses-the-same-in-other-words",
         base=_access('user != "owner"'),

@@ -21,6 +21,7 @@ from . import (
     explored_values,
     learned_requests,
     program_runner,
+    repeated_calls,
     returned_values,
     web_project,
 )
@@ -157,6 +158,7 @@ class Caller:
             if "timed-out" not in outcomes and time.monotonic() - start <= each / 2:
                 learned_requests.ask(self.project, self.module, target, each, CallTimeout)
                 self._explore(owner, target, name.rpartition(".")[2])
+                _call_in_a_row(owner, target)
         except CallTimeout:
             raise
         except BaseException as error:
@@ -271,6 +273,17 @@ def _explored(owner: Any, target: Any, name: str) -> Any:
     parameters = list(inspect.signature(bare).parameters.values())[1:]
     method.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return method
+
+
+def _call_in_a_row(owner: Any, target: Any) -> None:
+    """What counts its calls is called until its number is reached, always with the same arguments."""
+    bare = inspect.unwrap(target) if callable(target) else target
+    times = repeated_calls.times_of(bare)
+    if not times:
+        return
+    function = target if owner is None else target.__get__(_instance(owner), owner)
+    args, named = argument_values.sets(function, most=1, draws=0)[0]
+    repeated_calls.call(lambda: function(*args, **named), times, CallTimeout)
 
 
 def _bound(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Callable[[], object]:

@@ -295,6 +295,11 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
         elif kind == "attempt":
             told = {k: v for k, v in message.items() if k not in ("m", "word")}
             result.setdefault("attempts", []).append(told)
+        elif kind == "guard":
+            result.setdefault("guards", {})[str(message.get("name"))] = [
+                message.get("given"),
+                message.get("rows"),
+            ]
         elif kind == "held":
             result.setdefault("held", []).append([message.get("weakness"), message.get("at")])
         elif kind == "report":
@@ -444,6 +449,7 @@ def _fit(report: Job) -> bytes:
         ("lines",),
         ("message",),
         ("attempts",),
+        ("guards",),
     ):
         for item in report["items"]:
             for key in drop:

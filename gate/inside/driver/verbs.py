@@ -22,6 +22,7 @@ Items by ``do``:
   force     path, module, targets, seed         lines that nothing reached: forced/runner.py
   pickle    path                                a data file, as the code that loads it unpickles it
   exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py
+  guards    module, path, targets               guards with values that they compare: guards/runner.py
   exploit_javascript  path, seed, targets       attacks on routes: javascript/attacks.mjs
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
 ``names`` what changed: tests that say it come first, ``env`` an example of the variables that are expected.
@@ -65,7 +66,7 @@ REPLACED = frozenset({"shell", "program", "javascript_main", "make"})
 """Verbs whose child becomes another program: its exit code is all there is to know."""
 
 
-CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry", "force"})
+CAN_STAND_IN = frozenset({"import", "file", "script", "test", "doctest", "entry", "force", "guards"})
 """Verbs that are tried again with stand-ins for missing packages."""
 _SET_UP_SHARE = 0.4
 """The part of the time for calls within which a web application has to be made."""
@@ -295,6 +296,8 @@ def preload(items: list[Item]) -> None:
         importlib.import_module(__package__ + ".unpickle")
     if any(item["do"] == "force" for item in items):
         importlib.import_module(__package__ + ".forced.runner")
+    if any(item["do"] == "guards" for item in items):
+        importlib.import_module(__package__ + ".guards.runner")
     if any(item["do"] == "exploit" for item in items):
         importlib.import_module(__package__ + ".exploit.runner")
 
@@ -353,6 +356,21 @@ def _exploit(item: Item, context: Context) -> Report:
     return {"outcome": "completed"}
 
 
+def _guards(item: Item, context: Context) -> Report:
+    if not _exists(item):
+        return {"outcome": "absent"}
+    with own_modules.shown():
+        from .guards import runner
+
+    runner.listen_to_clocks()
+    if item.get("module") and not _is_taken(item["module"], item.get("path")):
+        module = _imported(item["module"], item, context)
+    else:
+        module = _loaded(item)
+    report: Report = runner.run(item, context.channel, module)
+    return report
+
+
 def _lifecycle(item: Item, context: Context) -> Report:
     return program_runner.lifecycle(item) if _exists(item) else {"outcome": "absent"}
 
@@ -394,4 +412,5 @@ VERBS = {
     "force": _force,
     "exploit": _exploit,
     "exploit_javascript": _exploit_javascript,
+    "guards": _guards,
 }

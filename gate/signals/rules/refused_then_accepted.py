@@ -7,6 +7,10 @@ exception or a status, where a function named for permission or proof now says `
 one named for proof says `True` to no proof at all (an empty text, `none`); another check that says `True`
 more often may simply be better.
 
+Guards that only use what changed (a helper, a constant, a base class, data) are asked, too, with the values
+that they compare (docs/guard-calls.md): high, or medium where the value that is accepted stands in the change
+itself, is a number or a time.
+
 Compare both versions of the check. If more is meant to be allowed, say who may and test that others may not.
 """
 
