@@ -112,7 +112,7 @@ def _calls(module: Module) -> Iterator[OutsideCall]:
 
 
 def _given_by_program(module: Module) -> int:
-    """How many arguments of a table's tools are the program's: ``TOOLS[name](workspace, **arguments)`` has one
+    """Arguments of a table's tools that are the program's: ``TOOLS[name](workspace, **arguments)`` has one
     in front of those that the model picks.
     """
     calls = [call for call in module.all(ast.Call) if any(keyword.arg is None for keyword in call.keywords)]

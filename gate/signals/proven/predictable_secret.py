@@ -17,7 +17,7 @@ from gate.signals.proof_kit import ProofContext, proven, rule
 @rule(
     "exploit.predictable-secret",
     "Proven: a secret follows from the time",
-    severity="high",
+    severity="medium",
     confidence="high",
     topic="crypto",
     cwe=(337, 330),
