@@ -399,6 +399,10 @@ class ProofV1(_Part):
         "token",
         "slow-pattern",
         "query",
+        "prototype",
+        "access",
+        "argument",
+        "predictable",
     ]
     kind: Literal["http", "call"]
     entry: Text

@@ -16,6 +16,8 @@ from gate.model.rule import FindingStage, RuleMeta, Severity
 from gate.rules_api import Rule, RuleKind
 
 _TEXT: Final = 1_000
+_SOCKET: Final = "WS"
+"""The method of a message to a web socket."""
 MODEL: Final = "model"
 """The source of a field that a language model fills."""
 
@@ -121,6 +123,10 @@ def repeat(proof: Proof) -> str:
 
 def curl(request: AttackRequest, server: str = "http://localhost:5000") -> str:
     """The request for a shell, every word quoted. A body that is no plain text comes from base64."""
+    if request.method == _SOCKET:
+        text = request.body.decode("utf-8", "replace")
+        place = server.replace("http", "ws", 1) + request.url
+        return f"echo {shlex.quote(text)} | websocat {shlex.quote(place)}"
     words = ["curl", "-i"]
     if request.method != "GET":
         words += ["-X", request.method]

@@ -118,16 +118,20 @@ class DjangoProject:
 
     def _someone(self) -> Any:
         if self._user is None:
-            auth: Any = importlib.import_module("django.contrib.auth")
 
             def create() -> Any:
+                auth: Any = importlib.import_module("django.contrib.auth")
                 model = auth.get_user_model()
                 named = {model.USERNAME_FIELD: f"{argument_values.WORD}@{argument_values.HOST}"}
                 return model.objects.create(is_superuser=True, is_staff=True, **named)
 
-            anonymous = importlib.import_module("django.contrib.auth.models").AnonymousUser
-            self._user = _quietly(create) or anonymous()
+            self._user = _quietly(create) or _quietly(_nobody)
         return self._user
+
+
+def _nobody() -> Any:
+    """Nobody who is logged in. Raises in a project without users."""
+    return importlib.import_module("django.contrib.auth.models").AnonymousUser()
 
 
 class AsgiProject:

@@ -21,7 +21,7 @@ from gate.model.change import Tree, TreeEntry
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.handed_calls import handed_calls
 from gate.prescreen.python_ast.module import Module
-from gate.prescreen.python_ast.routes import tools_in_tables
+from gate.prescreen.python_ast.routes import is_table, tools_in_tables
 from gate.prescreen.python_ast.sources import MODEL, OUTSIDERS
 from gate.regex import regex
 
@@ -105,9 +105,31 @@ def _calls(module: Module) -> Iterator[OutsideCall]:
             kinds = flow.kinds(value) & OUTSIDERS
             if kinds and not flow.tested(call, value):
                 yield from (OutsideCall(name=name, at=at, kinds=tuple(sorted(kinds))) for name in names)
+    first = _given_by_program(module)
     for tool in tools_in_tables(module):
         for name in (name for name in module.names_of(tool) if "." in name):
-            yield from (OutsideCall(name=name, at=at, kinds=(MODEL,)) for at in range(_ARGUMENTS))
+            yield from (OutsideCall(name=name, at=at, kinds=(MODEL,)) for at in range(first, _ARGUMENTS))
+
+
+def _given_by_program(module: Module) -> int:
+    """Arguments of a table's tools that are the program's: ``TOOLS[name](workspace, **arguments)`` has one
+    in front of those that the model picks.
+    """
+    calls = [call for call in module.all(ast.Call) if any(keyword.arg is None for keyword in call.keywords)]
+    found = [call.args for call in calls if _is_of_table(module, call.func)]
+    return min((sum(not isinstance(one, ast.Starred) for one in given) for given in found), default=0)
+
+
+def _is_of_table(module: Module, callee: ast.expr, depth: int = 0) -> bool:
+    """``TOOLS[name]``, ``TOOLS.get(name)``, or a name for one."""
+    if isinstance(callee, ast.Call) and getattr(callee.func, "attr", "") == "get":
+        callee = callee.func
+    if isinstance(callee, ast.Subscript | ast.Attribute):
+        return is_table(callee.value)
+    if not isinstance(callee, ast.Name) or depth:
+        return False
+    values = [binding.value for binding in module.bindings_of(callee)]
+    return any(isinstance(one, ast.expr) and _is_of_table(module, one, 1) for one in values)
 
 
 def _method_alone(callee: ast.expr) -> list[str]:

@@ -100,6 +100,11 @@ def _tools_in_tables(module: Module) -> Iterator[ast.expr]:
                 yield from _entries(node.value, 0)
 
 
+def is_table(expr: ast.expr) -> bool:
+    """True for a name of a table of tools."""
+    return bool(_TOOLS.search(_last_name(expr)))
+
+
 def _entries(value: ast.expr, depth: int) -> Iterator[ast.expr]:
     """What stands in a table: in its values, in pairs, in records (``{"call": save}``) and in what is made of
     them (``Tool(name="save", func=save)``).

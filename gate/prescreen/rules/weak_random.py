@@ -125,14 +125,17 @@ _LEAST = 10
 
 
 def _told_around(module: Module, flow: Flow, call: ast.Call, names: Sequence[str]) -> Iterator[str]:
-    """``code = "".join(rng.choice(ALPHABET) ...)`` in ``invites.py``: what is around says what it opens."""
+    """``code = "".join(rng.choice(ALPHABET) ...)`` in ``invites.py``, or ``invites/codes.py``: what is around
+    says what it opens.
+    """
     if not any(_SHORT.search(words_of(name).lower()) for name in names) or not _from_alphabet(
         module, flow, call
     ):
         return
     stem = posixpath.basename(module.path).removesuffix(".py")
+    folder = posixpath.basename(posixpath.dirname(module.path))
     definitions = [up for up in module.above(call) if isinstance(up, ast.ClassDef | ast.FunctionDef)]
-    for name in (stem, *(one.name for one in definitions)):
+    for name in (stem, folder, *(one.name for one in definitions)):
         if _OPENS.search(words_of(name)) and not name.startswith("test"):
             yield "secret_for_" + name
 

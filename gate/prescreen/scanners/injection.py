@@ -345,9 +345,13 @@ def _findings(side: _Side, changed: frozenset[str]) -> Iterator[Finding]:
         yield replace(made, locations=(*made.locations, *dict.fromkeys(steps)))
 
 
+_RUN_BY_NAME: Final = frozenset({"move_uploaded_file"})
+"""Of PHP itself: the server that keeps the file runs it where its name ends so."""
+
+
 def _weight(flow: Flow) -> tuple[Severity, Confidence] | None:
     """How grave a flow is, and how sure; None for what is ordinary."""
-    severity = BY_SINK[flow.rule].severity
+    severity = Severity.HIGH if flow.hit.sink in _RUN_BY_NAME else BY_SINK[flow.rule].severity
     if flow.kind == "input":
         if flow.rule not in _BY_COMMAND_LINE:
             return None

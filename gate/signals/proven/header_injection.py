@@ -1,6 +1,7 @@
 """Proven: input adds a header.
 
-A line break in the input ended a header of the answer, and another one of its own follows.
+A line break in the input ended a header of the answer, or of a mail that is sent, and another one of its own
+follows.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
@@ -25,4 +26,4 @@ from gate.signals.proof_kit import ProofContext, proven, rule
 )
 def check(context: ProofContext) -> Iterator[Finding]:
     """Proofs of *header* that base was not open to."""
-    yield from proven(check.meta, context, "header", "A request adds a header to the answer.")
+    yield from proven(check.meta, context, "header", "A request adds a header to the answer, or to a mail.")

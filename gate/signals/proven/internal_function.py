@@ -33,6 +33,7 @@ _TOLD: Final[dict[Weakness, tuple[str, Severity, int]]] = {
     "deserialisation": ("Data that is loaded runs a program.", Severity.MEDIUM, 502),
     "xml": ("An XML document that is read opens another file.", Severity.LOW, 611),
     "archive": ("An archive that is unpacked writes outside of its folder.", Severity.MEDIUM, 22),
+    "predictable": ("A secret follows from the time at which it was made.", Severity.MEDIUM, 337),
     "path-read": ("An argument that is joined to a folder opens a file outside of it.", Severity.LOW, 22),
     "path-write": ("An argument that is joined to a folder writes a file outside of it.", Severity.LOW, 22),
 }

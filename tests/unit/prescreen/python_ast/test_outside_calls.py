@@ -157,6 +157,23 @@ def test_what_a_table_of_tools_has_is_called_by_a_language_model(table: str, lev
     assert levels({"app/db.py": DB, "app/agent_tools.py": text})["py.sql-built app/db.py:5"] == level
 
 
+@pytest.mark.parametrize(
+    ("call", "level"),
+    [
+        ("TOOLS[name](arguments)", "high"),
+        ("TOOLS[name](**arguments)", "high"),
+        ("TOOLS[name](workspace, **arguments)", "medium"),
+        ("OTHER[name](workspace, **arguments)", "high"),
+    ],
+)
+def test_what_the_program_gives_a_tool_itself_is_no_word_of_a_model(call: str, level: str) -> None:
+    text = (
+        "from app import db\n\nTOOLS = {'find': db.find}\nOTHER = {}\n\n\n"
+        f"def run(workspace, name, arguments):\n    return {call}\n"
+    )
+    assert levels({"app/db.py": DB, "app/agent_tools.py": text})["py.sql-built app/db.py:5"] == level
+
+
 def test_only_files_that_name_the_module_and_know_of_requests_are_read() -> None:
     tree = DictTree(
         {

@@ -82,6 +82,20 @@ def test_an_unknown_function_makes_it_less_sure() -> None:
     assert [(f.severity, f.confidence) for f in found] == [(Severity.MEDIUM, Confidence.LOW)]
 
 
+def test_an_upload_that_php_itself_keeps_under_its_senders_ending_is_high() -> None:
+    keep = (
+        "<?php\nnamespace App;\nfinal class Kept {\n  public static function keep(array $file): string {\n"
+        "    $ending = strtolower(pathinfo($file['name'], PATHINFO_EXTENSION));\n"
+        "    $name = bin2hex(random_bytes(8)) . '.' . $ending;\n"
+        "    if (!move_uploaded_file($file['tmp_name'], __DIR__ . '/u/' . $name)) {\n"
+        "      throw new \\Exception('no');\n    }\n    return $name;\n  }\n}\n"
+    )
+    call = "<?php\nrequire __DIR__ . '/src/Kept.php';\nuse App\\Kept;\n"
+    call += "$kept = Kept::keep($_FILES['picture'] ?? []);\n"
+    found = told({"src/Kept.php": keep, "index.php": call})
+    assert [(f.rule_id, f.severity) for f in found] == [("flow.upload-name", Severity.HIGH)]
+
+
 def test_tests_and_bundles_are_left_out() -> None:
     text = "app.get('/x', (req, res) => { eval(req.query.q); });\n"
     assert told({"test/a.test.js": text, "dist/a.js": text, "a.min.js": text}) == []
