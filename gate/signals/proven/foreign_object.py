@@ -4,6 +4,8 @@ Two users with objects of their own asked for the same object: its owner is give
 That it is not meant for everybody is told by the application: another route refuses it to that user.
 Or a route is registered in front of the guard of its own path: a request without a log-in is let in
 there, and refused everywhere behind the guard.
+Or a user who has signed in sends a role among the fields of a request, and a route that refused him lets him
+in afterwards.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
@@ -13,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gate.model.exploit import NO_LOG_IN
+from gate.model.exploit import NO_LOG_IN, PRIVILEGE
 from gate.model.finding import Finding
 from gate.signals.proof_kit import ProofContext, at_entries, finding_of, rule
 
 _FOREIGN: Final = "A request gets an object that belongs to another user."
 _NO_GUARD: Final = "A request without a log-in is let in, where a guard of its path comes too late."
+_RAISED: Final = "A request sets a role that nobody may give himself."
+_MESSAGES: Final = {NO_LOG_IN: _NO_GUARD, PRIVILEGE: _RAISED}
 
 
 @rule(
@@ -27,14 +31,14 @@ _NO_GUARD: Final = "A request without a log-in is let in, where a guard of its p
     severity="medium",
     confidence="high",
     topic="auth",
-    cwe=(639, 862),
+    cwe=(639, 862, 915),
     why="Whoever has an account reads what belongs to others by counting through the identifiers.",
     fix=(
         "Look the object up by its identifier and its owner, or compare the owner with who asks. Register "
-        "the guard of a path before its routes."
+        "the guard of a path before its routes. Take over only the fields that a user may set."
     ),
 )
 def check(context: ProofContext) -> Iterator[Finding]:
     """Proofs of *access* that base was not open to."""
     for proof in at_entries(context, "access"):
-        yield finding_of(check.meta, proof, _NO_GUARD if proof.payload == NO_LOG_IN else _FOREIGN)
+        yield finding_of(check.meta, proof, _MESSAGES.get(proof.payload, _FOREIGN))

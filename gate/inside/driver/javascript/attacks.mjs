@@ -7,12 +7,14 @@ import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { access } from "./access.mjs";
+import { crossed } from "./crossed.mjs";
 import { identifierOf, Made } from "./made.mjs";
 import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
 import { ownTokens } from "./own_tokens.mjs";
+import { raised } from "./privileges.mjs";
 import { prototypes } from "./prototypes.mjs";
 import { forget as forgetConditions, operated } from "./queries.mjs";
 import { answerOf, routesBeside, routesOf } from "./routes.mjs";
@@ -27,8 +29,12 @@ import { ask, chosen, merged, quietly, waysOf } from "./ways.mjs";
 
 const { execFileSync } = childProcess;
 const WAYS_SHARE = 0.4; // of the time, at most, for how routes are asked
+const HITS = 3; // attempts that are told of one field and weakness
+const QUIET = 25; // ... of which nothing was seen here: the trace may know more
+const RUNS = new Set(["command", "code"]);
 const SILENCE = 1000; // milliseconds
 const LEAST = 300; // milliseconds of one route for that
+const PLAIN = "gatezq";
 const LATER = 4; // routes that are asked for what another one kept
 const SECOND = new Set(["prototype", "token", "access"]);
 
@@ -87,7 +93,7 @@ export async function attack(space, file, tools, job, say, patient) {
     forgetConditions();
     now.started.length = 0;
     now.weakness = weakness;
-    now.hit = false;
+    Object.assign(now, { hit: false, near: false });
     now.marks = [mark.WORD.toLowerCase(), mark.ADDRESS];
     return mark;
   };
@@ -105,7 +111,7 @@ export async function attack(space, file, tools, job, say, patient) {
   const waysUntil = Date.now() + WAYS_SHARE * (job.until - Date.now());
   const beside = await routesBeside(file, tools);
   const helpers = [];
-  for (const route of beside) if (Date.now() < waysUntil) helpers.push([route, await waysOf(route, tools, bounded, () => late() || Date.now() >= waysUntil)]);
+  for (const route of beside.map(aside)) if (Date.now() < waysUntil) helpers.push([route, await waysOf(route, tools, bounded, () => late() || Date.now() >= waysUntil)]);
   for (const [n, route] of order.entries()) {
     const until = Date.now() + Math.max(LEAST, (2 * (waysUntil - Date.now())) / (order.length - n));
     if (late()) break;
@@ -114,10 +120,12 @@ export async function attack(space, file, tools, job, say, patient) {
   }
   now.making = false;
   const kit = { asked, tools, bounded, late, begin, tell, job };
-  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", unguarded], ["slow-pattern", slowPatterns]]) {
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
   const proven = new Set();
+  const quiet = []; // attempts of which nothing was seen here yet
+  const hits = new Map();
   const owned = new Set(asked.map(([route]) => route));
   const texts = job.classes.filter((weakness) => !SECOND.has(weakness) && TEXTS[weakness]);
   for (const [route, ways] of [...asked, ...helpers]) {
@@ -126,6 +134,7 @@ export async function attack(space, file, tools, job, say, patient) {
       if (!isOwn && (/^(?:GET|HEAD)\b/.test(route.entry) || !STORED.has(weakness))) continue;
       const payloads = [...TEXTS[weakness], ...behind(named, weakness)];
       for (const [source, name, way, dress] of ways.flatMap(weakness === "query" ? objectsOf : placesOf)) {
+        if (!isOwn && !(await brings(kit, route, way, source, name, dress))) continue;
         const place = `${weakness} ${route.entry} ${source} ${name}`;
         for (const payload of proven.has(place) ? [] : payloads) {
           if (late()) break;
@@ -137,9 +146,14 @@ export async function attack(space, file, tools, job, say, patient) {
           const reply = (await quietly(() => bounded(route.send(how)))) ?? { headers: {}, body: "", request: route.told(how) };
           const shown = shows(weakness, reply, mark);
           const field = [source, name];
-          if (isOwn && (shown || !SEEN_HERE.has(weakness))) tell(route, weakness, mark, field, payload, reply, shown);
-          if (!shown && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
-            await later(kit, route, way, reply, weakness, mark, field, payload, isOwn || now.hit);
+          const acts = shown || acted(weakness, mark);
+          const close = now.near && !RUNS.has(weakness) && !SEEN_HERE.has(weakness); // in another program's arguments
+          const told = hits.get(place) ?? 0;
+          if (isOwn && (acts ? told < HITS : close && told < payloads.length)) tell(route, weakness, mark, field, payload, reply, shown);
+          else if (isOwn && !acts && !SEEN_HERE.has(weakness)) quiet.push([route, weakness, mark, field, payload, reply, shown]);
+          if (acts || close) hits.set(place, told + 1);
+          if (!acts && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
+            await later(kit, route, way, reply, weakness, mark, field, payload);
           }
           ready?.();
           if (shown || ran(mark)) {
@@ -150,11 +164,27 @@ export async function attack(space, file, tools, job, say, patient) {
       }
     }
   }
+  for (const one of quiet.filter(([, weakness, mark]) => ran(mark) || !RUNS.has(weakness)).slice(0, QUIET)) tell(...one);
   if (!late()) for (const [weakness, place, line] of held()) if (texts.includes(weakness)) say("held", { weakness, at: [place, line] });
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
 }
 
+/** A route whose own calls are not the attack's. */
+function aside(route) {
+  const send = async (how) => {
+    now.aside += 1;
+    try {
+      return await route.send(how);
+    } finally {
+      now.aside -= 1;
+    }
+  };
+  return { ...route, send };
+}
+
 const rankOf = (route) => Number(!/^POST\b/.test(route.entry)) + 2 * Number(/[:{*\[]/.test(route.entry));
+/** Has the payload done what it is there for, as far as that is seen here? */
+const acted = (weakness, mark) => (RUNS.has(weakness) ? ran(mark) : now.hit && !SEEN_HERE.has(weakness));
 const ran = (mark) => fs.existsSync(`${mark.PROGRAM}.ran`);
 
 /** Where a payload goes in a request of that way: [source, name, way, dress]. A value that was found to be accepted
@@ -183,23 +213,44 @@ function call(mark) {
   return () => delete globalThis[mark.WORD];
 }
 
+/** Does a plain text, or an address, of that field arrive at a route of the module? Told once a field. */
+async function brings(kit, route, way, source, name, dress) {
+  const key = `${source} ${name}`;
+  const known = (route.brings ??= new Map());
+  for (const text of known.get(key) ? [] : [PLAIN, `http://${PLAIN}.example/`]) {
+    Object.assign(now, { word: PLAIN, met: false });
+    const reply = await quietly(() => kit.bounded(route.send(ask(route, way.known, merged(way.values, source, name, dress(text)), kit.tools))));
+    now.met = false;
+    const answers = reply ? await asksLater(kit, route, way, reply) : [];
+    if (now.met || answers.some(({ answer }) => answer?.body?.includes(PLAIN))) known.set(key, true);
+    now.word = "";
+  }
+  return known.get(key) ?? false;
+}
+
 /** Ask the other routes for what this one may have kept. */
-async function later({ asked, tools, bounded, tell }, route, way, reply, weakness, mark, field, payload, told) {
-  const others = asked.filter(([other]) => /^GET\b/.test(other.entry) && other !== route).slice(0, LATER);
+async function later(kit, route, way, reply, weakness, mark, field, payload) {
+  const acts = (answer) => answer && (shows(weakness, answer, mark) || acted(weakness, mark));
+  for (const { other, answer } of await asksLater(kit, route, way, reply, acts)) {
+    if (acts(answer)) kit.tell(other, weakness, mark, field, payload, answer, shows(weakness, answer, mark), { before: [reply.request] });
+  }
+}
+
+/** Answers of the module's routes that read, after that request, by what it made: [{other, answer}], until `enough`. */
+async function asksLater({ asked, tools, bounded }, route, way, reply, enough = () => false) {
+  const found = [];
   const made = identifierOf(reply.body);
-  for (const [other, ways] of others) {
+  for (const [other, ways] of asked.filter(([one]) => /^GET\b/.test(one.entry) && one !== route).slice(0, LATER)) {
     const [there] = ways;
     const names = there.known.filter(([source]) => source === "params").map(([, name]) => name);
     const tries = [way.values.params ?? there.values.params ?? {}, ...(made !== undefined && names.length ? [Object.fromEntries(names.map((name) => [name, made]))] : [])];
     for (const params of tries) {
-      const how = ask(other, there.known, { ...there.values, params }, tools);
-      const answer = await quietly(() => bounded(other.send(how)));
-      const shown = answer ? shows(weakness, answer, mark) : "";
-      const acts = !told && answer && !SEEN_HERE.has(weakness); // whether it does is seen outside
-      if (shown || acts) tell(other, weakness, mark, field, payload, answer, shown, { before: [reply.request] });
-      if (shown || ran(mark)) return;
+      const answer = await quietly(() => bounded(other.send(ask(other, there.known, { ...there.values, params }, tools))));
+      found.push({ other, answer });
+      if (enough(answer)) return found.slice(-1);
     }
   }
+  return found;
 }
 
 /** What an answer shows of a payload that got through; empty where it shows nothing. */

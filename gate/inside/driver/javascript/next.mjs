@@ -40,6 +40,13 @@ export async function during(how, act) {
   }
 }
 
+/** Is one address a beginning of the other (`notes`, `notes/[id]`)? Only such a route makes what this one is asked for;
+ * any other is attacked by itself, and running it here as well can end this attack. */
+const leads = (file, other) => {
+  const [one, two] = [file, other].map((each) => `${path.dirname(each)}${path.sep}`);
+  return one.startsWith(two) || two.startsWith(one);
+};
+
 /** Route files beside that one, the nearest first. */
 export function routeFilesBeside(file) {
   const steps = path.relative(process.cwd(), file).split(path.sep);
@@ -52,7 +59,7 @@ export function routeFilesBeside(file) {
       if ((left -= 1) < 0 || found.length > 40) return;
       const place = path.join(folder, entry.name);
       if (entry.isDirectory() && depth < 8 && !SKIPPED.test(entry.name)) walk(place, depth + 1);
-      else if (entry.isFile() && ROUTE.test(entry.name) && place !== file) found.push(place);
+      else if (entry.isFile() && ROUTE.test(entry.name) && place !== file && leads(file, place)) found.push(place);
     }
   };
   try {

@@ -447,7 +447,7 @@ function written(method, path, names, how, tools) {
   const { full, values = {}, heard, word, raw } = how;
   const bodied = method !== "GET" && method !== "HEAD";
   for (const name of full ? names : []) heard?.push([bodied ? "body" : "query", name], ["query", name]);
-  const cookies = tools.all ? cookiesIn(tools.own) : [];
+  const cookies = tools.all ? cookiesIn(`${tools.own}\n${tools.tree?.code ?? ""}`) : [];
   for (const name of full ? cookies : []) heard?.push(["cookies", name]);
   const said = Object.fromEntries((full ? names : []).map((name) => [name, word ?? worth(name, tools)]));
   const url = new URL(path, "http://localhost/");
@@ -478,13 +478,13 @@ function asked(method, handler, file, tools) {
   return [{ name: `${method} ${place}`, entry: `${method} ${place}`, address: () => [method, place], send }];
 }
 
-/** Routes of files beside that one: they make what its own are asked for. */
+/** Routes of files beside that one that change something: they make what its own are asked for. */
 export async function routesBeside(file, tools) {
   const out = [];
   for (const other of routeFilesBeside(file)) {
     const space = await loaded(other);
     const own = textOf(other);
-    for (const method of METHODS) if (typeof space[method] === "function") out.push(...asked(method, space[method], other, { ...tools, own }));
+    for (const method of ["POST", "PUT", "PATCH"]) if (typeof space[method] === "function") out.push(...asked(method, space[method], other, { ...tools, own }));
   }
   return out.map((route) => ({ ...route, headers: tools.credentials ?? [], inside: (name) => insideOf(name, tools.tree?.code ?? ""), told: (how) => told(...route.address({ values: how.values }), how) }));
 }

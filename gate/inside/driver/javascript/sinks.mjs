@@ -29,12 +29,26 @@ function place() {
   return "";
 }
 
+/** Does it lead where the payload wants to: out of the tree, or to its host? */
+function leads(weakness, text, [word, address]) {
+  if (weakness.startsWith("path-")) return !path.resolve(text).startsWith(top);
+  if (weakness !== "request-forgery") return true;
+  try {
+    const { host, hostname } = new URL(text);
+    return host === address || hostname.includes(word);
+  } catch {
+    return false;
+  }
+}
+
 /** A text arrived there. `now` has the words of the payload that is under way, and its weakness. */
 export function arrived(weakness, text, now) {
   const { marks, weakness: tried } = now;
   const marked = marks.some((mark) => text.toLowerCase().includes(mark));
   const hostile = marked && tried === weakness; // of another weakness, it is but a text
-  if (hostile) now.hit = true;
+  if (hostile && leads(weakness, text, marks)) now.hit = true;
+  if (now.word && text.includes(now.word)) now.met = true;
+  if (now.aside) return; // a route that is asked for its effects alone
   if (!hostile && (marked || !text.includes(PLAIN))) return;
   const at = place();
   if (!at) return;

@@ -2,13 +2,15 @@
 // Nothing of it answers where the attack asks whether a request is let in without a credential (`bare`). Trusted.
 import childProcess from "node:child_process";
 import fs from "node:fs";
+import http from "node:http";
+import https from "node:https";
 import Module from "node:module";
 import { isOwner, ownersIn } from "./names.mjs";
 import { arrived, listen as listenToFiles } from "./sinks.mjs";
 import { packagesOf } from "./packages.mjs";
 
 /** Read by the hooks: marks of the attempt that runs, whether it is bare, programs and objects that were met. */
-export const now = { making: false, marks: [], weakness: "", bare: false, away: 0, started: [], objects: new Map(), collect: false, databases: new Set() };
+export const now = { aside: 0, hit: false, near: false, word: "", met: false, making: false, marks: [], weakness: "", bare: false, away: 0, started: [], objects: new Map(), collect: false, databases: new Set() };
 
 const NAMES = ["gate", "other"];
 /** Two users with different values in whatever says whose an object is. */
@@ -73,6 +75,19 @@ export function stand(file, users, fields) {
 
 /** Services of others answer whatever is asked of them; what holds a mark goes its way, where it is seen. */
 function services(fields) {
+  for (const at of [http, https]) {
+    for (const name of ["request", "get"]) {
+      const plain = at[name];
+      at[name] = function (...words) {
+        const [url] = words;
+        const host = url?.host ?? url?.hostname;
+        const to = url instanceof URL || typeof url === "string" ? String(url) : host ? `http://${host}${url.port && !String(host).includes(":") ? `:${url.port}` : ""}${url.path ?? "/"}` : "";
+        if (to) arrived("request-forgery", to, now);
+        return plain.apply(this, words);
+      };
+    }
+  }
+  Module.syncBuiltinESMExports?.();
   const real = globalThis.fetch;
   if (typeof real !== "function") return;
   globalThis.fetch = async function (input, init) {
@@ -90,6 +105,9 @@ function services(fields) {
 /** Programs and their arguments, as [file, words, by a shell]. */
 function programs() {
   const keep = (file, words, shell) => {
+    // Other programs open files and connections, too.
+    if (words?.some?.((one) => now.marks.some((mark) => String(one).toLowerCase().includes(mark)))) now.near = true;
+    if (now.word && words?.some?.((one) => String(one).includes(now.word))) now.met = true;
     if (shell) arrived("command", [...(words ?? [])].join(" "), now);
     return now.started.length < 50 && now.started.push([String(file), [...(words ?? [])].map(String), Boolean(shell)]);
   };

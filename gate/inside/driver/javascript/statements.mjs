@@ -2,9 +2,10 @@
 // server. Trusted, no packages of ours. A word of a payload that stands outside of quotes and comments is a part of the
 // statement's structure: the input was read as SQL.
 import { packagesOf } from "./packages.mjs";
+import { stand as standForPrisma } from "./prisma.mjs";
 import { now } from "./stands.mjs";
 
-const ROW = { id: 3, name: "gate", email: "gate@example.invalid", count: 1 };
+const ROW = { id: 3, name: "gate", email: "gate@example.invalid", count: 1, version: "PostgreSQL 16.0" };
 const MOST = 200;
 /** Statements since the last `forget`, as {text, escapes}: whether a backslash escapes a quote in that dialect. */
 export const statements = [];
@@ -22,6 +23,7 @@ export const preparing = () => real ?? (() => undefined);
 /** Listen to the drivers that a file finds. Before it is imported. */
 export function listen(file) {
   const found = packagesOf(file);
+  standForPrisma(file, note);
   const sqlite = found("node:sqlite")?.DatabaseSync?.prototype;
   real = sqlite?.prepare;
   before(sqlite, ["exec", "prepare"]);

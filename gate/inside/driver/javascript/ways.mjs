@@ -84,7 +84,7 @@ export async function chosen(route, tools, bounded) {
   if (signed < 0) return route;
   const known = await learn(route, tools, bounded);
   const far = async (as) => rank((await quietly(() => bounded(route.send(ask(route, known, {}, tools, { as }))))) ?? { status: 500 });
-  return (await far(signed)) > (await far(0)) ? { ...route, send: (how) => route.send({ as: signed, ...how }) } : route;
+  return (await far(signed)) >= (await far(0)) ? { ...route, send: (how) => route.send({ as: signed, ...how }) } : route;
 }
 
 /** Values of other fields under which the route goes on: [{values, known, status}], the farthest first. */
