@@ -5,7 +5,8 @@ That it is not meant for everybody is told by the application: another route ref
 Or a request without a log-in is let in, where another one about the same is refused: a route in front of the
 guard of its path, or without one.
 Or a user sends a role among the fields of a request: a route that refused him lets him in afterwards, or his
-account shows it.
+account, or another's, shows it. Or he is shown a page that only administrators are shown, as all others of
+its path tell.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
