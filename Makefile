@@ -107,7 +107,7 @@ bench-javascript: venv ## the same for pairs in JavaScript, whose packages npm i
 rule-pages: venv ## write docs/rules/ anew from the rules
 	@$(BIN)/python scripts/rule_pages.py
 
-wheel: venv ## the wheel in an empty environment on each Python that is here
+wheel: venv ## the wheel in an empty environment on each Python that is here or in Debian
 	@$(BIN)/python scripts/wheel.py
 
 image: setup ## the container image that holds gate itself, and its size

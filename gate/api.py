@@ -150,12 +150,14 @@ def check_opened(
     """
     from gate.cache.active import in_use
     from gate.kept_check import kept_check
+    from gate.prescreen.ahead import prepare
 
     with opened:
         in_force = _in_force(settings, None if settled else opened.config)
         kept, store = kept_check(opened, in_force, request)
         if kept is not None and keep is None and (known := kept.find()) is not None:
             return known
+        prepare(opened.change.files)
         from gate.check import check as look
 
         with in_use(store):

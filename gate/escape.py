@@ -19,6 +19,7 @@ import unicodedata
 from typing import Final
 
 from gate import redaction as _redact
+from gate.regex import regex
 
 redact: Final = _redact.redact
 DEFAULT_LIMIT: Final = 2_000
@@ -29,11 +30,9 @@ DEFAULT_LIMIT: Final = 2_000
 
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_PLAIN: Final = re.compile(r"[ -~]*")
-_SUSPECT: Final = re.compile(r"[^ -~]")
-_MARKS: Final = re.compile(
-    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}"
-)
+_PLAIN: Final = regex(r"[ -~]*")
+_SUSPECT: Final = regex(r"[^ -~]")
+_MARKS: Final = regex(r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}")
 _NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -113,9 +112,9 @@ def terminal_lines(text: str, limit: int = 4_000) -> list[str]:
 
 
 _ENTITIES: Final = {ord(c): f"&#{ord(c)};" for c in "\\`*_[]#|<>&~$@"}
-_OPENING: Final = re.compile(r"^[-+=]")
+_OPENING: Final = regex(r"^[-+=]")
 _ZWSP: Final = "&#8203;"
-_BREAKS: Final = re.compile(
+_BREAKS: Final = regex(
     r"(?P<at>@)|(?P<hash>#)|(?P<scheme>:(?=//))|(?P<emoji>:(?=[\w+-]+:))|(?P<www>www(?=\.))"
     r"|(?P<domain>(?<=[^\W_])\.(?=[^\W\d_]{2}))"
     r"|(?P<gh>\bGH(?=-\d))|(?P<sha>[0-9a-f]{6}(?=[0-9a-f]))|(?P<number>^\d{1,9}(?=[.)](?:\s|$)))",

@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gate.regex import regex
+
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
 DISTRIBUTION: Final = "gate-ci"
 _OTHER: Final = "gate"
 """On the public index since 2017: a generator of boolean expressions; its package is called ``gate``, too."""
-_RECORD: Final = re.compile(rf"{_OTHER}(?:-.*)?\.(?:dist-info|egg-info|egg)", re.IGNORECASE)
+_RECORD: Final = regex(rf"{_OTHER}(?:-.*)?\.(?:dist-info|egg-info|egg)", re.IGNORECASE)
 
 
 def mixed_up(package: Path | None = None) -> str:

@@ -10,13 +10,15 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
 
+from gate.regex import regex
+
 REDACTED: Final = "[redacted]"
 SHORTEST: Final = 6
 """Characters below which a known secret is too short to be looked for."""
 
 # Published prefixes: GitHub, GitLab, AWS, Slack, Google, npm, PyPI, Stripe, OpenAI/Anthropic; JSON Web
 # Tokens; PEM private keys; passwords in URLs and Authorization headers.
-_SHAPES: Final = re.compile(
+_SHAPES: Final = regex(
     r"gh[pousr]_[A-Za-z0-9]{20,255}"
     r"|github_pat_[A-Za-z0-9_]{20,255}"
     r"|glpat-[A-Za-z0-9_-]{16,}"
@@ -52,12 +54,18 @@ def _forms(secret: str) -> set[str]:
 
 
 @lru_cache(maxsize=16)
-def _pattern(known: tuple[str, ...]) -> re.Pattern[str] | None:
-    forms = sorted({f for s in known if len(s) >= SHORTEST for f in _forms(s)}, key=lambda f: (-len(f), f))
-    return re.compile("|".join(map(re.escape, forms))) if forms else None
+def _all_forms(known: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of every secret that is long enough, the longest first."""
+    forms = {form for secret in known if len(secret) >= SHORTEST for form in _forms(secret)}
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
-_SAME_FOR_ALL: Final = re.compile(r"[a-z][a-z0-9+]*://[^:/]*:|AKIA|[A-Za-z]{2,10}[_-]|")
+@lru_cache(maxsize=16)
+def _pattern(known: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, _all_forms(known))))
+
+
+_SAME_FOR_ALL: Final = regex(r"[a-z][a-z0-9+]*://[^:/]*:|AKIA|[A-Za-z]{2,10}[_-]|")
 """What a secret begins with that says nothing of it."""
 _ENDS: Final = "\u2026\"'` \n"
 """What may stand behind a text that was cut."""
@@ -95,16 +103,16 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     attacks (docs/exploit.md) not.
     """
     known = tuple(secrets)
-    pattern = _pattern(known)
-    if pattern is not None:
-        text = _without_cut_one(pattern.sub(REDACTED, text), known)
+    if holds(text, known):
+        text = _pattern(known).sub(REDACTED, text)
+    if _all_forms(known):
+        text = _without_cut_one(text, known)
     return _SHAPES.sub(_replaced, text)
 
 
 def holds(text: str, secrets: Iterable[str]) -> bool:
     """Does the text hold one of these, in any of its usual encodings?"""
-    pattern = _pattern(tuple(secrets))
-    return pattern is not None and pattern.search(text) is not None
+    return any(form in text for form in _all_forms(tuple(secrets)))
 
 
 def _replaced(found: re.Match[str]) -> str:

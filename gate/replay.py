@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import platform
-import re
 import struct
 import tempfile
 import zipfile
@@ -29,6 +28,7 @@ from gate.errors import UsageError
 from gate.model.report import Report
 from gate.model.run import RunRecord
 from gate.redaction import REDACTED, SHORTEST, without
+from gate.regex import regex
 from gate.sandbox.driver_report import plain
 from gate.signals.interface import SignalContext
 from gate.signals.run import signals
@@ -47,7 +47,7 @@ _END: Final = struct.Struct("<4s4H2LH")
 _LOCATOR: Final = 20
 _CHUNK: Final = 1 << 20
 _JSON: Final = "bundle.json"
-_NAME: Final = re.compile(r"(?:traces|network)/[0-9]{1,5}\.jsonl")
+_NAME: Final = regex(r"(?:traces|network)/[0-9]{1,5}\.jsonl")
 _ADVICE: Final = "Use a bundle that `gate check --bundle FILE` wrote with this version of gate."
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.attribution.rule_file import attribution_rules
 from gate.model.attribution import AttributionEvidence, Strength
+from gate.regex import regex
 
-_MERGE: Final = re.compile(r"Merge pull request #\d+ from [\w.-]+/(?P<branch>\S+)")
+_MERGE: Final = regex(r"Merge pull request #\d+ from [\w.-]+/(?P<branch>\S+)")
 
 
 def branch_evidence(branch: str, *, where: str = "branch") -> Iterator[AttributionEvidence]:

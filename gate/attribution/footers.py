@@ -10,27 +10,28 @@ from gate.attribution.message import Message
 from gate.attribution.people import named
 from gate.attribution.rule_file import FLAGS, TextRule, attribution_rules
 from gate.model.attribution import AttributionEvidence
+from gate.regex import regex
 
-_DECORATION: Final = re.compile(r"[^\w\n<\[(]*")
+_DECORATION: Final = regex(r"[^\w\n<\[(]*")
 _LONGEST: Final = 500
 _ROBOT: Final = "\N{ROBOT FACE}"
-_FOOTER: Final = re.compile(
+_FOOTER: Final = regex(
     r"(?:[\W_]|<\w{1,6}>)*(?:generated|created|made|written|built|authored) (?:with|by|using|via)[\s*_]*"
     r"\[(?P<name>[^\[\]]{1,60})\]\(https?://(?P<host>[\w.-]{3,100})[^\s()]{0,200}\)(?:[\W_]|</\w{1,6}>)*",
     FLAGS,
 )
 """A line that is nothing but "Generated with [tool](address)", in whatever dress."""
-_NAMED: Final = re.compile(
+_NAMED: Final = regex(
     r"[\W_]*(?i:generated)[ -]with:? (?P<name>[A-Z][\w.-]{1,30}(?: [A-Z][\w.-]{1,30}){1,3})"
     r"(?::? \(?https?://[^\s()]{1,200})?[\W_]*"
 )
 """The same without a link, or with a plain address: of a tool whose name says what it is."""
-_PLAIN_SAYS: Final = re.compile(r"\b(?:ai|coder|copilot|assistant|llm)\b", FLAGS)
+_PLAIN_SAYS: Final = regex(r"\b(?:ai|coder|copilot|assistant|llm)\b", FLAGS)
 LINK: Final = "](http"
 """In every line that may be a footer of a tool that nobody knows."""
-_SAYS: Final = re.compile(r"\b(?:ai|agent|coder|copilot|assistant|llm)\b", FLAGS)
-_WITH: Final = re.compile(r"generated[ -]with", FLAGS)
-_BULLET: Final = re.compile(r"[*-] (?P<subject>\S.*)")
+_SAYS: Final = regex(r"\b(?:ai|agent|coder|copilot|assistant|llm)\b", FLAGS)
+_WITH: Final = regex(r"generated[ -]with", FLAGS)
+_BULLET: Final = regex(r"[*-] (?P<subject>\S.*)")
 
 
 def may_be_footer(message: str) -> bool:

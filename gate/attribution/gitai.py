@@ -7,7 +7,6 @@ ever shown but the tool's and the model's name.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,11 +14,12 @@ import msgspec
 
 from gate.attribution.rule_file import attribution_rules
 from gate.attribution.spans import Spans, merged
+from gate.regex import regex
 
-_ENTRY: Final = re.compile(r"  (?P<key>\S+) (?P<ranges>\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)")
-_LEGACY: Final = re.compile(r"[0-9a-f]{7,16}")
-_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_NAME: Final = re.compile(r"[\w .:/@+-]{1,60}")
+_ENTRY: Final = regex(r"  (?P<key>\S+) (?P<ranges>\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)")
+_LEGACY: Final = regex(r"[0-9a-f]{7,16}")
+_UUID: Final = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_NAME: Final = regex(r"[\w .:/@+-]{1,60}")
 
 
 class _Agent(msgspec.Struct):

@@ -9,9 +9,10 @@ from typing import Final
 from gate.attribution.rule_file import attribution_rules
 from gate.model.attribution import AttributionEvidence
 from gate.model.change import Change, Tree
+from gate.regex import regex
 
-_COMMENT: Final = re.compile(r"(?:^|\s)(?:#|//|/\*|\*|--|;|<!--|\"\"\"|''')")
-_HINT: Final = re.compile(r"generated|/share/", re.IGNORECASE)
+_COMMENT: Final = regex(r"(?:^|\s)(?:#|//|/\*|\*|--|;|<!--|\"\"\"|''')")
+_HINT: Final = regex(r"generated|/share/", re.IGNORECASE)
 _BYTES: Final = 1 << 20
 _MOST: Final = 20
 

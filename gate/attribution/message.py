@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
-_FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)")
+from gate.regex import regex
+
+_FENCE: Final = regex(r"\s{0,3}(?:```|~~~)")
 _LINE_MOST: Final = 1000
 _LINES_MOST: Final = 20_000
 

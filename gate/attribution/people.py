@@ -9,13 +9,14 @@ from typing import Final, Literal
 
 from gate.attribution.rule_file import FLAGS, Login, Name, attribution_rules
 from gate.model.attribution import Role, Strength
+from gate.regex import regex
 
-_NOREPLY: Final = re.compile(r"(?:(\d+)\+)?([^@+]+)@users\.noreply\.github\.com", FLAGS)
-_BOT_NAME: Final = re.compile(r"(?:\[bot\]|[ _-]bot|-robot)", FLAGS)
+_NOREPLY: Final = regex(r"(?:(\d+)\+)?([^@+]+)@users\.noreply\.github\.com", FLAGS)
+_BOT_NAME: Final = regex(r"(?:\[bot\]|[ _-]bot|-robot)", FLAGS)
 # An app that names its trade: sourcery-ai[bot], devin-ai-integration[bot].
-_AI_LOGIN: Final = re.compile(r"(?:^|[-_])(?:ai|gpt|llm|copilot|codex|claude|gemini)(?:[-_]|\[bot\]$)", FLAGS)
-_AI_TITLE: Final = re.compile(r"\b(?:ai[ -](?:agent|assistant)|agentic|coding agent)\b", FLAGS)
-_SUFFIX: Final = re.compile(r".+\(([^()]{2,60})\)\s*")
+_AI_LOGIN: Final = regex(r"(?:^|[-_])(?:ai|gpt|llm|copilot|codex|claude|gemini)(?:[-_]|\[bot\]$)", FLAGS)
+_AI_TITLE: Final = regex(r"\b(?:ai[ -](?:agent|assistant)|agentic|coding agent)\b", FLAGS)
+_SUFFIX: Final = regex(r".+\(([^()]{2,60})\)\s*")
 # What may follow a tool's name: versions, models, remarks in brackets. Atomic groups, here and below: a
 # text made for it must not make matching slow.
 _TAIL: Final = (
@@ -110,6 +111,8 @@ def named(text: str, *, has_email: bool) -> Identity | None:
     A bare first name (Claude, Devin, Jules) with somebody's address is weak: people bear them.
     """
     text = text.strip().strip("\"'`*_").strip()
+    if not _any_name().search(text):  # most are people: one short pattern tells, and none of the long is made
+        return None
     for entry, pattern in _names():
         match = pattern.fullmatch(text)
         if match:
@@ -128,6 +131,12 @@ def mentioned(text: str) -> Identity | None:
         if pattern.search(text):
             return Identity(tool=entry.tool, kind="name", confidence="strong", role=entry.role)
     return None
+
+
+@cache
+def _any_name() -> re.Pattern[str]:
+    """What stands in every text that one of ``_names`` matches."""
+    return re.compile("|".join(f"(?:{entry.pattern})" for entry in attribution_rules().name), FLAGS)
 
 
 @cache

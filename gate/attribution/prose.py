@@ -17,6 +17,7 @@ from gate.attribution.message import Message
 from gate.attribution.people import mentioned, prose_names
 from gate.attribution.rule_file import FLAGS, attribution_rules
 from gate.model.attribution import AttributionEvidence
+from gate.regex import regex
 
 _LEAD: Final = (
     r"(?:(?:this|that|these|it|it's|all|most|much|part|parts|some|half|of|the|a|an|my|our|entire|whole|code|codebase|tests?"
@@ -57,29 +58,29 @@ _HELP: Final = r"(?:(?:the |some |a lot of |much )?(?:help|assistance|aid) (?:of
 _ANY: Final = r"(?:ai|llms?|large language models?|generative ai|ai (?:tools?|agents?|assistants?|models?))"
 """A tool that the author does not name."""
 _AID: Final = r"(?:help|assistance|aid)"
-_ALONE: Final = re.compile(
+_ALONE: Final = regex(
     r"(?:(?:note|disclosure)[: ]+)?(?:partly |partially |mostly |fully |entirely )?"
     r"(?:ai|llm)[- ](?:generated|assisted|authored|written)(?: (?:code|commit|change|patch|pr))?",
     FLAGS,
 )
 """What stands alone as a paragraph, or in brackets at a subject's end or beginning."""
-_BRACKETS: Final = re.compile(r"[(\[](?P<inside>[^()\[\]]{4,60})[)\]]\W*$")
-_TAG: Final = re.compile(r"\W*[(\[](?P<inside>[^()\[\]]{4,60})[)\]]")
-_TALK: Final = re.compile(
+_BRACKETS: Final = regex(r"[(\[](?P<inside>[^()\[\]]{4,60})[)\]]\W*$")
+_TAG: Final = regex(r"\W*[(\[](?P<inside>[^()\[\]]{4,60})[)\]]")
+_TALK: Final = regex(
     r"\b(?:is|are|was|were|be|should|can|could|will|would|now|gets?|must|may|has|not|never|fails?|reviews?|comments?"
     r"|suggestions?|findings?|issues?|nits?|bugs?)\b",
     FLAGS,
 )
-_LINK: Final = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
-_CLAUSE: Final = re.compile(
+_LINK: Final = regex(r"\[([^\[\]]*)\]\([^()]*\)")
+_CLAUSE: Final = regex(
     r"(?P<clause>[^.,;!?()\n\u2013\u2014]+(?:\.\w[^.,;!?()\n\u2013\u2014]*)*)(?P<end>[^\w\s]?)"
 )
-_OPEN_BOX: Final = re.compile(r"\s*[-*]\s*\[ \]")
+_OPEN_BOX: Final = regex(r"\s*[-*]\s*\[ \]")
 # "AI disclosure: this change was ...". Not "feat: ..." - there products are talked about.
-_LABEL: Final = re.compile(
+_LABEL: Final = regex(
     r"[\w /'&-]{0,30}\b(?:ai|llm|disclosure|disclaimer|note|nb|ps|credits?)\b[\w /'&-]{0,20}:\s+(?=\S)", FLAGS
 )
-_MARKUP: Final = re.compile(r"[^\w\s]*[\s]*")
+_MARKUP: Final = regex(r"[^\w\s]*[\s]*")
 
 
 def prose_evidence(message: Message) -> Iterator[AttributionEvidence]:

@@ -15,14 +15,15 @@ from gate.attribution.message import Message
 from gate.attribution.people import Identity, identify, mentioned, named
 from gate.attribution.rule_file import FLAGS, People, TrailerRule, attribution_rules
 from gate.model.attribution import AttributionEvidence, Role
+from gate.regex import regex
 
-_TRAILER: Final = re.compile(
+_TRAILER: Final = regex(
     # Emoji and bullets may stand before the key.
     r"[^\w\n<>\[(]*(?P<key>[A-Za-z][A-Za-z0-9 -]{1,40}?)[ \t]*:[ \t]*(?P<value>\S.*)"
 )
-_KERNEL: Final = re.compile(r"(?P<agent>[A-Za-z][\w .-]{0,40}):(?P<model>[A-Za-z0-9][\w./()-]*)(?:\s.*)?")
-_ROBOT: Final = re.compile(r"[^@]*bot(?:\[bot\]|\])?@users\.noreply\.github\.com", FLAGS)
-_SPLIT: Final = re.compile(r"\s*(?:,|;|\s&\s|\sand\s|\s\+\s)\s*(?![^()]*\))")
+_KERNEL: Final = regex(r"(?P<agent>[A-Za-z][\w .-]{0,40}):(?P<model>[A-Za-z0-9][\w./()-]*)(?:\s.*)?")
+_ROBOT: Final = regex(r"[^@]*bot(?:\[bot\]|\])?@users\.noreply\.github\.com", FLAGS)
+_SPLIT: Final = regex(r"\s*(?:,|;|\s&\s|\sand\s|\s\+\s)\s*(?![^()]*\))")
 
 
 def trailer_evidence(message: Message) -> Iterator[AttributionEvidence]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from gate.change.git_command import GitRepository
 from gate.model.change import LineOrigin
+from gate.regex import regex
 
-_GROUP: Final = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+) (\d+)\n")
+_GROUP: Final = regex(rb"([0-9a-f]{40,64}) (\d+) (\d+) (\d+)\n")
 
 
 def origins_of(door: GitRepository, since: str, head: str, path: str) -> tuple[LineOrigin, ...]:
@@ -42,7 +42,7 @@ def origins_of(door: GitRepository, since: str, head: str, path: str) -> tuple[L
     return tuple(sorted(found, key=lambda origin: origin.line))
 
 
-_ESCAPE: Final = re.compile(rb"\\([0-7]{3}|.)")
+_ESCAPE: Final = regex(rb"\\([0-7]{3}|.)")
 _LETTERS: Final = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gate.change.git_command import GitRepository
 from gate.model.change import Commit
+from gate.regex import regex
 
 MESSAGE_BYTES: Final = 1 << 18
 """More of one message is not kept: a quarter of a mebibyte is a book."""
-_IDENTITY: Final = re.compile(rb"^(?P<name>[^\n]*?) ?<(?P<email>[^\n]*?)> ?(?P<time>-?\d{1,18})?[^\n]*$")
+_IDENTITY: Final = regex(rb"^(?P<name>[^\n]*?) ?<(?P<email>[^\n]*?)> ?(?P<time>-?\d{1,18})?[^\n]*$")
 
 
 def read_commits(door: GitRepository, shas: Iterable[str]) -> Iterator[Commit]:

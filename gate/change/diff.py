@@ -8,7 +8,6 @@ no hunks (binary, larger than 4 MiB, out of time) counts as changed from first l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -18,6 +17,7 @@ from gate.errors import InconclusiveError
 from gate.languages.change_language import language_of
 from gate.languages.identity import SNIFF
 from gate.model.change import ChangedFile, Hunk
+from gate.regex import regex
 
 Status = Literal["added", "modified", "deleted", "renamed", "type-changed"]
 _STATUS: Final[dict[str, Status]] = {
@@ -31,8 +31,8 @@ _PATCH_DEADLINE: Final = 30.0
 _PATCH_CAP: Final = 64 << 20
 _READ_WHOLE: Final = 32 << 20
 """Blobs beyond this many bytes are not read; every line they could hold counts as changed."""
-_INDEX: Final = re.compile(rb"index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})")
-_HUNK: Final = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_INDEX: Final = regex(rb"index ([0-9a-f]{40,64})\.\.([0-9a-f]{40,64})")
+_HUNK: Final = regex(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FLAGS: Final = (
     "-r",
     "-M",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,11 +10,12 @@ import msgspec
 
 from gate.errors import UsageError
 from gate.model.change import PullRequest
+from gate.regex import regex
 
 EVENT_BYTES: Final = 25 << 20
 """GitHub's own limit for a payload."""
 _TEXT: Final = 262_144
-_SHA: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _ADVICE: Final = "Run gate on pull_request, push or merge_group, or give --base and --head yourself."
 
 

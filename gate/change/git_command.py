@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +24,7 @@ from typing import Final
 
 from gate.errors import InconclusiveError, UsageError
 from gate.process import Done, run
+from gate.regex import regex
 
 EMPTY_TREE: Final = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -43,7 +43,7 @@ _HARD: Final = (
     "gc.auto=0",
 )
 _PSEUDO_REFS: Final = ("HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD")
-_OID: Final = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_OID: Final = regex(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 BATCH_BYTES: Final = 24 << 20
 """How much of the object store is held in memory at once, bytes."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -16,9 +15,10 @@ from gate.change.notes import read_notes
 from gate.change.objects import BlobCache, GitTree
 from gate.errors import InconclusiveError, UsageError
 from gate.model.change import Change, LineOrigin
+from gate.regex import regex
 
-_BAD_REVISION: Final = re.compile(r"[\x00-\x20\x7f]|\.\.|^[-:^]|^$")
-_ANCESTOR: Final = re.compile(r"([^~^]+)[~^][0-9~^]*")
+_BAD_REVISION: Final = regex(r"[\x00-\x20\x7f]|\.\.|^[-:^]|^$")
+_ANCESTOR: Final = regex(r"([^~^]+)[~^][0-9~^]*")
 _MOST_COMMITS: Final = 20_000
 _DEEPER: Final = "Fetch more history: `git fetch --unshallow`, or `fetch-depth: 0` for actions/checkout."
 

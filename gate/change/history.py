@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,10 +16,11 @@ from gate.change.notes import NOTE_REFS, note_blobs, note_bodies
 from gate.errors import InconclusiveError, UsageError
 from gate.model.change import Commit, HistoryCommit
 from gate.process import clean_environment, kill_group
+from gate.regex import regex
 
 _FIELDS: Final = ("%H", "%P", "%an", "%ae", "%cn", "%ce", "%at", "%B")
-_SINCE: Final = re.compile(r"\d{4}-\d{2}-\d{2}|\d{1,4} ?(?:days?|weeks?|months?|years?)(?: ago)?")
-_ADDED: Final = re.compile(rb" (\d+) insertions?\(\+\)")
+_SINCE: Final = regex(r"\d{4}-\d{2}-\d{2}|\d{1,4} ?(?:days?|weeks?|months?|years?)(?: ago)?")
+_ADDED: Final = regex(rb" (\d+) insertions?\(\+\)")
 _CHUNK: Final = 1 << 18
 _RECORD_MOST: Final = 16 << 20
 _BATCH: Final = 500

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -16,8 +15,9 @@ from gate.deploy.decide import Decision
 from gate.errors import Exit, InconclusiveError, UsageError
 from gate.escape import command_data, markdown
 from gate.github.publishing.step import Step
+from gate.regex import regex
 
-_FULL: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FULL: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class _Deployment(msgspec.Struct):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,11 +10,12 @@ import msgspec
 
 from gate.github.interface import Api, path, repository
 from gate.github.target import MOST_FILES, PullNow, User
+from gate.regex import regex
 
 MOST: Final = 5
 """Suggestions on one pull request, all its commits together."""
-_MARK: Final = re.compile(r"<!-- gate:fix:([0-9a-f]{16}) -->")
-_HUNK: Final = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_MARK: Final = regex(r"<!-- gate:fix:([0-9a-f]{16}) -->")
+_HUNK: Final = regex(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
 class _File(msgspec.Struct):

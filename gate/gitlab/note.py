@@ -11,16 +11,17 @@ from gate.github.publishing.trust import received, recomputed
 from gate.gitlab.merge_request import MergeRequest
 from gate.model.report import Report
 from gate.model.score import Verdict
+from gate.regex import regex
 from gate.report.markdown import MarkdownReporter
 from gate.settings import load
 
 MARKER: Final = "<!-- gate:report:v1 -->"
 _MOST: Final = 1_000_000
 _ZWSP: Final = "\u200b"
-_CODE_OR_REFERENCE: Final = re.compile(
+_CODE_OR_REFERENCE: Final = regex(
     r"(?P<code>(?P<fence>`+)(?!`).*?(?<!`)(?P=fence)(?!`))|(?P<sign>[!~%$])(?=[\w\"])", re.DOTALL
 )
-_QUICK_ACTION: Final = re.compile(r"^(?=\s*/)", re.MULTILINE)
+_QUICK_ACTION: Final = regex(r"^(?=\s*/)", re.MULTILINE)
 
 
 def gitlab_markdown(text: str) -> str:

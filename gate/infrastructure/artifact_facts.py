@@ -5,14 +5,14 @@ Whoever can read a project can download its artifacts, and `.git/config` may hol
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.infrastructure.facts import Fact
+from gate.regex import regex
 from gate.supply.yaml_data import Document, items, mapping
 
-_PIPELINE: Final = re.compile(
+_PIPELINE: Final = regex(
     r"(?:^|/)(?:\.circleci/|azure-pipelines|\.azure|buildspec|codebuild|bitbucket-pipelines|\.buildkite/|\.pipelines/)"
 )
 _KEEPS: Final = frozenset(
@@ -20,12 +20,12 @@ _KEEPS: Final = frozenset(
 )
 _PATHS: Final = ("path", "paths", "targetPath", "PathtoPublish")
 _DEEPEST: Final = 30
-_UPLOADS: Final = re.compile(r"(?:^|/)upload-(?:artifact|pages-artifact|release-asset)[\w/-]*@")
-_WHOLE: Final = re.compile(
+_UPLOADS: Final = regex(r"(?:^|/)upload-(?:artifact|pages-artifact|release-asset)[\w/-]*@")
+_WHOLE: Final = regex(
     r"^(?:\.|\./|\*|\*\*|\./\*|\*\*/\*|\./\*\*(?:/\*)?|/|~/?|\$HOME/?|\$\{\{\s*(?:github\.workspace|runner\.temp|env\.HOME)\s*\}\}/?"
     r"|\$CI_PROJECT_DIR/?)$"
 )
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"(?:^|/)(?:\.git(?:/|$)|\.env\b|\.ssh|\.aws|\.npmrc|\.docker|\.netrc|\.pypirc|[\w.-]+\.pem$)"
 )
 

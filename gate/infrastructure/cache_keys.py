@@ -11,20 +11,21 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gate.infrastructure.facts import FileFacts, Width
+from gate.regex import regex
 
-_USER: Final = re.compile(
+_USER: Final = regex(
     r"(?:^|[-_.])(?:authorization|authentication|cookies?|sessions?(?:id)?|sid|tokens?|jwt|auth|users?|remote[-_]user|accounts?"
     r"|tenants?|customers?|members?|api[-_]?key|email|identity|login|csrf)(?:$|[-_.])",
     re.IGNORECASE,
 )
 _NGINX: Final = ("proxy_cache_key", "fastcgi_cache_key", "uwsgi_cache_key", "scgi_cache_key")
 _NOT_KEPT: Final = ("proxy_no_cache", "proxy_cache_bypass", "fastcgi_no_cache", "fastcgi_cache_bypass")
-_VARIABLE: Final = re.compile(r"\$\{?(?:http_|cookie_|arg_|sent_http_)?(\w+)")
-_HASHED: Final = re.compile(r"hash_data\s*\(\s*([^)]{1,200})\)")
-_VARIES: Final = re.compile(r"\.http\.Vary\s*=\s*([^;]{1,200});", re.IGNORECASE)
-_PASSED: Final = re.compile(r"if\s*\(([^{]{1,300})\)\s*\{\s*return\s*\(\s*pass\s*\)", re.IGNORECASE)
-_NAMED: Final = re.compile(r"(?:req|bereq|beresp|obj)\.http\.([\w-]+)", re.IGNORECASE)
-_COMMENT: Final = re.compile(r"(?m)(?:#|//)[^\n]*|/\*.*?\*/", re.DOTALL)
+_VARIABLE: Final = regex(r"\$\{?(?:http_|cookie_|arg_|sent_http_)?(\w+)")
+_HASHED: Final = regex(r"hash_data\s*\(\s*([^)]{1,200})\)")
+_VARIES: Final = regex(r"\.http\.Vary\s*=\s*([^;]{1,200});", re.IGNORECASE)
+_PASSED: Final = regex(r"if\s*\(([^{]{1,300})\)\s*\{\s*return\s*\(\s*pass\s*\)", re.IGNORECASE)
+_NAMED: Final = regex(r"(?:req|bereq|beresp|obj)\.http\.([\w-]+)", re.IGNORECASE)
+_COMMENT: Final = regex(r"(?m)(?:#|//)[^\n]*|/\*.*?\*/", re.DOTALL)
 _BEHAVIOURS: Final = ("none", "whitelist", "allExcept", "all")
 
 

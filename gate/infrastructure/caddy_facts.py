@@ -6,15 +6,15 @@ more condition asks fewer; a path that it no longer names is open.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.server_widths import header_widths
+from gate.regex import regex
 
-_TOKEN: Final = re.compile(r"#[^\n]*|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|\n|[^\s\"`]+")
+_TOKEN: Final = regex(r"#[^\n]*|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|\n|[^\s\"`]+")
 _GUARDS: Final = frozenset(
     {"basic_auth", "basicauth", "forward_auth", "authorize", "authenticate", "jwtauth", "authp", "oidc"}
 )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_address
 from typing import Final
 
 from gate.infrastructure.facts import Fact, Width
+from gate.regex import regex
 from gate.supply.yaml_data import Document, items, leaves, mapping
 
-_GRAVE: Final = re.compile(
+_GRAVE: Final = regex(
     r"^(?:\*|\*/\*|secrets|pods/(?:exec|attach|ephemeralcontainers)|nodes/proxy|serviceaccounts/token"
     r"|(?:cluster)?role(?:binding)?s|certificatesigningrequests(?:/\w+)?|\w*webhookconfigurations)$"
 )
 _ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 _LEVELS: Final = {"restricted": 0.0, "baseline": 1.0, "privileged": 2.0}
-_PINNED: Final = re.compile(r"^v?\d+(?:\.\d+){0,3}(?:[-+][\w.]+)?$|^[0-9a-f]{7,40}$|^refs/tags/|.*@")
+_PINNED: Final = regex(r"^v?\d+(?:\.\d+){0,3}(?:[-+][\w.]+)?$|^[0-9a-f]{7,40}$|^refs/tags/|.*@")
 
 
 def cluster_widths(root: Mapping[str, object], named: str, document: Document) -> Iterator[Width]:

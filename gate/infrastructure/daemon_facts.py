@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.server_widths import sent_to
+from gate.regex import regex
 
 
 class _Key(NamedTuple):
@@ -67,7 +68,7 @@ _SECRETS: Final[dict[str, tuple[str, ...]]] = {
 """Keys that are a protection by being there."""
 _SPELT: Final = {"without-password": "prohibit-password", "1": "on", "0": "off", "true": "on", "false": "off"}
 _HBA: Final = ("trust", "password", "ident", "md5", "peer", "scram-sha-256", "gss", "ldap", "cert", "reject")
-_REFUSES: Final = re.compile(r"\b(?:deny|reject|auth|tarpit|silent-drop)\b")
+_REFUSES: Final = regex(r"\b(?:deny|reject|auth|tarpit|silent-drop)\b")
 _DOCKER_LISTS: Final = ("hosts", "insecure-registries", "registry-mirrors")
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.infrastructure.facts import FileFacts, Width
+from gate.regex import regex
 
-_WORD: Final = re.compile(
+_WORD: Final = regex(
     r'"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*|(?P<word>@?[A-Za-z_]\w*|[{}()\[\]:!=|&,])'
 )
-_ASKS: Final = re.compile(
+_ASKS: Final = regex(
     r"^@(?:auth\w*|is_?auth\w*|requires?_?(?:auth|role|scope|login|perm)\w*|has_?(?:role|scope|perm)\w*|protected|private"
     r"|can|guard|allow|policy|require[sd]?scopes|aws_\w*auth\w*|aws_cognito\w*|aws_iam|login_?required|internal|hidden)$",
     re.IGNORECASE,

@@ -15,6 +15,7 @@ from xml.etree.ElementTree import ParseError
 
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.languages import tree_sitter_parse
+from gate.regex import regex
 from gate.supply.inputs.model import UnreadableInputError
 from gate.supply.inputs.xml_text import local, xml_root
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 _STEPS: Final = ("no", "auth_admin", "auth_admin_keep", "auth_self", "auth_self_keep", "yes")
 _EQUAL: Final = ("==", "===")
 _TEXT: Final = frozenset({"string", "template_string"})
-_ASKS: Final = re.compile(r"^-?auth\s+(?:required|requisite|\[[^\]]*die[^\]]*\])\s+(\S+)", re.IGNORECASE)
-_LETS_IN: Final = re.compile(
+_ASKS: Final = regex(r"^-?auth\s+(?:required|requisite|\[[^\]]*die[^\]]*\])\s+(\S+)", re.IGNORECASE)
+_LETS_IN: Final = regex(
     r"^-?auth\s+(?:sufficient|\[[^\]]*success\s*=\s*(?:done|end|\d)[^\]]*\])\s+\S*(pam_permit|pam_exec|pam_python|pam_script)\b",
     re.IGNORECASE,
 )

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gate.infrastructure.facts import Width
+from gate.regex import regex
 
-_OBLIGED: Final = re.compile(
+_OBLIGED: Final = regex(
     r"(?:^|-)(?:required|enforced|mandatory)-(?:for|on|of|by)$"
     r"|(?:^|-)required-(?:(?:status-)?checks|contexts|reviewers|approvers|signers|roles|groups|claims|scopes)$"
     r"|(?:^|-)protected-(?:branches|tags|paths|routes|fields|headers|files|environments)$"
@@ -21,29 +22,29 @@ _OBLIGED: Final = re.compile(
     r"(?:-(?:list|commands?|tools?|patterns?|paths?|hosts?|ips?|cidrs?|users?|domains?|urls?|countries))?$"
     r"|^(?:redact|mask|scrub|saniti[sz]e)(?:ed)?-(?:fields|headers|keys|params|paths|names)$"
 )
-_ALLOWED: Final = re.compile(
+_ALLOWED: Final = regex(
     r"^(?:always-|auto-)?(?:allow|allowed|permit|permitted|approve|approved)"
     r"(?:-(?:list|commands?|tools?|patterns?|paths?|urls?|actions?|programs?|scripts?))?$"
 )
-_LOCKS: Final = re.compile(
+_LOCKS: Final = regex(
     r"(?:^|-)(?:lock(?:ed)?(?:-?out)?|cool-?down|ban)-(?:minutes|seconds|hours|time|period|duration)$"
 )
-_APPROVES: Final = re.compile(r"(?:^|-)(?:approvals?|approvers?|mfa|2fa|step-up|four-eyes)(?:-|$)")
-_FROM: Final = re.compile(r"(?:^|-)(?:over|above|threshold|from-amount|min(?:imum)?-amount)$")
-_KEPT: Final = re.compile(r"(?:^|-)retention(?:-|$)|(?:^|-)(?:retain|keep)-(?:days|for)$")
-_EVIDENCE: Final = re.compile(r"(?:^|-)(?:audit|backups?|snapshots?|evidence|trail|security)(?:-|$)")
-_AUDITS: Final = re.compile(r"(?:^|-)(?:audit(?:ed|ing)?|trail|security-events?|siem|alert(?:s|ing)?)(?:-|$)")
-_RECORDED: Final = re.compile(
+_APPROVES: Final = regex(r"(?:^|-)(?:approvals?|approvers?|mfa|2fa|step-up|four-eyes)(?:-|$)")
+_FROM: Final = regex(r"(?:^|-)(?:over|above|threshold|from-amount|min(?:imum)?-amount)$")
+_KEPT: Final = regex(r"(?:^|-)retention(?:-|$)|(?:^|-)(?:retain|keep)-(?:days|for)$")
+_EVIDENCE: Final = regex(r"(?:^|-)(?:audit|backups?|snapshots?|evidence|trail|security)(?:-|$)")
+_AUDITS: Final = regex(r"(?:^|-)(?:audit(?:ed|ing)?|trail|security-events?|siem|alert(?:s|ing)?)(?:-|$)")
+_RECORDED: Final = regex(
     r"(?:^|-)(?:events?|actions|categories|log-types|types|verbs|resources|objects|operations|fields|enabled-types)$"
 )
-_COUNTED: Final = re.compile(
+_COUNTED: Final = regex(
     r"(?:^|-)(?:approvers|approvals|reviewers|signers|signatures)(?:-(?:count|required|needed))?$"
 )
-_LOOSENS: Final = re.compile(
+_LOOSENS: Final = regex(
     r"(?:^|-)(?:own|self)-(?:approval|approve|review|merge)$"
     r"|(?:^|-)allow-(?:own|self|unsigned|unverified|untrusted|anonymous|guests?|empty-passwords?|any-\w+|all-\w+)(?:-|$)"
 )
-_PREVENTS: Final = re.compile(
+_PREVENTS: Final = regex(
     r"^(?:prevent|forbid|deny|disallow|restrict|dismiss-stale)-(?!.*(?:default|scroll|zoom|focus))"
 )
 _NEARLY_TEN: Final = 0.95

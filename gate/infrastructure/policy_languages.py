@@ -12,17 +12,18 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.regex import regex
 
-_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_PIECE: Final = re.compile(
+_COMMENT: Final = regex(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_PIECE: Final = regex(
     r"\bmatch\s+(?P<path>/[^\s]*)\s*\{|\ballow\s+(?P<ops>[\w,\s]+?)\s*(?::\s*if\b(?P<if>[^;]*))?;|[{}]"
 )
-_AND: Final = re.compile(r"&&")
-_OR: Final = re.compile(r"\|\|")
-_COMPARES: Final = re.compile(r"==|!=|<=|>=|<|>|\bin\b|\bis\b|\w\(")
-_REGO_RULE: Final = re.compile(r"^(?P<head>[a-z_]\w*)\b[^{\n]*?\{(?P<same>[^\n]*)$")
-_PERMITS: Final = re.compile(r"allow|permit|grant|authori[sz]ed|is_admin")
-_REGO_DEFAULT: Final = re.compile(r"^default\s+(?P<head>\w+)\s*:?=\s*(?P<value>\w+)", re.MULTILINE)
+_AND: Final = regex(r"&&")
+_OR: Final = regex(r"\|\|")
+_COMPARES: Final = regex(r"==|!=|<=|>=|<|>|\bin\b|\bis\b|\w\(")
+_REGO_RULE: Final = regex(r"^(?P<head>[a-z_]\w*)\b[^{\n]*?\{(?P<same>[^\n]*)$")
+_PERMITS: Final = regex(r"allow|permit|grant|authori[sz]ed|is_admin")
+_REGO_DEFAULT: Final = regex(r"^default\s+(?P<head>\w+)\s*:?=\s*(?P<value>\w+)", re.MULTILINE)
 
 
 def policy_language(path: str) -> str:

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gate.infrastructure.facts import Fact, Width
+from gate.regex import regex
 
-_GRAVE: Final = re.compile(
+_GRAVE: Final = regex(
     r"^\*$|:\*$|^iam:(?!get|list)|^sts:assume|^secretsmanager:get|^ssm:getparam|^ssm:(?:send|start)|^kms:(?:decrypt|creategrant)"
     r"|^lambda:(?:update|create|add)|^ec2:runinstances|^organizations:|:put\w*policy|:set\w*policy|:delete(?:bucket|db|table)",
     re.IGNORECASE,
 )
-_READING: Final = re.compile(r":(?:describe|list|get|head|batchget|view|search)", re.IGNORECASE)
-REFERENCE: Final = re.compile(r"^(?:\$\{)?(?:data|var|local|module|each|self|[a-z]+_[a-z0-9_]+)\.")
+_READING: Final = regex(r":(?:describe|list|get|head|batchget|view|search)", re.IGNORECASE)
+REFERENCE: Final = regex(r"^(?:\$\{)?(?:data|var|local|module|each|self|[a-z]+_[a-z0-9_]+)\.")
 """Of Terraform: a value that stands elsewhere in the project."""
 
 

@@ -12,19 +12,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gate.infrastructure.facts import Fact, FileFacts, Width
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CHECK: Final = re.compile(
+_CHECK: Final = regex(
     r"(?i)(?:^|[._:])(?:\w*(?:authenticat|authori[sz]|require_?|ensure_?|permit|verif|protect_from|csrf|login_required|bodyguard)\w*"
     r"|\w*auth|check_?(?:pass|pw|token|sig|role|access|hash)\w*|valid_(?:password|token|signature)\w*\??|secure_compare|basic_auth"
     r"|constant_time\w*|jwt\w*|has_role\w*|can\?|owns?\?|current_user!?|put_secure_browser_headers|rate_limit\w*|limit_req\w*)$"
 )
-_ASKS: Final = re.compile(
-    r"(?i)auth|require|ensure|admin|role|permit|login|session_user|verif|csrf|forgery|limit"
-)
-_REFUSES: Final = re.compile(
+_ASKS: Final = regex(r"(?i)auth|require|ensure|admin|role|permit|login|session_user|verif|csrf|forgery|limit")
+_REFUSES: Final = regex(
     r"(?i)\bhalt\b|\bexit\s*\(\s*(?:40[13]|ngx\.HTTP_(?:UNAUTHORIZED|FORBIDDEN)|429)|:(?:unauthorized|forbidden)|\b40[13]\b|\berror\s*\("
 )
 _VERBS: Final = frozenset(

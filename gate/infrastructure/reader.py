@@ -30,18 +30,19 @@ from gate.infrastructure.tool_code import data_code, ini_code, is_tool_file
 from gate.infrastructure.trusted import is_key_list, key_list_facts, trusted_keys
 from gate.infrastructure.web_facts import page_facts, server_facts
 from gate.infrastructure.yaml_facts import SWITCHED_ON, blocks_switched, switches, yaml_facts
+from gate.regex import regex
 from gate.supply.yaml_data import Path, UnreadableYamlError, leaves
 
-_UNIT: Final = re.compile(r"\.(?:service|socket|timer|mount|path)$|\.(?:service|socket)\.d/[^/]+\.conf$")
-_SERVER: Final = re.compile(r"nginx|sites-(?:available|enabled)/|angie|openresty", re.IGNORECASE)
+_UNIT: Final = regex(r"\.(?:service|socket|timer|mount|path)$|\.(?:service|socket)\.d/[^/]+\.conf$")
+_SERVER: Final = regex(r"nginx|sites-(?:available|enabled)/|angie|openresty", re.IGNORECASE)
 _PAGES: Final = frozenset((".html", ".htm", ".jinja", ".jinja2", ".j2", ".njk", ".twig", ".liquid", ".xhtml"))
 _SQL: Final = frozenset((".sql", ".psql", ".pgsql", ".ddl"))
 _TERRAFORM: Final = frozenset((".tf", ".tofu", ".hcl", ".tfvars"))
-_LOCKS: Final = re.compile(
+_LOCKS: Final = regex(
     r"(?:^|[/.-])(?:lock|package-lock|npm-shrinkwrap)\.(?:json|toml|ya?ml)$|pnpm-lock|poetry\.lock"
 )
-_MANIFEST: Final = re.compile(rb"(?m)^apiVersion\s*:")
-_KIND: Final = re.compile(rb"(?m)^kind\s*:")
+_MANIFEST: Final = regex(rb"(?m)^apiVersion\s*:")
+_KIND: Final = regex(rb"(?m)^kind\s*:")
 
 _BY_NAME: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (lambda path: is_list(path) and not path.endswith("package.json"), "list"),

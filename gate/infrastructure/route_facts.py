@@ -7,19 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from gate.infrastructure.facts import Fact, Width
+from gate.regex import regex
 from gate.supply.yaml_data import Path, items, mapping
 
 _KEEPING_OUT: Final = frozenset({
     "forwardauth", "basicauth", "digestauth", "ipallowlist", "ipwhitelist", "jwt", "oidc", "ldap",
 })  # fmt: skip
 """Middlewares that ask who somebody is or where they are."""
-_NAMED: Final = re.compile(
+_NAMED: Final = regex(
     r"auth|log-?in|sso|oidc|ldap|allow-?list|white-?list|ip-?filter|authelia|keycloak", re.IGNORECASE
 )
 
-_LABEL: Final = re.compile(r"^traefik\.http\.routers\.([\w-]+)\.(rule|middlewares|service|priority)$")
-_HOST: Final = re.compile(r"Host(?:SNI)?\(([^)]*)\)")
-_NAME: Final = re.compile(r"[`'\"]([^`'\"]+)[`'\"]")
+_LABEL: Final = regex(r"^traefik\.http\.routers\.([\w-]+)\.(rule|middlewares|service|priority)$")
+_HOST: Final = regex(r"Host(?:SNI)?\(([^)]*)\)")
+_NAME: Final = regex(r"[`'\"]([^`'\"]+)[`'\"]")
 _DEEPEST: Final = 5
 _MOST: Final = 200
 

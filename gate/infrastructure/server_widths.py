@@ -8,13 +8,14 @@ from typing import Final
 
 from gate.infrastructure.facts import Fact, Width
 from gate.infrastructure.widths import ladder
+from gate.regex import regex
 
 _CSP: Final = ("default-src", "script-src", "object-src", "connect-src", "frame-src")
 _CSP_ALONE: Final = ("form-action", "frame-ancestors", "base-uri")
-_ONCE: Final = re.compile(r"^'(?:nonce-|sha\d)")
-_RATE: Final = re.compile(r"^rate=(\d{1,9})r/([sm])$")
-_AGE: Final = re.compile(r"max-age=\"?(\d{1,12})")
-_SECRET: Final = re.compile(
+_ONCE: Final = regex(r"^'(?:nonce-|sha\d)")
+_RATE: Final = regex(r"^rate=(\d{1,9})r/([sm])$")
+_AGE: Final = regex(r"max-age=\"?(\d{1,12})")
+_SECRET: Final = regex(
     r"\$(?:http_authorization|http_cookie|cookie_\w+|request_body|http_x_api_key|arg_(?:token|key|password))"
 )
 _COUNTED: Final = frozenset(

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.infrastructure.facts import Fact, FileFacts
+from gate.regex import regex
 
 _ROOT: Final = frozenset(("root", "0", "root:root", "0:0"))
 _CONFINES: Final = frozenset(
@@ -42,11 +43,11 @@ _SYSTEM: Final = frozenset(
     ("/", "/etc", "/root", "/usr", "/boot", "/home", "/proc", "/sys", "/var", "/bin", "/lib")
 )
 _OFF: Final = frozenset(("no", "false", "off", "0", ""))
-_STRONG: Final = re.compile(
+_STRONG: Final = regex(
     r"\b(?:CAP_)?(?:SYS_ADMIN|SYS_MODULE|SYS_PTRACE|DAC_READ_SEARCH|DAC_OVERRIDE|SYS_RAWIO)\b"
 )
-_KEY: Final = re.compile(r"(?:^|\s)((?:sk-)?(?:ssh|ecdsa)-[\w@.-]+)\s+([A-Za-z0-9+/=]{20,})")
-_FREE: Final = re.compile(r"^\s*(\S+)\s+[^#=]{1,80}=\s*\([^)]*\)\s*NOPASSWD\s*:\s*(.{1,200})")
+_KEY: Final = regex(r"(?:^|\s)((?:sk-)?(?:ssh|ecdsa)-[\w@.-]+)\s+([A-Za-z0-9+/=]{20,})")
+_FREE: Final = regex(r"^\s*(\S+)\s+[^#=]{1,80}=\s*\([^)]*\)\s*NOPASSWD\s*:\s*(.{1,200})")
 
 
 def unit_facts(text: str, path: str) -> FileFacts:

@@ -14,10 +14,11 @@ from urllib.parse import parse_qsl, urlsplit
 from gate.infrastructure.facts import Width
 from gate.infrastructure.obligations import is_counted, obligations
 from gate.infrastructure.widths import ladder
+from gate.regex import regex
 
 Line = Callable[[tuple[str | int, ...]], int | None]
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_TRUST: Final = re.compile(
+_CAMEL: Final = regex(r"(?<=[a-z0-9])(?=[A-Z])")
+_TRUST: Final = regex(
     r"(?:^|-)(?:redirect-ur[il]s?|callback-urls?|cors|(?:cors-)?allowed-origins?|allow-origins?|issuers?"
     r"|(?:allowed|trusted|authori[sz]ed|accepted|privileged|permitted)-(?:hosts?|ips?|networks?|cidrs?(?:-blocks?)?|users?|groups?"
     r"|roles?|domains?|callers?|principals?|audiences?|clients?|subjects?|repositories|repos|namespaces|proxies"
@@ -27,21 +28,21 @@ _TRUST: Final = re.compile(
     r"|approvers?|collaborators|bypass-(?:actors|pull-request-allowances)"
     r"|insecure-registries|registry-mirrors|substituters|trusted-public-keys)$"
 )
-_GRAVE_ONLY: Final = re.compile(r"(?:^|-)(?:scopes?|grants?|grant-types?)$")
-_GRAVE: Final = re.compile(r"\*|admin|root|owner|impersonat|implicit|password", re.IGNORECASE)
-_LADDERED: Final = re.compile(
+_GRAVE_ONLY: Final = regex(r"(?:^|-)(?:scopes?|grants?|grant-types?)$")
+_GRAVE: Final = regex(r"\*|admin|root|owner|impersonat|implicit|password", re.IGNORECASE)
+_LADDERED: Final = regex(
     r"tls|ssl|verif|samesite|pod-security|selinux|auth-?(?:mode|type|method)|(?:^|-)mode$|min(?:imum)?-(?:protocol-)?version|(?:failure|enforcement)-(?:action|policy)$"
 )
-_CONNECTED: Final = re.compile(r"tls|ssl|verif")
+_CONNECTED: Final = regex(r"tls|ssl|verif")
 """Parameters of an address that are no matter of a page: ``?mode=none`` may be any."""
-_LESS_IS_WEAK: Final = re.compile(
+_LESS_IS_WEAK: Final = regex(
     r"(?:approving|required)-(?:review|approval)\w*(?:-count)?$|approvals-required$|min(?:imum)?-(?:password-)?length$"
     r"|minimum-release-age$|(?:hash|kdf|pbkdf2?)-(?:rounds|iterations)$|password-(?:history|reuse)\w*$"
 )
-_NOTHING_IS_WEAK: Final = re.compile(
+_NOTHING_IS_WEAK: Final = regex(
     r"backup-retention\w*(?:-\w+)?$|retention-(?:period|in-days|days)$|hsts-(?:max-age|seconds)$"
 )
-_MORE_IS_WEAK: Final = re.compile(
+_MORE_IS_WEAK: Final = regex(
     r"rate-?limit\w*$|(?:limit|max)-(?:rps|rpm|requests|attempts|logins)$|max-(?:login|auth)-?\w*(?:attempts|tries|failures)$"
 )
 _NAMES: Final = ("name", "id", "username", "user", "kid", "login", "client_id", "clientId", "key")

@@ -13,18 +13,20 @@ from typing import Final, Literal
 
 import msgspec
 
+from gate.regex import regex
+
 What = Literal["unique", "check", "exclude", "index"]
 _SQL: Final = (".sql", ".psql", ".pgsql", ".ddl")
-_DOWN: Final = re.compile(
+_DOWN: Final = regex(
     r"(?im)^\s*--\s*(?:\+goose\s+down|\+migrate\s+down|migrate:down|rollback|@?undo|down)\b.*\Z", re.DOTALL
 )
-_BLANK: Final = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$", re.DOTALL)
-_TOKEN: Final = re.compile(r"\"[^\"\n]+\"(?:\.\"[^\"\n]+\")*|`[^`\n]+`|\[[^\]\n]+\]|[\w.$]+|[(),;]")
+_BLANK: Final = regex(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\$(\w*)\$.*?\$\1\$", re.DOTALL)
+_TOKEN: Final = regex(r"\"[^\"\n]+\"(?:\.\"[^\"\n]+\")*|`[^`\n]+`|\[[^\]\n]+\]|[\w.$]+|[(),;]")
 _SKIPPED: Final = frozenset(
     {"CONCURRENTLY", "IF", "NOT", "EXISTS", "ONLY", "CLUSTERED", "NONCLUSTERED", "HASH"}
 )
 _KINDS: Final = frozenset({"COLUMN", "CONSTRAINT", "IF", "EXISTS"})
-_PRISMA: Final = re.compile(r"@@(?:unique|id)\(\s*(?:fields:\s*)?\[([^\]]*)\]")
+_PRISMA: Final = regex(r"@@(?:unique|id)\(\s*(?:fields:\s*)?\[([^\]]*)\]")
 
 
 class Constraint(msgspec.Struct, frozen=True):

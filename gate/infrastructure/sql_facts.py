@@ -11,43 +11,42 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.infrastructure.facts import Fact, FileFacts
+from gate.regex import regex
 
-_ROWS_OPEN: Final = re.compile(
+_ROWS_OPEN: Final = regex(
     r"\b(?:DISABLE\s+ROW\s+LEVEL\s+SECURITY|NO\s+FORCE\s+ROW\s+LEVEL\s+SECURITY|\bBYPASSRLS\b"
     r"|DROP\s+POLICY\s+(?:IF\s+EXISTS\s+)?[\w\".]{1,80})",
     re.IGNORECASE,
 )
-_MADE: Final = re.compile(r"\bCREATE\s+POLICY\s+([\w\".]{1,80})", re.IGNORECASE)
-_BLANK: Final = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
-_PUBLIC: Final = re.compile(
+_MADE: Final = regex(r"\bCREATE\s+POLICY\s+([\w\".]{1,80})", re.IGNORECASE)
+_BLANK: Final = regex(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
+_PUBLIC: Final = regex(
     r"\bGRANT\s+[^;]{1,400}?\bTO\s+(?:[\w\", ]{0,200}\b)?(?:PUBLIC|anon|anonymous)\b(?!\s*\.)", re.IGNORECASE
 )
-_HARMLESS: Final = re.compile(r"\bGRANT\s+(?:USAGE|CONNECT|EXECUTE)\b", re.IGNORECASE)
-_EVERYTHING: Final = re.compile(
+_HARMLESS: Final = regex(r"\bGRANT\s+(?:USAGE|CONNECT|EXECUTE)\b", re.IGNORECASE)
+_EVERYTHING: Final = regex(
     r"\bGRANT\s+ALL\s+(?:PRIVILEGES\s+)?ON\s+\*\.\*"
     r"|\b(?:CREATE|ALTER)\s+(?:ROLE|USER)\s+[^;]{1,200}?\bSUPERUSER\b",
     re.IGNORECASE,
 )
-_DEFINER: Final = re.compile(r"\bSECURITY\s+DEFINER\b", re.IGNORECASE)
-_FUNCTION: Final = re.compile(
+_DEFINER: Final = regex(r"\bSECURITY\s+DEFINER\b", re.IGNORECASE)
+_FUNCTION: Final = regex(
     r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:FUNCTION|PROCEDURE)\s+([\w\".]{1,120})", re.IGNORECASE
 )
 _RIGHT: Final = (
     r"(?:is_?(?:admin|superuser|staff|root|owner|verified)|admin|superuser|can_\w{1,40}|email_verified"
     r"|role|permissions?)"
 )
-_DEFAULT: Final = re.compile(
+_DEFAULT: Final = regex(
     rf"\b({_RIGHT})\"?(?:\s+(?:SET|TYPE)|\s+BOOL(?:EAN)?|\s+TINYINT\(1\)|\s+(?:VAR)?CHAR(?:\(\d+\))?|\s+TEXT|\s+NOT\s+NULL)*"
     r"\s+DEFAULT\s+(TRUE|1|b?'(?:[^']{0,40})')",
     re.IGNORECASE,
 )
-_MAKES_ADMIN: Final = re.compile(r"\b(?:INSERT\s+INTO|UPDATE)\s+[^;]{1,2000}", re.IGNORECASE)
-_ADMIN_COLUMN: Final = re.compile(
-    r"\b(?:is_?(?:admin|superuser|staff|root)|admin|superuser)\b", re.IGNORECASE
-)
-_TRUE: Final = re.compile(r"(?<![\w.])(?:TRUE|1)(?![\w.])", re.IGNORECASE)
-_ADMIN_VALUE: Final = re.compile(r"'(?:super_?admin|admin(?:istrator)?|superuser|root|owner)'", re.IGNORECASE)
-_ACCOUNTS: Final = re.compile(
+_MAKES_ADMIN: Final = regex(r"\b(?:INSERT\s+INTO|UPDATE)\s+[^;]{1,2000}", re.IGNORECASE)
+_ADMIN_COLUMN: Final = regex(r"\b(?:is_?(?:admin|superuser|staff|root)|admin|superuser)\b", re.IGNORECASE)
+_TRUE: Final = regex(r"(?<![\w.])(?:TRUE|1)(?![\w.])", re.IGNORECASE)
+_ADMIN_VALUE: Final = regex(r"'(?:super_?admin|admin(?:istrator)?|superuser|root|owner)'", re.IGNORECASE)
+_ACCOUNTS: Final = regex(
     r"\b(?:INSERT\s+INTO|UPDATE)\s+[\w\".`]*(?:user|account|member|principal|role_?assign|grant)\w*",
     re.IGNORECASE,
 )

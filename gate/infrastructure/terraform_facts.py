@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +13,7 @@ from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.policy_widths import REFERENCE, flat, statement_widths
 from gate.infrastructure.settings import named_width
 from gate.languages import hcl
+from gate.regex import regex
 
 if TYPE_CHECKING:  # a grammar is needed where files are read, not where results are published
     from tree_sitter import Node
@@ -86,7 +86,7 @@ _PROTECTS: Final = (
     "audit",
     "verify",
 )
-_SHOWN: Final = re.compile(r"\bnonsensitive\s*\(")
+_SHOWN: Final = regex(r"\bnonsensitive\s*\(")
 _DEEPEST: Final = 40
 
 Value = str | list["Value"] | dict[str, "Value"]

@@ -12,11 +12,12 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.infrastructure.facts import Fact, FileFacts
+from gate.regex import regex
 
-_INI: Final = re.compile(
+_INI: Final = regex(
     r"^(?:\.?(?:pylintrc|coveragerc|flake8)|mypy\.ini|\.mypy\.ini|setup\.cfg|tox\.ini|\.?pytest\.ini)$"
 )
-_DATA: Final = re.compile(
+_DATA: Final = regex(
     r"^(?:\.(?:eslintrc|mocharc|babelrc|prettierrc|stylelintrc|nycrc|remarkrc|swcrc)|(?:babel|jest|stylelint|prettier)\.config"
     r"|tsconfig[\w.-]*)(?:\.json|\.ya?ml)?$"
 )
@@ -33,7 +34,7 @@ _PREFIX: Final = {
     ".babelrc": "babel",
     "babel.config": "babel",
 }
-_OWN: Final = re.compile(r"^(?:eslint|stylelint|pylint|coverage|mypy|pytest|@babel|@eslint)(?:$|[:./_])")
+_OWN: Final = regex(r"^(?:eslint|stylelint|pylint|coverage|mypy|pytest|@babel|@eslint)(?:$|[:./_])")
 
 
 def is_tool_file(path: str) -> bool:

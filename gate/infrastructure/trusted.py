@@ -9,8 +9,9 @@ from typing import Final
 
 from gate.infrastructure.facts import FileFacts, Width
 from gate.infrastructure.settings import Line, is_trust
+from gate.regex import regex
 
-_LIST: Final = re.compile(
+_LIST: Final = regex(
     r"^(?:allowed[_-]signers|known[_-]hosts|trusted[_-]\w+|keyring|\.?age[_-]?recipients|recipients|\.gpg-id"
     r"|\.?blackbox-admins|trustedkeys)(?:\.txt|\.list|\.conf)?$",
     re.IGNORECASE,

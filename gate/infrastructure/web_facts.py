@@ -10,6 +10,7 @@ from typing import Final
 from gate.infrastructure.cache_keys import nginx_key
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.server_widths import directive_widths
+from gate.regex import regex
 
 _HEADERS: Final = frozenset(
     ("strict-transport-security", "x-frame-options", "x-content-type-options", "referrer-policy")
@@ -17,30 +18,30 @@ _HEADERS: Final = frozenset(
 _ASKS: Final = frozenset(
     ("auth_basic", "auth_request", "auth_jwt", "ssl_verify_client", "deny", "basicauth", "basic_auth")
 )
-_TOKEN: Final = re.compile(r"#[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{};]|[^\s{};\"'#]+|\n")
-_ADDRESS: Final = re.compile(r"^\w{1,10}://\[?([0-9a-fA-F.:]{7,39}?)\]?(?::\d+)?(?:/|$)")
-_TAG: Final = re.compile(r"<(script|link)\b([^>]{0,2000})>", re.IGNORECASE)
-_PLACE: Final = re.compile(r"\b(?:src|href)\s*=\s*[\"']?((?:https?:)?//[^\"'\s>]{1,500})", re.IGNORECASE)
-_ACTION: Final = re.compile(
+_TOKEN: Final = regex(r"#[^\n]*|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[{};]|[^\s{};\"'#]+|\n")
+_ADDRESS: Final = regex(r"^\w{1,10}://\[?([0-9a-fA-F.:]{7,39}?)\]?(?::\d+)?(?:/|$)")
+_TAG: Final = regex(r"<(script|link)\b([^>]{0,2000})>", re.IGNORECASE)
+_PLACE: Final = regex(r"\b(?:src|href)\s*=\s*[\"']?((?:https?:)?//[^\"'\s>]{1,500})", re.IGNORECASE)
+_ACTION: Final = regex(
     r"<(?:form|button|input)\b[^>]{0,1000}?\b(?:form)?action\s*=\s*[\"']?((?:https?:)?//[^\"'\s>]{1,500})",
     re.IGNORECASE,
 )
-_SCRIPT: Final = re.compile(r"<script\b[^>]{0,1000}>(.{0,200000}?)</script", re.IGNORECASE | re.DOTALL)
-_SENDING: Final = re.compile(
+_SCRIPT: Final = regex(r"<script\b[^>]{0,1000}>(.{0,200000}?)</script", re.IGNORECASE | re.DOTALL)
+_SENDING: Final = regex(
     r"(?:sendBeacon|fetch|axios(?:\.\w+)?|\.open|\.post|\.src\s*=|\.action\s*=|WebSocket|importScripts)\s*\(?[^;]{0,80}?"
     r"[\"'`](?P<address>(?:https?:|wss?:)?//[^\"'`\s]{3,300})"
 )
-_PERSONAL: Final = re.compile(
+_PERSONAL: Final = regex(
     r"document\s*\.\s*cookie|localStorage|sessionStorage|\.value\b|FormData|\bkey(?:down|press|up)\b|\.serialize(?:Array)?\s*\("
     r"|new\s+URLSearchParams"
 )
-_POLICY: Final = re.compile(r"<meta\b[^>]{0,200}content-security-policy", re.IGNORECASE)
-_FORM: Final = re.compile(r"<form\b", re.IGNORECASE)
-_FORM_TOKEN: Final = re.compile(
+_POLICY: Final = regex(r"<meta\b[^>]{0,200}content-security-policy", re.IGNORECASE)
+_FORM: Final = regex(r"<form\b", re.IGNORECASE)
+_FORM_TOKEN: Final = regex(
     r"\{%-?\s*csrf_token\s*-?%\}|\bcsrf_token\(\)|\bhidden_tag\(\)|@csrf\b|authenticity_token|\bcsrf_field\(\)"
 )
-_SHOWN: Final = re.compile(r"\{\{-?\s*([^{}|\n]{1,200}?)\s*((?:\|[^{}\n]{0,200}?)?)-?\}\}")
-_RAW: Final = re.compile(r"\|\s*(?:safe|safeseq|raw|unsafe|noescape)\b")
+_SHOWN: Final = regex(r"\{\{-?\s*([^{}|\n]{1,200}?)\s*((?:\|[^{}\n]{0,200}?)?)-?\}\}")
+_RAW: Final = regex(r"\|\s*(?:safe|safeseq|raw|unsafe|noescape)\b")
 
 
 def server_facts(text: str, path: str) -> FileFacts:

@@ -16,10 +16,11 @@ from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.task_facts import task_facts
 from gate.infrastructure.tool_code import data_code
 from gate.infrastructure.trusted import trusted_keys
+from gate.regex import regex
 from gate.supply.yaml_data import Document, Path, items, leaves, mapping, read_yaml_documents
 
-_TEMPLATE_LINE: Final = re.compile(rb"(?m)^[ \t]*\{\{-?[^}\n]*\}\}[ \t]*$")
-_TEMPLATE: Final = re.compile(rb"(?<!\$)\{\{[^}\n]{0,400}\}\}")
+_TEMPLATE_LINE: Final = regex(rb"(?m)^[ \t]*\{\{-?[^}\n]*\}\}[ \t]*$")
+_TEMPLATE: Final = regex(rb"(?<!\$)\{\{[^}\n]{0,400}\}\}")
 _HOST_PATHS: Final = (
     "/etc",
     "/root",
@@ -39,18 +40,18 @@ _SAFE: Final = (
     ("readOnlyRootFilesystem", "true"),
     ("allowPrivilegeEscalation", "false"),
 )
-_SWITCH: Final = re.compile(
+_SWITCH: Final = regex(
     r"(?:^|[._-])(?:auth\w*|oauth2?|oidc|saml|mfa|tls|ssl|mtls|https|rbac|csrf\w*|xsrf\w*|verif\w*|signature\w*"
     r"|encrypt\w*|networkpolic\w*|security\w*|podsecurity\w*|audit\w*|ratelimit\w*|acl|pkce|protect(?:ed|ion)|enforce\w*"
     r"|required?[_-](?:pull|status|code|signed|linear|conversation|approv|review)\w*|force[_-]push\w*"
     r"|(?:allow[_-])?auto-?merge)(?:$|[._-])",
     re.IGNORECASE,
 )
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL: Final = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 _ON: Final = frozenset(("true", "yes", "on", "required", "enabled", "strict", "enforce"))
 _OFF: Final = frozenset(("false", "no", "off", "none", "disabled", "permissive", "optional"))
 _NOTHING: Final = frozenset(("null", "~", "", "none", "false"))
-_INVERTED: Final = re.compile(
+_INVERTED: Final = regex(
     r"skip|disable|insecure|allow|without|ignore|anonymous|dry|auto-?merge|force[_-]?push", re.IGNORECASE
 )
 

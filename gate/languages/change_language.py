@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from gate.languages.identity import INTERPRETERS, extension, file_name, is_dockerfile_variant, shebang_program
+from gate.regex import regex
 
 _MAGIC: Final = (
     (b"\x7fELF", "elf"),
@@ -82,7 +83,7 @@ _NAMES: Final = {
     ".envrc": "shell",
     "pkgbuild": "shell",
 }
-_PYTHON_LINE: Final = re.compile(
+_PYTHON_LINE: Final = regex(
     rb"^(?:import [A-Za-z_][\w.]*(?: as \w+)?|from [A-Za-z_.][\w.]* import [\w(*]"
     rb"|(?:async )?def \w+\(.*|class \w+[(:].*|exec\(|eval\(|__import__\()",
     re.MULTILINE,

@@ -4,7 +4,8 @@
 scanner costs more processor time than reading a small file; a fork costs almost none of it. What is asked
 for comes over the socket FD as one message: the module to import, the resource limits, and four descriptors:
 the child's standard streams, and a socket over which its exit status is told. That socket's end ends the
-child. The template itself never sees a text of the change, so every child begins as clean as a new process.
+child. A message without descriptors asks for the import alone. The template itself never sees a text of the
+change, so every child begins as clean as a new process.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ def main() -> int:
                 return 0
             request = msgspec.json.decode(data, type=ChildRequest)
             _prepare(request.module)
+            if not descriptors:
+                continue
             gc.freeze()  # a collection in a child would copy every page
             if os.fork() == 0:
                 control.close()

@@ -13,6 +13,7 @@ from gate.languages.identity import (
     is_dockerfile_variant,
     shebang_program,
 )
+from gate.regex import regex
 
 _EXTENSIONS: Final = {
     **dict.fromkeys(("py", "pyw", "pyi", "pth", "wsgi", "bzl", "tac"), "python"),
@@ -62,8 +63,8 @@ _MAGIC: Final = (
     (b"7z\xbc\xaf\x27\x1c", "7-Zip archive"),
     (b"\x28\xb5\x2f\xfd", "Zstandard archive"),
 )
-_PYC: Final = re.compile(rb"^[\x00-\xff][\x0b-\x0f]\r\n")  # importlib's magic: a number, then \r\n
-_CODE: Final = re.compile(
+_PYC: Final = regex(rb"^[\x00-\xff][\x0b-\x0f]\r\n")  # importlib's magic: a number, then \r\n
+_CODE: Final = regex(
     rb"^(?:import[ \t]+[A-Za-z_][\w.]*(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+)*[ \t]*(?:[#;].*)?"
     rb"|from[ \t]+[\w.]+[ \t]+import[ \t]+"
     rb"(?:\(|\*|\w+(?:[ \t]*,[ \t]*\w+|[ \t]+as[ \t]+\w+)*)[ \t]*(?:[#;].*)?"

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.regex import regex
+
 Problem = Literal[
     "other-encoding",  # an encoding other than UTF-8 is declared or marked; code may hide in it
     "unknown-encoding",  # the declared encoding does not exist
@@ -21,8 +23,8 @@ Problem = Literal[
 ]
 
 # PEP 263; CPython looks at the first two lines, the second only when the first holds no code.
-_COOKIE: Final = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
-_BLANK: Final = re.compile(rb"^[ \t\f]*(?:[#\r\n]|$)", re.ASCII)
+_COOKIE: Final = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
+_BLANK: Final = regex(rb"^[ \t\f]*(?:[#\r\n]|$)", re.ASCII)
 _UTF8_NAMES: Final = frozenset({"utf-8", "utf8", "u8", "utf", "utf_8", "cp65001", "utf-8-sig", "utf_8_sig"})
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF32_LE, "utf-32"),

@@ -7,13 +7,14 @@ table of sensitive calls it has (``sensitive_calls.table.table_of``).
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from gate.regex import regex
 
 SNIFF: Final = 8192
 """How many leading bytes of a file are wanted."""
-_SHEBANG: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?#![ \t]*(\S+)([^\r\n]*)")
-_VERSION: Final = re.compile(r"[\d.]+(?:-.*)?\Z")
+_SHEBANG: Final = regex(rb"\A(?:\xef\xbb\xbf)?#![ \t]*(\S+)([^\r\n]*)")
+_VERSION: Final = regex(r"[\d.]+(?:-.*)?\Z")
 _WRAPPERS: Final = frozenset((b"env", b"nice", b"nohup", b"setsid", b"stdbuf", b"time"))
 INTERPRETERS: Final = {
     program: language

@@ -15,12 +15,13 @@ from typing import Final
 import tree_sitter
 
 from gate.languages.tree_sitter_parse import parse, walk
+from gate.regex import regex
 
 _NAME: Final = r"""\#?(?:[A-Za-z_$\u0080-\ufefe\uff00-\uffff] | \\u[0-9a-fA-F]{4} | \\u\{[0-9a-fA-F]{1,6}\})
               (?:[\w$]|\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{1,6}\})*+"""
 _END: Final = r"\n\r\u2028\u2029"
 """What ends a line, and with it a comment, in JavaScript; lines are counted by \\n, as git does."""
-_BARE: Final = re.compile(
+_BARE: Final = regex(
     rf"""
       (?P<space>(?:\s|\ufeff)++)
     | (?P<comment>//[^()`'"={_END}]{{0,200}}+(?=[{_END}]|\Z) | /\*[^()`'"=*]{{0,200}}+\*/)
@@ -30,10 +31,10 @@ _BARE: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPE: Final = re.compile(r"\\u\{?([0-9a-fA-F]{1,6})\}?|\\x([0-9a-fA-F]{2})")
-_UNSURE: Final = re.compile(rf"<!--|(?:^|[{_END}]|\*/)\s*-->|(?:^\#!|//)[^{_END}]*[\r\u2028\u2029](?!\n|\Z)")
+_ESCAPE: Final = regex(r"\\u\{?([0-9a-fA-F]{1,6})\}?|\\x([0-9a-fA-F]{2})")
+_UNSURE: Final = regex(rf"<!--|(?:^|[{_END}]|\*/)\s*-->|(?:^\#!|//)[^{_END}]*[\r\u2028\u2029](?!\n|\Z)")
 """Comments of HTML, which are none in a module, and line ends that the grammars do not know as such."""
-_IS_NAME: Final = re.compile(_NAME, re.VERBOSE)
+_IS_NAME: Final = regex(_NAME, re.VERBOSE)
 _SILENT: Final = frozenset(("comment", "html_comment", "hash_bang_line", "jsx_text"))
 _WHOLE: Final = _SILENT | {"string", "regex", "number"}
 _TEMPLATES: Final = ("template_string", "template_literal_type")

@@ -6,12 +6,13 @@ Format: nbformat 4 (and 3), https://nbformat.readthedocs.io/en/latest/format_des
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-_MAGIC: Final = re.compile(r"^\s*(?:[%!?]|\w[\w, ]*=\s*[%!])")
+from gate.regex import regex
+
+_MAGIC: Final = regex(r"^\s*(?:[%!?]|\w[\w, ]*=\s*[%!])")
 _CELL_MAGIC_CODE: Final = frozenset({"%%time", "%%timeit", "%%capture", "%%prun"})
 
 
@@ -73,7 +74,7 @@ def _language(book: dict[str, Any]) -> str:
     return {"javascript": "javascript", "typescript": "typescript", "bash": "shell"}.get(str(name), "python")
 
 
-_SHOWS: Final = re.compile(
+_SHOWS: Final = regex(
     r"\s*%(?:matplotlib|pylab|autoreload|config|precision|(?:re)?load_ext\s+(?:autoreload|tensorboard|line_profiler|memory_profiler)"
     r"|who|whos|pwd|lsmagic|reset)\b[\w\s=.'\"{},+-]*\Z"
 )

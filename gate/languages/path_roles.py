@@ -10,7 +10,9 @@ import re
 from pathlib import PurePosixPath
 from typing import Final
 
-_TEST_NAME: Final = re.compile(
+from gate.regex import regex
+
+_TEST_NAME: Final = regex(
     r"(?:\A|[._-])(?:unit_?)?(?:test|tests|spec|specs|conftest)(?:[._-]|\Z)", re.IGNORECASE
 )
 _TEST_FOLDERS: Final = frozenset({"testing", "__mocks__", "e2e"})
@@ -30,7 +32,7 @@ _PACKAGES: Final = frozenset({"java", "kotlin", "scala", "groovy", "com", "org",
 """Folders below which names are a package's."""
 _LANGUAGE_FOLDERS: Final = frozenset({"java", "kotlin", "scala", "groovy"})
 _JAVASCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
-_JAVASCRIPT_TEST: Final = re.compile(r"(?:\A|[._-])(?:test|tests|spec|e2e)\.[cm]?[jt]sx?\Z")
+_JAVASCRIPT_TEST: Final = regex(r"(?:\A|[._-])(?:test|tests|spec|e2e)\.[cm]?[jt]sx?\Z")
 _JAVASCRIPT_FOLDERS: Final = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 _NO_JAVASCRIPT_TESTS: Final = frozenset({
     "fixtures", "fixture", "__fixtures__", "helpers", "__mocks__", "mocks", "utils", "support",

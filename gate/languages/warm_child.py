@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import IO, Final
 
 import msgspec
@@ -52,6 +52,11 @@ def run(
         timed_out=timed_out,
         truncated=cut,
     )
+
+
+def prepare(modules: Sequence[str]) -> None:
+    """Have the template import these now, beside what this process does next. Nothing where there is none."""
+    _TEMPLATE.prepare(modules)
 
 
 class _Forked:
@@ -122,6 +127,13 @@ class _Template:
             for end in (stdin, stdout, stderr):
                 os.close(end)
         return _Forked((to_child, from_child, errors), ours)
+
+    def prepare(self, modules: Sequence[str]) -> None:
+        """Ask for imports and wait for none of them."""
+        with contextlib.suppress(OSError), self._lock:
+            control = self._open()
+            for module in modules:
+                control.send(msgspec.json.encode(ChildRequest(module=module, limits={})))
 
     def _open(self) -> socket.socket:
         if self._control is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,9 @@ from typing import Final, Self
 
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
+from gate.regex import regex
 
-FINGERPRINT: Final = re.compile(r"[0-9a-f]{32}")
+FINGERPRINT: Final = regex(r"[0-9a-f]{32}")
 """What the fingerprint of a finding looks like."""
 
 

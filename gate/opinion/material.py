@@ -10,24 +10,23 @@ from gate.model.behaviour import Behaviour
 from gate.model.change import Change, ChangedFile, Tree
 from gate.opinion.interface import Line, Material
 from gate.redaction import REDACTED, redact
+from gate.regex import regex
 
 _BIGGEST: Final = 1 << 20
 _WIDEST: Final = 400
 _MOST_BEHAVIOURS: Final = 100
-_PRIVATE: Final = re.compile(
+_PRIVATE: Final = regex(
     r"(^|/)(\.env(\..*)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|id_[a-z0-9]+|.*credentials?.*|.*secrets?.*)$"
     r"|\.(pem|key|p12|pfx|jks|keystore|kdbx|asc|gpg|tfstate|tfvars)$",
     re.IGNORECASE,
 )
 """Files that are made to hold secrets: their lines never leave, whatever stands in them."""
-_NAMED: Final = re.compile(
+_NAMED: Final = regex(
     r"(?i)((?:secret|token|passw(?:or)?d|passphrase|pwd|api_?key|access_?key|private_?key|credential|auth)"
     r"[\w\"'\]-]*\s*(?::=|=>|:(?!=)|=(?![=>]))\s*)(?:[\"'`][^\"'`\n]*[\"'`]?|[^\s\"'`,;(){}\[\]]{6,})"
 )
 """A value beside a name that says what it is: a literal, or a bare word as in settings and shell."""
-_LONG: Final = re.compile(
-    r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z+/_=-]*\d)[A-Za-z0-9+/_=-]{24,}(?![A-Za-z0-9+/_=-])"
-)
+_LONG: Final = regex(r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z+/_=-]*\d)[A-Za-z0-9+/_=-]{24,}(?![A-Za-z0-9+/_=-])")
 """A run of letters and digits that is too long for a name: a key without a shape of its own, or a digest."""
 
 

@@ -11,12 +11,13 @@ from gate.model.cut_short import cut_short
 from gate.model.run import ActingCommand, NotExercised, RunRecord
 from gate.model.sensitive import SensitiveCall
 from gate.plan.shell_commands import NOT_FOUND, unreached_commands
+from gate.regex import regex
 from gate.tracing.behaviour.paths import path_as_told
 
 _MOST: Final = 200
 _TEXT: Final = 120
-_UNREADABLE: Final = re.compile(r"^\S+: (?:line )?(\d+): [Ss]yntax error\b", re.MULTILINE)
-_GRAVE: Final = re.compile(
+_UNREADABLE: Final = regex(r"^\S+: (?:line )?(\d+): [Ss]yntax error\b", re.MULTILINE)
+_GRAVE: Final = regex(
     r"\b(?:start a process|reach the network|run code that it is given|run code that is made while running)\b"
 )
 _TOLD: Final = {

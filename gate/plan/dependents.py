@@ -14,6 +14,7 @@ from typing import Final
 
 from gate.languages.path_roles import is_javascript_test, is_test
 from gate.model.change import ChangedFile, Hunk, Tree, TreeEntry
+from gate.regex import regex
 
 READERS: Final = 4
 """Modules looked at for what they read."""
@@ -27,7 +28,7 @@ _JAVASCRIPT: Final = {
 }  # fmt: skip
 _NOT_OURS: Final = ("node_modules", "dist", "vendor")
 # Named in half the Python files there are, and read as text by builds.
-_EVERYWHERE: Final = re.compile(
+_EVERYWHERE: Final = regex(
     r"(?:readme|changelog|changes|history|news|license|licence|copying|authors|contributing)\b.*"
     r"|pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|pytest\.ini|requirements.*\.txt|manifest\.in|makefile|dockerfile"
     r"|py\.typed|package(?:-lock)?\.json|\.git.*|.{0,4}",

@@ -11,14 +11,15 @@ from gate.plan.module_layout import module_of
 from gate.plan.probes import DriverItem
 from gate.plan.python_source import BIGGEST
 from gate.plan.tree_context import TreeContext, driver_item
+from gate.regex import regex
 
-_ASKS: Final = re.compile(rb"doctest|xdoctest|sybil")
-_PLACES: Final = re.compile(
+_ASKS: Final = regex(rb"doctest|xdoctest|sybil")
+_PLACES: Final = regex(
     r"(?:pyproject\.toml|pytest\.(?:ini|toml)|setup\.cfg|tox\.(?:ini|toml)|Makefile|noxfile\.py|\.ci/.*|\.gitlab-ci\.yml"
     r"|conftest\.py|(?:tests?|docs?)/conftest\.py|\.github/workflows/[^/]*|docs?/(?:Makefile|conf\.py))\Z"
 )
 _PLACES_MOST: Final = 40
-_EXAMPLE: Final = re.compile(rb"^[ \t]*>>> ", re.MULTILINE)
+_EXAMPLE: Final = regex(rb"^[ \t]*>>> ", re.MULTILINE)
 _TEXTS: Final = (".rst", ".txt", ".md")
 MOST: Final = 20
 """Files whose examples are run."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import configparser
-import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from gate.model.change import Tree
+from gate.regex import regex
 
 MOST: Final = 6
 FILES: Final = ("pyproject.toml", "setup.cfg")
 _BIGGEST: Final = 256 << 10
-_TARGET: Final = re.compile(r"([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?\s*(?:\[.*\])?\Z")
-_NAME: Final = re.compile(r"[\w.-]{1,100}\Z")
+_TARGET: Final = regex(r"([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?\s*(?:\[.*\])?\Z")
+_NAME: Final = regex(r"[\w.-]{1,100}\Z")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

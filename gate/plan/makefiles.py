@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gate.model.change import ChangedFile
+from gate.regex import regex
 
 MOST: Final = 8
 BIGGEST: Final = 1 << 20
-_ASSIGN: Final = re.compile(r"\s*(?:export\s+|override\s+)?([\w.-]+)\s*(?:\?|\+|:{0,3}|!)=")
-_RULE: Final = re.compile(r"([^\t#=:][^=:]*)::?(?!=)")
-_NAME: Final = re.compile(r"[\w][\w./+@-]{0,80}\Z")
-_DIRECTIVE: Final = re.compile(r"\s*-?(?:include|define|endef|ifn?eq|ifn?def|else|endif|export|vpath)\b")
+_ASSIGN: Final = regex(r"\s*(?:export\s+|override\s+)?([\w.-]+)\s*(?:\?|\+|:{0,3}|!)=")
+_RULE: Final = regex(r"([^\t#=:][^=:]*)::?(?!=)")
+_NAME: Final = regex(r"[\w][\w./+@-]{0,80}\Z")
+_DIRECTIVE: Final = regex(r"\s*-?(?:include|define|endef|ifn?eq|ifn?def|else|endif|export|vpath)\b")
 
 
 @dataclass(slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gate.model.change import ChangedFile, Side
 from gate.model.run import Phase, Probe
+from gate.regex import regex
 
 SIDES: Final[tuple[Side, ...]] = ("base", "head")
 DRIVER: Final = "/opt/gate/driver/main.py"
@@ -18,7 +18,7 @@ MARGIN: Final = 3.0
 """Seconds between the driver's own limit and the host's: time to start and to report."""
 ENV: Final = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 """The same hashes and no bytecode caches on both sides: less noise to tell apart."""
-_UNSAFE: Final = re.compile(r"[^a-zA-Z0-9._-]+")
+_UNSAFE: Final = regex(r"[^a-zA-Z0-9._-]+")
 _MOST_SPANS: Final = 200
 AskedPlaces = Sequence[tuple[int, int, int, int, str]]
 """Where what is asked of stands, and its way: SensitiveCall."""

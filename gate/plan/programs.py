@@ -16,12 +16,11 @@ from gate.plan.module_layout import module_of
 from gate.plan.pickles import is_pickle
 from gate.plan.tree_context import Outcome, TreeContext, driver_item, left_out
 from gate.plan.unsupported_languages import unrun_language
+from gate.regex import regex
 
-_LIFECYCLE: Final = re.compile(rb'"(pre|post)?(install|prepare|pack|publish)"\s*:')
-_BACKEND: Final = re.compile(rb"^\s*backend-path\s*=", re.MULTILINE)
-_PROGRAM: Final = re.compile(
-    rb"\A#!|\brequire\.main\b|\bimport\.meta\.main\b|\bprocess\.argv\b|\bDeno\.args\b"
-)
+_LIFECYCLE: Final = regex(rb'"(pre|post)?(install|prepare|pack|publish)"\s*:')
+_BACKEND: Final = regex(rb"^\s*backend-path\s*=", re.MULTILINE)
+_PROGRAM: Final = regex(rb"\A#!|\brequire\.main\b|\bimport\.meta\.main\b|\bprocess\.argv\b|\bDeno\.args\b")
 _BIGGEST_SCRIPT: Final = 1 << 20
 
 

@@ -21,8 +21,9 @@ if __name__ == "__main__":  # isolated: nothing but the standard library can be 
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from gate.languages.python_syntax.newer_python import parse
+from gate.regex import regex
 
-RISKY = re.compile(
+RISKY = regex(
     r"\b(socket|subprocess|popen|system|exec|eval|compile|__import__|importlib|ctypes|pickle|marshal|urllib|requests|"
     r"http|ftplib|smtplib|paramiko|base64|environ|expanduser|home|unlink|rmtree|remove|chmod|kill|fork|spawn|"
     r"open|write|pty|crontab|getattr|setattr|globals|builtins)\b",
@@ -30,8 +31,8 @@ RISKY = re.compile(
 )
 _TYPING = ("typing", "typing_extensions")
 _CHECKING = "TYPE_CHECKING"
-_FIRST = re.compile(r"#!|#.*coding[:=]")
-_OBEYED = re.compile(r"#\s*(?:(?:distutils|cython)\s*:|[%!]|\+)")
+_FIRST = regex(r"#!|#.*coding[:=]")
+_OBEYED = regex(r"#\s*(?:(?:distutils|cython)\s*:|[%!]|\+)")
 _DEPTH = 3
 _EXITS = {"exit", "quit", "main", "cli", "run"}
 

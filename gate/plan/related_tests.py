@@ -11,11 +11,12 @@ from typing import Final
 from gate.languages.path_roles import is_test
 from gate.model.change import Tree
 from gate.plan.module_layout import Module, in_test_folder
+from gate.regex import regex
 
 _READ: Final = 1_500
 """Test files looked into."""
 _BIGGEST: Final = 256 << 10
-_WORD: Final = re.compile(rb"[A-Za-z_]\w{3,80}")
+_WORD: Final = regex(rb"[A-Za-z_]\w{3,80}")
 _NAMED, _IMPORTS, _SAYS, _NEAR = 6.0, 4.0, 3.0, 0.5
 """What counts: named after the module or something changed in it; imports the module; says a changed name
 (shared by all tests that say it: rare words tell more); for each folder that it has in common with it."""

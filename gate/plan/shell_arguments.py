@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.model.change import ChangedFile
+from gate.regex import regex
 
 MOST: Final = 6
 BIGGEST: Final = 1 << 20
@@ -20,17 +21,17 @@ _DEEPEST: Final = 20
 
 _PLACE: Final = r"\$(?:\{?[1-4@*#]\b|\{[1-4@*]|[@*])"
 """A positional parameter, as a script says it."""
-_POSITION: Final = re.compile(_PLACE)
-_NAMED: Final = re.compile(rf"""^\s*(?:local\s+|readonly\s+|export\s+)?(\w+)=["']?{_PLACE}""")
-_LOOP: Final = re.compile(rf"""^\s*for\s+(\w+)\s*(?:;|$|\bdo\b|in\s+["']?{_PLACE})""")
-_GETOPTS: Final = re.compile(r"""\bgetopts\s+["']?(:?[\w:?]+)["']?\s+(\w+)""")
-_CASE: Final = re.compile(r"\bcase\s+(\S+)\s+in\b")
-_ARM: Final = re.compile(r"""^\s*\(?\s*([\w"'./:+@=,-]+(?:\s*\|\s*[^\s|()]+)*)\s*\)""")
-_WORD: Final = re.compile(r"-{0,2}[\w][\w./:+@=,-]{0,60}\Z")
-_IS: Final = re.compile(r"""["']?(\$\{?\w+)[^\s"'=]*["']?\s*={1,2}\s*["']?(-{0,2}\w[\w./:+@-]{0,60})["']?""")
-_ARM_ENDS: Final = re.compile(r";;|;&")
-_ESAC: Final = re.compile(r"\s*esac\b|.*;;\s*esac\b")
-_TAKES_ONE: Final = re.compile(r"\bshift\b|\$\{?2\b|\$OPTARG\b|\$\{OPTARG")
+_POSITION: Final = regex(_PLACE)
+_NAMED: Final = regex(rf"""^\s*(?:local\s+|readonly\s+|export\s+)?(\w+)=["']?{_PLACE}""")
+_LOOP: Final = regex(rf"""^\s*for\s+(\w+)\s*(?:;|$|\bdo\b|in\s+["']?{_PLACE})""")
+_GETOPTS: Final = regex(r"""\bgetopts\s+["']?(:?[\w:?]+)["']?\s+(\w+)""")
+_CASE: Final = regex(r"\bcase\s+(\S+)\s+in\b")
+_ARM: Final = regex(r"""^\s*\(?\s*([\w"'./:+@=,-]+(?:\s*\|\s*[^\s|()]+)*)\s*\)""")
+_WORD: Final = regex(r"-{0,2}[\w][\w./:+@=,-]{0,60}\Z")
+_IS: Final = regex(r"""["']?(\$\{?\w+)[^\s"'=]*["']?\s*={1,2}\s*["']?(-{0,2}\w[\w./:+@-]{0,60})["']?""")
+_ARM_ENDS: Final = regex(r";;|;&")
+_ESAC: Final = regex(r"\s*esac\b|.*;;\s*esac\b")
+_TAKES_ONE: Final = regex(r"\bshift\b|\$\{?2\b|\$OPTARG\b|\$\{OPTARG")
 
 
 @dataclass(slots=True)

@@ -18,6 +18,7 @@ from typing import Final
 from gate.languages.commands.reading import comment_marks, lines_of
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import ActingCommand, NotExercised, RunRecord
+from gate.regex import regex
 from gate.tracing.codec import read_trace
 from gate.tracing.events import Event, Exec, Net, Open
 
@@ -37,31 +38,31 @@ _NETWORK: Final = frozenset((
     "telnet", "ssh", "scp", "sftp", "ftp", "tftp", "lftp", "rclone", "gsutil",
 ))  # fmt: skip
 _NETWORK_IF: Final = {
-    "openssl": re.compile(r"\bs_client\b"),
-    "git": re.compile(r"\s(?:push|send-email)\b"),
-    "rsync": re.compile(r"\w:\S|\brsync://"),
-    "aws": re.compile(r"\bs3\b"),
-    "busybox": re.compile(r"\s(?:nc|wget|telnet|ftpput|tftp)\b"),
+    "openssl": regex(r"\bs_client\b"),
+    "git": regex(r"\s(?:push|send-email)\b"),
+    "rsync": regex(r"\w:\S|\brsync://"),
+    "aws": regex(r"\bs3\b"),
+    "busybox": regex(r"\s(?:nc|wget|telnet|ftpput|tftp)\b"),
 }
 _DELETES_IF: Final = {
-    "rm": re.compile(r"\s(?:-[a-zA-Z]*[rR]|--recursive\b)"),
-    "find": re.compile(r"\s-(?:delete|exec(?:dir)?\s+(?:\S*/)?(?:rm|shred|unlink|truncate))\b"),
-    "dd": re.compile(r"\sof="),
-    "shred": re.compile(r""),
-    "mkfs": re.compile(r""),
-    "wipefs": re.compile(r""),
+    "rm": regex(r"\s(?:-[a-zA-Z]*[rR]|--recursive\b)"),
+    "find": regex(r"\s-(?:delete|exec(?:dir)?\s+(?:\S*/)?(?:rm|shred|unlink|truncate))\b"),
+    "dd": regex(r"\sof="),
+    "shred": regex(r""),
+    "mkfs": regex(r""),
+    "wipefs": regex(r""),
 }
 _CODE_IF: Final = {
-    **dict.fromkeys(("sh", "bash", "dash", "zsh", "python", "python3"), re.compile(r"-[a-zA-Z]*c\Z")),
-    **dict.fromkeys(("perl", "ruby", "node"), re.compile(r"-[a-zA-Z]*e\Z")),
-    "php": re.compile(r"-r\Z"),
+    **dict.fromkeys(("sh", "bash", "dash", "zsh", "python", "python3"), regex(r"-[a-zA-Z]*c\Z")),
+    **dict.fromkeys(("perl", "ruby", "node"), regex(r"-[a-zA-Z]*e\Z")),
+    "php": regex(r"-r\Z"),
 }
 """The word behind which the code stands."""
 _SIGNALS: Final = frozenset(("pkill", "killall"))
 _LATER: Final = frozenset(("crontab", "systemd-run", "launchctl"))
-_CASE: Final = re.compile(r"\s*\(?[^\s()$`'\"&;<>|]+(?:\s*\|\s*[^\s()$`'\"&;<>|]+)*\)(?=\s|$)")
+_CASE: Final = regex(r"\s*\(?[^\s()$`'\"&;<>|]+(?:\s*\|\s*[^\s()$`'\"&;<>|]+)*\)(?=\s|$)")
 """The pattern of a `case`, one or several words before a bracket that nothing opened: no command."""
-_PIECES: Final = re.compile(
+_PIECES: Final = regex(
     r"\|&?|&&|;|(?<![<>])&(?![>\d])|\$\(|[`()]|(?<!\S)[{}](?=\s|$)|\b(?:then|do|else|elif|if|while|until)\b|(?<=\s)!\s"
 )
 _BEFORE: Final = frozenset((
@@ -69,9 +70,9 @@ _BEFORE: Final = frozenset((
     "ionice", "xargs", "builtin", "shell", "then", "do",
 ))  # fmt: skip
 _TAKES_WORD: Final = frozenset(("-u", "-g", "-n", "-k", "-s", "-I", "-P", "-L", "-d"))
-_PLAIN: Final = re.compile(r"(?P<quote>[\"']?)(?P<word>[\w./:@%+=,-]+)(?P=quote)\Z")
-_EVAL: Final = re.compile(r"\beval\s+[\"']?(?:\$\(|`)(.{1,2000})")
-_ADDRESS: Final = re.compile(
+_PLAIN: Final = regex(r"(?P<quote>[\"']?)(?P<word>[\w./:@%+=,-]+)(?P=quote)\Z")
+_EVAL: Final = regex(r"\beval\s+[\"']?(?:\$\(|`)(.{1,2000})")
+_ADDRESS: Final = regex(
     r"^(?:https?|ftp|wss?|tcp|udp)://(?!localhost\b|127\.)[\w-]|^(?!127\.|0\.)\d+\.\d+\.\d+\.\d+(?=[:/]|$)"
 )
 _NO_PROGRAMS: Final = frozenset((
@@ -80,28 +81,28 @@ _NO_PROGRAMS: Final = frozenset((
     "fail", "xdg-open", "open", "eval", "git", "pip", "pip3", "npm",
 ))  # fmt: skip
 """What an address says nothing about, and the package managers that prescreen judges."""
-_SUBSTITUTED: Final = re.compile(r"\$\(")
+_SUBSTITUTED: Final = regex(r"\$\(")
 """Put so that a word which ends in a substitution is no plain one."""
-_DEVICE: Final = re.compile(r"/dev/(?:tcp|udp)/([^\s/'\"]+)/")
-_DOTFILE: Final = re.compile(r">>?\s*[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/(\.[\w./-]+)")
-_ONLY_SAID: Final = re.compile(r"\s*(?:echo|printf)\s[^|;&`]*\Z")
+_DEVICE: Final = regex(r"/dev/(?:tcp|udp)/([^\s/'\"]+)/")
+_DOTFILE: Final = regex(r">>?\s*[\"']?(?:~|\$HOME|\$\{HOME\})[\"']?/(\.[\w./-]+)")
+_ONLY_SAID: Final = regex(r"\s*(?:echo|printf)\s[^|;&`]*\Z")
 _KEY: Final = {
-    "json": re.compile(r"\s*\"[^\"]*\"\s*:\s*\"?"),
-    "ini": re.compile(r"\s*(?!description)[\w\"'][\w\"':.-]*\s*=\s*[\[{(]?\s*(?:\w+\s*=\s*)?[\"']?"),
-    "yaml": re.compile(r"\s*(?:-\s+)?(?:[\w./-]+:\s+(?![|>]))?[\"']?"),
-    "makefile": re.compile(r"\t\s*[-@+]*"),
+    "json": regex(r"\s*\"[^\"]*\"\s*:\s*\"?"),
+    "ini": regex(r"\s*(?!description)[\w\"'][\w\"':.-]*\s*=\s*[\[{(]?\s*(?:\w+\s*=\s*)?[\"']?"),
+    "yaml": regex(r"\s*(?:-\s+)?(?:[\w./-]+:\s+(?![|>]))?[\"']?"),
+    "makefile": regex(r"\t\s*[-@+]*"),
 }
 _FILES: Final = (
-    ("json", re.compile(r"package\.json|composer\.json|deno\.jsonc?")),
-    ("ini", re.compile(r"tox\.ini|setup\.cfg|pyproject\.toml|\.?mise\.toml")),
+    ("json", regex(r"package\.json|composer\.json|deno\.jsonc?")),
+    ("ini", regex(r"tox\.ini|setup\.cfg|pyproject\.toml|\.?mise\.toml")),
     (
         "yaml",
-        re.compile(
+        regex(
             r"taskfile(?:\.dist)?\.ya?ml|procfile|\.gitlab-ci\.ya?ml|\.?lefthook\.ya?ml|\.pre-commit-config\.ya?ml"
             r"|(?:docker-)?compose\.ya?ml"
         ),
     ),
-    ("shell", re.compile(r"\.?justfile")),
+    ("shell", regex(r"\.?justfile")),
 )
 """Files of which somebody starts commands by name, by theirs (in lower case)."""
 _BUILTINS: Final = frozenset((
@@ -114,14 +115,12 @@ _BUILTINS: Final = frozenset((
     "endif", "include", "logout", "enable", "help",
 ))  # fmt: skip
 """What a shell or make does by itself: no trace shows it."""
-_FUNCTION: Final = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]{1,80})[ \t]*\([ \t]*\)", re.MULTILINE)
-_PROGRAM: Final = re.compile(r"[a-zA-Z_][\w.+-]{0,80}")
+_FUNCTION: Final = regex(r"^[ \t]*(?:function[ \t]+)?([\w-]{1,80})[ \t]*\([ \t]*\)", re.MULTILINE)
+_PROGRAM: Final = regex(r"[a-zA-Z_][\w.+-]{0,80}")
 _MOST_STEPS: Final = 2_000
 _MOST_RIVALS: Final = 200
 _REDIRECTS: Final = ("<", ">", "2>", "1>", "&>")
-NOT_FOUND: Final = re.compile(
-    r"^(\S+): (?:line )?(\d+): ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE
-)
+NOT_FOUND: Final = regex(r"^(\S+): (?:line )?(\d+): ([\w.+-]{1,60}): (?:command )?not found$", re.MULTILINE)
 """What dash and bash say of a program that is not there: of which script, in which line, its name."""
 
 

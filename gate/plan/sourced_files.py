@@ -9,17 +9,18 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.model.change import ChangedFile, Tree
+from gate.regex import regex
 
 _DATA: Final = frozenset({None, "ini", "text"})
 _SCRIPTS: Final = (".sh", ".bash", ".bats", ".ksh", ".zsh")
 _PROGRAMS: Final = 200
 _READ: Final = 400
 _BIGGEST: Final = 256 << 10
-_SOURCES: Final = re.compile(
+_SOURCES: Final = regex(
     r"(?:^|[;&|({]|\b(?:then|do|else|exec|eval)\b)[ \t]*(?:\.|source)[ \t]+([^\s;&|]+)", re.MULTILINE
 )
-_NAMES: Final = re.compile(r"[\w.*+@-]+")
-_LOOPS: Final = re.compile(r"\bfor[ \t]+(\w+)[ \t]+in[ \t]+([^;\n]{1,500})")
+_NAMES: Final = regex(r"[\w.*+@-]+")
+_LOOPS: Final = regex(r"\bfor[ \t]+(\w+)[ \t]+in[ \t]+([^;\n]{1,500})")
 
 
 def as_scripts(files: Sequence[ChangedFile], head: Tree) -> list[ChangedFile]:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.model.change import ChangedFile, Tree
+from gate.regex import regex
 
 _LANGUAGES: Final = frozenset((
     "awk", "batch", "c", "class", "cpp", "csharp", "dockerfile", "elf", "go", "groovy", "java", "julia",
@@ -31,7 +32,7 @@ _NAMES: Final = {
     "tiltfile": "starlark", "earthfile": "earthly", "build.bazel": "starlark", "crontab": "cron",
 }  # fmt: skip
 _BIGGEST: Final = 1 << 20
-_SCRIPT: Final = re.compile(
+_SCRIPT: Final = regex(
     rb"<script\b(?![^>]{0,200}\btype=[\"']?(?:application/(?:ld\+)?json|text/(?:template|html|x-template)))"
     rb"|\son\w{3,20}\s*=\s*[\"']|\bjavascript:",
     re.IGNORECASE,

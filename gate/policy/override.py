@@ -25,6 +25,7 @@ from gate.model.score import Verdict
 from gate.policy.advice import advised_score
 from gate.policy.policy_file import Policy, load_policy
 from gate.policy.verdict import decide
+from gate.regex import regex
 
 FILE: Final = "overrides.toml"
 SHORTEST_REASON: Final = 15
@@ -32,10 +33,10 @@ LONGEST: Final = timedelta(days=366)
 _MOST_BYTES: Final = 256 << 10
 EVIDENCE: Final = "evidence"
 """What ``/gate vouch`` is about: not findings but whether the report is to be believed (docs/trust.md)."""
-_COMMAND: Final = re.compile(
+_COMMAND: Final = regex(
     r"/gate override (all|[0-9a-f]{32}) sha: ?([0-9a-f]{12,64}) reason: ?(\S.*)", re.ASCII
 )
-_VOUCH: Final = re.compile(r"/gate (vouch) sha: ?([0-9a-f]{40}(?:[0-9a-f]{24})?) reason: ?(\S.*)", re.ASCII)
+_VOUCH: Final = regex(r"/gate (vouch) sha: ?([0-9a-f]{40}(?:[0-9a-f]{24})?) reason: ?(\S.*)", re.ASCII)
 _NO_FINDING: Final = "no finding has this fingerprint"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -14,12 +13,13 @@ from gate.errors import UsageError
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, FindingStage, Severity
 from gate.model.score import Thresholds, Verdict
+from gate.regex import regex
 from gate.resources import rules_dir
 
 Points = Annotated[float, msgspec.Meta(ge=0, le=100)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 ByConfidence = tuple[Points, Points, Points]
-_RULE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_RULE_ID = regex(r"[a-z0-9][a-z0-9.-]*")
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -50,8 +49,9 @@ from gate.prescreen.scope import sources
 from gate.prescreen.unread import settle
 from gate.prescreen.views import make_views
 from gate.redaction import REDACTED, redact
+from gate.regex import regex
 
-_LITERAL: Final = re.compile(r"([\"'])[^\"'\n]{3,}\1")
+_LITERAL: Final = regex(r"([\"'])[^\"'\n]{3,}\1")
 
 SCANNERS: Final[dict[str, Scanner]] = {
     scanner.name: scanner

@@ -8,7 +8,6 @@ what it can do where it did not run.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -20,6 +19,7 @@ from gate.model.rule import Severity
 from gate.model.stage import Stage, StageOutcome
 from gate.prescreen.interface import Prescreened, Views
 from gate.prescreen.outcome import UNSCANNED, unread_files_text
+from gate.regex import regex
 
 _DATA: Final = frozenset({"yaml", "json", "prose", "config"})
 _READERS: Final[Mapping[str, frozenset[str]]] = {"python": frozenset({"pyast", "bandit"})}
@@ -29,14 +29,12 @@ _READ_ONCE_MORE: Final = frozenset({"javascript", "typescript"})
 read and no probe ran is at least a warning there."""
 _MANIFEST_READERS: Final = frozenset({"dependencies"})
 _OTHERS: Final = frozenset({"semgrep"})
-_AUTOMATION: Final = re.compile(
+_AUTOMATION: Final = regex(
     r"(?:^|/)\.(?:github|gitlab|circleci|forgejo|gitea)/|(?:^|/)(?:action|\.gitlab-ci|\.travis|azure-pipelines|"
     r"bitbucket-pipelines|\.pre-commit-config|docker-compose[\w.-]*|compose)\.ya?ml$"
 )
 """Data whose lines are commands."""
-_MANIFEST: Final = re.compile(
-    r"(?:^|/)(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|pipfile)$"
-)
+_MANIFEST: Final = regex(r"(?:^|/)(?:package\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|pipfile)$")
 """Data that name what is installed or run."""
 
 

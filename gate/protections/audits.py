@@ -7,8 +7,9 @@ from typing import Final
 
 from gate.protections.facts import Strength
 from gate.protections.strengths import kept
+from gate.regex import regex
 
-_AUDIT: Final = re.compile(r"audit|access[._-]?log|security[._-]?log", re.IGNORECASE)
+_AUDIT: Final = regex(r"audit|access[._-]?log|security[._-]?log", re.IGNORECASE)
 _LOW: Final = frozenset({"notset", "trace", "debug", "info", "notice", "10", "20", "0"})
 
 

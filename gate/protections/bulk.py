@@ -13,6 +13,7 @@ from typing import Final
 from gate.languages.naming import snake
 from gate.protections.traits import EACH, PAST, Fact, lapse, trait
 from gate.protections.vocabulary import is_granting, is_owner
+from gate.regex import regex
 
 Written = tuple[str, str, tuple[str, ...], int]
 """Name of the call, its text, names of the columns that it is given, its line."""
@@ -22,14 +23,14 @@ _ALWAYS_PAST: Final = frozenset({
     "save_quietly", "update_quietly", "without_events", "bulk_create", "bulk_update", "update_many",
     "bulk_write", "create_query_builder", "upsert", "insert_many",
 })  # fmt: skip
-_PRICE: Final = re.compile(r"(?:^|_)(?:price|cents|salary|amount|limit|quota|state|status)$")
-LISTENERS: Final = re.compile(
+_PRICE: Final = regex(r"(?:^|_)(?:price|cents|salary|amount|limit|quota|state|status)$")
+LISTENERS: Final = regex(
     r"post_save|pre_save|m2m_changed|simple_history|HistoricalRecords|auditlog|reversion|after_update|after_save"
     r"|after_commit|before_save|has_paper_trail|\baudited\b|::observe\(|ObservedBy|static::updated|static::saved"
     r"|LogsActivity|Auditable|AfterUpdate|EntitySubscriber|afterUpdate|afterSave|@EntityListeners|post\(['\"]save"
 )
 """What listens to each save, as it is written."""
-ABOUT: Final = re.compile(r"audit|history|log|notif|trail|track|paper_trail", re.IGNORECASE)
+ABOUT: Final = regex(r"audit|history|log|notif|trail|track|paper_trail", re.IGNORECASE)
 
 
 def bulk_facts(writes: Collection[Written]) -> Iterator[Fact]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +36,9 @@ from gate.protections.unit_losses import (
     weaker,
 )
 from gate.protections.vocabulary import family_of, is_check, is_constant_time, is_switch
+from gate.regex import regex
 
-_WITHIN: Final = re.compile(r"[+-]'[^']*' in ([\w.]+)")
+_WITHIN: Final = regex(r"[+-]'[^']*' in ([\w.]+)")
 """An atom that asks for a text within a value."""
 _QUERIES: Final = frozenset({
     "get", "filter", "all", "first", "one", "exclude", "filter_by", "get_object_or_404", "get_or_404",

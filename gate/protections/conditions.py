@@ -7,7 +7,6 @@ Atoms leave out what a renaming changes (``user.is_admin`` and ``current_user.is
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping
 from itertools import product
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 from gate.languages.unparse import unparsed
 from gate.protections.facts import Family
 from gate.protections.vocabulary import family_of
+from gate.regex import regex
 
 Term = frozenset[str]
 """Atoms that hold together."""
@@ -33,7 +33,7 @@ _USERS: Final = frozenset(
     {"user", "current_user", "user_id", "current_user_id", "uid", "viewer", "principal"}
 )
 _KEPT: Final = 60
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_WORD: Final = regex(r"[A-Za-z_]\w*")
 
 
 class Conditions:

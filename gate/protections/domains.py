@@ -14,20 +14,21 @@ from gate.languages.naming import snake
 from gate.protections.facts import WHO
 from gate.protections.traits import Fact, lapse
 from gate.protections.vocabulary import family_of
+from gate.regex import regex
 
 _SPLITS: Final = frozenset({
     "partition", "rpartition", "split", "rsplit", "endswith", "ends_with", "end_with", "substring_after",
     "substring_after_last", "rsplit_once", "split_once", "has_suffix", "explode", "substr", "str_ends_with",
     "strrchr", "cut", "split_n",
 })  # fmt: skip
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = regex(
     r"(?:user|member|account|principal|claims|profile|current\w*|identity|viewer|me)\w*(?:\(\))?(?:\.|->|\[.)"
     r"\w*(?:mail|upn)",
     re.IGNORECASE,
 )
 """The address of who asks, not one that is typed in."""
-_PROVEN: Final = re.compile(r"verif|confirm|validated|proven|sso|saml|domain_owner", re.IGNORECASE)
-_CLEANING: Final = re.compile(r"mask|anonymi|redact|normali|canonical|parse|valid|format|display|pars")
+_PROVEN: Final = regex(r"verif|confirm|validated|proven|sso|saml|domain_owner", re.IGNORECASE)
+_CLEANING: Final = regex(r"mask|anonymi|redact|normali|canonical|parse|valid|format|display|pars")
 
 
 def domain_facts(name: str, splits: Collection[tuple[str, str, int]], text: str) -> Iterator[Fact]:

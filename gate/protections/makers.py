@@ -13,6 +13,7 @@ from typing import Final
 
 from gate.protections.facts import Family
 from gate.protections.traits import MAKER, Fact, lapse, trait
+from gate.regex import regex
 
 Words = Mapping[str, int]
 """Names, short texts and imports (``import crypto/rand``) of a file, each with its line."""
@@ -35,36 +36,36 @@ _MAKERS: Final = (
     _Maker(
         what="random values",
         family="integrity",
-        safe=re.compile(r"import (?:crypto/rand|secrets(?:\.\w+)?|java\.security\.SecureRandom)"),
-        unsafe=re.compile(r"import (?:math/rand(?:/v2)?|random(?:\.\w+)?|java\.util\.Random)"),
+        safe=regex(r"import (?:crypto/rand|secrets(?:\.\w+)?|java\.security\.SecureRandom)"),
+        unsafe=regex(r"import (?:math/rand(?:/v2)?|random(?:\.\w+)?|java\.util\.Random)"),
     ),
     _Maker(
         what="pages",
         family="escaping",
-        safe=re.compile(r"import html/template"),
-        unsafe=re.compile(r"import text/template"),
+        safe=regex(r"import html/template"),
+        unsafe=regex(r"import text/template"),
     ),
     _Maker(
         what="documents that are read",
         family="validation",
-        safe=re.compile(r"import defusedxml(?:\.\w+)*"),
-        unsafe=re.compile(_XML),
+        safe=regex(r"import defusedxml(?:\.\w+)*"),
+        unsafe=regex(_XML),
     ),
     _Maker(
         what="ciphertexts",
         family="integrity",
-        safe=re.compile(
+        safe=regex(
             r"(?:AESGCM|AESGCMSIV|AESCCM|AESSIV|AESOCB3|X?ChaCha20Poly1305|Fernet|MultiFernet|SecretBox|AesGcm"
             r"|AesCcm|Aes(?:128|256)Gcm|MODE_(?:GCM|EAX|CCM|OCB|SIV)|NewGCM\w*|NewX|GCM|GCMParameterSpec"
             r"|secretbox|crypto_aead_\w+)"
             r"|(?i:(?:id-)?aes[-/_]?\d*[-/_](?:gcm|ccm|ocb|siv)\b.*|chacha20-poly1305)"
         ),
-        unsafe=re.compile(
+        unsafe=regex(
             r"(?:modes|CipherMode)\.(?:CTR|CBC|CFB8?|OFB|ECB|XTS)|MODE_(?:CTR|CBC|CFB|OFB|ECB|OPENPGP)"
             r"|New(?:CTR|OFB|CBCEncrypter|CBCDecrypter|CFBEncrypter|CFBDecrypter)"
             r"|(?i:aes[-/_]?\d*[-/_](?:ctr|cbc|cfb8?|ofb|ecb)\b.*|chacha20)"
         ),
-        excused=re.compile(r"(?i:.*hmac.*|.*poly1305.*)"),
+        excused=regex(r"(?i:.*hmac.*|.*poly1305.*)"),
     ),
 )
 _REGISTERING: Final = frozenset({"import net/http/pprof", "import expvar"})

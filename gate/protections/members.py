@@ -6,7 +6,6 @@ it takes a role, an owner or a price more than before is mass assignment (CWE-91
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -15,14 +14,15 @@ from gate.protections.covered import MATCHER
 from gate.protections.facts import FileFacts, Members
 from gate.protections.unit_losses import Loss
 from gate.protections.vocabulary import is_granting
+from gate.regex import regex
 
 TAKEN: Final = "keys that are not taken from what is sent"
-_PRICE: Final = re.compile(r"(?:^|_)(?:price|prices|discount|fee|salary|cents)$")
-_STRICT: Final = re.compile(
+_PRICE: Final = regex(r"(?:^|_)(?:price|prices|discount|fee|salary|cents)$")
+_STRICT: Final = regex(
     r"(?:^|_)(?:roles?|is_?admin|admin|is_staff|is_superuser|permissions|user_permissions)$"
 )
 """What a serializer, which often only shows, is told for."""
-_AUTHORS: Final = re.compile(r"(?:^|_)(?:author|creator|member|company|team|customer|patient|subscriber)$")
+_AUTHORS: Final = regex(r"(?:^|_)(?:author|creator|member|company|team|customer|patient|subscriber)$")
 _SHOWN: Final = 3
 
 

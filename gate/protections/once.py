@@ -6,23 +6,24 @@ import re
 from typing import Final
 
 from gate.languages.naming import snake
+from gate.regex import regex
 
 ONCE: Final = "use of a token once"
-_GIVEN: Final = re.compile(r"(?:^|_)(?:token|otp|nonce|ticket|code|jti|invitation|invite|magic|refresh)$")
-_USED: Final = re.compile(
+_GIVEN: Final = regex(r"(?:^|_)(?:token|otp|nonce|ticket|code|jti|invitation|invite|magic|refresh)$")
+_USED: Final = regex(
     r"^_*(?:refresh|redeem|consume|verify|confirm|accept|activate|finish|exchange|claim|rotate|use|check"
     r"|validate|complete|reset|login|log_in|sign_in|callback|authenticate|handle_refresh|renew)(?:_|$)"
 )
-_ABOUT: Final = re.compile(
+_ABOUT: Final = regex(
     r"session|refresh|reset|otp|login|log_in|sign_in|invit|auth|mfa|recover|magic|passw|nonce|ticket|one_time"
     r"|verification|activation"
 )
-_ENDING: Final = re.compile(
+_ENDING: Final = regex(
     r"(?:^|_)(?:pop|getdel|get_del|delete|destroy|remove|discard|revoke|invalidate|expire|consume|redeem"
     r"|rotate|burn|spend|blacklist|blocklist|take|replace|use|used|mark|clear|unset|del|srem|zrem|set_nx|setnx"
     r"|claim|find_one_and_delete|find_one_and_update|update_many|delete_many|forget|purge|exchange|swap)(?:_|$)"
 )
-ENDED_BY: Final = re.compile(
+ENDED_BY: Final = regex(
     r"used|consumed|redeemed|revoked|spent|accepted_at|claimed|invalid|expired|last_code|last_counter|_token$"
     r"|_code$|nonce|active|nx$"
 )

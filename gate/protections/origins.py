@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gate.languages.naming import snake
 from gate.protections.facts import Strength
 from gate.protections.strengths import kept
+from gate.regex import regex
 
-_NAMES: Final = re.compile(r"origins?_(?:regex(?:es)?|pattern(?:s)?|re)(?:_whitelist)?$")
+_NAMES: Final = regex(r"origins?_(?:regex(?:es)?|pattern(?:s)?|re)(?:_whitelist)?$")
 _MANY: Final = "*+?{"
 
 

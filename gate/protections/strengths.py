@@ -14,6 +14,7 @@ from typing import Final, Literal
 from gate.languages.naming import snake
 from gate.protections.facts import Strength
 from gate.protections.options import OPTION, unset_step
+from gate.regex import regex
 
 Scale = Literal["number", "seconds", "bytes", "characters", "log2"]
 """What a plain number of it counts. Random bytes and characters are made bits, exponents are raised."""
@@ -41,37 +42,37 @@ _LOGIN: Final = (
 _MEASURES: Final = (
     Measure(
         what="cost of bcrypt",
-        names=re.compile(r"salt_rounds|log_rounds|bcrypt\w*(?:rounds|cost|factor)|work_factor$"),
+        names=regex(r"salt_rounds|log_rounds|bcrypt\w*(?:rounds|cost|factor)|work_factor$"),
         factor=4, bound=2**10, scale="log2",
     ),
     Measure(
         what="cost of bcrypt",
-        names=re.compile(r"^(?:rounds|cost)$"), about=re.compile(r"bcrypt|gen_?salt"),
+        names=regex(r"^(?:rounds|cost)$"), about=regex(r"bcrypt|gen_?salt"),
         factor=4, bound=2**10, scale="log2",
     ),
     Measure(
         what="memory of argon2",
-        names=re.compile(r"memory_cost|argon2?_?memory|^mem_?limit$"), factor=4, bound=7_168,
+        names=regex(r"memory_cost|argon2?_?memory|^mem_?limit$"), factor=4, bound=7_168,
     ),
-    Measure(what="passes of argon2", names=re.compile(r"time_cost"), factor=2, bound=2),
+    Measure(what="passes of argon2", names=regex(r"time_cost"), factor=2, bound=2),
     Measure(
         what="cost of scrypt",
-        names=re.compile(r"^(?:n|cost)$|scrypt_(?:n|cost)$"), about=re.compile(r"scrypt"),
+        names=regex(r"^(?:n|cost)$|scrypt_(?:n|cost)$"), about=regex(r"scrypt"),
         factor=4, bound=2**14,
     ),
     Measure(
         what="rounds of a password hash",
-        names=re.compile(r"(?:^|_)(?:iterations?|rounds|iteration_count|iter_count|n_iter)$"),
-        about=re.compile(r"pbkdf|kdf|hash|passw|derive|crypt|digest"), factor=4, bound=210_000,
+        names=regex(r"(?:^|_)(?:iterations?|rounds|iteration_count|iter_count|n_iter)$"),
+        about=regex(r"pbkdf|kdf|hash|passw|derive|crypt|digest"), factor=4, bound=210_000,
     ),
     Measure(
         what="key size",
-        names=re.compile(r"^(?:key_size|key_?bits?|modulus_length|rsa_\w*(?:bits|size)|bits)$"),
-        about=re.compile(r"rsa|private_key|key_?pair|modulus|dsa|dh_"), factor=1.01, bound=2_048,
+        names=regex(r"^(?:key_size|key_?bits?|modulus_length|rsa_\w*(?:bits|size)|bits)$"),
+        about=regex(r"rsa|private_key|key_?pair|modulus|dsa|dh_"), factor=1.01, bound=2_048,
     ),
     Measure(
         what="length of random values",
-        names=re.compile(
+        names=regex(
             r"(?:token|nonce|salt|secret|session_id|api_key|csrf|state|reset_code|otp)"
             r"_?(?:n?bytes|byte_length)$"
         ),
@@ -79,31 +80,31 @@ _MEASURES: Final = (
     ),
     Measure(
         what="length of random values",
-        names=re.compile(
+        names=regex(
             r"(?:token|nonce|salt|secret|session_(?:id|key)|api_?key|csrf|reset_code)\w*_(?:length|len|size)$"
         ),
         factor=2, bound=96, scale="characters",
     ),
     Measure(
         what="length of a password",
-        names=re.compile(r"(?:min\w*_passw\w*|passw\w*_min\w*|minimum_password)(?:_?len(?:gth)?|_?size)?$"),
+        names=regex(r"(?:min\w*_passw\w*|passw\w*_min\w*|minimum_password)(?:_?len(?:gth)?|_?size)?$"),
         factor=1.5, bound=8,
     ),
     Measure(
         what="length of a password",
-        names=re.compile(r"^(?:min_?(?:imum)?_?length|min_len|min|min_size)$"), about=re.compile(r"passw"),
+        names=regex(r"^(?:min_?(?:imum)?_?length|min_len|min|min_size)$"), about=regex(r"passw"),
         factor=1.5, bound=8,
     ),
     Measure(
         what="time that is locked",
-        names=re.compile(
+        names=regex(
             r"(?:lock_?out|cool_?off|lock_?duration|ban)_?(?:time|duration|period|seconds|minutes|hours|for)?$"
         ),
         factor=10, bound=300, scale="seconds",
     ),
     Measure(
         what="log-in attempts",
-        names=re.compile(
+        names=regex(
             r"max_\w*(?:login|password|otp|pin|auth)\w*(?:attempts|tries|failures)|failure_limit"
             r"|failed_(?:login|attempt)"
             r"|(?:login|password|otp|pin|auth)\w*_(?:attempts?|tries|failures)(?:_limit|_max|_allowed)?$"
@@ -112,12 +113,12 @@ _MEASURES: Final = (
     ),
     Measure(
         what="log-in attempts",
-        names=re.compile(r"^(?:max_)?(?:attempts|failures|tries)(?:_limit|_allowed)?$"),
-        about=re.compile(r"login|passw|otp|auth|lock|pin_|sign_in"), more=False, factor=10, bound=20,
+        names=regex(r"^(?:max_)?(?:attempts|failures|tries)(?:_limit|_allowed)?$"),
+        about=regex(r"login|passw|otp|auth|lock|pin_|sign_in"), more=False, factor=10, bound=20,
     ),
     Measure(
         what="lifetime",
-        names=re.compile(
+        names=regex(
             r"(?:session|token|jwt|remember|reset|otp|auth|login|passw|csrf|magic|refresh|verif|invit)\w*_?"
             r"(?:lifetime|max_?age|age|expir\w*|ttl|timeout|duration|valid\w*)"
             r"(?:_(?:delta|in|time|seconds|minutes|hours|days|secs|mins|ms|sec|min))?$"
@@ -126,15 +127,15 @@ _MEASURES: Final = (
     ),
     Measure(
         what="lifetime",
-        names=re.compile(
+        names=regex(
             r"^(?:exp|expir\w*|max_?age|lifetime|ttl|life_?span|valid_(?:for|seconds)|timeout|time_to_live)"
             r"(?:_(?:delta|in|at|on|time|seconds|minutes|hours|days|after))?$"
         ),
-        about=re.compile(_LOGIN), more=False, factor=10, bound=86_400, scale="seconds",
+        about=regex(_LOGIN), more=False, factor=10, bound=86_400, scale="seconds",
     ),
     Measure(
         what="tolerance for clocks",
-        names=re.compile(
+        names=regex(
             r"^(?:leeway|clock_?(?:skew|tolerance)|(?:(?:webhook|signature|timestamp|request)_)?tolerance)"
             r"(?:_(?:seconds|secs?|minutes|ms))?$"
         ),
@@ -143,40 +144,40 @@ _MEASURES: Final = (
     ),
     Measure(
         what="steps of time whose codes are right",
-        names=re.compile(r"^(?:drift|window|tolerance|skew)$"),
-        about=re.compile(r"totp|otp|authenticator|speakeasy|two_factor|second_factor|mfa|2fa"),
+        names=regex(r"^(?:drift|window|tolerance|skew)$"),
+        about=regex(r"totp|otp|authenticator|speakeasy|two_factor|second_factor|mfa|2fa"),
         more=False, factor=3, bound=4,
     ),
     Measure(
         what="steps of time whose codes are right",
-        names=re.compile(r"^(?:valid_window|drift_behind|drift_ahead|totp_(?:window|tolerance|skew))$"),
+        names=regex(r"^(?:valid_window|drift_behind|drift_ahead|totp_(?:window|tolerance|skew))$"),
         more=False, factor=3, bound=4,
     ),
     Measure(
         what="depth of queries",
-        names=re.compile(r"^(?:max_(?:query_)?depth|(?:query_)?depth_limit|limit_depth|query_depth)$"),
+        names=regex(r"^(?:max_(?:query_)?depth|(?:query_)?depth_limit|limit_depth|query_depth)$"),
         more=False, factor=4, bound=24,
     ),
     Measure(
         what="cost of queries",
-        names=re.compile(
+        names=regex(
             r"^(?:max\w*_complexity|complexity_limit|limit_complexity|maximum_cost|max_(?:query_)?cost)$"
         ),
         more=False, factor=10, bound=10_000,
     ),
     Measure(
         what="size of what is sent",
-        names=re.compile(
+        names=regex(
             r"max_content_length|max_upload|upload_max|max_(?:file|body|request)_?(?:size|length|bytes)"
             r"|upload\w*_(?:limit|size)|memory_size|^file_size$|^body_limit$"
         ),
         more=False, factor=100, bound=64 << 20,
     ),
 )  # fmt: skip
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"secret|passw(?:or)?d|(?:jwt|signing|sign|private|encrypt\w*|session|hmac|cookie|token)_?key|(?:jwt|hmac)_"
 )
-_SIGNING: Final = re.compile(r"secret|key|hmac|jwt")
+_SIGNING: Final = regex(r"secret|key|hmac|jwt")
 """What signs or encrypts with an empty text, too; an empty password opens nothing."""
 _RANDOM_VALUE: Final = "length of random values"
 FORESEEABLE: Final = "values that can be foreseen"
@@ -186,10 +187,10 @@ _GUESSED: Final = Measure(what=_KNOWN, names=_SECRET, factor=2, bound=2)
 _OPTION: Final = Measure(what=OPTION, names=_SECRET, factor=1.01, bound=math.inf)
 _BY_NAME: Final = {measure.what: measure for measure in reversed(_MEASURES)}
 _UNITS: Final = (
-    (re.compile(r"_(?:ms|millis|milliseconds|msec)$"), 0.001),
-    (re.compile(r"_(?:minutes|mins?)$"), 60.0),
-    (re.compile(r"_(?:hours|hrs?)$"), 3600.0),
-    (re.compile(r"_days$"), 86400.0),
+    (regex(r"_(?:ms|millis|milliseconds|msec)$"), 0.001),
+    (regex(r"_(?:minutes|mins?)$"), 60.0),
+    (regex(r"_(?:hours|hrs?)$"), 3600.0),
+    (regex(r"_days$"), 86400.0),
 )
 _RANDOM: Final[dict[str, tuple[float, float]]] = {
     "token_bytes": (8, 32), "token_hex": (8, 32), "token_urlsafe": (8, 32), "urandom": (8, 0),

@@ -9,29 +9,30 @@ from typing import Final
 
 from gate.languages.naming import snake
 from gate.protections.facts import Family
+from gate.regex import regex
 
 _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
     (
         "csrf",
-        re.compile(r"csrf|xsrf|csurf|lusca|same_origin|check_origin|(?:allowed|trusted)_origin|origin_check"),
+        regex(r"csrf|xsrf|csurf|lusca|same_origin|check_origin|(?:allowed|trusted)_origin|origin_check"),
     ),
     (
         "rate limit",
-        re.compile(
+        regex(
             r"rate_?limit|limiter|throttl|too_many|max_(?:login_)?attempts|attempts_(?:left|exceeded)|lock_?out"
             r"|locked_out|account_locked|(?:verify|check|valid|validate)_\w*captcha|recaptcha|hcaptcha|captcha_(?:valid|ok|token)|brute_?force|slow_down"
         ),
     ),
     (
         "integrity",
-        re.compile(
+        regex(
             r"compare_digest|constant_time|timing_safe|signature|(?:^|_)hmac|verify_sig|(?:^|_)unsign|signed_with"
             r"|checksum|webhook_secret|check_hostname|verify_(?:hash|digest|mode|webhook)|(?:hash|digest)_(?:matches|valid)"
         ),
     ),
     (
         "place",
-        re.compile(
+        regex(
             r"is_relative_to|(?:^|_)relative_to|common_?path|is_safe_(?:url|path)|url_has_allowed_host|is_private$|is_loopback"
             r"|is_link_local|is_reserved|allowed_(?:hosts?|domains?|paths?|urls?|schemes?)|trusted_host|safe_join"
             r"|^allowed$|allowed_(?:types|ext\w*|suffixes|mime\w*|files|content\w*|commands|ips?|networks)"
@@ -41,7 +42,7 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
     ),
     (
         "authorisation",
-        re.compile(
+        regex(
             r"permission|(?:^|_)perms?(?:$|_)|authori[sz]|(?:^|_)admins?(?:$|_)|is_staff|is_superuser|super_?user"
             r"|staff_(?:member|required|only)|(?:^|_)owners?(?:$|_)|owned_by|owns(?:$|_)|(?:^|_)roles?(?:$|_)|(?:^|_)scopes(?:$|_)|_scope(?:$|_)"
             r"|privilege|^_*can_(?:view|read|see|edit|write|delete|remove|access|manage|create|update|change|modify|admin"
@@ -53,7 +54,7 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
     ),
     (
         "authentication",
-        re.compile(
+        regex(
             r"login|logged_in|(?:^|_)authed|authenticat|is_anonymous|current_(?:active_)?user|(?:^|_)auth(?:$|_)|requires?_user"
             r"|(?:require|ensure)s?_(?:customer|member|reader|editor|player|tenant|merchant|seller|buyer|doctor|teacher|student|employee|subscriber)$"
             r"|session_user|jwt|bearer|api_?key|(?:access|auth|csrf|api|id|session|reset|invite|verif\w*|user)_token"
@@ -64,17 +65,17 @@ _FAMILIES: Final[tuple[tuple[Family, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-_REFUSED: Final = re.compile(
+_REFUSED: Final = regex(
     r"(?:^|_)(?:un_?authori[sz]ed|forbidden|permission_(?:denied|error)|not_authenticated|access_denied|login_required"
     r"|authentication_(?:failed|error|required)|auth(?:orization)?_?(?:error|exception|failed)|not_authori[sz]ed|invalid_token"
     r"|invalid_(?:credentials|signature|login)|bad_signature|csrf_error|invalid_csrf|suspicious_\w+|disallowed_\w+"
     r"|unauthenticated|not_allowed|denied|too_many_requests|rate_limit\w*|throttled|signature_\w+|security_(?:error|exception))"
     r"(?:$|_)"
 )
-_VERBS: Final = re.compile(
+_VERBS: Final = regex(
     r"^_*(?:is|has|can|may|check|verify|validate|authenticate|authori[sz]e|ensure|require|requires|allow|allows|assert)(?:_|$)"
 )
-_SUBJECTS: Final = re.compile(
+_SUBJECTS: Final = regex(
     r"auth|perm|access|admin|owner|role|token|signature|password|credential|session|login|csrf|hmac|origin|host"
     r"|(?:^|_)(?:url|path|safe|trusted|allowed|webhook|cert|secret|api_?key|scope|upload|redirect|member|staff|mfa|otp)(?:$|_|s)"
     r"|^_*can_(?!\w*(?:parse|convert|encode|handle|fetch|load|import|send))|^_*may_"
@@ -85,21 +86,21 @@ _DECIDING: Final = frozenset({
 })  # fmt: skip
 """Parameters that a question about them decides who may."""
 _CHECKS: Final = frozenset({"test_func", "permitted", "allowed", "authenticate", "authorize"})
-_RAISING: Final = re.compile(
+_RAISING: Final = regex(
     r"^_*(?:require|requires|ensure|enforce|authenticate|authori[sz]e|assert|guard|protect|deny|must)(?:_|$)|_or_(?:40\d|abort|raise)$"
     r"|current_\w*user|_for_user(?:$|_)|^get_rw_|(?:^|_)permitted_|(?:visible|accessible)_(?:to|by|for)"
 )
-_CHECKING: Final = re.compile(
+_CHECKING: Final = regex(
     r"^_*(?:check|verify|validate|require|requires|ensure|enforce|assert|authenticate|authori[sz]e|guard|protect|deny"
     r"|throttle|rate_?limit)"
 )
-_SWITCH: Final = re.compile(
+_SWITCH: Final = regex(
     r"environ|getenv|headers?\b|query_params|request\.(?:args|values|form|cookies|json|GET|POST|query|body|params)"
     r"|process\.env|debug|bypass|skip|\bdev_|testing|settings?\b|config\b|feature|\bflags?\b|enabled|toggle|disable|no_auth|insecure|localhost|127\.0"
     r"|remote_addr|__debug__|\btrue\b|\bfalse\b|^[+-]\d+$",
     re.IGNORECASE,
 )
-_OPENING: Final = re.compile(
+_OPENING: Final = regex(
     r"csrf_exempt|(?:bypass|skip|disable|without|no)_(?:csrf|auth|login|permission|check|rate|security)\w*"
     r"|(?:auth|login|csrf|ratelimit|limiter)_(?:exempt|not_required|optional)|login_not_required|allow_any(?:$|_)"
     r"|(?:^|_)(?:optional|maybe)(?:$|_)|_or_(?:none|anonymous)$|allow_(?:anonymous|unauthenticated)|(?:^|_)exempt$|^anonymous_allowed$|^is_public$|^public_(?:route|endpoint|access)$"
@@ -110,34 +111,32 @@ _MEANT_OPEN: Final = frozenset({
     "robots", "favicon", "metrics", "home", "docs", "webhook", "hook", "options", "csrf",
 })  # fmt: skip
 """Words in the name of what is meant to be open to everybody."""
-_OWNER: Final = re.compile(
+_OWNER: Final = regex(
     r"(?:^|_)(?:tenant|account|owner|user|org|organi[sz]ation|workspace|customer|team|company|member|author|creator"
     r"|merchant|household|created_by|owned_by|subscriber|employee|patient)(?:_*(?:id|uuid|pk|key|ref))?$"
 )
-_GRANTING: Final = re.compile(
+_GRANTING: Final = regex(
     r"(?:^|_)(?:roles?|is_?admin|admin|is_?staff|is_?superuser|superuser|permissions?|scopes?|privileges?|verified"
     r"|is_?verified|email_verified|approved|is_?active|balance|credits?|quota|owner|tenant|password|password_hash"
     r"|account_id|owner_id|tenant_id|user_id|org(?:anization)?_id|groups?|mfa_enabled|is_?owner)$"
 )
-_EDITABLE: Final = re.compile(
+_EDITABLE: Final = regex(
     r"editable|updat(?:e)?able|writ(?:e)?able|mutable|assignable|fillable|patchable|settable|changeable|modifiable"
     r"|(?:allowed|permitted|accepted|update|edit|patch|user|profile|safe|public)_(?:fields|keys|attributes|columns)"
 )
-_HIDING: Final = re.compile(
+_HIDING: Final = regex(
     r"hidden|scrub|redact|(?:^|_)mask|sensitive|censor|saniti[sz]|secret_(?:keys|names|headers|fields)|never_log"
     r"|private_(?:keys|headers|fields)|confidential|obfuscat|do_not_(?:log|send)"
 )
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"authori[sz]ation|cookie|passw|passphrase|secret|token|api_?key|credential|session|private_key|ssn|card|cvv|iban"
 )
-_IDENTITY: Final = re.compile(
+_IDENTITY: Final = regex(
     r"^_*(?:get_|load_|find_|resolve_|fetch_)?(?:(?:current|request|session|logged_in|acting|authenticated)_(?:user|account"
     r"|member|principal|actor|identity|subject)|user|actor|principal|viewer|who_?ami|who|identity|requester|caller)"
     r"(?:_id|_name|name)?$"
 )
-_PROOF_HEADER: Final = re.compile(
-    r"auth|token|key|sign|csrf|xsrf|secret|agent|request_id|trace|bearer|jwt|cookie"
-)
+_PROOF_HEADER: Final = regex(r"auth|token|key|sign|csrf|xsrf|secret|agent|request_id|trace|bearer|jwt|cookie")
 CLEANERS: Final = {
     "escape": "html", "conditional_escape": "html", "format_html": "html", "clean": "html",
     "sanitize": "html", "sanitise": "html", "sanitize_html": "html", "bleach_clean": "html", "purify": "html",
@@ -152,7 +151,7 @@ _HTML: Final = frozenset({
     "escape_string", "htmlspecialchars", "htmlentities", "strip_tags", "html_escape", "escape_html4",
     "html_escape_string", "encode_for_html", "quote_html",
 })  # fmt: skip
-_ASKED: Final = re.compile(
+_ASKED: Final = regex(
     r"\b(?:req|request|ctx|context|params|query|form|upload(?:ed)?|flask\.request|r\.URL|r\.Form|c\.Param|\$_\w+)\b"
     r"|\.(?:FormValue|PathValue|Query|Param|originalname|filename|get_?Original\w*|getParameter|fileName)\b"
 )

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
+from gate.regex import regex
 from gate.report.summary import stays_inside
-from gate.report.v1 import BLOB_URL
 
-_SHA: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SHA: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def blob_url(environ: Mapping[str, str], head: str | None) -> str | None:
@@ -27,15 +27,21 @@ def blob_url(environ: Mapping[str, str], head: str | None) -> str | None:
         made = f"{server.rstrip('/')}/{environ['GITHUB_REPOSITORY']}/blob/{head}"
     elif environ.get("GITLAB_CI") == "true" and environ.get("CI_PROJECT_URL"):
         made = f"{environ['CI_PROJECT_URL'].rstrip('/')}/-/blob/{head}"
-    return made if len(made) <= 500 and re.match(BLOB_URL, made) else None
+    return made if 0 < len(made) <= 500 and _is_plain(made) else None
 
 
 def line_url(base: str | None, path: str, line: int | None) -> str:
     """The address of a line of a file; empty where nobody knows one. Every odd byte is percent-encoded."""
-    if not base or not re.match(BLOB_URL, base) or not stays_inside(path):
+    if not base or not _is_plain(base) or not stays_inside(path):
         return ""
     where = quote(os.fsencode(path), safe="/") if _encodable(path) else ""
     return f"{base}/{where}{f'#L{line}' if line else ''}" if where else ""
+
+
+def _is_plain(address: str) -> bool:
+    from gate.report.v1 import BLOB_URL  # all structs of report.json stand behind it
+
+    return re.match(BLOB_URL, address) is not None
 
 
 def _encodable(path: str) -> bool:

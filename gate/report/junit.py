@@ -5,7 +5,6 @@ One test case is the verdict, one a stage, one a finding. A stage that could not
 
 from __future__ import annotations
 
-import re
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -15,12 +14,13 @@ from gate.model.report import Report
 from gate.model.rule import Severity
 from gate.model.score import Verdict
 from gate.model.stage import Stage, StageOutcome, incomplete_stages
+from gate.regex import regex
 from gate.report.incidents import incidents, plain
 from gate.report.published import rule_id
 
 MOST: Final = 1_000
 _STORIES: Final = 20
-_FORBIDDEN: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN: Final = regex("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
 
 

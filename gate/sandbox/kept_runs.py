@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -27,6 +26,7 @@ from gate.model.change import Side, Tree
 from gate.model.run import Capability, ExecutionPlan, Outcome, Probe, RunRecord, SandboxSpec
 from gate.plan.probes import job_of
 from gate.redaction import holds
+from gate.regex import regex
 from gate.sandbox.contract import Backend, Session
 from gate.sandbox.driver_report import plain
 from gate.sandbox.execution import turns_of
@@ -37,7 +37,7 @@ from gate.tracing.reads import Reads
 
 _VERSION: Final = 1
 _SYSTEM: Final = ("/usr/", "/lib", "/bin/", "/sbin/", "/etc/")
-_BY_CONTENT: Final = re.compile(r"[0-9a-f]{64}\.tar")
+_BY_CONTENT: Final = regex(r"[0-9a-f]{64}\.tar")
 _NAMED: Final = frozenset(("bubblewrap", "docker", "podman", "microvm"))
 """Backends of which is known what their sandboxes show of this machine; a plugin's is none of them."""
 _PACED: Final = ("seconds", "each_script")
@@ -66,7 +66,7 @@ class KeptRuns:
     """A session that tells again what it knows. Implements contract.Session for the first look.
 
     ``circumstances``: what bears on every run beside probe and tree. ``folder``: new, for traces; it lives as
-    long as the check. ``host``: sandboxes show programs of this machine.
+    long as the check. ``host``: sandboxes show programs of this machine. ``anew``: the side that always runs.
     """
 
     session: Session
@@ -76,20 +76,21 @@ class KeptRuns:
     trees: Mapping[Side, SideTree]
     folder: Path
     host: bool
+    anew: Side | None = None
     found: dict[tuple[str, Side], RunRecord] = field(default_factory=dict)
     told: set[tuple[str, Side]] = field(default_factory=set)
 
     def look_up(self, plan: ExecutionPlan) -> int:
         """Find the plan's runs; how many are known. Once, before the first run."""
         for probe, side in turns_of(plan):
-            record = self._find(probe, side) if _keepable(probe) else None
+            record = self._find(probe, side) if self._keepable(probe, side) else None
             if record is not None:
                 self.found[probe.id, side] = record
         return len(self.found)
 
     def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
         """As the session behind it, or what is known."""
-        if repeat or not _keepable(probe):
+        if repeat or not self._keepable(probe, side):
             return self.session.run(probe, side, repeat=repeat)
         known = self.found.get((probe.id, side))
         if known is not None:
@@ -107,6 +108,10 @@ class KeptRuns:
     def abort(self) -> None:
         """As the session behind it."""
         self.session.abort()
+
+    def _keepable(self, probe: Probe, side: Side) -> bool:
+        """The first look only: its second one, and other secrets, are there to run anew."""
+        return side != self.anew and not probe.condition and not probe.planted and probe.phase != "install"
 
     def _name(self, probe: Probe, side: Side) -> bytes:
         job: Any = list(probe.argv)
@@ -199,9 +204,10 @@ def with_kept_runs(
     trees: Mapping[Side, Tree],
     *,
     folder: Path,
+    anew: Side | None = None,
 ) -> KeptRuns | None:
-    """The session with what the store of this check knows. None where nothing is to be kept, or where not
-    everything that bears on a run can be named. Raises InconclusiveError.
+    """The session with what the store of this check knows; ``anew``: nothing of that side. None where nothing
+    is to be kept, or where not everything that bears on a run can be named. Raises InconclusiveError.
     """
     store = current()
     if store is None or capability.tracer != "unotify" or capability.backend not in _NAMED:
@@ -230,6 +236,7 @@ def with_kept_runs(
         trees={side: SideTree.of(tree) for side, tree in trees.items()},
         folder=folder,
         host=capability.backend == "bubblewrap" and not options.python,
+        anew=anew,
     )
 
 
@@ -244,11 +251,6 @@ def _planted(spec: SandboxSpec) -> dict[str, Any]:
         "files": {p: sha256(d).hexdigest() for p, d in spec.files.items() if p not in places},
         "env": {name: value for name, value in spec.env.items() if name not in names},
     }
-
-
-def _keepable(probe: Probe) -> bool:
-    """The first look only: its second one, and other secrets, are there to run anew."""
-    return not probe.condition and not probe.planted and probe.phase != "install"
 
 
 def _is_whole(record: RunRecord) -> bool:

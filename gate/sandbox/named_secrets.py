@@ -17,26 +17,25 @@ from typing import Final
 from gate.languages.path_roles import is_aside, is_javascript_test, is_test_code
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import RunRecord
+from gate.regex import regex
 
-_NAME: Final = re.compile(
+_NAME: Final = regex(
     rb"\b(?:[A-Z][A-Z0-9]*_)*(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT|APIKEY"
     rb"|(?:API|SECRET|AUTH|ACCESS|DEPLOY|WEBHOOK|MASTER|SIGNING|ENCRYPTION)_KEY)\b"
 )
-_PERHAPS: Final = re.compile(
+_PERHAPS: Final = regex(
     rb"\b(?:[A-Z][A-Z0-9]*_)+(?:KEY|SEED|SALT|PEPPER|DSN|PASS|PWD|CREDS?|AUTH|BEARER|JWT|HMAC|TOTP|OTP"
     rb"|MNEMONIC|PRIVATE|LICEN[CS]E|SIGNATURE|WEBHOOK|CONNECTION_STRING|CONN_STR)\b"
 )
-_NO_SECRET: Final = re.compile(
+_NO_SECRET: Final = regex(
     r"(?:^|_)(?:(?:HASH|RANDOM|RNG|NUMPY|TORCH|TEST|PYTEST|FUZZ|GLOBAL)_?SEED|(?:PUBLIC|PUBLISHABLE|SITE|CACHE|PRIMARY"
     r"|SORT|PARTITION|FOREIGN|UNIQUE|IDEMPOTENCY|ROUTING|LOCK|GROUP|OBJECT|FEATURE)_KEY"
     r"|(?:ENABLED?|DISABLED?|USE|REQUIRED?|SKIP|ALLOW)_\w+)$"
 )
 """Seeds of what is random in tests, keys that everybody may know, and switches."""
-_ASKED: Final = re.compile(
-    rb"environ|getenv|process\.env|\$\{?[A-Z]|ENV\[|Deno\.env|import\.meta\.env|env::var"
-)
+_ASKED: Final = regex(rb"environ|getenv|process\.env|\$\{?[A-Z]|ENV\[|Deno\.env|import\.meta\.env|env::var")
 """Somewhere the file asks for variables, or it may be given their names."""
-_HERE: Final = re.compile(
+_HERE: Final = regex(
     rb"environ\b|getenv|process\.env|ENV\[|ENV\.fetch|Deno\.env|Bun\.env|import\.meta\.env|env::var|\benv\s*[(=]"
     rb"|\balias\s*=|\bconfig\s*\("
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
+from gate.regex import regex
 from gate.secret_uses.facts import Way
 from gate.secret_uses.names import snake
 
@@ -105,7 +105,7 @@ _BYTES: Final = frozenset({
     "unpack",
     "text_encoder", "memoryview", "uint8_array", "byte", "fsencode", "sum_bytes",
 })  # fmt: skip
-_NUMBERS: Final = re.compile(
+_NUMBERS: Final = regex(
     r"^(?:from_(?:bytes|be_bytes|le_bytes|ne_bytes|str_radix)|hexdec|base_convert|big_integer|big_int|unpack(?:1|_from)?"
     r"|set_bytes|get_(?:int|long|short)|parse_int|read_(?:big_)?(?:u_?)?int\w*|to_(?:u_?)?int(?:16|32|64)|uint(?:16|32|64))$"
 )
@@ -114,7 +114,7 @@ _CHECKSUMS: Final = frozenset(
     {"crc32", "adler32", "checksum_ieee", "checksum", "hash_code", "fnv1a", "crc16", "crc"}
 )
 """Of a short piece of a value, a way to write the piece down; of all of it, none."""
-_ENCRYPTS: Final = re.compile(
+_ENCRYPTS: Final = regex(
     r"^(?:public_?)?(?:encrypt|seal|seal_easy|openssl_public_encrypt|encrypt_oaep\w*|encrypt_pkcs\w*|crypto_box_seal|sodium_crypto_box_seal)$"
 )
 _MAKERS: Final = frozenset(
@@ -153,11 +153,9 @@ MUTATORS: Final = frozenset({
     "append", "extend", "push", "add", "update", "write",
     "write_string", "write_byte", "unshift", "insert", "set",
 })  # fmt: skip
-_KEYED: Final = re.compile(r"hmac|cipher|(?:^|_)sign|encrypt|jwt|fernet|serializer|verify|compare|mac$")
-_LOGGERS: Final = re.compile(
-    r"(?:^|_)(?:log(?:ger|ging|s)?|console|slog|sugar|zap|winston|pino|stdout|stderr)$"
-)
-_LOGS: Final = re.compile(
+_KEYED: Final = regex(r"hmac|cipher|(?:^|_)sign|encrypt|jwt|fernet|serializer|verify|compare|mac$")
+_LOGGERS: Final = regex(r"(?:^|_)(?:log(?:ger|ging|s)?|console|slog|sugar|zap|winston|pino|stdout|stderr)$")
+_LOGS: Final = regex(
     r"(?:debug|info|warn|warning|error|exception|critical|log|trace|fatal|panic|print|write|dir|table|success)"
     r"(?:f|w|ln|_context)?"
 )
@@ -191,13 +189,13 @@ _NAME_LOOKUPS: Final = frozenset({
     "to_socket_addrs", "get_all_by_name",
 })  # fmt: skip
 """Questions for the address of a host: whoever has the zone reads the labels."""
-_RESOLVERS: Final = re.compile(r"(?:^|_)(?:dns|resolver|resolv|inet_address)$")
-_CLIENTS: Final = re.compile(r"client|(?:^|_)(?:api|http|session|gateway|carrier|vendor)$")
+_RESOLVERS: Final = regex(r"(?:^|_)(?:dns|resolver|resolv|inet_address)$")
+_CLIENTS: Final = regex(r"client|(?:^|_)(?:api|http|session|gateway|carrier|vendor)$")
 _WRITES: Final = frozenset({
     "write_text", "write_bytes", "write_file", "write_file_sync", "append_file", "append_file_sync",
 })  # fmt: skip
 _DUMPERS: Final = frozenset({"json", "yaml", "pickle", "marshal", "toml", "joblib"})
-_FILES: Final = re.compile(r"(?:^|_)(?:f|fh|fp|file|handle|out|output|stream)$|file$")
+_FILES: Final = regex(r"(?:^|_)(?:f|fh|fp|file|handle|out|output|stream)$|file$")
 _CALLS: Final = frozenset({"call", "request"})
 _FORMATS: Final = frozenset({"fprintf", "fprintln", "fprint"})
 _PRINTERS: Final = frozenset({"", "fmt", "log", "click", "typer", "console", "rich"})

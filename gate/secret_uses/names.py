@@ -8,13 +8,14 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from gate.languages import naming
+from gate.regex import regex
 
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"(?:^|_)(?:secrets?|secret_?keys?(?:_base)?|tokens?|pass(?:word|wd|phrase)s?|api_?keys?|(?:private|access|signing|encryption"
     r"|master|auth|webhook|service_role|jwt|hmac|session|deploy|app)_?key|credentials?|dsn|connection_string|signing_salt"
     r"|(?:database|db|redis|broker|mongo(?:db)?|postgres(?:ql)?|mysql|amqp|sqlalchemy_database)_ur[il])(?:_\w{1,8})?$"
 )
-_NO_SECRET: Final = re.compile(
+_NO_SECRET: Final = regex(
     r"public|publishable|(?:^|_)(?:max|min|num|vite|react_app|site|csrf|xsrf|eos|bos|pad|unk|sep|mask|stop|sentry|count"
     r"|input|output|total|completion|prompt|context|design|use|has|is|require|enable|allow|validate|show|no|hide)_"
     r"|(?:^|_)(?:ids?|name|names|file|path|dir|ttl|expir\w*|length|len|size|count|type|header|field|lifetime|timeout"
@@ -22,29 +23,29 @@ _NO_SECRET: Final = re.compile(
     r"|seconds|param|format|class|scope|scopes|provider|manager|store|backend|service|hash|index|ref|regex|pattern"
     r"|label|error|kind|role|min|max|rate|list|map|set|var)$"
 )
-_DATABASE: Final = re.compile(r"(?:database|db|redis|broker|mongo\w*|postgres\w*|mysql|amqp)_ur[il]$")
+_DATABASE: Final = regex(r"(?:database|db|redis|broker|mongo\w*|postgres\w*|mysql|amqp)_ur[il]$")
 _WHOLE: Final = frozenset(
     {"settings", "config", "configuration", "conf", "cfg", "app_config", "app_settings"}
 )
 _HOLDERS: Final = _WHOLE | {"environ", "env", "secrets", "credentials"}
-_AUTHENTICATES: Final = re.compile(
+_AUTHENTICATES: Final = regex(
     r"auth|token|secret|passw|pwd|passphrase|(?:^|_)(?:pass|keys?|sig|urls?|uri|app_?id|user(?:name)?|k)$|api_?key"
     r"|credential|signature|bearer|cookie|jwt|session|csrf|(?:^|_)dsn|connection|private|access|licen[cs]e|cert"
     r"|_key_|database|webhook|client_id|login"
 )
-_AUTHENTICATING_TEXT: Final = re.compile(
+_AUTHENTICATING_TEXT: Final = regex(
     r"bearer|basic |token|auth|passw|api_?-?key|secret|\bkey=|credential|://|--?p(?:ass)?\b|login",
     re.IGNORECASE,
 )
-_HEADER: Final = re.compile(
+_HEADER: Final = regex(
     r"(?:[A-Za-z][A-Za-z0-9]*-)+[A-Za-z0-9]+|[Ee][Tt]ag|[Ss]erver|[Vv]ia|[Vv]ary|[Ll]ink|[Ll]ocation|[Ww]arning"
 )
-_SETTINGS_TYPE: Final = re.compile(r"(?:Settings|Config|Configuration|Options|Properties|Environment)\b")
-_KEY: Final = re.compile(
+_SETTINGS_TYPE: Final = regex(r"(?:Settings|Config|Configuration|Options|Properties|Environment)\b")
+_KEY: Final = regex(
     r"^(?:\w+_)?(?:secret_?keys?(?:_base)?|password|passphrase|passwd|api_?key|private_key|signing_keys?|client_secret"
     r"|credentials?|auth_token|access_token|session_key|hmac_key|encryption_key)$"
 )
-_PROVES: Final = re.compile(
+_PROVES: Final = regex(
     r"hmac|secret_key_spec|basic_auth|(?:^|_)(?:ftp|sftp|smtp|imap|ldap|ssh|login|log_in|authenticate|connect|auth)(?:_|$)"
     r"|cipher|signer|serializer|(?:^|_)sign$|password_?auth"
     r"|constant_time|compare_digest|timing_safe|secure_compare|hash_equals|fixed_time|equals_constant|time_constant"
@@ -67,7 +68,7 @@ _GENERAL: Final = frozenset({
     "endpoint", "length", "size", "count", "email", "db", "server", "client", "options", "config",
     "settings",
 })  # fmt: skip
-_BUNDLER: Final = re.compile(
+_BUNDLER: Final = regex(
     r"(?:next|vite|webpack|rollup|nuxt|astro|esbuild|rspack|rsbuild|vue|svelte|craco|metro|expo|quasar|gatsby|electron"
     r"|app)[\w.-]*\.config[\w.-]*|webpack[\w.-]*|(?:config\.)?rollup[\w.-]*|esbuild[\w.-]*"
 )

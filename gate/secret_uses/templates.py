@@ -6,12 +6,12 @@ the message's object leads to. Runs in the limited child.
 
 from __future__ import annotations
 
-import re
 import string
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.regex import regex
 from gate.secret_uses.facts import FileUses, Use
 from gate.secret_uses.names import snake
 
@@ -20,11 +20,11 @@ ENDINGS: Final = (
     ".hbs",
     ".liquid", ".ftl", ".erb", ".njk", ".twig", ".template", ".gotmpl",
 )  # fmt: skip
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"(?:^|_)(?:password|passwd|passphrase|secret|secrets|credentials?|secret_key(?:_base)?|private_key|api_key"
     r"|signing_key|auth_token|access_token|client_secret|dsn|connection_string|database_url)$"
 )
-_INNER: Final = re.compile(r"^__\w+__$|^(?:environ|f_globals|gi_frame|func_globals)$")
+_INNER: Final = regex(r"^__\w+__$|^(?:environ|f_globals|gi_frame|func_globals)$")
 """Attributes that lead from any object to the modules of its program."""
 _LOGINS: Final = frozenset({"login", "auth", "account", "creds"})
 """A pair of a name and a word, where one of it is taken by its place."""

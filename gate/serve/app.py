@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from gate.regex import regex
 from gate.serve.interface import NotKeptError, Queue
 from gate.serve.meters import Meters
 from gate.serve.store import StoreClosedError
@@ -24,7 +25,7 @@ EVENTS: Final = frozenset(
 )
 MAX_BODY: Final = 25 << 20
 """GitHub sends no payload larger than 25 MB."""
-_ID: Final = re.compile(r"[0-9A-Za-z-]{8,64}")
+_ID: Final = regex(r"[0-9A-Za-z-]{8,64}")
 
 
 def _declared(request: Request, most: int) -> None:

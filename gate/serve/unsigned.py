@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from types import TracebackType
 from typing import Final, Self
 
+from gate.regex import regex
+
 IN_MEMORY: Final = 32 << 10
 """Bytes of one unsigned body that stay in memory; the rest waits in a temporary file."""
 MOST_ON_DISK: Final = 128 << 20
 """Bytes of all unsigned bodies beyond IN_MEMORY, together."""
-_SIGNATURE: Final = re.compile(r"sha256=([0-9a-f]{64})")
+_SIGNATURE: Final = regex(r"sha256=([0-9a-f]{64})")
 
 
 class TooLargeError(Exception):

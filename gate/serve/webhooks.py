@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from typing import Final
@@ -15,14 +14,15 @@ from gate.errors import UsageError
 from gate.escape import markdown
 from gate.github.interface import Api, MissingError, RefusedError, path, repository
 from gate.github.target import pull
+from gate.regex import regex
 from gate.serve.checks import Checks
 from gate.serve.interface import Delivery, Done, HopelessError, Later, Queue
 from gate.serve.payload import Payload, payload
 from gate.settings import Config
 
-_CALLBACK: Final = re.compile(r"/repos/([^/]+/[^/]+)/actions/runs/([0-9]{1,20})/deployment_protection_rule")
-_LINK: Final = re.compile(r"https://[A-Za-z0-9./#?=&:_-]{1,500}")
-_FULL: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_CALLBACK: Final = regex(r"/repos/([^/]+/[^/]+)/actions/runs/([0-9]{1,20})/deployment_protection_rule")
+_LINK: Final = regex(r"https://[A-Za-z0-9./#?=&:_-]{1,500}")
+_FULL: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LOOK_AGAIN: Final = 20.0
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PARTS: Final = re.compile(r"[\w*]+|[^\w*]+", re.ASCII)
+from gate.regex import regex
+
+_PARTS: Final = regex(r"[\w*]+|[^\w*]+", re.ASCII)
 _SHORTEST: Final = 5
 _LONGEST: Final = 40
 

@@ -7,15 +7,16 @@ import tomllib
 from functools import cache
 from typing import Final
 
+from gate.regex import regex
 from gate.resources import rules_dir
 
 _OWNERS: Final = (
     (
-        re.compile(r"\.ssh(?:/|\Z)"),
+        regex(r"\.ssh(?:/|\Z)"),
         frozenset(("ssh", "git", "scp", "sftp", "ssh-add", "ssh-keygen", "rsync")),
     ),
     (
-        re.compile(r"\.git-credentials\Z|\.config/git|\.gitconfig\Z|\.netrc\Z"),
+        regex(r"\.git-credentials\Z|\.config/git|\.gitconfig\Z|\.netrc\Z"),
         frozenset(
             (
                 "git",
@@ -30,30 +31,30 @@ _OWNERS: Final = (
             )
         ),
     ),
-    (re.compile(r"\.npmrc\Z|\.yarnrc"), frozenset(("npm", "node", "npx", "yarn", "pnpm"))),
-    (re.compile(r"\.docker/"), frozenset(("docker", "podman", "buildah"))),
-    (re.compile(r"\.kube/"), frozenset(("kubectl", "helm"))),
-    (re.compile(r"\.aws/"), frozenset(("aws",))),
-    (re.compile(r"\.pypirc\Z"), frozenset(("twine",))),
-    (re.compile(r"\.gnupg(?:/|\Z)"), frozenset(("gpg", "gpg-agent", "git"))),
-    (re.compile(r"\.(?:bash|zsh|python|node_repl)_history\Z"), frozenset(("bash", "zsh"))),
-    (re.compile(r"\.(?:bashrc|profile|bash_profile|zshrc|zshenv)\Z"), frozenset(("sh", "bash", "zsh"))),
+    (regex(r"\.npmrc\Z|\.yarnrc"), frozenset(("npm", "node", "npx", "yarn", "pnpm"))),
+    (regex(r"\.docker/"), frozenset(("docker", "podman", "buildah"))),
+    (regex(r"\.kube/"), frozenset(("kubectl", "helm"))),
+    (regex(r"\.aws/"), frozenset(("aws",))),
+    (regex(r"\.pypirc\Z"), frozenset(("twine",))),
+    (regex(r"\.gnupg(?:/|\Z)"), frozenset(("gpg", "gpg-agent", "git"))),
+    (regex(r"\.(?:bash|zsh|python|node_repl)_history\Z"), frozenset(("bash", "zsh"))),
+    (regex(r"\.(?:bashrc|profile|bash_profile|zshrc|zshenv)\Z"), frozenset(("sh", "bash", "zsh"))),
 )
 
 _LATER: Final = (
-    ("settings of git", re.compile(r"~/\.gitconfig\Z|~/\.config/git/config\Z")),
+    ("settings of git", regex(r"~/\.gitconfig\Z|~/\.config/git/config\Z")),
     (
         "settings of a package installer",
-        re.compile(r"~/\.(?:config/)?pip/pip\.conf\Z|~/\.(?:npmrc|pypirc|yarnrc)\Z"),
+        regex(r"~/\.(?:config/)?pip/pip\.conf\Z|~/\.(?:npmrc|pypirc|yarnrc)\Z"),
     ),
     (
         "settings of a coding assistant",
-        re.compile(r"~/\.(?:claude|cursor|codex|gemini|copilot)/|~/\.claude\.json\Z"),
+        regex(r"~/\.(?:claude|cursor|codex|gemini|copilot)/|~/\.claude\.json\Z"),
     ),
-    ("job queue", re.compile(r"/var/spool/(?:at|cron)")),
+    ("job queue", regex(r"/var/spool/(?:at|cron)")),
     (
         "kernel or device set-up",
-        re.compile(r"/etc/(?:udev|modules|modprobe\.d|sysctl)|/(?:usr/)?lib/(?:udev|modules)/"),
+        regex(r"/etc/(?:udev|modules|modprobe\.d|sysctl)|/(?:usr/)?lib/(?:udev|modules)/"),
     ),
 )
 
@@ -68,7 +69,7 @@ def _groups() -> dict[str, tuple[tuple[str, re.Pattern[str]], ...]]:
     }
 
 
-_PERSONAL: Final = re.compile(r"~/(Documents|Desktop|Downloads|Pictures|Music|Videos|Movies)(/|$)")
+_PERSONAL: Final = regex(r"~/(Documents|Desktop|Downloads|Pictures|Music|Videos|Movies)(/|$)")
 
 
 def credential(path: str) -> str | None:

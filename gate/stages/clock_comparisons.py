@@ -11,29 +11,30 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.model.change import Change, ChangedFile, Tree
+from gate.regex import regex
 
 _MOST: Final = 1 << 20
-_FILE_TIMES: Final = re.compile(
+_FILE_TIMES: Final = regex(
     r"\bstat\b[^\n;|]{0,80}%[WXYZwxyz]|\s-newer[aBcm]t\b|\s-(?:nt|ot)\s|get[cm]time|st_[cm]time|\b[cm]timeMs\b"
 )
-_CLOCK: Final = re.compile(
+_CLOCK: Final = regex(
     r"\bdate\b[^\n;|]{0,80}\+|\bEPOCH(?:SECONDS|REALTIME)\b|%\([^)\n]{0,40}\)T|/proc/uptime|\bhwclock\b"
     r"|\b(?:datetime|date)\.(?:now|utcnow|today)\b|\btime\.(?:time|time_ns|localtime|gmtime|strftime)\b"
     r"|\bDate\.now\b|\bnew Date\b"
 )
-_MOVED: Final = re.compile(
+_MOVED: Final = regex(
     r"\bLD_PRELOAD\b|faketime|\benv\s{1,9}(?:-i|--ignore-environment)\b[^\n;|]{0,80}\bdate\b", re.IGNORECASE
 )
-_DAY: Final = re.compile(
+_DAY: Final = regex(
     r"\b(?:date|datetime|UTC)\(\s{0,9}[\"']?20\d\d|[\"']20\d\d-?[01]\d|\b(?:1_?[6-9]|2_?\d)(?:_?\d){8}(?:(?:_?\d){3})?\b"
     r"|\byear\b|getFullYear",
     re.IGNORECASE,
 )
-_CONDITION: Final = re.compile(
+_CONDITION: Final = regex(
     r"\b(?:if|elif|unless|case|test|while|until|assert)\b|\[\s|\(\(|&&|\|\||\?|[<>]=?|[!=]="
 )
-_NUMBERS: Final = re.compile(r"\s-(?:gt|lt|ge|le|eq|ne)\s|\(\(|[<>]=?\s?(?:\d|date)")
-_ITSELF: Final = re.compile(r"\s-newer[aBcm]t\b|\s-(?:nt|ot)\s")
+_NUMBERS: Final = regex(r"\s-(?:gt|lt|ge|le|eq|ne)\s|\(\(|[<>]=?\s?(?:\d|date)")
+_ITSELF: Final = regex(r"\s-newer[aBcm]t\b|\s-(?:nt|ot)\s")
 _WITH_A_DAY: Final = frozenset({"python", "javascript", "typescript"})
 """Languages in which asking for the time is everyday: only beside a day that is written down."""
 

@@ -6,7 +6,6 @@ nothing: gate/policy/unrun.py makes the findings, rules/policy.toml the verdict.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +17,7 @@ from gate.model.sensitive import SensitiveCall, SensitiveKind, SourceReading
 from gate.model.stage import SkipReason
 from gate.plan.line_coverage import Coverage
 from gate.plan.source_readings import Readings, changed_lines, new_calls, read_change
+from gate.regex import regex
 from gate.stages.context import CheckContext, Ending
 
 _RUN: Final = frozenset({"python", "javascript", "typescript", "shell", "make", "makefile"})
@@ -30,10 +30,10 @@ _ACTS: Final = frozenset(SensitiveKind) - {
     SensitiveKind.PERSISTENCE,
 }
 """Kinds of which a script's call is a command, not a word or a file that it names."""
-_BRACKETS: Final = re.compile(r"[\s{}()\[\];,]*(?:(?:else|try|finally|do)[\s{}()\[\];,]*)*(?://.*)?")
-_MADE_ONLY: Final = re.compile(r"(?:\A|[.:])(?:[A-Z]\w*|socket|session)\Z")
+_BRACKETS: Final = regex(r"[\s{}()\[\];,]*(?:(?:else|try|finally|do)[\s{}()\[\];,]*)*(?://.*)?")
+_MADE_ONLY: Final = regex(r"(?:\A|[.:])(?:[A-Z]\w*|socket|session)\Z")
 """Callees that make an object: a connection is made by what is called on it."""
-_OVER_CONNECTION: Final = re.compile(
+_OVER_CONNECTION: Final = regex(
     r"\.(?:send|sendall|sendfile|recv|recv_into|makefile|shutdown|unwrap|do_handshake)\Z"
 )
 """Methods of a connection that is there: what the trace of the same run has is the call that connected."""

@@ -185,11 +185,15 @@ class _Execution:
         plan: ExecutionPlan,
         trees: Mapping[Side, Tree],
     ) -> Session:
-        """The session with runs that are known; not where every look is to be a new one."""
+        """The session with runs that are known; not where every look is to be a new one. Where that is so for
+        the author's sake, what base did is known all the same.
+        """
         context = self.context
-        if self.deep or context.keep is not None:
+        if self.wanted.deep or context.keep is not None:
             return session
-        kept = with_kept_runs(session, backend, capability, spec, trees, folder=context.scratch / "kept-runs")
+        folder = context.scratch / "kept-runs"
+        anew: Literal["head"] | None = "head" if self.deep else None
+        kept = with_kept_runs(session, backend, capability, spec, trees, folder=folder, anew=anew)
         if kept is None:
             return session
         if known := kept.look_up(plan):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 from typing import Final, Literal
+
+from gate.regex import regex
 
 Kind = Literal["url", "host", "mail", "number", "resource", "bank", "wallet"]
 
@@ -19,7 +20,7 @@ _TOP: Final = (
 _FILL: Final = r"\$?\{\{?[^{}\s]{0,80}\}?\}"
 _HOST: Final = rf"(?:[a-zA-Z0-9](?:[\w-]{{0,62}}[a-zA-Z0-9])?\.){{1,8}}{_TOP}"
 _OCTETS: Final = r"(?:\d{1,3}\.){3}\d{1,3}"
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = regex(
     rf"(?P<url>\b[a-z][a-z0-9+.-]{{1,15}}://(?:{_FILL}|[^\s\"'`<>(){{}}|\\^,;]){{3,400}})"
     r"|(?P<resource>\barn:[\w-]{1,20}:[\w-]{1,40}:[\w-]{0,30}:\w{0,40}:[^\s\"'`,;()<>]{1,200})"
     rf"|(?:(?<=[\"'`\s=@:,\[(])|(?<=\}}\.)|^)(?P<host>(?:[\w.+-]{{1,64}}@)?{_HOST}(?::[\w/.~-]{{1,200}})?)\.?(?=[\"'`\s,;)\]/?}}$]|$)"

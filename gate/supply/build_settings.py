@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.text import table_of, texts_of, yaml_table
 from gate.supply.inputs.xml_text import below, child_text, xml_root
 from gate.supply.settings_files import Place
 
-_GRADLE: Final = re.compile(
+_GRADLE: Final = regex(
     r"//[^\n]*|/\*.*?\*/|\"\"\".*?\"\"\"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_]\w*|[^\s\w]",
     re.DOTALL,
 )
@@ -23,12 +24,12 @@ _NAMES: Final = frozenset(
 _PUBLISHING: Final = frozenset(
     {"publishing", "uploadArchives", "mavenPublishing", "nexusPublishing", "distributionManagement"}
 )
-_PROPERTY: Final = re.compile(r"\$\{([^}]+)\}")
+_PROPERTY: Final = regex(r"\$\{([^}]+)\}")
 _FOLDERS: Final = frozenset(
     {"file", "layout", "rootDir", "projectDir", "buildDir", "buildDirectory", "flatDir", "rootProject"}
 )
-_FOLDER: Final = re.compile(r"^[\"'](?:\$\{?(?:rootDir|projectDir|buildDir|rootProject|project)|[./~]|file:)")
-_HOST_COMPUTED: Final = re.compile(r"://[^/\"']*\$")
+_FOLDER: Final = regex(r"^[\"'](?:\$\{?(?:rootDir|projectDir|buildDir|rootProject|project)|[./~]|file:)")
+_HOST_COMPUTED: Final = regex(r"://[^/\"']*\$")
 _RESOLVERS: Final = frozenset(
     {"MavenRepository", "Resolver", "MavenRepo", "MavenCache", "IvyRepository", "URLRepository"}
 )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.regex import regex
 from gate.supply import settings_files
 from gate.supply.inputs.text import json_table, plain_json, table_of, tables_of, text_of, texts_of, yaml_table
 from gate.supply.lookalike import is_known
@@ -221,21 +222,19 @@ def _pre_commit(text: str) -> Iterator[Said]:
 
 
 _SWITCHES: Final[Mapping[str, tuple[str, re.Pattern[str]]]] = {
-    "GONOSUMDB": ("checksums of modules are asked for", re.compile(r".*\*.*")),
-    "GONOSUMCHECK": ("checksums of modules are asked for", re.compile(r".+")),
-    "GOSUMDB": ("checksums of modules are asked for", re.compile(r"off")),
-    "GOINSECURE": (TLS, re.compile(r".*\*.*")),
-    "GOFLAGS": ("checksums of modules are asked for", re.compile(r".*-(?:insecure|modcacherw.*-mod=mod).*")),
-    "NPM_CONFIG_STRICT_SSL": (TLS, re.compile(r"false|0")),
-    "PYTHONHTTPSVERIFY": (TLS, re.compile(r"0")),
-    "GIT_SSL_NO_VERIFY": (TLS, re.compile(r"1|true")),
-    "UV_INDEX_STRATEGY": ("a name is taken from the first index that has it", re.compile(r"unsafe.*")),
-    "YARN_CHECKSUM_BEHAVIOR": (HASHES, re.compile(r"ignore|update")),
-    "YARN_ENABLE_STRICT_SSL": (TLS, re.compile(r"false|0")),
+    "GONOSUMDB": ("checksums of modules are asked for", regex(r".*\*.*")),
+    "GONOSUMCHECK": ("checksums of modules are asked for", regex(r".+")),
+    "GOSUMDB": ("checksums of modules are asked for", regex(r"off")),
+    "GOINSECURE": (TLS, regex(r".*\*.*")),
+    "GOFLAGS": ("checksums of modules are asked for", regex(r".*-(?:insecure|modcacherw.*-mod=mod).*")),
+    "NPM_CONFIG_STRICT_SSL": (TLS, regex(r"false|0")),
+    "PYTHONHTTPSVERIFY": (TLS, regex(r"0")),
+    "GIT_SSL_NO_VERIFY": (TLS, regex(r"1|true")),
+    "UV_INDEX_STRATEGY": ("a name is taken from the first index that has it", regex(r"unsafe.*")),
+    "YARN_CHECKSUM_BEHAVIOR": (HASHES, regex(r"ignore|update")),
+    "YARN_ENABLE_STRICT_SSL": (TLS, regex(r"false|0")),
 }
-_ASSIGNED: Final = re.compile(
-    rf"(?<![\w-])({'|'.join(_SWITCHES)})[\"']?\s*(?::?\??=|:|\s)\s*[\"']?([^\s\"',;]+)"
-)
+_ASSIGNED: Final = regex(rf"(?<![\w-])({'|'.join(_SWITCHES)})[\"']?\s*(?::?\??=|:|\s)\s*[\"']?([^\s\"',;]+)")
 
 
 def _variables(text: str) -> Iterator[Said]:

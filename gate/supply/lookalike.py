@@ -9,12 +9,13 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
+from gate.regex import regex
 from gate.resources import rules_dir
 from gate.supply.manifests import Ecosystem
 
 _TARGETS: Final = 2000
 """How many of the most used names are worth imitating."""
-_AFFIXES: Final = re.compile(
+_AFFIXES: Final = regex(
     r"^(?:python-|py-?|node-|js-|lib-?)|(?:-?python\d?|-?py\d?|-?js|-node|-lib|-sdk|-api|-cli|-dev|s|\d)$"
 )
 _LOOKS: Final = str.maketrans("0135", "oles")

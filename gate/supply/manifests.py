@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from packaging.utils import canonicalize_name
 
+from gate.regex import regex
 from gate.supply import build_settings, installed_commands, settings_files
 
 BUILD_REQUIRES: Final = "build-system.requires"
@@ -59,10 +60,8 @@ class Manifest:
     unreadable: str = ""
 
 
-_REQUIREMENT: Final = re.compile(
-    r"^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(@\s*\S+|[(<>=!~;][^;#]*)?"
-)
-_OPTION: Final = re.compile(
+_REQUIREMENT: Final = regex(r"^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(@\s*\S+|[(<>=!~;][^;#]*)?")
+_OPTION: Final = regex(
     r"^(?:(-i|--index-url)|(--extra-index-url)|(-f|--find-links)|(--trusted-host))(?:[ =]+)(\S+)"
 )
 _KINDS: Final = ("index", "extra-index", "find-links", "trusted-host")

@@ -10,25 +10,24 @@ from functools import cache
 from ipaddress import ip_address
 from typing import Final
 
+from gate.regex import regex
 from gate.resources import rules_dir
 
 _SECOND: Final = frozenset({"co", "com", "org", "net", "ac", "gov", "edu", "or", "ne", "gob", "govt"})
 """Labels below a country under which names are registered: ``example.co.uk``."""
-_SCHEME: Final = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
-_BUCKET: Final = re.compile(
-    r"^(?:s3[an]?|gs|gcs|oss|cos|b2|r2|swift|wasbs?)://([\w.-]{1,200})", re.IGNORECASE
-)
+_SCHEME: Final = regex(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+_BUCKET: Final = regex(r"^(?:s3[an]?|gs|gcs|oss|cos|b2|r2|swift|wasbs?)://([\w.-]{1,200})", re.IGNORECASE)
 """Addresses of object stores: a bucket's name is its owner's alone, and says nothing about a host."""
-_NAMED: Final = re.compile(r"^arn:[\w-]{1,20}:([\w-]{1,40}):[\w-]{0,30}:(\w{0,40}):([^\s:/]{0,200})")
+_NAMED: Final = regex(r"^arn:[\w-]{1,20}:([\w-]{1,40}):[\w-]{0,30}:(\w{0,40}):([^\s:/]{0,200})")
 """Amazon's resource names: partition, service, region, account, resource."""
-_ACCOUNT: Final = re.compile(
+_ACCOUNT: Final = regex(
     r"^(?:services|api/webhooks|webhooks|realms|tenants?|orgs?|accounts?|projects?|workspaces?|teams?)/"
 )
-_FILLED: Final = re.compile(r"\$?\{\{?[^{}]{0,80}\}?\}|%\w|\$\w+|<[^<>\s]{1,60}>")
+_FILLED: Final = regex(r"\$?\{\{?[^{}]{0,80}\}?\}|%\w|\$\w+|<[^<>\s]{1,60}>")
 """What a template or a program puts in."""
-_NUMBER: Final = re.compile(r"\d{8,}")
-_DATE: Final = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?:\d{4}|\d{6})?")
-_ID: Final = re.compile(
+_NUMBER: Final = regex(r"\d{8,}")
+_DATE: Final = regex(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])(?:\d{4}|\d{6})?")
+_ID: Final = regex(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[a-z]\d{5,}|[A-Z](?=[A-Z]*\d)[A-Z0-9]{7,14}"
 )
 """What services give their customers: a UUID, a letter with digits, capitals and digits (Slack)."""

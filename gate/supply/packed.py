@@ -10,7 +10,6 @@ import base64
 import csv
 import hashlib
 import io
-import re
 import tarfile
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 import msgspec
+
+from gate.regex import regex
 
 _ZIPS: Final = (
     *(".whl", ".jar", ".war", ".ear", ".aar", ".zip", ".pyz", ".pyzw", ".egg", ".nupkg", ".vsix", ".xpi"),
@@ -31,7 +32,7 @@ _LARGEST: Final = 8 << 20
 """Bytes that one member is read to."""
 _ALL: Final = 64 << 20
 """Bytes of all of them."""
-_CACHED: Final = re.compile(
+_CACHED: Final = regex(
     r"(?P<folder>.*/|)__pycache__/(?P<name>[^/]+)\.(?:cpython|pypy)[\w-]*(?:\.opt-\d)?\.pyc$"
 )
 

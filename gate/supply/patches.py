@@ -14,10 +14,12 @@ from typing import Final
 
 import msgspec
 
-_PLACES: Final = re.compile(
+from gate.regex import regex
+
+_PLACES: Final = regex(
     r"(?:^|/)(?:\.?[\w-]*patch(?:es|ed)?|third_?party|vendor|deps|external)(?:/|$)", re.IGNORECASE
 )
-_PACKAGE: Final = re.compile(r"^(@[^+@]+\+)?([^+@]+?)(?:[+@-](?:npm-|patch-)?\d.*)?$")
+_PACKAGE: Final = regex(r"^(@[^+@]+\+)?([^+@]+?)(?:[+@-](?:npm-|patch-)?\d.*)?$")
 _PROTECTS: Final = frozenset(
     {
         *(
@@ -73,7 +75,7 @@ _PROTECTS: Final = frozenset(
         ),
     }
 )
-_WORD: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
+_WORD: Final = regex(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
 _COMMENT: Final = ("//", "#", "*", "/*", "--", ";", "<!--")
 _PROSE: Final = (
     ".md",

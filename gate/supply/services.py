@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from gate.model.change import Tree
+from gate.regex import regex
 from gate.supply.yaml_data import UnreadableYamlError, mapping, read_yaml
 
 Kind = Literal["postgresql", "redis"]
@@ -19,15 +20,15 @@ _WORDS: Final[Mapping[Kind, tuple[str, ...]]] = {
     "redis": ("redis", "valkey", "keydb"),
 }
 _PORTS: Final[Mapping[Kind, int]] = {"postgresql": 5432, "redis": 6379}
-_COMPOSE: Final = re.compile(r"(?:.*/)?(?:docker-)?compose[\w.-]*\.ya?ml\Z")
-_WORKFLOW: Final = re.compile(r"\.github/workflows/[^/]+\.ya?ml\Z")
-_ABOUT: Final = re.compile(
+_COMPOSE: Final = regex(r"(?:.*/)?(?:docker-)?compose[\w.-]*\.ya?ml\Z")
+_WORKFLOW: Final = regex(r"\.github/workflows/[^/]+\.ya?ml\Z")
+_ABOUT: Final = regex(
     r"(?:[A-Z0-9]+_)*(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|PGHOST|PGUSER|PGPASSWORD|PGDATABASE|PGPORT|SQL"
     r"|SQLALCHEMY|REDIS|CACHE|BROKER|CELERY)(?:_[A-Z0-9]+)*\Z"
 )
 """Variables by which a project finds such a server."""
-_PLAIN: Final = re.compile(r"[\w.@:/?=&%+,-]{1,200}\Z", re.ASCII)
-_NAME: Final = re.compile(r"[A-Za-z_][\w-]{0,60}\Z", re.ASCII)
+_PLAIN: Final = regex(r"[\w.@:/?=&%+,-]{1,200}\Z", re.ASCII)
+_NAME: Final = regex(r"[A-Za-z_][\w-]{0,60}\Z", re.ASCII)
 _MOST_FILES: Final = 30
 _MOST_BYTES: Final = 200_000
 _DEEPEST: Final = 2

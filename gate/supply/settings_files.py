@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal
 
+from gate.regex import regex
 from gate.supply.inputs.text import json_table, plain_json, table_of, tables_of, text_of, texts_of, yaml_table
 
 Kind = Literal["index", "extra-index", "find-links", "trusted-host", "registry", "proxy"]
@@ -156,9 +157,9 @@ _VARIABLES: Final[dict[str, Kind]] = {
     "YARN_NPM_REGISTRY_SERVER": "registry",
     "GOPROXY": "registry",
 }
-_OF_REGISTRIES: Final = re.compile(r"registr(?:y|ies)", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"https?://[^\s\"'<>,;)\]}]+")
-_ASSIGNED: Final = re.compile(
+_OF_REGISTRIES: Final = regex(r"registr(?:y|ies)", re.IGNORECASE)
+_ADDRESS: Final = regex(r"https?://[^\s\"'<>,;)\]}]+")
+_ASSIGNED: Final = regex(
     rf"(?<![\w-])({'|'.join(map(re.escape, _VARIABLES))})[\"']?\s*(?:=|:|\s)\s*[\"']?(https?://[^\s\"',;]+)",
     re.IGNORECASE,
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.names import BEGINS, MATCHES, MEMBERS, REFUSES, VALIDATES
 from gate.taint.program import Node
 from gate.taint.texts import is_closed
@@ -17,10 +17,10 @@ _OTHER: Final = frozenset({"!=", "!==", "<>"})
 _EVERYTHING: Final = frozenset({ALL})
 _NULL: Final = frozenset({"null", "undefined", "nil", "none", "''", '""', "", "NULL", "None"})
 _PLACE: Final = frozenset({"path", "ssrf", "redirect"})
-_ADDRESS: Final = re.compile(r"https?://[^/\s]+/|/[^/\\]")
-_CLASS: Final = re.compile(r"\[(?!\^)(?:\\.|[^\]\\])*/(?:\\.|[^\]\\])*\]")
+_ADDRESS: Final = regex(r"https?://[^/\s]+/|/[^/\\]")
+_CLASS: Final = regex(r"\[(?!\^)(?:\\.|[^\]\\])*/(?:\\.|[^\]\\])*\]")
 _OF_LINES: Final = frozenset({"path", "nosql", "mass", "regex"})
-_LOOSE: Final = re.compile(r"(?<!\\)\.[*+]|\[\^|\\S[*+]|(?<!\\)\.\{")
+_LOOSE: Final = regex(r"(?<!\\)\.[*+]|\[\^|\\S[*+]|(?<!\\)\.\{")
 
 
 class Conditions:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from gate.regex import regex
 
 _REPLACES: Final = frozenset(
     {"replace", "replaceall", "preg_replace", "gsub", "gsub!", "replaceallstring", "str_replace", "tr"}
 )
-_NEGATED: Final = re.compile(r"[/~#(]?\[\^((?:\\.|[^\]\\])+)\][+*]?\)?[/~#]?([a-z]*)")
-_PLAIN: Final = re.compile(r"(?:\\[wdsAZ]|[A-Za-z0-9_ ,-]|\\-|a-z|A-Z|0-9)*")
+_NEGATED: Final = regex(r"[/~#(]?\[\^((?:\\.|[^\]\\])+)\][+*]?\)?[/~#]?([a-z]*)")
+_PLAIN: Final = regex(r"(?:\\[wdsAZ]|[A-Za-z0-9_ ,-]|\\-|a-z|A-Z|0-9)*")
 """Signs that mean nothing in a path, a query, a shell, an address or markup."""
-_WITH_DOTS: Final = re.compile(r"(?:\\[wdsAZ.]|[A-Za-z0-9_ ,.-]|\\-)*")
+_WITH_DOTS: Final = regex(r"(?:\\[wdsAZ.]|[A-Za-z0-9_ ,.-]|\\-)*")
 HARMLESS: Final = frozenset({"path", "sql", "shell", "code", "xss", "template", "ssrf", "redirect", "regex"})
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from gate.regex import regex
 from gate.taint.checks import Facts, all_of, any_of
 from gate.taint.names import BEGINS, HANDS_ON, MATCHES, MEMBERS, NUMBERS, TELLS_LITTLE
 from gate.taint.program import Node
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 _KNOWN: Final = BEGINS | MATCHES | MEMBERS | HANDS_ON | TELLS_LITTLE | NUMBERS
 _MOST: Final = 12
-_WHOLE: Final = re.compile(r"\A['\"`/]*(?:\^|\\A).*(?:\$|\\[zZ])['\"`/a-z]*\Z", re.DOTALL)
+_WHOLE: Final = regex(r"\A['\"`/]*(?:\^|\\A).*(?:\$|\\[zZ])['\"`/a-z]*\Z", re.DOTALL)
 """A pattern that has to fit all of a text."""
 _DEEPEST: Final = 2
 Answers = tuple[Facts, Facts]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypedDict, Unpack
 
+from gate.regex import regex
+
 Pattern = re.Pattern[str]
 
 
@@ -76,12 +78,12 @@ class Language:
     """Annotations of functions all of whose parameters do."""
     numbers: frozenset[str] = frozenset()
     """Types in which no harmful text has room."""
-    given: Pattern = re.compile(r"(?!)")
+    given: Pattern = regex(r"(?!)")
     """Types of an entry's parameters that the framework gives, not the request."""
     roots_are_parameters: bool = False
     """A request has to be a parameter, not any variable of that name."""
     strict_methods: bool = False
-    matters: Pattern = re.compile(r"")
+    matters: Pattern = regex(r"")
     """Text without which no file of the language has a sink."""
 
     @cached_property
@@ -126,12 +128,12 @@ def _by_name(sources: tuple[Source, ...]) -> dict[str, list[Source]]:
     return found
 
 
-ANY = re.compile(r"")
+ANY = regex(r"")
 
 
 def pattern(owner: str) -> Pattern:
     """An owner's pattern: empty any, ``-`` none (a bare function)."""
-    return re.compile(r"\A\|?\Z" if owner == "-" else owner, re.IGNORECASE)
+    return regex(r"\A\|?\Z" if owner == "-" else owner, re.IGNORECASE)
 
 
 def source(names: str, owner: str = "", kind: str = "request") -> Source:
@@ -160,8 +162,8 @@ def sink(
         pattern(owner),
         args,
         frozenset(f"+{one}" for one in more.get("needs", "").split()),
-        re.compile(unless) if unless else None,
-        re.compile(given) if given else None,
+        regex(unless) if unless else None,
+        regex(given) if given else None,
         more.get("plain", False),
         pattern(first) if first else None,
     )

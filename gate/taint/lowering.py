@@ -5,12 +5,12 @@ The grammars name most things alike, so one table serves all; what differs has a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from typing import ClassVar, Final
 
 from tree_sitter import Node as Tree
 
+from gate.regex import regex
 from gate.taint.program import SPREAD, Kind, Node, nothing
 
 _COMPARED: Final = frozenset({
@@ -25,7 +25,7 @@ _TEXT_PARTS: Final = frozenset({
     "raw_string_content", "multiline_string_fragment",
     "string_value", "nowdoc_string",
 })  # fmt: skip
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = regex(r"\w+")
 _QUOTES: Final = "\"'`"
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.program import Node
 
-_GUARDED: Final = re.compile(
+_GUARDED: Final = regex(
     r"__proto__|\bhasOwn|Object\.create\(null\)|['\"]prototype['\"]|Object\.freeze\(Object\.prototype"
 )
 """Words of a file that knows of the keys that reach every object."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gate.regex import regex
+
 
 def words(text: str) -> frozenset[str]:
     """Names with blanks between them, in lower case."""
@@ -86,7 +88,7 @@ NUMBERS: Final = words(
     " parse_enum boolean bool filter_var_int"
     " tryparse uuid_parse parseexact settype mktime strtotime getint getlong intvalue longvalue"
 )
-LOOKUP: Final = re.compile(
+LOOKUP: Final = regex(
     r"(?:find|get|load|fetch|query|search|select|create|save|update|insert|delete"
     r"|remove|destroy|store|count|exists"
     r"|has|is|list|lookup|read|exec|execute|authenticate|login|verify|auth|can|should"
@@ -99,7 +101,7 @@ LOOKUP: Final = re.compile(
     r"|request|index|show|edit)(?:[A-Z_0-9]|\Z)"
 )
 """Verbs of functions that look something up, or act: what they give is not the text that they were given."""
-ESCAPES: Final = re.compile(
+ESCAPES: Final = regex(
     r"(?<!un)escap|(?<!un)quote|sanit|purif|clean|encode|slugif|parameteri[sz]e"
     r"|strip_?tags|whitelist|allow(?:ed|list)"
     r"|safe|normali[sz]e_?(?:sort|order|column|field|name)|to_?snake|camel|kebab|mask"
@@ -107,7 +109,7 @@ ESCAPES: Final = re.compile(
     re.IGNORECASE,
 )
 """Names of functions that are said to make a text harmless."""
-VALIDATES: Final = re.compile(
+VALIDATES: Final = regex(
     r"(?<!in)valid|same_?(?:site|origin|host)|is_?(?:relative|internal_?(?:url|link))"
     r"|(?<!dis)allow|(?<!un)safe|permit|(?<!un)trusted|white_?list|accept|(?:^|_)check"
     r"|(?:^|_)verif"
@@ -118,7 +120,7 @@ VALIDATES: Final = re.compile(
     re.IGNORECASE,
 )
 """Names of functions that answer whether a value may be used."""
-REFUSES: Final = re.compile(
+REFUSES: Final = regex(
     r"invalid|unsafe|malicious|denied|block|forbid|disallow|untrusted|illegal"
     r"|suspicious|attack|traversal|escapes"
     r"|outside|is_?private|is_?internal|reserved|dangerous|black_?list|deny|reject"
@@ -175,7 +177,5 @@ STANDARD: Final = spelled("""
 OTHERS: Final = ("java.", "javax.", "jakarta.", "kotlin.", "org.springframework.", "org.apache.",
    "com.google.",               "Illuminate.", "Symfony.", "Psr.", "System.", "Microsoft.")  # fmt: skip
 """Beginnings of packages that are no project's own."""
-OWN_KIND: Final = re.compile(
-    r"(?:Store|Service|Repository|Repo|Manager|Dao|Controller|Handler|Client|Model)\Z"
-)
+OWN_KIND: Final = regex(r"(?:Store|Service|Repository|Repo|Manager|Dao|Controller|Handler|Client|Model)\Z")
 """Types whose methods are the program's own, whatever they are called."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.facts import Call, FileFlows, Function
 from gate.taint.languages.javascript import JAVASCRIPT
 
@@ -28,7 +29,7 @@ _SCRIPTS: Final = (
     "/index.tsx",
 )
 SCRIPT_ENDINGS: Final = frozenset(JAVASCRIPT.suffixes)
-_TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]|^[A-Z][a-z]+[A-Z]")
+_TWO_WORDS: Final = regex(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]|^[A-Z][a-z]+[A-Z]")
 _FEW: Final = 2
 
 

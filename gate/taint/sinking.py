@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
+from gate.regex import regex
 from gate.taint.language import Language, Sink
 from gate.taint.program import SPREAD, Node
 from gate.taint.texts import built
@@ -115,7 +115,7 @@ class Sinks:
         walk.hits[key] = (node, kept, walk.open[-1].number, said, needs)
 
 
-VERB: Final = re.compile(r"%[-+#0-9.]*[a-zA-Z]|\{\d*\}")
+VERB: Final = regex(r"%[-+#0-9.]*[a-zA-Z]|\{\d*\}")
 
 
 def filled(template: str, values: list[Value]) -> list[Value]:
@@ -136,7 +136,7 @@ def _address(walk: Walk, value: Value) -> Value:
     return joined([walk.safe(one) for key, one in value.fields.items() if key in _WHERE])
 
 
-_OPENED: Final = re.compile(r"Stream|Reader|Writer|Buffer|^byte")
+_OPENED: Final = regex(r"Stream|Reader|Writer|Buffer|^byte")
 """Types of what is open already, or is the content."""
 _WHERE: Final = frozenset(
     {"url", "uri", "host", "hostname", "baseURL", "baseUrl", "Url", "URL", "BaseAddress"}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from gate.regex import regex
 from gate.taint.names import ENDS
 from gate.taint.program import Node
 from gate.taint.values import Atom, Value
@@ -13,12 +14,12 @@ from gate.taint.values import Atom, Value
 if TYPE_CHECKING:
     from gate.taint.expressions import Expressions
 
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"signature|(?:^|[^a-z])sig(?:$|[^a-z])|hmac|verif|digest|csrf|xsrf|(?:^|[^a-z])mac(?:$|[^a-z])"
     r"|timing_?safe|hash_?equals|secure_?compare|constant_?time|fixed_?time|api_?key|secret",
     re.IGNORECASE,
 )
-_SIGNED: Final = re.compile(r"signature|hmac|(?:^|[^a-z])sig(?:$|[^a-z])", re.IGNORECASE)
+_SIGNED: Final = regex(r"signature|hmac|(?:^|[^a-z])sig(?:$|[^a-z])", re.IGNORECASE)
 _EMPTY: Final = frozenset({"", "null", "nil", "undefined", "None"})
 _ABSENT: Final = frozenset({"isempty", "isblank", "isnullorempty", "isnullorwhitespace", "empty",
                             "empty?", "nil?", "blank?", "is_null"})  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.values import BUILT, HTML, NOTHING, SQL, TAIL, Value, joined
 
 
@@ -43,14 +44,14 @@ def is_closed(value: Value) -> bool:
     return value.closed or _SEPARATOR.search(value.path) is not None
 
 
-_SEPARATOR: Final = re.compile(
+_SEPARATOR: Final = regex(
     r"(?:^|[._])(?:sep(?:arator)?(?:char)?|(?:path)?separator|alt_separator|directorysep\w*"
     r"|directory_separator|ds)(?:\(\))?\Z",
     re.IGNORECASE,
 )
 
 
-_QUERY: Final = re.compile(
+_QUERY: Final = regex(
     r"\b(?:select|insert\s+into|update|delete\s+from|where|from|order\s+by|values|like|limit|union|join|set|drop|alter)\b"
     r"|=\s*'?\Z|[<>]=?\s*'?\Z",
     re.IGNORECASE,

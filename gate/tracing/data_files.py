@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Collection
 from typing import Final
 
-_PROGRAM: Final = re.compile(
+from gate.regex import regex
+
+_PROGRAM: Final = regex(
     r"(?:.*\.)?(?:makefile|gnumakefile|dockerfile|containerfile|rakefile|gemfile|justfile)"
     r"|.*\.(?:py[ixcdo]?|pxd|ipynb|(?:ba|z|k|fi)?sh|bat|cmd|ps1|[cm]?[jt]s|[jt]sx|vue|svelte|c|h|cc|cpp|cxx|hpp|hh"
     r"|mm|cs|fs|vb|go|rs|java|kts?|scala|groovy|gradle|swift|rb|rake|gemspec|p[lm]|php|lua|jl|exs?|erl|hs|mli?"

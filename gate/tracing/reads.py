@@ -8,11 +8,11 @@ process at a time, no shared memory, no asynchronous input, no second name for a
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from gate.regex import regex
 from gate.tracing.events import (
     CALL_TYPES,
     Attempt,
@@ -32,7 +32,7 @@ from gate.tracing.events import (
 
 MOST_PATHS: Final = 50_000
 """Different paths of one run; beyond that nothing is proven."""
-_SECOND_NAMES: Final = re.compile(r"(?:sym)?link|rename|mknod")
+_SECOND_NAMES: Final = regex(r"(?:sym)?link|rename|mknod")
 _ODD_FLAGS: Final = frozenset(("O_DIRECT", "O_ASYNC", "O_TMPFILE", "FASYNC"))
 _MACHINE: Final = ("/proc", "/sys", "/dev/fd", "/dev/std")
 """What tells of the machine, of other processes and of free room, and second names of open files."""

@@ -11,7 +11,6 @@ itself is no difference: a value counts only where base said the same in two run
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,6 +19,7 @@ from gate.inside.observer.text import text_of
 from gate.model.canary import Canary
 from gate.model.request_fields import FieldChange
 from gate.model.run import Outcome, RunRecord
+from gate.regex import regex
 from gate.tracing.behaviour.addresses import reach
 from gate.tracing.behaviour.normalise import address_shape
 from gate.tracing.outgoing import host_of, request_parts
@@ -35,8 +35,8 @@ _MAIL_PORTS: Final = (25, 465, 587, 2525)
 _MOST: Final = 64
 """Values of one field; fields of a request; changes told."""
 _LONG: Final = 200
-_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_BREAKS: Final = re.compile(r"[ .\[\]]+")
+_WORDS: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_BREAKS: Final = regex(r"[ .\[\]]+")
 _ASIDE: Final = frozenset((
     "x", "id", "ids", "name", "names", "key", "uuid", "guid", "slug", "url", "uri", "number", "no", "code",
     "email", "address", "addresses",

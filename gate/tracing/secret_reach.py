@@ -25,6 +25,7 @@ from gate.inside.observer.text import bytes_of
 from gate.model.canary import Canary
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import RunRecord
+from gate.regex import regex
 from gate.tracing.behaviour.paths import TREE
 from gate.tracing.codec import read_trace
 from gate.tracing.events import Event, Exec, Open
@@ -37,20 +38,20 @@ _DATA: Final = (
     ".sql", ".snap", ".pyi",
 )  # fmt: skip
 _OURS: Final = "/opt/gate/"
-_PROC: Final = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem)")
-_NATIVE: Final = re.compile(r"/(?:_ctypes|_cffi_backend)\.[^/]*so")
+_PROC: Final = regex(r"/proc/[^/]+/(?:task/[^/]+/)?(?:environ|mem)")
+_NATIVE: Final = regex(r"/(?:_ctypes|_cffi_backend)\.[^/]*so")
 _SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh", "ash", "busybox")
-_INTERPRETERS: Final = re.compile(
+_INTERPRETERS: Final = regex(
     r"python[\d.]*|pypy[\d.]*|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|deno|bun|env|printenv"
 )
-_NODE: Final = re.compile(r"node(?:js)?[\d.]*")
+_NODE: Final = regex(r"node(?:js)?[\d.]*")
 _TOLD: Final = ("-", "-s", "-i", "/dev/stdin", "-e", "-p", "--eval", "--print")
 """Words by which a program takes its orders from elsewhere."""
 _FILES: Final = 400
 _UNASKED: Final = "netrc"
 """The decoy that HTTP clients open without being told to."""
 
-_PAST_THE_QUESTION: Final = re.compile(
+_PAST_THE_QUESTION: Final = regex(
     rb"""\b(?:\w*ctypes\w*|_?cffi\w*|dlopen|CDLL|PyDLL|attrgetter|methodcaller
     |import\s+modules|gc|inspect|_data|_original|posix|settrace|setprofile|addaudithook|_getframe
     |register_at_fork|eval|exec|compile|globals|vars|import_module|pickle|cloudpickle|dill|marshal|FunctionType
@@ -64,7 +65,7 @@ _PAST_THE_QUESTION: Final = re.compile(
     re.VERBOSE,
 )
 """Words of Python with which a variable can be had without asking ``os.environ``."""
-_PROCESS: Final = re.compile(
+_PROCESS: Final = regex(
     rb"""(?<!typeof\ )\bprocess\b
     (?!\s*\.\s*(?:argv0?|cwd|chdir|exit|exitCode|stdout|stderr|stdin|platform|arch|pid|ppid|versions?|nextTick
       |on|once|off|emit|emitWarning|addListener|removeListener|removeAllListeners|listeners|listenerCount
@@ -80,7 +81,7 @@ _PROCESS: Final = re.compile(
     re.VERBOSE,
 )
 """Words of JavaScript that lead to the variables, but for one that is named and none of ours."""
-_NAMED: Final = re.compile(rb"\benv\s*\??\.\s*([A-Za-z_$][\w$]*)")
+_NAMED: Final = regex(rb"\benv\s*\??\.\s*([A-Za-z_$][\w$]*)")
 
 
 def may_read(

@@ -7,13 +7,13 @@ depends on the secret, however it was encoded or encrypted (TightLip, NSDI 2007;
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from gate.model.varied import Channel, How
+from gate.regex import regex
 from gate.tracing.outgoing import Outgoing
 
 _LEAST: Final = 4
@@ -22,7 +22,7 @@ _LONG: Final = 8
 """Bytes of noise that can hold something worth being told as undecided."""
 _MANY: Final = 4
 """Files of one kind that make a family."""
-_NUMBER: Final = re.compile(r"\d+")
+_NUMBER: Final = regex(r"\d+")
 _BREAKS: Final = bytes(c for c in range(128) if not chr(c).isalnum() and chr(c) not in "+/_-.")
 _SPACES: Final = bytes.maketrans(_BREAKS, b" " * len(_BREAKS))
 Runs = Sequence[Outgoing]

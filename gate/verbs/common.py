@@ -195,11 +195,12 @@ def write_report(report: Report, arguments: argparse.Namespace) -> int:
     """Write the asked-for files, print the terminal report, return the verdict's exit code."""
     from gate.escape import terminal
     from gate.report.incidents import last_line
-    from gate.report.terminal import TerminalReporter
 
     to_stdout = write_reports(report, arguments)
     code = VERDICT_EXIT[report.verdict]
     if not arguments.quiet and not to_stdout:
+        from gate.report.terminal import TerminalReporter
+
         color = wants_color(arguments.color, sys.stdout)
         width = shutil.get_terminal_size((100, 24)).columns
         unicode = (sys.stdout.encoding or "").lower().startswith("utf")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gate.errors import Exit, InconclusiveError, UsageError
+from gate.regex import regex
 from gate.verbs.interface import Verb
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gate.deploy.statement import Statement
     from gate.settings import DeploySettings, Settings
 
-_FULL: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FULL: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -45,12 +45,12 @@ class Shop:
         self.push({"word.txt": "one", "pkg/__init__.py": "", "other.txt": "one"})
         git(place, "checkout", "-q", "-b", "head")
 
-    def push(self, files: dict[str, str]) -> None:
+    def push(self, files: dict[str, str], message: str = "push") -> None:
         for name, text in files.items():
             (self.place / name).parent.mkdir(exist_ok=True)
             (self.place / name).write_text(text)
         git(self.place, "add", "-A")
-        git(self.place, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "push")
+        git(self.place, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", message)
 
     def look(self, **settings: object) -> Report:
         chosen = {"sandbox.backend": self.backend, "sandbox.setup": "none", "sandbox.fast": True}
@@ -116,3 +116,20 @@ def test_a_payload_that_a_push_brings_is_seen_though_its_loader_ran_before(tmp_p
     after = shop.look()
     assert not any("canary" in finding.rule_id for report in (quiet, before) for finding in report.findings)
     assert any("canary" in finding.rule_id for finding in after.findings)
+
+
+def test_of_an_ais_commit_base_is_told_again_and_head_runs(tmp_path: Path) -> None:
+    if not capability("bubblewrap").available:
+        pytest.skip(capability("bubblewrap").reason)
+    shop = Shop(tmp_path / "shop", "bubblewrap")
+    git(shop.place, "checkout", "-q", "main")
+    shop.push({"pkg/plain.py": "A = 1\n"})
+    git(shop.place, "checkout", "-q", "-B", "head")
+    again = []
+    for number in (2, 3):
+        by = "push\n\nCo-authored-by: Claude <noreply@anthropic.com>"
+        shop.push({"pkg/plain.py": f"A = {number}\n"}, by)
+        runs = shop.look(**{"sandbox.fast": False}).sandbox.runs
+        assert any(run.probe.condition for run in runs)  # looked at twice
+        again.append({(run.side, bool(run.kept_at)) for run in runs if run.probe.phase == "import"})
+    assert again == [{("base", False), ("head", False)}, {("base", True), ("head", False)}]

@@ -13,8 +13,9 @@ from gate.errors import UsageError
 from gate.github.interface import Api, repository
 from gate.github.publishing.base_files import ApiTree
 from gate.model.change import Tree
+from gate.regex import regex
 
-_ELSEWHERE: Final = re.compile(r"([\w.-]+/[\w.-]+)@([0-9a-f]{40}(?:[0-9a-f]{24})?):(.+)", re.ASCII)
+_ELSEWHERE: Final = regex(r"([\w.-]+/[\w.-]+)@([0-9a-f]{40}(?:[0-9a-f]{24})?):(.+)", re.ASCII)
 
 
 def chosen(config: str, base: Tree, api: Callable[[], Api]) -> tuple[Tree, tuple[str, ...], str]:

@@ -11,38 +11,37 @@ from ipaddress import ip_address, ip_network
 from typing import Final
 from urllib.parse import urlsplit
 
+from gate.regex import regex
 from gate.resources import rules_dir
 
-DROPS: Final = re.compile(
+DROPS: Final = regex(
     r"discord(app)?\.com/api/webhooks/\d|api\.telegram\.org/bot|hooks\.slack\.com/services/T|pastebin\.com/raw"
     r"|\b[\w-]+\.(ngrok(-free)?\.(io|app|dev)|trycloudflare\.com|serveo\.net|loca\.lt)|webhook\.site/|requestbin"
     r"|\.(oast\.(pro|live|site|online|fun|me)|burpcollaborator\.net|interact\.sh|dnslog\.cn|canarytokens\.com)"
     r"|transfer\.sh/|anonfiles\.com|gofile\.io/|stratum\+(tcp|ssl)://|[a-z2-7]{56}\.onion|termbin\.com"
 )
 """Chat webhooks, paste sites, tunnels: they collect what was stolen, or hold what is run next."""
-_PASTED: Final = re.compile(
+_PASTED: Final = regex(
     r"^(?:gist\.github(?:usercontent)?\.com|(?:[\w-]+\.)*(?:pastebin\.com|paste\.ee|hastebin\.com|ix\.io|0x0\.st"
     r"|rentry\.co|dpaste\.(?:com|org)|ghostbin\.\w+|bit\.ly|tinyurl\.com|is\.gd|catbox\.moe|cdn\.discordapp\.com))$"
 )
-_LOCAL: Final = re.compile(r"^(?:localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0|host\.docker\.internal)$")
-_BARE: Final = re.compile(r"^(?:\d+(?:\.\d+)*|0x[0-9a-f]+|.*:.*)$", re.IGNORECASE)
-_URL: Final = re.compile(r"\b(?:https?|ftps?)://[^\s\"'`|;<>,)\]]{1,2000}", re.IGNORECASE)
-_SCHEMELESS: Final = re.compile(
+_LOCAL: Final = regex(r"^(?:localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0|host\.docker\.internal)$")
+_BARE: Final = regex(r"^(?:\d+(?:\.\d+)*|0x[0-9a-f]+|.*:.*)$", re.IGNORECASE)
+_URL: Final = regex(r"\b(?:https?|ftps?)://[^\s\"'`|;<>,)\]]{1,2000}", re.IGNORECASE)
+_SCHEMELESS: Final = regex(
     r"^(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?$|^\d+\.\d+\.\d+\.\d+(?:[:/]\S*)?$", re.IGNORECASE
 )
-_TAKES_WORD: Final = re.compile(r"^(?:-[a-zA-Z]*[oOHAeubxdXmPTFc]|--(?!location|silent|fail|quiet)[\w-]+)$")
-_UNSURE: Final = re.compile(r"[$%{}*@\\]|\(")
-_NAMED: Final = re.compile(
+_TAKES_WORD: Final = regex(r"^(?:-[a-zA-Z]*[oOHAeubxdXmPTFc]|--(?!location|silent|fail|quiet)[\w-]+)$")
+_UNSURE: Final = regex(r"[$%{}*@\\]|\(")
+_NAMED: Final = regex(
     r"(?:^|[\s;&|\"'{,])([A-Za-z_]\w{0,60})\s{0,8}(?:[:?]?=|:(?=\s))\s{0,8}[\"']?([^\s\"';&|,}]{1,500})",
     re.MULTILINE,
 )
-_USED: Final = re.compile(
+_USED: Final = regex(
     r"\$\{\{\s*(?:env|vars)\.(\w+)\s*\}\}|\{\{\s*\.?(\w+)\s*\}\}|\$[({]?(\w+)[)}]?|%(\w+)%|\{(\w+)\}"
 )
-_INSECURE: Final = re.compile(
-    r"(?:^|\s)(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate)(?=[\s\"',]|$)"
-)
-_LED_ELSEWHERE: Final = re.compile(
+_INSECURE: Final = regex(r"(?:^|\s)(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure|--no-check-certificate)(?=[\s\"',]|$)")
+_LED_ELSEWHERE: Final = regex(
     r"(?:^|\s)(?:--resolve|--connect-to|--dns-\w+|--doh-url|-K|--config)(?=[\s=\"',])"
 )
 """Options of curl by which an address leads to another place than its name says."""

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.languages.commands.secret_printers import SECRET_NAME
+from gate.regex import regex
 
-_TRACE: Final = re.compile(
+_TRACE: Final = regex(
     r"(?:^|[\s;&|(])set\s+(?:-[a-zA-Z]*x[a-zA-Z]*\b|(?:-\S+\s+)*-o\s+xtrace\b|-[a-zA-Z]*o\s+xtrace\b)"
     r"|^#!\S*(?:ba|z|k|da)?sh\s+-[a-zA-Z]*x|\b(?:ba|z|da)?sh\s+-[a-wyzA-Z]*x[a-z]*\s+\S"
     r"|\bSet-PSDebug\s+-Trace\s+[12]|\bSHELLOPTS\b.*xtrace"
 )
-_ENDS: Final = re.compile(r"(?:^|[\s;&|({])set\s+\+[a-zA-Z]*x")
-_USES: Final = re.compile(r"\$\{?([A-Za-z_]\w*)|\$\{\{\s*secrets\.(\w+)|\$env:([A-Za-z_]\w*)")
-_TALKS: Final = re.compile(
+_ENDS: Final = regex(r"(?:^|[\s;&|({])set\s+\+[a-zA-Z]*x")
+_USES: Final = regex(r"\$\{?([A-Za-z_]\w*)|\$\{\{\s*secrets\.(\w+)|\$env:([A-Za-z_]\w*)")
+_TALKS: Final = regex(
     r"\bcurl\b(?=[^\n]*\s(?:-[a-zA-Z]*v[a-zA-Z]*\b|--verbose|--trace(?:-ascii)?)\b)"
     r"(?=[^\n]*(?:[Aa]uthorization:|[Tt]oken:|[Kk]ey:|\s-u\s|--user\b|--oauth2-bearer))"
 )
-_SWITCHES: Final = re.compile(
+_SWITCHES: Final = regex(
     r"\bCI_DEBUG_TRACE[\"']?\s*[:=]\s*[\"']?(?:true|1)|\bGIT_TRACE_REDACT[\"']?\s*[:=]\s*[\"']?0|\bSYSTEM_DEBUG_SECRETS\b"
 )
 

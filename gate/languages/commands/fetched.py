@@ -17,52 +17,53 @@ from gate.languages.commands.reading import LogicalLine, lines_of, statements
 from gate.languages.commands.saved import CLONES, SUM, SavedFile, by_file
 from gate.languages.commands.unpacking import MAY_UNPACK, unpacks
 from gate.languages.commands.vocabulary import FETCH, FETCHES, Fetched, FetchMeans
+from gate.regex import regex
 
-_DECODE: Final = re.compile(
+_DECODE: Final = regex(
     r"\bbase(?:64|32)\s+(?:-\w*[dD]\w*|--decode)\b|\bxxd\s+-\w*r|\bopenssl\s+(?:enc|base64|aes\S*)\b[^|\n]{0,200}\s-d\b"
     r"|\bfrombase64string\(|\bb64decode\(|\buudecode\b"
 )
 _SOURCE: Final = rf"(?:\b(?:{INTERPRETER}|eval|source|iex|invoke-expression)\b|(?:^|[\s;&|\"'])\.(?=\s))"
 _INTO: Final = r"(?:<\(|\$\(|`|<<<\s*[\"']?\$\(|(?<=[\s&])\(+)"
-_SUBSTITUTED: Final = re.compile(
+_SUBSTITUTED: Final = regex(
     rf"{_SOURCE}(?:[^\n|;=]{{0,80}}?|[^\n]{{0,160}}?[;&|\"']\s*)(?<!=)(?<!=[\"']){_INTO}\s*\(?(?:sudo\s+)?"
     rf"(?:(?P<fetch>{FETCH})|(?P<decode>(?:echo|printf|cat)\s[^()`\n]{{0,20000}}?\|\s*base64\s+-))",
     re.IGNORECASE,
 )
-_INLINE: Final = re.compile(
+_INLINE: Final = regex(
     r"\b(?:python[\d.]*|node|perl|ruby|php|deno)\b[^\n]{0,40}\s\"?,?\s{0,4}[\"']?-(?:c|e|r)\b", re.IGNORECASE
 )
-_EVALUATED: Final = re.compile(r"\b(?:exec|eval|system)\b", re.IGNORECASE)
-_ASKED: Final = re.compile(
+_EVALUATED: Final = regex(r"\b(?:exec|eval|system)\b", re.IGNORECASE)
+_ASKED: Final = regex(
     r"urlopen|requests\.get|httpx\.get|https?\.get|fetch\(|file_get_contents", re.IGNORECASE
 )
-_UNWRAPPED: Final = re.compile(r"b64decode|\batob\(|frombase64|\bfromhex\(", re.IGNORECASE)
-_ENCODED: Final = re.compile(
+_UNWRAPPED: Final = regex(r"b64decode|\batob\(|frombase64|\bfromhex\(", re.IGNORECASE)
+_ENCODED: Final = regex(
     r"\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,120}\s-e(?:nc|ncodedcommand)?\s+[A-Za-z0-9+/=]{20}",
     re.IGNORECASE,
 )
-_STRING: Final = re.compile(
+_STRING: Final = regex(
     r"\b(?:iex|invoke-expression)\b[^\n]{0,200}\bDownloadString\("
     r"|\bDownloadString\([^\n]{0,300}\|\s*(?:iex|invoke-expression)\b",
     re.IGNORECASE,
 )
-_APART: Final = re.compile(
+_APART: Final = regex(
     "|".join(
         r"(?<![\w'\"\\])" + r"(?:''|\"\"|\\)?".join(word) + r"(?![\w'\"\\])"
         for word in ("curl", "wget", "bash", "base64")
     )
 )
-_SOCKET: Final = re.compile(
+_SOCKET: Final = regex(
     rf"\b(?:{SHELL}|source)\b[^\n|;&<>]{{0,80}}<\s{{0,4}}/dev/(?:tcp|udp)/([\w.-]{{1,200}})"
 )
 _MAY: Final = (FETCHES, _DECODE, MAY_UNPACK, _ENCODED, _INLINE, _STRING, INSTALLS, CLONES, _SOCKET)
-_HELD: Final = re.compile(rf"\b(\w+)=[\"']?(?:\$\(|`)\s*(?:{FETCH})", re.IGNORECASE)
-_RUN_BY_NAME: Final = re.compile(
+_HELD: Final = regex(rf"\b(\w+)=[\"']?(?:\$\(|`)\s*(?:{FETCH})", re.IGNORECASE)
+_RUN_BY_NAME: Final = regex(
     rf"(?:\beval\s+|\s-c\s+|\b(?:{INTERPRETER}|source)\b[^|;&<\n]{{0,40}}<<<\s*)[\"']?\$\{{?(\w+)",
     re.IGNORECASE,
 )
-_SAID: Final = re.compile(r"\b(?:echo|printf)\b([^|\n]{0,80})")
-_NAMED: Final = re.compile(r"\$\{?(\w+)")
+_SAID: Final = regex(r"\b(?:echo|printf)\b([^|\n]{0,80})")
+_NAMED: Final = regex(r"\$\{?(\w+)")
 _LONGEST: Final = 4000
 
 

@@ -9,21 +9,22 @@ from typing import Final
 from gate.languages.commands.addresses import Origin, filled_in, origin_of
 from gate.languages.commands.reading import LogicalLine, bare, statements
 from gate.languages.commands.vocabulary import Fetched
+from gate.regex import regex
 
-INSTALLS: Final = re.compile(
+INSTALLS: Final = regex(
     r"(?<![\w./-])(?:/\S{0,80}/)?(?:pip[\d.]{0,5}|pipx|uv|npm|yarn|pnpm|bun|gem|easy_install|npx|bunx|rpm|dnf|yum)[\s\"',]"
 )
-_ORDER: Final = re.compile(
+_ORDER: Final = regex(
     r"\s(?:install|i|add)(?=\s)|^\S*(?:easy_install\b|rpm\s(?=[^\n]{0,60}-\w*[iUF]))"
     r"|(?:^\S{0,80}\b(?:npx|bunx)|\s(?:dlx|exec|x))\s+(?:-\S+\s+){0,6}(?=(?:git\+)?(?:https?|ftp)://)"
 )
 """``npx wait-on http://app:3000`` installs nothing from there: a package's address comes first."""
-_OWN: Final = re.compile(r"https?://[a-z][\w-]*(?:[:/]|$)", re.IGNORECASE)
+_OWN: Final = regex(r"https?://[a-z][\w-]*(?:[:/]|$)", re.IGNORECASE)
 """A name without a dot: a service of the same network (``http://verdaccio:4873``)."""
-_GIVEN: Final = re.compile(
+_GIVEN: Final = regex(
     r"(?P<before>\S{0,40})(?P<between>[\s=]{1,4})(?:git\+)?(?P<address>(?:https?|ftp)://[^\s;|&<>]{1,500})"
 )
-_NO_SOURCE: Final = re.compile(r"--?(?:proxy|https?-proxy|noproxy|cert|user-agent)$", re.IGNORECASE)
+_NO_SOURCE: Final = regex(r"--?(?:proxy|https?-proxy|noproxy|cert|user-agent)$", re.IGNORECASE)
 
 
 def installed(line: LogicalLine, values: Mapping[str, str]) -> Fetched | None:

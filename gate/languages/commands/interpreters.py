@@ -5,34 +5,36 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gate.regex import regex
+
 SHELL: Final = r"(?:ba|z|da|k|a|c|tc|fi)?sh"
 INTERPRETER: Final = (
     rf"(?:{SHELL}|pwsh|powershell|python[\d.]*|pypy[\d.]*|node|nodejs|perl|ruby|php|bun|deno|lua)(?:\.exe)?"
 )
-_SHELL: Final = re.compile(rf"(?:{SHELL}|pwsh|powershell)(?:\.exe)?", re.IGNORECASE)
-_OTHER: Final = re.compile(rf"{INTERPRETER}", re.IGNORECASE)
-_THE_SHELL: Final = re.compile(r"\$\{?(?:SHELL|BASH|0)\b")
+_SHELL: Final = regex(rf"(?:{SHELL}|pwsh|powershell)(?:\.exe)?", re.IGNORECASE)
+_OTHER: Final = regex(rf"{INTERPRETER}", re.IGNORECASE)
+_THE_SHELL: Final = regex(r"\$\{?(?:SHELL|BASH|0)\b")
 _BEFORE: Final = frozenset((
     "sudo", "env", "exec", "nohup", "time", "command", "doas", "nice", "busybox", "timeout",
     "stdbuf", "setsid", "chroot", "ionice", "unbuffer", "then", "do",
 ))  # fmt: skip
 _WITH_WORD: Final = frozenset(("-u", "-g", "-n", "-k", "-s", "-I", "-i", "-d", "-L", "-P", "--user"))
-_GIVEN: Final = re.compile(r"\w+=(?:\"[^\"]{0,500}\"|'[^']{0,500}')")
-_REDIRECTION: Final = re.compile(r"\d?>{1,2}\s*&?\s*[^\s;|&\"')]+|\d?<&?\s*(?!\()[^\s;|&\"')]+")
-_ENDS: Final = re.compile(r"[\"'`\])}]|\\n")
+_GIVEN: Final = regex(r"\w+=(?:\"[^\"]{0,500}\"|'[^']{0,500}')")
+_REDIRECTION: Final = regex(r"\d?>{1,2}\s*&?\s*[^\s;|&\"')]+|\d?<&?\s*(?!\()[^\s;|&\"')]+")
+_ENDS: Final = regex(r"[\"'`\])}]|\\n")
 _STDIN: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
-_EVALUATES: Final = re.compile(
+_EVALUATES: Final = regex(
     r"\b(?:exec|eval|system|compile)\b.{0,200}\bstdin\b|<STDIN>.{0,200}\beval\b", re.IGNORECASE
 )
-_XARGS: Final = re.compile(
+_XARGS: Final = regex(
     rf"\s(?:\S{{0,80}}/)?{SHELL}(?:\.exe)?[\"']?,?\s+[\"']?(?:-[a-z]+\s+){{0,3}}-[a-z]*c\b[\"']?,?\s*(.*)",
     re.DOTALL,
 )
-_REPLACED: Final = re.compile(r"\s-I[\s\"',]*([^\s\"',]{1,20})")
-_ITS_ARGUMENT: Final = re.compile(r"[\s\"'\\`(]*(?:(?:eval|exec|sudo)[\s\"'\\]+)*(?:$|\$\{?[0-9@*]|[<>|])")
-_HEREDOC: Final = re.compile(r"[^#\n'\"\\]*(?<![<\d])<<-?\s*\w")
-_IN_QUOTES: Final = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
-_TO_SHELL: Final = re.compile(rf">\(\s*(?:\w+\s+)?{SHELL}\b")
+_REPLACED: Final = regex(r"\s-I[\s\"',]*([^\s\"',]{1,20})")
+_ITS_ARGUMENT: Final = regex(r"[\s\"'\\`(]*(?:(?:eval|exec|sudo)[\s\"'\\]+)*(?:$|\$\{?[0-9@*]|[<>|])")
+_HEREDOC: Final = regex(r"[^#\n'\"\\]*(?<![<\d])<<-?\s*\w")
+_IN_QUOTES: Final = regex(r"'[^'\n]*'|\"[^\"\n]*\"")
+_TO_SHELL: Final = regex(rf">\(\s*(?:\w+\s+)?{SHELL}\b")
 _LONGEST: Final = 2000
 
 

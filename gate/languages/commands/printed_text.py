@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_OPENS: Final = re.compile(
+from gate.regex import regex
+
+_OPENS: Final = regex(
     r"[ \t]*cat[ \t]+(?:1?>&2[ \t]+)?<<-?[ \t]*(?P<quote>['\"]?)(?P<word>\w{1,80})(?P=quote)"
     r"[ \t]*(?:1?>&2[ \t]*)?$"
 )
-_ALIVE: Final = re.compile(r"['\"`]|\$\(")
-_TAKEN: Final = re.compile(
+_ALIVE: Final = regex(r"['\"`]|\$\(")
+_TAKEN: Final = regex(
     r"<<|<\(|>\(|>(?!\s*(?:&[12]|/dev/null))|\|(?!\|)|\b(?:eval|source|alias|hash|enable|coproc|trap)\b|-\w*c\b"
     r"|\bcat\s*\(|\bfunction\s+cat\b|\bPATH=|(?:^|[;&|]\s*)\.\s",
     re.MULTILINE,

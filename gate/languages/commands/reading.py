@@ -12,19 +12,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from gate.languages.commands.printed_text import printed_lines
+from gate.regex import regex
 
 _MOST_JOINED: Final = 40
 """Lines that are taken for one; nobody writes more of them by hand."""
-_GOES_ON: Final = re.compile(r"(?:\\|\||&&)$")
-_TEXT_ENDS: Final = re.compile(r"['\"]\s*(?:;|&|\||\$\(|`)")
+_GOES_ON: Final = regex(r"(?:\\|\||&&)$")
+_TEXT_ENDS: Final = regex(r"['\"]\s*(?:;|&|\||\$\(|`)")
 """What looks like a comment may stand in a text over several lines that ends on it, and commands follow."""
-_GOES_BACK: Final = re.compile(r"\|(?!\|)|&&")
-_FOLDED: Final = re.compile(r":\s*>[-+\d]{0,2}$")
-_TOKENS: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?<=\s)\#.*""", re.DOTALL)
-_SAID: Final = re.compile(r"(?:^|[\s;&|@(])(?:echo|printf|Write-Host|Write-Output)\s+(?:-[neE]+\s+)?$")
-_TAKEN_ON: Final = re.compile(r"\s*(?:\||>(?!&2))")
-_QUOTED: Final = re.compile(r"'[^'|`$\n]{0,4096}'|\"[^\"|`$\n]{0,4096}\"")
-_SEPARATOR: Final = re.compile(r"&&|\|\||;|\n|\\n|(?<=\s)&(?=\s)")
+_GOES_BACK: Final = regex(r"\|(?!\|)|&&")
+_FOLDED: Final = regex(r":\s*>[-+\d]{0,2}$")
+_TOKENS: Final = regex(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?<=\s)\#.*""", re.DOTALL)
+_SAID: Final = regex(r"(?:^|[\s;&|@(])(?:echo|printf|Write-Host|Write-Output)\s+(?:-[neE]+\s+)?$")
+_TAKEN_ON: Final = regex(r"\s*(?:\||>(?!&2))")
+_QUOTED: Final = regex(r"'[^'|`$\n]{0,4096}'|\"[^\"|`$\n]{0,4096}\"")
+_SEPARATOR: Final = regex(r"&&|\|\||;|\n|\\n|(?<=\s)&(?=\s)")
 _SLASHES: Final = (
     ".json",
     ".jsonc",

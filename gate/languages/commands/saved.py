@@ -11,40 +11,41 @@ from gate.languages.commands.addresses import Origin, addresses, filled_in, orig
 from gate.languages.commands.interpreters import INTERPRETER
 from gate.languages.commands.reading import LogicalLine, bare, statements
 from gate.languages.commands.vocabulary import FETCHES, Fetched, FetchMeans
+from gate.regex import regex
 
-_SAVED: Final = re.compile(
+_SAVED: Final = regex(
     r"(?:\s-OutFile\s+|\s-LocalPath\s+|\s-[a-zA-Z]*[oO]\s*|\s--output(?:-document)?[\s=]|(?<![\d>&])>\s*)"
     r"([\w./~${}+-]{1,300})",
     re.IGNORECASE,
 )
-_OWN_NAME: Final = re.compile(
+_OWN_NAME: Final = regex(
     r"\s-[a-zA-Z]*O[a-zA-Z]*(?=\s)|--remote-name|\bwget2?\b|\bADD\b|\baria2c\b|\blwp-download\b",
     re.IGNORECASE,
 )
-_ADDED: Final = re.compile(r"\bADD\s+\S[^\n]*\s(\S+)\s*$", re.IGNORECASE)
-_CHECKED: Final = re.compile(
+_ADDED: Final = regex(r"\bADD\s+\S[^\n]*\s(\S+)\s*$", re.IGNORECASE)
+_CHECKED: Final = regex(
     r"\b(?:sha\d+sum|shasum|md5sum|b2sum)\b[^\n]{0,400}(?:\s-\w*c\b|--check)|\bgpg2?\b[^\n]{0,200}--verify"
     r"|\bcosign\s+verify|--checksum=sha256:|\bminisign\s+-V|\bGet-FileHash\b",
     re.IGNORECASE,
 )
-SUM: Final = re.compile(r"\b(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{96}|[0-9a-fA-F]{128})\b")
+SUM: Final = regex(r"\b(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{96}|[0-9a-fA-F]{128})\b")
 _BEFORE: Final = r"RUN|CMD|ENTRYPOINT|sudo|exec|env|then|do|run:|cmd:|script:|\w+\.run|-E|-"
-CLONES: Final = re.compile(
+CLONES: Final = regex(
     r"\bgit\s+(?:-\S+\s+){0,4}clone\s+(?P<rest>[^\n;&|]{0,400}?(?P<address>(?:https?|git|ftp)://[^\s\"']{1,300})"
     r"(?P<after>[^\n;&|]{0,200}))"
 )
-_BIN: Final = re.compile(r"(?:^|/)s?bin/[^/]+$")
-_BIN_FOLDER: Final = re.compile(r"(?:^|/)s?bin/?$")
+_BIN: Final = regex(r"(?:^|/)s?bin/[^/]+$")
+_BIN_FOLDER: Final = regex(r"(?:^|/)s?bin/?$")
 _VALUED: Final = frozenset(("-m", "-o", "-g", "--mode", "--owner", "--group"))
-_WORD: Final = re.compile(r"[^\s;|&)>]+|[;|&)>]")
-_RUNNER: Final = re.compile(rf"\b(?:{INTERPRETER}|source|exec)$")
-_TEXT_FOLLOWS: Final = re.compile(r"-[cm]\b")
-_CHMOD: Final = re.compile(r"\bchmod$")
-_EXECUTABLE: Final = re.compile(r"\S*x|[0-7]*[1357][0-7]{0,2}")
+_WORD: Final = regex(r"[^\s;|&)>]+|[;|&)>]")
+_RUNNER: Final = regex(rf"\b(?:{INTERPRETER}|source|exec)$")
+_TEXT_FOLLOWS: Final = regex(r"-[cm]\b")
+_CHMOD: Final = regex(r"\bchmod$")
+_EXECUTABLE: Final = regex(r"\S*x|[0-7]*[1357][0-7]{0,2}")
 _PREFIX: Final = rf"\W{{0,8}}(?:(?:{_BEFORE})\s+|\w+=\S*\s+)*"
-_CALLED: Final = re.compile(rf"{_PREFIX}([\w.+-]{{1,100}})(?=\s*$|[;|&)>]|\s+[^\s:=])")
-_MOVES: Final = re.compile(rf"{_PREFIX}(?:\S{{0,80}}/)?(?:mv|cp|install|ln)\s+([^;|&)>]{{1,2000}})")
-_FIRST: Final = re.compile(rf"{_PREFIX}(?=\.?/|~/|\$)([^\s;|&)>]+)(?=[\s;|&)>]|$)")
+_CALLED: Final = regex(rf"{_PREFIX}([\w.+-]{{1,100}})(?=\s*$|[;|&)>]|\s+[^\s:=])")
+_MOVES: Final = regex(rf"{_PREFIX}(?:\S{{0,80}}/)?(?:mv|cp|install|ln)\s+([^;|&)>]{{1,2000}})")
+_FIRST: Final = regex(rf"{_PREFIX}(?=\.?/|~/|\$)([^\s;|&)>]+)(?=[\s;|&)>]|$)")
 
 
 @dataclass(slots=True)

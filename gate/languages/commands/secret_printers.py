@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-_WORD: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\([^)]*\)|[^\s\"']+")
+from gate.regex import regex
+
+_WORD: Final = regex(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\([^)]*\)|[^\s\"']+")
 _LEADS: Final = frozenset(
     {
         "sudo", "run:", "command", "exec", "time", "then", "do", "else", "if", "!", "{", "(", "-", "script:",
@@ -18,8 +20,8 @@ _LEADS: Final = frozenset(
         "@", "-@", "@-", "+",
     }
 )  # fmt: skip
-_ASSIGNED: Final = re.compile(r"^[A-Za-z_]\w*=")
-_OPTIONED: Final = re.compile(r"^-{1,2}[\w-]+=")
+_ASSIGNED: Final = regex(r"^[A-Za-z_]\w*=")
+_OPTIONED: Final = regex(r"^-{1,2}[\w-]+=")
 _TAKES: Final = frozenset(
     {
         "-n", "--namespace", "--context", "--kubeconfig", "-f", "--file", "-p", "--project-name",
@@ -28,14 +30,14 @@ _TAKES: Final = frozenset(
     }
 )  # fmt: skip
 """Options of these tools with a value: neither is a word of what is asked."""
-_OUTPUT: Final = re.compile(
+_OUTPUT: Final = regex(
     r"(?:^|\s)(?:-o|--output|--template)[\s=]*[\"']?(?:ya?ml|json|jsonpath|go-template|custom-columns|\{)"
 )
-_QUIET: Final = re.compile(
+_QUIET: Final = regex(
     r"(?:^|\s)(?:-q|--quiet|--services|--images|--profiles|--volumes|--networks|--no-interpolate|--hash\S*|--help)(?:\s|$)"
 )
-_ENVIRON: Final = re.compile(r"/proc/(?:self|\$\$|\d+|\*|\$\w+)/environ")
-_HELD: Final = re.compile(
+_ENVIRON: Final = regex(r"/proc/(?:self|\$\$|\d+|\*|\$\w+)/environ")
+_HELD: Final = regex(
     r"(?:^|/)(?:\.netrc|\.pypirc|\.npmrc|\.git-credentials|\.docker/config\.json|\.kube/config|\.aws/credentials"
     r"|\.pgpass|\.vault-token|credentials\.tfrc\.json|\.env(?:\.(?:local|prod|production|staging|secrets?))?)$"
 )
@@ -93,27 +95,25 @@ _PRINTERS: Final = {
 }  # fmt: skip
 """By the name of the program: what its words, in their order and without its options' values, look like."""
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "bat", "pwsh", "powershell", "cmd"})
-_COMPILED: Final = {
-    name: tuple(re.compile(rf"^(?:{one})") for one in many) for name, many in _PRINTERS.items()
-}
-_RAW: Final = re.compile(r"--raw|--flatten")
+_COMPILED: Final = {name: tuple(regex(rf"^(?:{one})") for one in many) for name, many in _PRINTERS.items()}
+_RAW: Final = regex(r"--raw|--flatten")
 _RUNNERS: Final = frozenset({"bundle", "npx", "pnpx", "uv", "poetry", "pipenv"})
 _READERS: Final = frozenset({"cat", "type", "less", "head", "tail", "more", "bat", "base64", "Get-Content"})
 _INSIDE: Final = frozenset({"docker", "podman", "kubectl", "oc", "ssh", "nerdctl"})
-_PASSED_ON: Final = re.compile(
+_PASSED_ON: Final = regex(
     r"^\s*(?:sudo\s+)?(?:cat|tee|sort|grep|egrep|rg|head|tail|sed|awk|less|more|base64|xxd|rev|column|nl|tr|cut|jq|yq|fold|uniq"
     r"|curl|wget|nc|ncat|gzip|openssl|python3?|node|perl|hexdump|od|xargs|logger|mail|Out-String|Sort-Object|Format-\w+)\b"
 )
-_KEEPS: Final = re.compile(
+_KEEPS: Final = regex(
     r"--password-stdin|(?:^|\s)-[a-z]*q[a-z]*\b|--quiet|(?:^|\s)-c[a-z]*\b(?=.*\bgrep)|wc\b|\blength\b|\|\s*keys\b"
 )
-_TO_FILE: Final = re.compile(r"(?<![0-9&])(?:1?>>?)\s*[\"']?([^\s\"'&;|>)]+)")
-_SHOWN_AT: Final = re.compile(
+_TO_FILE: Final = regex(r"(?<![0-9&])(?:1?>>?)\s*[\"']?([^\s\"'&;|>)]+)")
+_SHOWN_AT: Final = regex(
     r"GITHUB_(?:STEP_SUMMARY|OUTPUT|ENV)|/dev/(?:stdout|stderr|tty|fd/[12])|BASH_ENV|artifact"
 )
 
 
-SECRET_NAME: Final = re.compile(
+SECRET_NAME: Final = regex(
     r"(?i)(?:^|_)(?:token|secret|passw(?:or)?d|passphrase|api_?key|private_?key|access_?key|credentials?|auth|pat)(?:_|$)"
     r"|(?:token|secret|password|apikey)$"
 )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-MAY_UNPACK: Final = re.compile(r"\brev\b|\bgunzip\s+-c|\btr\s")
+from gate.regex import regex
+
+MAY_UNPACK: Final = regex(r"\brev\b|\bgunzip\s+-c|\btr\s")
 """What is worth a closer look."""
-_GUNZIP: Final = re.compile(r"\bgunzip\s+-c")
-_REV: Final = re.compile(
-    r"(?:^|[|;&({\"'\[])\s{0,8}(?:sudo\s+)?rev(?:(?=\s{0,8}(?:$|[|<)\"']))|\s+(?![-=:]))"
-)
+_GUNZIP: Final = regex(r"\bgunzip\s+-c")
+_REV: Final = regex(r"(?:^|[|;&({\"'\[])\s{0,8}(?:sudo\s+)?rev(?:(?=\s{0,8}(?:$|[|<)\"']))|\s+(?![-=:]))")
 _SET: Final = r"(\\?\"[^\"]{1,300}\"|'[^']{1,300}'|[^\s|;&\"']{1,300})"
-_TR: Final = re.compile(rf"\btr\s{{1,4}}(?:-\w{{1,20}}\s{{1,4}}){{0,3}}{_SET}\s{{1,4}}{_SET}")
-_CLASS: Final = re.compile(r"\[[:=][\w]{1,20}[:=]\]")
+_TR: Final = regex(rf"\btr\s{{1,4}}(?:-\w{{1,20}}\s{{1,4}}){{0,3}}{_SET}\s{{1,4}}{_SET}")
+_CLASS: Final = regex(r"\[[:=][\w]{1,20}[:=]\]")
 _FEW: Final = 3
 """Letters that others stand for, from which on a text is said to be hidden; separators are no letters."""
 

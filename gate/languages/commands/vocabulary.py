@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gate.languages.commands.addresses import Origin
+from gate.regex import regex
 
 FetchMeans = Literal["piped", "substituted", "run", "cloned", "installed", "made executable", "decoded"]
 """How it came to run; ``cloned``: a program of a clone, ``installed``: a package by its address."""
@@ -16,7 +17,7 @@ FETCH: Final = (
     r"|\bopenssl\s+s_client\b|\blynx(?=\s+-(?:source|dump))|(?<![\w./:-])https?(?=\s+(?:-\S+\s+){0,4}(?:GET\s|https?://))"
     r"|\bGET(?=\s+https?://)|\bsocat(?=\s[^|\n]{0,40}TCP)|(?<=<)\s{0,4}/dev/(?:tcp|udp)/(?=\w)"
 )
-FETCHES: Final = re.compile(FETCH, re.IGNORECASE)
+FETCHES: Final = regex(FETCH, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

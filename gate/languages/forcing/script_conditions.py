@@ -15,6 +15,7 @@ from gate.languages.forcing.javascript import nodes as javascript_nodes
 from gate.languages.forcing.places import text_of
 from gate.languages.tree_sitter_parse import walk
 from gate.model.forced import Condition, GuardKind
+from gate.regex import regex
 
 _MOST: Final = 1_000
 _TEXT: Final = 240
@@ -26,37 +27,37 @@ _CI: Final = (
 _CI_PREFIX: Final = r"(?:GITHUB|GITLAB|RUNNER|CI|BUILDKITE|CIRCLE|TRAVIS)_\w+"
 _SANDBOX: Final = r"/\.dockerenv|/proc/(?:1|self)/(?:cgroup|status)|/proc/(?:cpuinfo|uptime)|TracerPid"
 _JAVASCRIPT: Final[tuple[tuple[GuardKind, bool, re.Pattern[str]], ...]] = (
-    ("ci", False, re.compile(r"\benv(?:\.|\[\s*[\"'`])" + _CI)),
-    ("ci", True, re.compile(r"\benv(?:\.|\[\s*[\"'`])" + _CI_PREFIX)),
-    ("sandbox", False, re.compile(
+    ("ci", False, regex(r"\benv(?:\.|\[\s*[\"'`])" + _CI)),
+    ("ci", True, regex(r"\benv(?:\.|\[\s*[\"'`])" + _CI_PREFIX)),
+    ("sandbox", False, regex(
         _SANDBOX + r"|\.(?:cpus|totalmem|freemem|uptime|loadavg)\s*\(|inspector\s*\.\s*url|execArgv"
         r"|navigator\.webdriver"
     )),
-    ("digest", True, re.compile(
+    ("digest", True, regex(
         r"createHash|createHmac|\.digest\b|timingSafeEqual|\b(?:md5|sha1|sha256|sha512)\s*\("
     )),
-    ("host", True, re.compile(
+    ("host", True, regex(
         r"\bhostname\s*\(|networkInterfaces\s*\(|\benv\W{1,3}(?:HOSTNAME|COMPUTERNAME)\b|location\.host"
     )),
-    ("user", True, re.compile(r"userInfo\s*\(|\benv\W{1,3}(?:USER|USERNAME|LOGNAME)\b")),
-    ("date", True, re.compile(
+    ("user", True, regex(r"userInfo\s*\(|\benv\W{1,3}(?:USER|USERNAME|LOGNAME)\b")),
+    ("date", True, regex(
         r"Date\.now|new Date\b|\.get(?:Full)?(?:UTC)?(?:Year|FullYear|Month|Date|Day|Hours|Time)\s*\("
     )),
 )  # fmt: skip
 _SHELL: Final[tuple[tuple[GuardKind, bool, re.Pattern[str]], ...]] = (
-    ("ci", False, re.compile(r"\$\{?!?" + _CI)),
-    ("ci", True, re.compile(r"\$\{?!?" + _CI_PREFIX)),
-    ("sandbox", False, re.compile(_SANDBOX + r"|systemd-detect-virt|\bnproc\b|dmidecode")),
+    ("ci", False, regex(r"\$\{?!?" + _CI)),
+    ("ci", True, regex(r"\$\{?!?" + _CI_PREFIX)),
+    ("sandbox", False, regex(_SANDBOX + r"|systemd-detect-virt|\bnproc\b|dmidecode")),
     (
         "digest",
         True,
-        re.compile(r"\b(?:sha\d+sum|md5sum|cksum|b2sum|shasum|openssl\s+(?:dgst|sha\d*|md5))\b"),
+        regex(r"\b(?:sha\d+sum|md5sum|cksum|b2sum|shasum|openssl\s+(?:dgst|sha\d*|md5))\b"),
     ),
-    ("host", True, re.compile(r"\bhostname\b|\buname\s+-n|\$\{?HOSTNAME\b")),
-    ("user", True, re.compile(r"\bwhoami\b|\bid\s+-un?\b|\$\{?(?:USER|LOGNAME)\b")),
-    ("date", True, re.compile(r"\bdate\b\s*[\"']?(?:\+|-[a-z]|\))|\$\{?EPOCHSECONDS\b")),
+    ("host", True, regex(r"\bhostname\b|\buname\s+-n|\$\{?HOSTNAME\b")),
+    ("user", True, regex(r"\bwhoami\b|\bid\s+-un?\b|\$\{?(?:USER|LOGNAME)\b")),
+    ("date", True, regex(r"\bdate\b\s*[\"']?(?:\+|-[a-z]|\))|\$\{?EPOCHSECONDS\b")),
 )
-_WRITTEN: Final = re.compile(r"""["'`][^"'`]+["'`]|\b\d+\b|==?\s*[\w.-]+""")
+_WRITTEN: Final = regex(r"""["'`][^"'`]+["'`]|\b\d+\b|==?\s*[\w.-]+""")
 """A constant takes part: what is only asked for its presence is an ordinary condition."""
 _Found = tuple[Node, Node, Node, bool]
 """The condition, the first and the last node that it decides about, and whether it has to hold."""

@@ -15,6 +15,7 @@ from tree_sitter import Node
 
 from gate.languages.forcing.places import Place, text_of
 from gate.languages.tree_sitter_parse import walk
+from gate.regex import regex
 
 WORD: Final = "@GATE@"
 _TURNS: Final = 200
@@ -36,11 +37,11 @@ _STEPS: Final = {
     "case_statement": "_case",
     "list": "_list",
 }
-_COMPARED: Final = re.compile(
+_COMPARED: Final = regex(
     r"""(?:\[\[?|test)\s+"?\$\{?(\w+)\}?"?\s+(==?|!=)\s+["']?([\w./:@-]+)["']?\s*(?:\]\]?)?\s*\Z"""
 )
-_PLAIN: Final = re.compile(r"""["']?([\w./:@-]+)["']?\Z""")
-_VALUE: Final = re.compile(r"""["']?\$\{?(\w+)\}?["']?\Z""")
+_PLAIN: Final = regex(r"""["']?([\w./:@-]+)["']?\Z""")
+_VALUE: Final = regex(r"""["']?\$\{?(\w+)\}?["']?\Z""")
 _ENDING: Final = frozenset({"exit", "return", "break", "continue"})
 _Edit = tuple[int, int, str]
 

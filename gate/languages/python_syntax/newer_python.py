@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gate.languages.python_syntax.scan import Field, Text, Token, UnreadableError, tokens
+from gate.regex import regex
 
-_PIECE: Final = re.compile(r"\\.|[\"']", re.DOTALL)
+_PIECE: Final = regex(r"\\.|[\"']", re.DOTALL)
 _CONVERSIONS: Final = {"": -1, "r": ord("r"), "s": ord("s"), "a": ord("a")}
 _DEEPEST: Final = 60
 

@@ -6,12 +6,13 @@ new lines) and template strings (PEP 750, 3.14), which are written the same way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-_WORD: Final = re.compile(r"[^\W\d]\w*")
+from gate.regex import regex
+
+_WORD: Final = regex(r"[^\W\d]\w*")
 _PREFIXES: Final = frozenset(("r", "b", "u", "f", "t", "br", "rb", "fr", "rf", "tr", "rt"))
 _OPEN, _CLOSE = "([{", ")]}"
 _DEEPEST: Final = 60

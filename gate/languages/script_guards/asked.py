@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Final
 
 from gate.model.forced import GuardKind
+from gate.regex import regex
 
 _CI: Final = frozenset({
     "CI", "GITHUB_ACTIONS", "GITLAB_CI", "CIRCLECI", "TRAVIS", "JENKINS_URL", "BUILDKITE", "TF_BUILD",
@@ -21,13 +21,13 @@ _WHO: Final = frozenset({
 """Which project, runner or person it is, as against what happens there (an event, a branch, a tag)."""
 _HOST: Final = frozenset({"HOSTNAME", "COMPUTERNAME"})
 _USER: Final = frozenset({"USER", "USERNAME", "LOGNAME"})
-TRAITS: Final = re.compile(
+TRAITS: Final = regex(
     r"/\.dockerenv|/run/\.containerenv|/proc/(?:1|self)/(?:cgroup|sched)|/proc/(?:cpuinfo|uptime)\b|TracerPid|/sys/class/dmi"
     r"|/proc/vz\b|/proc/xen\b|/sys/hypervisor"
 )
 """Files by which a container or a virtual machine is known."""
-_DATE: Final = re.compile(r"(?:20[2-9]\d|21\d\d)[-/.]?(?:0[1-9]|1[0-2])(?:[-/.]?\d\d)?(?:[T ].*)?\Z")
-_HEX: Final = re.compile(r"[0-9a-fA-F]{16,128}|[A-Za-z0-9+/_-]{20,88}={0,2}")
+_DATE: Final = regex(r"(?:20[2-9]\d|21\d\d)[-/.]?(?:0[1-9]|1[0-2])(?:[-/.]?\d\d)?(?:[T ].*)?\Z")
+_HEX: Final = regex(r"[0-9a-fA-F]{16,128}|[A-Za-z0-9+/_-]{20,88}={0,2}")
 _NOBODY: Final = frozenset({
     "", "0", "1", "true", "false", "yes", "no", "root", "localhost", "127.0.0.1", "::1", "0.0.0.0",  # noqa: S104 - a word of conditions
     "undefined", "object", "string", "function", "-",

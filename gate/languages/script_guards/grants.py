@@ -20,9 +20,10 @@ from gate.languages.forcing.places import text_of
 from gate.languages.script_guards.following import made_from
 from gate.languages.script_guards.sql_grants import SqlGrant, sql_grants
 from gate.languages.tree_sitter_parse import parse, walk
+from gate.regex import regex
 
 ENDINGS: Final = (*GRAMMARS, ".go", ".sql", ".psql", ".pgsql")
-_DIGESTS: Final = re.compile(
+_DIGESTS: Final = regex(
     r"createHash|createHmac|digest|(?:hash|hmac)?(?:md5|sha1|sha224|sha256|sha384|sha512|crc32|blake2\w{0,2}|xxhash|murmur\w*)"
     r"|Sum(?:256|512|224|384|32|64)?|ChecksumIEEE|Checksum|hashSync",
     re.IGNORECASE,
@@ -31,20 +32,20 @@ _EQUALS: Final = frozenset({
     "timingSafeEqual", "equals", "Equal", "ConstantTimeCompare", "includes", "has", "compare", "EqualFold",
 })  # fmt: skip
 _SIGNS: Final = {"==": True, "===": True, "!=": False, "!==": False}
-_HEX: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{8,128}|(?=[^\s]*\d)[A-Za-z0-9+/_-]{24,88}={0,2}")
-_PERSON: Final = re.compile(
+_HEX: Final = regex(r"(?:0x)?[0-9a-fA-F]{8,128}|(?=[^\s]*\d)[A-Za-z0-9+/_-]{24,88}={0,2}")
+_PERSON: Final = regex(
     r"(?:^|_)(?:e?mail|user(?:_?name)?|login|passw(?:or)?d|passphrase|pin|otp|token|headers?|cookies?|request|req|remote_addr"
     r"|ip|phone|customer|account|member|secret|answer|credentials?|form_value)(?:_|$)"
 )
-_RIGHTS: Final = re.compile(
+_RIGHTS: Final = regex(
     r"(?:^|_)(?:is_?(?:staff|superuser|super|admin|root|owner|verified)|superuser|admin|roles?|permissions?|privileges?"
     r"|scopes?|password|groups?)$"
 )
-_LETS_IN: Final = re.compile(
+_LETS_IN: Final = regex(
     r"^(?:log_?in\w*|sign_?in|set_?password|make_?admin|grant\w*|add_?role\w*|impersonate\w*|set_?role\w*|elevate\w*"
     r"|promote\w*|issue_?token|sign_?token|create_?session)$"
 )
-_LOGS_IN: Final = re.compile(
+_LOGS_IN: Final = regex(
     r"log_?in|sign_?in|authenticate|verify_?(?:user|password|credentials)|check_?password"
 )
 _BRANCHES: Final = frozenset({"if_statement", "ternary_expression"})
@@ -57,7 +58,7 @@ _BOUND: Final = {
 }  # fmt: skip
 _FUNCTIONS: Final = frozenset({"function_declaration", "method_declaration", "method_definition"})
 _TEXTS: Final = ("string_fragment", "interpreted_string_literal_content", "raw_string_literal_content")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL: Final = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 _MOST: Final = 20
 _MOST_BRANCHES: Final = 3_000
 _ENTRIES: Final = 12

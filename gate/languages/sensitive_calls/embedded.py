@@ -14,6 +14,7 @@ from gate.languages.sensitive_calls import executed_files
 from gate.languages.sensitive_calls.grammar import Parsed, blank
 from gate.languages.sensitive_calls.lexical import LexicalText
 from gate.languages.sensitive_calls.table import Language, languages
+from gate.regex import regex
 
 _SCRIPTS: Final = "[(script_element) (attribute)] @it"
 _KINDS: Final = {
@@ -27,44 +28,44 @@ _KINDS: Final = {
 _JAVASCRIPT: Final = frozenset(
     {"", "module", "js", "jsx", "javascript", "text/javascript", "application/javascript", "text/babel"}
 )
-_INSTRUCTION: Final = re.compile(
+_INSTRUCTION: Final = regex(
     rb"[ \t]*(?:ONBUILD[ \t]+)?(?P<word>RUN|CMD|ENTRYPOINT|SHELL|HEALTHCHECK[ \t]+(?:--\S+[ \t]+)*CMD)"
     rb"[ \t]+(?:--\S+[ \t]+)*",
     re.IGNORECASE,
 )
-_HEREDOC: Final = re.compile(rb"<<-?\s*[\"']?(\w+)[\"']?")
-_RECIPE: Final = re.compile(rb"(?P<lead>\t[ \t]*[@+-]*[ \t]*)(?P<rest>[^\n]*)")
-_INDENTED: Final = re.compile(rb"(?P<lead>[ \t]+[@-]*[ \t]*)(?P<rest>[^\n]*)")
-_INLINE: Final = re.compile(rb"[^\s#:=][^#:=\n]*:(?!=)[^#=;\n]*;(?P<rest>[^\n]*)")
-_BACKTICKS: Final = re.compile(rb"^[\w-]+[ \t]*:=[ \t]*`(?P<text>[^`\n]*)`", re.MULTILINE)
-_SHEBANG: Final = re.compile(
+_HEREDOC: Final = regex(rb"<<-?\s*[\"']?(\w+)[\"']?")
+_RECIPE: Final = regex(rb"(?P<lead>\t[ \t]*[@+-]*[ \t]*)(?P<rest>[^\n]*)")
+_INDENTED: Final = regex(rb"(?P<lead>[ \t]+[@-]*[ \t]*)(?P<rest>[^\n]*)")
+_INLINE: Final = regex(rb"[^\s#:=][^#:=\n]*:(?!=)[^#=;\n]*;(?P<rest>[^\n]*)")
+_BACKTICKS: Final = regex(rb"^[\w-]+[ \t]*:=[ \t]*`(?P<text>[^`\n]*)`", re.MULTILINE)
+_SHEBANG: Final = regex(
     rb"^[ \t]+#![^\n]*python[^\n]*\n(?P<text>(?:[ \t]+[^\n]*(?:\n|\Z)|\n)+)", re.MULTILINE
 )
-_DEFINED: Final = re.compile(
+_DEFINED: Final = regex(
     rb"^define[ \t]+(?P<name>\w+)[ \t]*=?[ \t]*\n(?P<text>.{0,20000}?)^endef\b", re.MULTILINE | re.DOTALL
 )
-_USED: Final = re.compile(rb"^[ \t]*[@+-]*[ \t]*\$\((?P<name>\w+)\)[ \t]*$", re.MULTILINE)
-_PLACED: Final = re.compile(
+_USED: Final = regex(rb"^[ \t]*[@+-]*[ \t]*\$\((?P<name>\w+)\)[ \t]*$", re.MULTILINE)
+_PLACED: Final = regex(
     rb"(?:^|[;&|({`]|\b(?:then|do|else)\b)[ \t]*[@+-]*[ \t]*\$[({](?P<name>\w+)[)}]", re.MULTILINE
 )
-_VALUE: Final = re.compile(
+_VALUE: Final = regex(
     rb"^[ \t]*(?:(?:export|override|private)[ \t]+)*(?:[^\n#:=\t]+:[ \t]*)?"
     rb"(?P<name>\w+)[ \t]*(?:\?|\+|:{1,3})?="
     rb"[ \t]*(?P<joined>[;&|]+[ \t]*)?(?P<text>(?:[^\n]*\\\n)*[^\n]*)",
     re.MULTILINE,
 )
-_MADE: Final = re.compile(rb"\$\(shell[ \t]|!=[ \t]*(?P<set>[^\n]*)")
-_STEP: Final = re.compile(
+_MADE: Final = regex(rb"\$\(shell[ \t]|!=[ \t]*(?P<set>[^\n]*)")
+_STEP: Final = regex(
     rb"\bsh\b\s*\(?\s*(?:\w+\s*:\s*\w+\s*,\s*)?(?:script\s*:\s*)?"
     rb"(?P<quote>\"\"\"|'''|\"|')(?P<text>.{0,20000}?)(?P=quote)",
     re.DOTALL,
 )
-_ESCAPE: Final = re.compile(rb"\\[n\"']|(?:&amp;){1,2}|&(?:quot|apos|lt|gt|#10|#xA);", re.IGNORECASE)
+_ESCAPE: Final = regex(rb"\\[n\"']|(?:&amp;){1,2}|&(?:quot|apos|lt|gt|#10|#xA);", re.IGNORECASE)
 _MEANT: Final[Mapping[bytes, bytes]] = {
     b"n": b";", b'"': b'"', b"'": b"'", b"quot": b'"', b"apos": b"'", b"amp": b"&", b"amp;&amp": b"&&",
     b"lt": b"<", b"gt": b">", b"#10": b";", b"#xa": b";",
 }  # fmt: skip
-_VARIABLE: Final = re.compile(rb"\$\((\w+)\)")
+_VARIABLE: Final = regex(rb"\$\((\w+)\)")
 _NESTED: Final = 4
 """Variables of a Makefile that are made of others, as deep."""
 
@@ -228,7 +229,7 @@ def _as_shell(shell: bytearray, text: bytes, start: int, end: int) -> None:
             shell[start + comment.end() - 1] = ord("\\")
 
 
-_SHELL: Final = re.compile(rb"\A\s*(?:/\w+)*/?(?:ba|da|z|k|a)?sh\s+-\w*c(?=\s)")
+_SHELL: Final = regex(rb"\A\s*(?:/\w+)*/?(?:ba|da|z|k|a)?sh\s+-\w*c(?=\s)")
 _LISTED: Final = bytes.maketrans(b'[]"', b"   ")
 
 
@@ -312,11 +313,11 @@ def _groovy(language: Language, path: str, text: bytes) -> tuple[EmbeddedPart, .
     )
 
 
-_STARTER: Final = re.compile(r"\A\s*(?:(?:RUN|CMD|ENTRYPOINT)(?=\s)|@(?=(?:php|composer)\s))")
+_STARTER: Final = regex(r"\A\s*(?:(?:RUN|CMD|ENTRYPOINT)(?=\s)|@(?=(?:php|composer)\s))")
 """What stands before a command in an inlined Dockerfile and in Composer's scripts."""
 
 
-_SETTINGS: Final = re.compile(
+_SETTINGS: Final = regex(
     r"(?:^|/)\.(?:vscode|cursor|zed|theia|devcontainer)/|\.?devcontainer\.json$|\.code-workspace$"
     r"|\.pre-commit-config\.ya?ml$"
 )

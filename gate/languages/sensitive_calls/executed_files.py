@@ -17,6 +17,7 @@ from typing import Any, Final
 import yaml
 
 from gate.languages.identity import extension
+from gate.regex import regex
 from gate.resources import rules_dir
 
 _DEEPEST: Final = 60
@@ -25,22 +26,20 @@ _MOST: Final = 20_000
 """Values of one file."""
 _ZIPPED: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _PACKED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd", b"Rar!")
-_PICKLED: Final = re.compile(rb"\A\x80[\x02-\x05](?=[\x95\x63\x7d\x5d\x28\x58\x8a\x4a\x4b])")
-_PICKLED_TEXT: Final = re.compile(rb"\A[(\]}]{0,3}(?:[ld]?p?\d*\n)?c[\w.]+\n[\w.]+\n")
+_PICKLED: Final = regex(rb"\A\x80[\x02-\x05](?=[\x95\x63\x7d\x5d\x28\x58\x8a\x4a\x4b])")
+_PICKLED_TEXT: Final = regex(rb"\A[(\]}]{0,3}(?:[ld]?p?\d*\n)?c[\w.]+\n[\w.]+\n")
 """Protocol 0: a module and a name of it, a line each."""
-_JSON_COMMENT: Final = re.compile(
+_JSON_COMMENT: Final = regex(
     r'(?P<string>"(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*)*[\]}])', re.DOTALL
 )
-_INSERTED: Final = re.compile(rb"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<%.*?%>|@[A-Z][A-Z0-9_]+@", re.DOTALL)
-_PLAIN: Final = re.compile(r"[\w./:=@%+,$-]+")
+_INSERTED: Final = regex(rb"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|<%.*?%>|@[A-Z][A-Z0-9_]+@", re.DOTALL)
+_PLAIN: Final = regex(r"[\w./:=@%+,$-]+")
 _PAIRS: Final = (
     ("command", "args"), ("program", "args"), ("runtimeexecutable", "runtimeargs"), ("cmd", "args"),
     ("pipeprogram", "pipeargs"), ("entrypoint", "command"), ("entrypoint", "args"), ("execute", "arguments"),
 )  # fmt: skip
-_SCRIPTED: Final = re.compile(r"\s*(python3?|node|perl|ruby)\b")
-_TESTS: Final = re.compile(
-    r"(?:^|/)(?:tests?|__tests__|fixtures|testdata|test_data|spec|samples?|docs?|data)/"
-)
+_SCRIPTED: Final = regex(r"\s*(python3?|node|perl|ruby)\b")
+_TESTS: Final = regex(r"(?:^|/)(?:tests?|__tests__|fixtures|testdata|test_data|spec|samples?|docs?|data)/")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,6 +19,7 @@ from gate.languages.sensitive_calls.steering import steered
 from gate.languages.sensitive_calls.table import Language
 from gate.languages.tree_sitter_parse import walk
 from gate.model.sensitive import SensitiveKind
+from gate.regex import regex
 
 _TYPED: Final = {
     "parameter_declaration": ("identifier",),
@@ -30,11 +31,11 @@ _MADE: Final = frozenset({"short_var_declaration", "assignment_statement"})
 _VERBS: Final = frozenset({"Get", "Head", "PostForm", "Post", "Do"})
 _PUTS: Final = frozenset({"Set", "Add"})
 _REQUEST_METHODS: Final = frozenset({"SetBasicAuth", "AddCookie"})
-_REQUEST_FIELDS: Final = re.compile(r"\.(?:Body|GetBody|URL|URL\.(?:RawQuery|Host|Path|User)|Host|Header)\Z")
-_NEW_REQUEST: Final = re.compile(r"\bNewRequest(?:WithContext)?\s*\(|\bhttp\.Request\s*\{")
-_REQUEST_TYPE: Final = re.compile(r"\*?http\.Request\Z")
-_ADDRESS: Final = re.compile(r"[\"`](?:https?|wss?)://")
-_MEDIA_TYPE: Final = re.compile(r"\A[\"`][\w.+-]+/[\w.+-]+")
+_REQUEST_FIELDS: Final = regex(r"\.(?:Body|GetBody|URL|URL\.(?:RawQuery|Host|Path|User)|Host|Header)\Z")
+_NEW_REQUEST: Final = regex(r"\bNewRequest(?:WithContext)?\s*\(|\bhttp\.Request\s*\{")
+_REQUEST_TYPE: Final = regex(r"\*?http\.Request\Z")
+_ADDRESS: Final = regex(r"[\"`](?:https?|wss?)://")
+_MEDIA_TYPE: Final = regex(r"\A[\"`][\w.+-]+/[\w.+-]+")
 _SETS: Final = frozenset({"os.Setenv", "syscall.Setenv", "unix.Setenv"})
 _MOST_WRITTEN: Final = 80
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from tree_sitter import Node
 
 from gate.languages.sensitive_calls.grammar import Parsed
 from gate.languages.tree_sitter_parse import walk
+from gate.regex import regex
 
 _FUNCTIONS: Final = frozenset({"function_declaration", "method_declaration"})
-_MAKES: Final = re.compile(r"(?:os\.(?:CreateTemp|MkdirTemp)|ioutil\.Temp(?:File|Dir))\(")
-_DELETES: Final = re.compile(r"(?:os\.Remove(?:All)?)\((\w+)(?:\.Name\(\))?\)")
-_NAMED: Final = re.compile(r"(\w+)\.Name\(\)")
+_MAKES: Final = regex(r"(?:os\.(?:CreateTemp|MkdirTemp)|ioutil\.Temp(?:File|Dir))\(")
+_DELETES: Final = regex(r"(?:os\.Remove(?:All)?)\((\w+)(?:\.Name\(\))?\)")
+_NAMED: Final = regex(r"(\w+)\.Name\(\)")
 
 
 def own_files(parsed: Parsed) -> frozenset[int]:

@@ -18,9 +18,10 @@ from gate.languages.sensitive_calls.names import Bindings, module_parts, plain_n
 from gate.languages.sensitive_calls.table import Language
 from gate.languages.tree_sitter_parse import language_of
 from gate.model.sensitive import SensitiveKind
+from gate.regex import regex
 
-_COMMENT: Final = re.compile(r"(?:\w*_)?comment|shebang|hash_bang_line|shebang_line")
-_STRING: Final = re.compile(
+_COMMENT: Final = regex(r"(?:\w*_)?comment|shebang|hash_bang_line|shebang_line")
+_STRING: Final = regex(
     r"(?:(?:template|interpreted|raw|ansi_c|translated|line|multi_line|multiline|verbatim|interpolated|encapsed"
     r"|expandable|verbatim_here|expandable_here|unicode|hex|xml|bare|system_lib|prefixed|quoted|yul)_)*"
     r"(?:string|str|string_literal|string_expression|string_characters|lib_string|string_lit)|quoted_atom"
@@ -28,26 +29,24 @@ _STRING: Final = re.compile(
     r"|heredoc|heredoc_body|nowdoc|heredoc_template|jsx_text|command_literal|prefixed_command_literal|subshell"
     r"|shell_command_expression|quoted_template"
 )
-_INSERTED: Final = re.compile(
+_INSERTED: Final = regex(
     r"interpolation|template_substitution|string_interpolation|interpolated_expression|raw_str_interpolation"
     r"|template_interpolation|interpolation_expression|command_substitution|process_substitution|expansion"
     r"|simple_expansion|sub_expression|dynamic_variable_name|member_call_expression|member_access_expression"
     r"|subscript_expression|variable|jsx_expression"
 )
-_BLOCK: Final = re.compile(
+_BLOCK: Final = regex(
     r"block|body|program|source|module|file|chunk|suite|compound|statements|statement_list|script|section|document|do_group|case"
 )
-_DECLARED: Final = re.compile(
+_DECLARED: Final = regex(
     r"(?:declarat|definition|signature|function_item|method\b|parameter|prototype|constructor|property_signature|function_statement)"
 )
-_FUNCTION: Final = re.compile(
-    r"function|method|constructor|procedure|subroutine|fn_item|closure|lambda|\bdef"
-)
+_FUNCTION: Final = regex(r"function|method|constructor|procedure|subroutine|fn_item|closure|lambda|\bdef")
 _NO_FUNCTION: Final = frozenset(
     {"function_type", "method_call", "method_invocation", "function_call", "call_expression", "function_name"}
 )
-_CLASS: Final = re.compile(r"class|impl_item|interface_decl|object_decl|struct|trait|\Amodule\Z")
-_GUARD: Final = re.compile(
+_CLASS: Final = regex(r"class|impl_item|interface_decl|object_decl|struct|trait|\Amodule\Z")
+_GUARD: Final = regex(
     r"(?:if|while|for|switch|case|match|when|unless|try|guard|select|until|loop|else|elif|catch|except|rescue)"
     r"(?:_|\Z)"
 )

@@ -13,6 +13,7 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.languages.sensitive_calls.javascript_values import JavaScriptValues
+from gate.regex import regex
 
 _FETCHED: Final = frozenset(
     {
@@ -31,7 +32,7 @@ _FETCHED: Final = frozenset(
 _LINKS: Final = frozenset({"link", "image", "use", "base"})
 """Elements whose ``href`` is fetched, too."""
 _CODE: Final = frozenset({"script", "iframe", "embed", "object", "Script"})
-_ABROAD: Final = re.compile(r"\A[\"'`]?(?:https?:|wss?:)?//[\w.-]+", re.IGNORECASE)
+_ABROAD: Final = regex(r"\A[\"'`]?(?:https?:|wss?:)?//[\w.-]+", re.IGNORECASE)
 _PLACES: Final = frozenset({"location", "action"})
 _MADE: Final = frozenset({"template_string", "binary_expression"})
 _FEWEST_PARTS: Final = 2

@@ -18,21 +18,22 @@ from gate.languages.sensitive_calls.names import (
 )
 from gate.languages.sensitive_calls.table import CallEntry, Language, shared
 from gate.model.sensitive import SensitiveKind, Way
+from gate.regex import regex
 
-_CALL: Final = re.compile(
+_CALL: Final = regex(
     rb"\s*(?:!\s*)?(?:\?\.\s*)?(?:::\s*)?(?:<[\w\s,.:&\[\]?*]{0,200}>\s*)?(?:\{[^{}]{0,200}\}\s*)?(?P<open>[(`])"
 )
-_BARE: Final = re.compile(rb"[ \t]*(?![ \t]|[=:.,;)\]}|&?<>*/+]|->|\Z|\n|-[ \t])|[ \t]*(?:\n|\Z|;)")
-_DEFINING: Final = re.compile(
+_BARE: Final = regex(rb"[ \t]*(?![ \t]|[=:.,;)\]}|&?<>*/+]|->|\Z|\n|-[ \t])|[ \t]*(?:\n|\Z|;)")
+_DEFINING: Final = regex(
     rb"(?:\b(?:def|function|func|fn|fun|sub|class|struct|interface|trait|type|defp|defmacro|macro|let|procedure)"
     rb"|&)[ \t*]+\Z"
 )
-_BORROWED: Final = re.compile(rb"\b(?:in|del|is)\s+\Z")
-_DESTRUCTURED: Final = re.compile(rb"\{[^{}.]{0,500}\}\s*=\s*\Z")
-_NOT_HANDED: Final = re.compile(rb"\s*(?:\.|\?\.|=(?![=>])|:)")
-_NEW: Final = re.compile(rb"\bnew\s+\Z")
-_EMPTY: Final = re.compile(rb"\s*\(\s*\)")
-_NOT_WHOLE: Final = re.compile(rb"\s*(?:[.\[]|\?\.|::|=(?![=>])|\|=)")
+_BORROWED: Final = regex(rb"\b(?:in|del|is)\s+\Z")
+_DESTRUCTURED: Final = regex(rb"\{[^{}.]{0,500}\}\s*=\s*\Z")
+_NOT_HANDED: Final = regex(rb"\s*(?:\.|\?\.|=(?![=>])|:)")
+_NEW: Final = regex(rb"\bnew\s+\Z")
+_EMPTY: Final = regex(rb"\s*\(\s*\)")
+_NOT_WHOLE: Final = regex(rb"\s*(?:[.\[]|\?\.|::|=(?![=>])|\|=)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

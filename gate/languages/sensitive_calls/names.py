@@ -12,17 +12,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gate.regex import regex
+
 _WORD: Final = rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*"
 _JOIN: Final = rb"(?:\?\.|!\.|\?->|->|::|\.|\\)"
-_NAME: Final = re.compile(_WORD)
-_TAIL: Final = re.compile(rb"(?:\s{0,200}%(j)s\s{0,200}%(w)s)*" % {b"j": _JOIN, b"w": _WORD})
-_SPLIT: Final = re.compile(rb"\s*%s\s*" % _JOIN)
-_LAST: Final = re.compile(rb"(%s)\s*\Z" % _WORD)
-_JOINED: Final = re.compile(rb"%s\s*\Z" % _JOIN)
-_LITERAL: Final = re.compile(rb"\[\s*(['\"`])([A-Za-z_]\w*)\1\s*\]")
+_NAME: Final = regex(_WORD)
+_TAIL: Final = regex(rb"(?:\s{0,200}%(j)s\s{0,200}%(w)s)*" % {b"j": _JOIN, b"w": _WORD})
+_SPLIT: Final = regex(rb"\s*%s\s*" % _JOIN)
+_LAST: Final = regex(rb"(%s)\s*\Z" % _WORD)
+_JOINED: Final = regex(rb"%s\s*\Z" % _JOIN)
+_LITERAL: Final = regex(rb"\[\s*(['\"`])([A-Za-z_]\w*)\1\s*\]")
 _LOADERS: Final = frozenset({b"require", b"import", b"__import__", b"import_module"})
-_TEXT: Final = re.compile(rb"\s*['\"`]([^'\"`\s]{1,200})['\"`]")
-_AWAITED: Final = re.compile(rb"\s*await\s+(?:import|require)\s*\(.*\)\s*", re.DOTALL)
+_TEXT: Final = regex(rb"\s*['\"`]([^'\"`\s]{1,200})['\"`]")
+_AWAITED: Final = regex(rb"\s*await\s+(?:import|require)\s*\(.*\)\s*", re.DOTALL)
 _BACK: Final = 4_000
 """Bytes looked back over for the start of a chain."""
 _LINKS: Final = 24

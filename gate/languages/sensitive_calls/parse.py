@@ -31,6 +31,7 @@ from gate.languages.sensitive_calls.python.reading import hits as python_hits
 from gate.languages.sensitive_calls.table import Language, languages, shared, table_of, unshipped
 from gate.languages.sensitive_calls.unreadable import minified, utf8
 from gate.model.sensitive import FunctionReading, Reference, SensitiveCall, SensitiveKind, SourceReading
+from gate.regex import regex
 
 _SCRIPTED: Final = frozenset({"html", "notebook", "template", "names"})
 """Files whose own lines are no code: only their parts are."""
@@ -38,34 +39,34 @@ _LOOSE: Final = frozenset({"javascript", "typescript"})
 """Formatters add and remove semicolons, and braces around what an arrow function gives back."""
 _BROKEN: Final = 0.5
 _MOST: Final = 5_000
-_LONE: Final = re.compile(rb"\r(?!\n)")
-_PUNCTUATION: Final = re.compile(rb"[^\s{}()\[\];,]")
+_LONE: Final = regex(rb"\r(?!\n)")
+_PUNCTUATION: Final = regex(rb"[^\s{}()\[\];,]")
 _CLOSING: Final = frozenset(
     {b"end", b"else", b"fi", b"done", b"esac", b"then", b"do", b"begin", b"try", b"finally"}
 )
-_ESCAPED: Final = re.compile(rb"\\u+[0-9a-fA-F{]")
-_ESCAPED_BREAK: Final = re.compile(rb"\\u+000[aAdD]")
-_SPLICED: Final = re.compile(rb"\w\\[ \t]*\r?\n\w")
-_QUOTES: Final = re.compile(rb"\A[\w$@#%]{0,4}(['\"`]{1,3})(.*?)\1#*\Z", re.DOTALL)
-_PLUS: Final = re.compile(rb"\s{0,20}(?:\+|\.{1,2}|<>|~|&)?\s{0,20}")
+_ESCAPED: Final = regex(rb"\\u+[0-9a-fA-F{]")
+_ESCAPED_BREAK: Final = regex(rb"\\u+000[aAdD]")
+_SPLICED: Final = regex(rb"\w\\[ \t]*\r?\n\w")
+_QUOTES: Final = regex(rb"\A[\w$@#%]{0,4}(['\"`]{1,3})(.*?)\1#*\Z", re.DOTALL)
+_PLUS: Final = regex(rb"\s{0,20}(?:\+|\.{1,2}|<>|~|&)?\s{0,20}")
 """Between constant texts that are put together."""
-_SEAM: Final = re.compile(r"""(["'`])\s*(?:\+|\.{1,2}|<>|~|&)\s*\1""")
+_SEAM: Final = regex(r"""(["'`])\s*(?:\+|\.{1,2}|<>|~|&)\s*\1""")
 _LONGEST_PATH: Final = 300
 _NEAR: Final = 80
-_READS: Final = re.compile(
+_READS: Final = regex(
     rb"(?i)(?:env|environ|environment|var|variable|secrets?|config|get\w*|lookup\w*|read\w*|pop|setdefault|input|fetch|param\w*)"
     rb"[!?]?(?:\.\w+|::\w+|\?\.)*\s*(?:[(\[]|\s)\s*[&*]?[rbuf@]?\Z"
 )
 """What stands before the name of a variable that is read: ``getenv(``, ``environ[``, ``config.get(``."""
-_READS_BY_NAME: Final = re.compile(
+_READS_BY_NAME: Final = regex(
     rb"(?i)(?:\benv|environ|getenv|environment\w*|secrets)(?:\s*\??\.\s*\w+)?\s*[!?.]*\s*[(\[]\s*[A-Za-z_$@&*]"
 )
 """A variable that is read by a name which is made while running."""
-_TOKEN: Final = re.compile(
+_TOKEN: Final = regex(
     rb"(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|(?P<space>\s+)|[\w\x80-\xff]+|.",
     re.DOTALL,
 )
-_ENDS_WORD: Final = re.compile(rb"[\w\x80-\xff]")
+_ENDS_WORD: Final = regex(rb"[\w\x80-\xff]")
 
 
 def prepare() -> None:

@@ -15,6 +15,7 @@ from gate.languages.sensitive_calls.lexical import LexicalText
 from gate.languages.sensitive_calls.matching import Hit
 from gate.languages.sensitive_calls.table import Language, languages, shared
 from gate.model.sensitive import SensitiveKind
+from gate.regex import regex
 
 _INNER: Final = dict.fromkeys(
     (*indirect.SHELLS, "trap", "su", "script", "runuser", "flock", "alias"), "shell"
@@ -32,10 +33,8 @@ _DEEPEST: Final = 2
 _COMMANDS: Final = "(command) @it"
 _ASSIGNED: Final = "(variable_assignment) @it"
 _SOCKET: Final = '((file_redirect) @it (#match? @it "/dev/(tcp|udp)/"))'
-_UNQUOTED: Final = re.compile(r"""\\\n|["'\\]""")
-_LOOKED_UP: Final = re.compile(
-    r"\$\((?:command -v|which|type -p) ([\w.+-]+)[^()]*\)|\$\{\w+:?[-=]([\w./+-]+)\}"
-)
+_UNQUOTED: Final = regex(r"""\\\n|["'\\]""")
+_LOOKED_UP: Final = regex(r"\$\((?:command -v|which|type -p) ([\w.+-]+)[^()]*\)|\$\{\w+:?[-=]([\w./+-]+)\}")
 _LONGEST_VALUE: Final = 2_000
 _PARTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect", "variable_assignment"})
 _EMPTYING: Final = "(redirected_statement) @it"

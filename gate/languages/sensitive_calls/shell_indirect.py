@@ -12,6 +12,7 @@ from tree_sitter import Node
 
 from gate.languages.commands.interpreters import runs_its_input
 from gate.model.sensitive import SensitiveKind
+from gate.regex import regex
 
 SHELLS: Final = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish"))
 _INTERPRETERS: Final = SHELLS | {"python", "python3", "perl", "ruby", "node", "php", "lua", "deno", "bun"}
@@ -26,23 +27,23 @@ WRAPPERS: Final = frozenset(
 """Commands that start the command which follows."""
 _VALUED: Final = frozenset({"-u", "-g", "-n", "-I", "-P", "-L", "-s", "-k", "-C", "-d", "-w", "--user"})
 _ONE_FIRST: Final = frozenset({"chroot", "flock", "taskset", "chrt", "gosu"})
-_LOOKS: Final = re.compile(r"-[pvV]+")
-_NUMBER: Final = re.compile(r"[\d.]+[smhd]?")
+_LOOKS: Final = regex(r"-[pvV]+")
+_NUMBER: Final = regex(r"[\d.]+[smhd]?")
 _FOUND: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _EMPTY: Final = frozenset({":", "true", "cat /dev/null", "echo -n", "printf", "printf %s"})
-_HARMLESS_TARGET: Final = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)|&?\d+|-")
-_VARIABLE: Final = re.compile(
+_HARMLESS_TARGET: Final = regex(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)|&?\d+|-")
+_VARIABLE: Final = regex(
     r"\$(?:\{(?P<braced>[A-Za-z_]\w*)(?::?[-=](?P<default>[\w./-]+))?\}|(?P<plain>[A-Za-z_]\w*))"
 )
-_POSITIONAL: Final = re.compile(r"\$(?:\{?[@*]\}?|\{[@*]:[^}]*\})|\$\{?\w+\[[@*]\]\}?")
-_MADE: Final = re.compile(r"[*?\[]|\A[^$]*,")
-_NAMED_TOOL: Final = re.compile(r"[A-Z][A-Z0-9_]*")
-_SCRIPT: Final = re.compile(
+_POSITIONAL: Final = regex(r"\$(?:\{?[@*]\}?|\{[@*]:[^}]*\})|\$\{?\w+\[[@*]\]\}?")
+_MADE: Final = regex(r"[*?\[]|\A[^$]*,")
+_NAMED_TOOL: Final = regex(r"[A-Z][A-Z0-9_]*")
+_SCRIPT: Final = regex(
     r"(?:.*/)?(?:[\w.$\"{}@*-]*\.(?:sh|bash|zsh|ksh|bats|fish|env)|activate|os-release|lsb-release|\.?bash_completion|env|environment"
     r"|functions|\.?(?:bash|zsh)rc|\.?profile|\.env(?:\.\w+)?|\.envrc)"
 )
-_ANYBODYS: Final = re.compile(r"/(?:tmp|var/tmp|dev/shm)/|\$\{?TMPDIR|~|https?:")
-_WIDE: Final = re.compile(r"\*|\A(?:~|\$\{?HOME|\.\.)|\A/(?!tmp/|var/tmp/)")
+_ANYBODYS: Final = regex(r"/(?:tmp|var/tmp|dev/shm)/|\$\{?TMPDIR|~|https?:")
+_WIDE: Final = regex(r"\*|\A(?:~|\$\{?HOME|\.\.)|\A/(?!tmp/|var/tmp/)")
 
 Values = Mapping[str, frozenset[str]]
 """What variables of the text are set to; ``?`` is what is not known."""

@@ -12,6 +12,7 @@ from typing import Any, Final
 from gate.languages.identity import SNIFF, extension, file_name, is_dockerfile_variant, shebang_program
 from gate.languages.sensitive_calls.executed_files import executed, loaded_binary, untemplated
 from gate.model.sensitive import SensitiveKind
+from gate.regex import regex
 from gate.resources import rules_dir
 
 _BINARIES: Final = (b"\x7fELF", b"MZ\x90\0", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\0asm", b"!<arch>\n")
@@ -19,13 +20,13 @@ _COMPILED: Final = frozenset(
     {"pyc", "pyo", "pyd", "so", "dll", "exe", "dylib", "class", "jar", "wasm", "o", "a"}
 )
 _PHP_OR_SHELL: Final = frozenset({"inc", "module"})
-_MARKED: Final = re.compile(rb"<%|\{\{|\{%|<#|\$\{")
+_MARKED: Final = regex(rb"<%|\{\{|\{%|<#|\$\{")
 _DATA_NAMES: Final = frozenset({"", "txt", "dat", "cfg"})
-_JAVASCRIPT: Final = re.compile(
+_JAVASCRIPT: Final = regex(
     rb"\brequire\s{0,9}\(\s{0,9}['\"][\w@/.:-]{1,80}['\"]\s{0,9}\)|^module\.exports\b|^import\s[^\n]{1,80}\sfrom\s+['\"]",
     re.MULTILINE,
 )
-_PYTHON: Final = re.compile(rb"^(?:import [A-Za-z_][\w.]*|from [A-Za-z_.][\w.]* import [\w(*])", re.MULTILINE)
+_PYTHON: Final = regex(rb"^(?:import [A-Za-z_][\w.]*|from [A-Za-z_.][\w.]* import [\w(*])", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

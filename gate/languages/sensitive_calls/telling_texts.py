@@ -14,6 +14,7 @@ from typing import Final
 
 from gate.languages.sensitive_calls.matching import Hit
 from gate.model.sensitive import SensitiveKind
+from gate.regex import regex
 
 LANGUAGES: Final = frozenset(
     {
@@ -21,18 +22,18 @@ LANGUAGES: Final = frozenset(
         *("python", "javascript", "typescript", "lua", "julia", "dart", "groovy"),
     }
 )
-_QUOTED: Final = re.compile(
+_QUOTED: Final = regex(
     r"\A[\w$@#%]{0,4}(?P<quote>\"{3}|'{3}|[\"'`])(?P<text>[^\n]{4,400}?)(?P=quote)#*\Z", re.DOTALL
 )
-_PROGRAM: Final = re.compile(r"(?:[~./\w-]*/)?[a-z][a-z0-9_.-]{0,40}\Z")
-_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?\Z")
-_LEADS: Final = re.compile(r"-{1,2}[A-Za-z][\w-]*=\S")
+_PROGRAM: Final = regex(r"(?:[~./\w-]*/)?[a-z][a-z0-9_.-]{0,40}\Z")
+_OPTION: Final = regex(r"--?[A-Za-z][\w-]*(?:=.*)?\Z")
+_LEADS: Final = regex(r"-{1,2}[A-Za-z][\w-]*=\S")
 """An option whose value is a command: ``--rsh=ssh -J a@b``."""
-_URL: Final = re.compile(r"\b[a-z][a-z0-9+]{1,10}://(?P<host>[\w.-]+)")
-_NUMBERS: Final = re.compile(r"(?<![\w.])(?P<host>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5}))?(?![\w.])")
-_HOST_PORT: Final = re.compile(r"(?<![\w./])(?P<host>(?:[a-z0-9-]+\.)+[a-z]{2,}):\d{2,5}(?![\w.])")
-_LOGIN: Final = re.compile(r"(?<![\w.])[\w.-]+@(?P<host>(?:[a-z0-9-]+\.)*[a-z0-9-]+)(?![\w@])")
-_PIPED: Final = re.compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\$\((?:curl|wget)\b|/dev/tcp/")
+_URL: Final = regex(r"\b[a-z][a-z0-9+]{1,10}://(?P<host>[\w.-]+)")
+_NUMBERS: Final = regex(r"(?<![\w.])(?P<host>\d{1,3}(?:\.\d{1,3}){3})(?::(?P<port>\d{1,5}))?(?![\w.])")
+_HOST_PORT: Final = regex(r"(?<![\w./])(?P<host>(?:[a-z0-9-]+\.)+[a-z]{2,}):\d{2,5}(?![\w.])")
+_LOGIN: Final = regex(r"(?<![\w.])[\w.-]+@(?P<host>(?:[a-z0-9-]+\.)*[a-z0-9-]+)(?![\w@])")
+_PIPED: Final = regex(r"\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\$\((?:curl|wget)\b|/dev/tcp/")
 _HERE: Final = frozenset({"localhost", "example.com", "example.org", "example.net"})
 _NEAR: Final = (
     "10.0.0.0/8",

@@ -10,19 +10,20 @@ from typing import Final
 from gate.languages.identity import extension
 from gate.languages.sensitive_calls import executed_files
 from gate.languages.sensitive_calls.embedded import EmbeddedPart, of, only
+from gate.regex import regex
 
-_CODE: Final = re.compile(
+_CODE: Final = regex(
     rb"<%(?!--|[%@]|(?:def|block|page|include|inherit|namespace|call|doc|text)\b)"
     rb"[=\-!]?(?P<text>.{0,20000}?)-?%>",
     re.DOTALL,
 )
-_BLADE: Final = re.compile(
+_BLADE: Final = regex(
     rb"@php\b(?P<php>.{0,20000}?)@endphp|\{\{(?!--)(?P<shown>.{0,2000}?)\}\}|\{!!(?P<raw>.{0,2000}?)!!\}",
     re.DOTALL,
 )
-_DASHED: Final = re.compile(rb"^[ \t]*(?:[\w.#%-]*)(?:-|!?=)[ \t]+(?P<text>[^\n]+)", re.MULTILINE)
-_FRONT: Final = re.compile(rb"\A---[ \t]*\n(?P<text>.{0,50000}?)^---", re.MULTILINE | re.DOTALL)
-_MDX: Final = re.compile(rb"^(?P<line>(?:import|export)[ ][^\n]*)|\{(?P<text>[^{}\n]*)\}", re.MULTILINE)
+_DASHED: Final = regex(rb"^[ \t]*(?:[\w.#%-]*)(?:-|!?=)[ \t]+(?P<text>[^\n]+)", re.MULTILINE)
+_FRONT: Final = regex(rb"\A---[ \t]*\n(?P<text>.{0,50000}?)^---", re.MULTILINE | re.DOTALL)
+_MDX: Final = regex(rb"^(?P<line>(?:import|export)[ ][^\n]*)|\{(?P<text>[^{}\n]*)\}", re.MULTILINE)
 _TEMPLATED: Final[Mapping[str, tuple[str, re.Pattern[bytes]]]] = {
     **dict.fromkeys(("erb", "rhtml"), ("ruby", _CODE)),
     **dict.fromkeys(("eex", "leex", "heex"), ("elixir", _CODE)),

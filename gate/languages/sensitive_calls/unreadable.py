@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from gate.regex import regex
 
 LARGEST: Final = 2 << 20
 """Bytes of a file that is read. Larger ones are generated, and would cost a parser too much time."""
@@ -11,7 +12,7 @@ LONGEST: Final = 100_000
 """Bytes of one line, strings included: beyond, nobody has read it."""
 WIDE: Final = 1_000
 """Bytes of code (no string, no comment) on one line from which a text counts as minified or generated."""
-_COOKIE: Final = re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#.*?coding[:=][ \t]*(?:latin-1|iso-8859-1|cp1252)\b")
+_COOKIE: Final = regex(rb"\A(?:[^\n]*\n)?[ \t\f]*#.*?coding[:=][ \t]*(?:latin-1|iso-8859-1|cp1252)\b")
 _BOMS: Final = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from gate.languages.javascript import Word
+from gate.regex import regex
 
-_EVERYWHERE: Final = re.compile(r"^(?:(?:globalThis|window|self|global)\.)+(?=.)")
-_GIVES_MODULE: Final = re.compile(r"(?:.+\.)?(?:require|requireActual|getBuiltinModule|_load)|import")
-_GIVES_SAME: Final = re.compile(r"(?:.+\.)?promisify")
-_GIVES_REQUIRE: Final = re.compile(r"(?:.+\.)?createRequire")
+_EVERYWHERE: Final = regex(r"^(?:(?:globalThis|window|self|global)\.)+(?=.)")
+_GIVES_MODULE: Final = regex(r"(?:.+\.)?(?:require|requireActual|getBuiltinModule|_load)|import")
+_GIVES_SAME: Final = regex(r"(?:.+\.)?promisify")
+_GIVES_REQUIRE: Final = regex(r"(?:.+\.)?createRequire")
 _STEPS: Final = 40
 _NESTED: Final = 6
 _MOST: Final = 4000

@@ -11,6 +11,7 @@ from typing import Final
 
 from gate.languages.javascript import Word, bare_words, read
 from gate.plan.javascript.bindings import Names
+from gate.regex import regex
 
 ACTS: Final = {
     "start a process": r"""child_process\.(exec|execFile|spawn)(Sync)? | child_process\.fork | cluster\.fork
@@ -33,15 +34,15 @@ ACTS: Final = {
     "signal other processes": r"process\.kill | Deno\.kill",
 }
 """What a call to such a name can do, in the words that are used for Python (reader.py)."""
-_ACTS: Final = tuple((what, re.compile(names, re.VERBOSE)) for what, names in ACTS.items())
+_ACTS: Final = tuple((what, regex(names, re.VERBOSE)) for what, names in ACTS.items())
 _PACKAGES: Final = frozenset(("ws", "got", "ky", "needle", "request", "del"))
 """Packages whose names much else has (a parameter, a socket): these act only where the text loads them."""
-_WRITES: Final = re.compile(
+_WRITES: Final = regex(
     r"(?:fs|fs-extra)(?:\.promises)?\.(?:writeFile|appendFile|copyFile|rename|symlink|link|cp|outputFile|open)(?:Sync)?"
     r"|fs\.createWriteStream|Bun\.write|Deno\.(?:writeTextFile|writeFile|copyFile|rename|symlink|open)(?:Sync)?"
 )
-_HIDDEN: Final = re.compile(r"(?:^|[/\\~])\.[A-Za-z_][\w.-]*(?:$|[/\\])")
-_CALLED: Final = re.compile(r"\.(?:call|apply|bind)$")
+_HIDDEN: Final = regex(r"(?:^|[/\\~])\.[A-Za-z_][\w.-]*(?:$|[/\\])")
+_CALLED: Final = regex(r"\.(?:call|apply|bind)$")
 _BEFORE_DEFINED: Final = frozenset(
     ("{", "}", ";", ",", "async", "static", "*", "get", "set", "public", "private", "protected", "override")
 )

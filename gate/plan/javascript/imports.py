@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gate.model.change import Tree
+from gate.regex import regex
 
 ENDS: Final = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _COMPILED: Final = {
@@ -23,7 +23,7 @@ _COMPILED: Final = {
 _READ: Final = 4_000
 _BIGGEST: Final = 512 << 10
 _BUILT: Final = frozenset(("dist", "build", "lib", "out", "es", "esm", "cjs"))
-_ASKED: Final = re.compile(
+_ASKED: Final = regex(
     rb"""(?:\bfrom|\bimport|\brequire\s{0,4}\(|\bimport\s{0,4}\(|\bmock\()\s{0,8}["']([^"'\r\n]{1,200})["']"""
 )
 

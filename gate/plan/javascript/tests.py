@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
@@ -12,9 +11,10 @@ from gate.model.change import ChangedFile, Side, Tree
 from gate.plan.javascript.imports import Imports
 from gate.plan.probes import DriverItem
 from gate.plan.tree_context import TreeContext, watched_spans
+from gate.regex import regex
 
-_RUN_FIRST: Final = re.compile(rb"\b(?:describe|it|test|suite|tap|ava)\s{0,4}(?:\.\w{1,20}\s{0,4})?\(")
-_NODES_OWN: Final = re.compile(rb"""(?:\bfrom|\brequire\s{0,4}\()\s{0,4}["']node:test["']""")
+_RUN_FIRST: Final = regex(rb"\b(?:describe|it|test|suite|tap|ava)\s{0,4}(?:\.\w{1,20}\s{0,4})?\(")
+_NODES_OWN: Final = regex(rb"""(?:\bfrom|\brequire\s{0,4}\()\s{0,4}["']node:test["']""")
 _READ: Final = 400
 
 

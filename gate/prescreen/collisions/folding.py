@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from gate.protections.tree_sitter.shapes import arguments, callee, is_call, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,7 +22,7 @@ FOLDS: Final = {
     "tag": "what stands behind a plus or a mark is cut off",
     "collation": "a comparison takes letters with and without accents for the same",
 }
-_COMPATIBILITY: Final = re.compile(r"NFK[CD]|FormK[CD]|FORM_K[CD]|\bnfk[cd]\b|nfkc_casefold", re.IGNORECASE)
+_COMPATIBILITY: Final = regex(r"NFK[CD]|FormK[CD]|FORM_K[CD]|\bnfk[cd]\b|nfkc_casefold", re.IGNORECASE)
 _NORMALISE: Final = frozenset({
     "normalize", "unicode_normalize", "nfkc", "nfkd", "string", "bytes", "normalizer", "getinstance", "new",
     "unicodenormalize", "transform", "nfkc_casefold",
@@ -35,15 +36,15 @@ _REPLACE: Final = frozenset({
     "replace", "replaceall", "replace_all", "sub", "gsub", "preg_replace", "replaceallstring", "delete", "tr",
     "replaceallliteralstring", "str_replace",
 })  # fmt: skip
-_CLASS: Final = re.compile(
+_CLASS: Final = regex(
     r"^[\"'`/rbu]*(?:/|#|~)?\[\^?[^\]]+\]|^[\"'`/]+(?:\\W|\\\.|\.|\\p\{M|\\p\{Mn|[\u0300-\u036f])"
 )
 _NOTHING: Final = frozenset({"''", '""', "``", "String.Empty", "string.Empty"})
 _CUTS: Final = frozenset({"split", "partition", "explode", "cut", "substringbefore", "splitn", "split_once"})
-_COMPARES: Final = re.compile(
+_COMPARES: Final = regex(
     r"sensitivity['\"]?\s*:\s*['\"](?:base|accent)|CompareOptions\.IgnoreNonSpace|Collator\.PRIMARY"
 )
-_SQL: Final = re.compile(
+_SQL: Final = regex(
     r"\bunaccent\(|COLLATE\s+[\"'`]?\w*(?:_ai_|_ai\b|general_ci|unicode_ci|unicode_520_ci)", re.IGNORECASE
 )
 """Comparisons of data bases that take accents for nothing."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gate.protections.tree_sitter.shapes import arguments, callee, inside, is_call, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,7 +22,7 @@ _TEXT: Final = frozenset({
     "template_string", "verbatim_string_literal", "char_literal", "interpolated_string_expression",
     "line_string_literal", "character_literal", "rune_literal", "multiline_string_literal",
 })  # fmt: skip
-_FILLED: Final = re.compile(
+_FILLED: Final = regex(
     r"template_substitution|interpolation|interpolated_\w+|variable_name|member_access_expression|subscript_expression"
 )
 _PLUS: Final = frozenset({"+", ".", "<>", "..", "&", "~"})
@@ -33,7 +34,7 @@ _LISTS: Final = frozenset({
     "array", "list", "tuple", "composite_literal", "array_creation_expression", "initializer_expression",
     "array_initializer", "implicit_array_creation_expression", "collection_expression", "literal_value",
 })  # fmt: skip
-_HOLE: Final = re.compile(r"%(?:\d+\$)?[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z]|\{[^{}]*\}")
+_HOLE: Final = regex(r"%(?:\d+\$)?[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z]|\{[^{}]*\}")
 _QUOTES: Final = "\"'`"
 _DEEPEST: Final = 12
 

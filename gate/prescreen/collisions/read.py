@@ -18,18 +18,19 @@ from gate.prescreen.collisions.joined import joined_in
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.protections.tree_sitter.shapes import callee, is_call, line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from gate.prescreen.collisions.joined import Part
 
-_OWNER: Final = re.compile(
+_OWNER: Final = regex(
     r"(?:^|_)(?:tenants?|orgs?|organi[sz]ations?|owners?|users?|accounts?|customers?|merchants?|workspaces?|projects?"
     r"|namespaces?|teams?|groups?|realms?|issuers?|hosts?|domains?|zones?|buckets?|principals?|subjects?|sellers?"
     r"|shops?|communit(?:y|ies)|members?|roles?|scopes?|client|audience|uid|email|login|username|repos?(?:itory)?)(?:_|$)"
 )
-_SAYS: Final = re.compile(
+_SAYS: Final = regex(
     r"(?i)log|print|echo|warn|error|debug|info|fatal|panic|raise|throw|exception|message|abort|assert|expect|describe"
     r"|execute|query|title|label|render|subject"
 )
@@ -136,7 +137,7 @@ def _folded(root: Node, path: str) -> Iterator[Folded]:
         yield Folded(name, sorted(kinds), [kinds[kind] for kind in sorted(kinds)])
 
 
-_SOMEBODY: Final = re.compile(
+_SOMEBODY: Final = regex(
     r"(?:^|_)(?:e?mails?|addr(?:ess)?|users?|usernames?|logins?|handles?|accounts?|tenants?|orgs?|hosts?|hostnames?|domains?"
     r"|identit(?:y|ies)|principals?|nick(?:name)?s?|subjects?|members?|owners?|customers?|realms?|canonical|recipients?)(?:_|$)"
 )

@@ -6,7 +6,6 @@ branch has a test, and names say the rest.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -42,6 +41,7 @@ from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.machine.read import name_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -52,7 +52,7 @@ _OTHERS: Final = {
     ".scala": "tree_sitter_scala", ".c": "tree_sitter_c", ".cc": "tree_sitter_cpp", ".cpp": "tree_sitter_cpp",
 }  # fmt: skip
 _NO_PROGRAMS: Final = ("tree_sitter_hcl", "tree_sitter_html", "bash")
-_BRANCH: Final = re.compile(
+_BRANCH: Final = regex(
     r"if|if_(?:statement|expression|modifier)|unless(?:_modifier)?|elif_clause|elsif|elseif_statement|conditional(?:_expression)?"
     r"|ternary_expression|when|while_statement|match_arm|if_let_expression"
 )
@@ -63,14 +63,14 @@ _INNER: Final = frozenset({
     "block", "do_block", "lambda_literal", "anonymous_function", "closure_expression", "function_definition",
     "anonymous_function_creation_expression",
 })  # fmt: skip
-_STOPS: Final = re.compile(r"(?i)(?:^|[._:])(?:raise|abort|halt|fail!?|panic|error|reject|forbid\w*|deny)$")
-_ERROR: Final = re.compile(
+_STOPS: Final = regex(r"(?i)(?:^|[._:])(?:raise|abort|halt|fail!?|panic|error|reject|forbid\w*|deny)$")
+_ERROR: Final = regex(
     r"(?i)^return\b\s*(?:$|false\b|nil\b|null\b|none\b)|err|exception|denied|forbidden|invalid|insufficient|\b4\d\d\b"
 )
-_NUMBER: Final = re.compile(r"[+-]?(?:0x[0-9a-fA-F_]+|\d[\d_]*)[uUlLnN]*\d{0,2}$")
-_DIGITS: Final = re.compile(r"^[\"'`](\d{3,}|[0-9a-fA-F]{6,})[\"'`]$")
+_NUMBER: Final = regex(r"[+-]?(?:0x[0-9a-fA-F_]+|\d[\d_]*)[uUlLnN]*\d{0,2}$")
+_DIGITS: Final = regex(r"^[\"'`](\d{3,}|[0-9a-fA-F]{6,})[\"'`]$")
 _LISTS: Final = frozenset({"list", "array", "tuple", "array_literal", "list_literal", "array_expression"})
-_NAME: Final = re.compile(r"[A-Za-z_@$]\w*")
+_NAME: Final = regex(r"[A-Za-z_@$]\w*")
 _LONGEST: Final = 5_000
 _LONGEST_VALUE: Final = 600
 _MOST: Final = 200

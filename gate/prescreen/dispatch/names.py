@@ -5,17 +5,17 @@ Bounded is what a reviewer of the call can enumerate. Everything else is whateve
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, inside, is_call, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FUNCTION: Final = re.compile(
+_FUNCTION: Final = regex(
     r"function_(?:declaration|definition|item|expression)|arrow_function|method(?:_declaration|_definition)?"
     r"|singleton_method|func_literal|constructor_declaration|local_function_statement|lambda|generator_function\w*"
 )
@@ -24,7 +24,7 @@ _TEXT: Final = frozenset({
     "encapsed_string", "template_string", "verbatim_string_literal", "char_literal", "class_literal",
     "concatenated_string", "interpolated_string_expression", "line_string_literal", "delimited_symbol",
 })  # fmt: skip
-_FILLED: Final = re.compile(r"substitution|interpolation|interpolated_expression|variable_name")
+_FILLED: Final = regex(r"substitution|interpolation|interpolated_expression|variable_name")
 _NUMBERS: Final = frozenset(
     {"number", "integer", "int_literal", "decimal_integer_literal", "float", "unary_expression"}
 )
@@ -32,12 +32,12 @@ _LISTED: Final = frozenset({
     "array", "list", "tuple", "set", "object", "dictionary", "hash", "composite_literal", "string_array",
     "symbol_array", "array_creation_expression", "initializer_expression", "array_initializer",
 })  # fmt: skip
-_MEMBER: Final = re.compile(
+_MEMBER: Final = regex(
     r"(?:includes?\??|has|contains(?:Key|Value)?|Contains(?:Key)?|key\?|has_key\?|member\?|in_array|array_key_exists"
     r"|TryGetValue|isset|hasOwn|hasOwnProperty|issubset|index|indexOf|MatchString|IsMatch|match\??|fullmatch|test"
     r"|search|matches|preg_match|containsAll|respond_to\?)"
 )
-_PREFIX: Final = re.compile(r"[A-Za-z./@~_-]{3,}")
+_PREFIX: Final = regex(r"[A-Za-z./@~_-]{3,}")
 _LOOPS: Final = frozenset(
     {
         "for_statement",

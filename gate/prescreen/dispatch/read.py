@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
@@ -22,22 +21,23 @@ from gate.protections.tree_sitter.shapes import (
     line_of,
     text_of,
 )
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TABLE: Final = re.compile(
+_TABLE: Final = regex(
     r"(?i)(?:handlers?|callbacks?|listeners?|fns?|functions?|map|table|registry|commands?|actions?|readers?"
     r"|parsers?|strategies|resolvers?|reducers?|routes?|validators?|formatters?|converters?|console|logger|log"
     r"|ops|operators|visitors?|factories|builders|creators?|loaders?|renderers?|mocks?|hooks|plugins|schemas)$"
 )
 """Names of tables of functions: their keys are the list of what may be called."""
-_NAMES: Final = re.compile(
+_NAMES: Final = regex(
     r"ucfirst|lcfirst|str_replace|strtolower|ucwords|sprintf|\$_(?:GET|POST|REQUEST)|->(?:get|input|query)\("
 )
-_INDEX: Final = re.compile(r"(?i)(?:[ijkn]|idx|index|\w*(?:Index|Idx)|.*\.length.*|-?\d+)")
-_SPACES: Final = re.compile(r"^(?:globals|locals|vars)\(|^sys\.modules$|(?:^|\.)__dict__$")
-_ORDINARY: Final = re.compile(
+_INDEX: Final = regex(r"(?i)(?:[ijkn]|idx|index|\w*(?:Index|Idx)|.*\.length.*|-?\d+)")
+_SPACES: Final = regex(r"^(?:globals|locals|vars)\(|^sys\.modules$|(?:^|\.)__dict__$")
+_ORDINARY: Final = regex(
     r"(?i)\$(?:\w*(?:callback|handler|closure|callable|next|listener|resolver|factory|func|fn|cb)\w*|f|this)"
 )
 """Variables of PHP that hold functions, as their names say."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from gate.protections.tree_sitter.shapes import text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FUNCTION: Final = re.compile(
+_FUNCTION: Final = regex(
     r"(?:async_)?(?:function|method|arrow_function|lambda|func_literal|closure|constructor|singleton_method"
     r"|generator_function|local_function|anonymous_(?:function|method))\w*"
 )
-_ARROW: Final = re.compile(r"arrow_function|lambda\w*|func_literal|closure\w*")
+_ARROW: Final = regex(r"arrow_function|lambda\w*|func_literal|closure\w*")
 _MOST_NODES: Final = 200_000
 
 

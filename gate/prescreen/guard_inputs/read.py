@@ -14,16 +14,17 @@ from gate.prescreen.guard_inputs.types import declared_in, embeds_in, owner_of, 
 from gate.prescreen.guard_inputs.vocabulary import ASKS, EQUAL, GUARDED, ORDERED, VERIFIER
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LONGEST: Final = 5_000
 _MOST: Final = 400
-_NAME: Final = re.compile(r"(?:\w*identifier|variable_name|name|constant|instance_variable|word)")
-_BRANCH: Final = re.compile(r"(?:if|unless|elif|elsif|guard)(?:_\w+)?")
-_RETURN: Final = re.compile(r"return(?:_\w+)?|jump_expression|expression_body|arrow_expression_clause")
-_ARROW: Final = re.compile(r"arrow_function|lambda\w*|func_literal|closure\w*")
+_NAME: Final = regex(r"(?:\w*identifier|variable_name|name|constant|instance_variable|word)")
+_BRANCH: Final = regex(r"(?:if|unless|elif|elsif|guard)(?:_\w+)?")
+_RETURN: Final = regex(r"return(?:_\w+)?|jump_expression|expression_body|arrow_expression_clause")
+_ARROW: Final = regex(r"arrow_function|lambda\w*|func_literal|closure\w*")
 _SHORT: Final = 1_600
 _ENDS: Final = (";", "}", "end", ")")
 

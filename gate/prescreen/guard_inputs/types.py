@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Final
 from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.guard_inputs.facts import Declared
 from gate.protections.tree_sitter.shapes import line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TYPES: Final = re.compile(
+_TYPES: Final = regex(
     r"class(?:_declaration|_definition|_specifier)?|record_declaration|type_spec|struct_(?:item|declaration|specifier)|object_declaration"
     r"|interface_declaration|trait_declaration|enum_declaration|record_struct_declaration"
 )
-_FIELDS: Final = re.compile(
+_FIELDS: Final = regex(
     r"field_declaration|formal_parameter|public_field_definition|property_signature|required_parameter|parameter"
     r"|optional_parameter|typed_parameter|property_declaration|simple_parameter|property_promotion_parameter"
     r"|class_parameter|variable_declaration|local_variable_declaration|var_spec|const_spec|parameter_declaration"
     r"|assignment|typed_default_parameter|variable_declarator"
 )
-_MODIFIERS: Final = re.compile(r"\b(?:data class|case class|@dataclass|@attr|NamedTuple|frozen|record)\b")
+_MODIFIERS: Final = regex(r"\b(?:data class|case class|@dataclass|@attr|NamedTuple|frozen|record)\b")
 LEFT_OUT: Final = "compare=False"
 """Of a field of a data class that says nothing about which two are equal."""
 _RECORDS: Final = ("record_declaration", "record_struct_declaration")

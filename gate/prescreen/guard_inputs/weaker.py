@@ -31,15 +31,16 @@ from gate.prescreen.guard_inputs.vocabulary import (
     VERIFIER,
     WIDTHS,
 )
+from gate.regex import regex
 
-_WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_WORD: Final = regex(r"[A-Za-z_]\w*")
 _FACTOR: Final = {"seconds": 1.0, "milliseconds": 1e3, "nanoseconds": 1e9}
-_KEPT: Final = re.compile(
+_KEPT: Final = regex(
     r"\b(?:\w*(?:cache|memo|seen|known|until|kept|remembered|store|answers|results)\w*)\s*(?:\.get|\.has|\[|\.fetch"
     r"|\.Load|\.containsKey|\.TryGetValue)|\bnew (?:Map|WeakMap)\b|\bsync\.Map\b"
 )
-_MEMBER: Final = re.compile(r"(?:\.|->|@)([A-Za-z_]\w*)(?!\w*\s*\()")
-_TAKES_OFF: Final = re.compile(r"-\s*\w|-=|\bsub(?:tract)?\b|\bminus\b")
+_MEMBER: Final = regex(r"(?:\.|->|@)([A-Za-z_]\w*)(?!\w*\s*\()")
+_TAKES_OFF: Final = regex(r"-\s*\w|-=|\bsub(?:tract)?\b|\bminus\b")
 
 
 class Weaker(NamedTuple):

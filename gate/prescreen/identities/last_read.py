@@ -6,7 +6,6 @@ settings. What is compared is the value in force at base with the one in force a
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -19,6 +18,7 @@ from gate.prescreen.identities.compare import ChangedIdentity
 from gate.prescreen.identities.literals import Identifier
 from gate.prescreen.identities.terraform_names import VALUES
 from gate.prescreen.interface import PrescreenRequest, Source
+from gate.regex import regex
 
 _TERRAFORM: Final = (".tf", ".tofu", ".tfvars")
 _MODULE: Final = Reader(
@@ -29,8 +29,8 @@ _READ: Final = (
     ".ini", ".cfg", ".conf", ".toml", ".yaml", ".yml", ".json", ".properties", ".env", ".tfvars",
     ".cnf", ".xml",
 )  # fmt: skip
-_NUMBERED: Final = re.compile(r"^\d{1,4}[-_.]")
-_OVER: Final = re.compile(r"(?i)(?:^|[._-])(?:override|overrides|local|zz+|final|last|auto|extra)(?=[._-]|$)")
+_NUMBERED: Final = regex(r"^\d{1,4}[-_.]")
+_OVER: Final = regex(r"(?i)(?:^|[._-])(?:override|overrides|local|zz+|final|last|auto|extra)(?=[._-]|$)")
 _MOST_MODULES: Final = 10
 _MOST_FILES: Final = 60
 _LARGEST: Final = 1 << 18

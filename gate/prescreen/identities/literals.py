@@ -5,7 +5,6 @@ Runs in the limited child: ``gate.prescreen.identities.literals:read``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePosixPath
@@ -20,12 +19,13 @@ from gate.prescreen.identities.options import with_options
 from gate.prescreen.identities.shapes import Shape, canonical, is_bank, shape_of
 from gate.prescreen.identities.within import figures, mailbox, room
 from gate.prescreen.identities.written import Written
+from gate.regex import regex
 
 _MOST: Final = 2_000
 _PARTS: Final = 8
 """Neighbours that one account may be put together from."""
-_VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_PUBLIC: Final = re.compile(
+_VARIABLE: Final = regex(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_PUBLIC: Final = regex(
     r"-----BEGIN (?:[A-Z]{2,5} )?PUBLIC KEY-----[^-]{40,8000}-----END (?:[A-Z]{2,5} )?PUBLIC KEY-----"
     r"|-----BEGIN PGP PUBLIC KEY BLOCK-----[^-]{40,40000}-----END PGP PUBLIC KEY BLOCK-----"
     r"|(?m:^)(?:RW[A-Za-z0-9+/]{54}|(?:ssh-ed25519|ssh-rsa) AAAA[A-Za-z0-9+/]{40,3000}={0,3})(?=\s|$)"

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from gate.languages.naming import snake
+from gate.regex import regex
 
-_PARTY: Final = re.compile(
+_PARTY: Final = regex(
     r"(?:^|-)(?:iban|bic|swift-code|bank-account|account-(?:id|no|number|iban)|(?:connect|stripe|payout|destination|bank)-account"
     r"|payee|beneficiary|creditor|payout-to|merchant(?:-(?:id|account|no|number))?|seller-id|recipient(?:-id|s)?"
     r"|paypal-(?:business|email|account|id)|tenant(?:-id|-name)?|(?:organi[sz]ation|org)-(?:id|uid|uuid)"
@@ -16,7 +17,7 @@ _PARTY: Final = re.compile(
     r"|wallet(?:-(?:address|id))?|bucket(?:-name)?|customer-(?:id|no|number)|(?:public|verify|verification|signing|release)-key"
     r"|key-id|kid|(?:key-)?fingerprint|client-id|app-client-id|audience-id|account)$"
 )
-_TENANCY: Final = re.compile(
+_TENANCY: Final = regex(
     r"(?:^|-)(?:(?:scope-)?org(?:-?id)?|org(?:ani[sz]ation)?(?:-(?:id|name))?|tenant(?:-?id|-name)?"
     r"|(?:audit|log|logs|tenant|data|customer|org)-scope|(?:account|project|subscription|workspace|customer)-id"
     r"|billing-account)$"
@@ -33,7 +34,7 @@ _PEOPLE: Final = frozenset({
     "title", "license",
 })  # fmt: skip
 """Names on the way to a mail address that tells who somebody is."""
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"(?:^|-)(?:secret|password|passwd|passphrase|token|private|api-key|apikey|credential|salt|nonce|csrf|cookie|session|jwt"
     r"|integrity|checksum|digest|hash|sha\d*|md5|etag|revision|rev|commit|version|snapshot|seed|cursor|trace|span|build"
     r"|upgrade-code|guid|color|colour|class|class-name|test-id|testid|query-hash|cache-key|model|image)(?:-|$)"

@@ -8,7 +8,6 @@ numbers are colours and margins elsewhere.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -17,11 +16,12 @@ from gate.prescreen.identities import tree_literals
 from gate.prescreen.identities.written import Written
 from gate.prescreen.python_ast.scanner import parse as parse_python
 from gate.protections.tree_sitter.shapes import assigned
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_SPEAKS: Final = re.compile(
+_SPEAKS: Final = regex(
     rb"(?i)ipv4|ip_?addr|inet_?(?:addr|aton|pton|address)|sock_?addr|net\.ip\b|netip\.|ipaddress|ip_address|std::net|dgram"
     rb"|INADDR|ip2long"
 )
@@ -32,8 +32,8 @@ _LISTS: Final = frozenset({
     "value_arguments",
     "collection_literal", "token_tree", "array_element_initializer",
 })  # fmt: skip
-_FIGURE: Final = re.compile(r"(?:\(\s*byte\s*\)\s*)?\(?(\d{1,3}|0x[0-9a-fA-F]{1,2})\)?(?:_?u8|\.toByte\(\))?")
-_OURS: Final = re.compile(r"(?:0|10|127|255|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\.")
+_FIGURE: Final = regex(r"(?:\(\s*byte\s*\)\s*)?\(?(\d{1,3}|0x[0-9a-fA-F]{1,2})\)?(?:_?u8|\.toByte\(\))?")
+_OURS: Final = regex(r"(?:0|10|127|255|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))\.")
 _LONGEST: Final = 60
 _MOST: Final = 200_000
 

@@ -6,20 +6,20 @@ A tenant of a shared service is often no value of its own but a word of a comman
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gate.prescreen.identities.names import is_tenancy
 from gate.prescreen.identities.written import Written
+from gate.regex import regex
 
-_OPTION: Final = re.compile(
+_OPTION: Final = regex(
     r"(?<![\w-])--?(?P<name>[A-Za-z][\w.-]{2,40})(?:=|[\s\"',]{1,8})(?P<value>[A-Za-z0-9][\w.@:/+-]{0,99})(?![\w$(])"
 )
-_HEADER: Final = re.compile(
+_HEADER: Final = regex(
     r"\b(?P<name>X-[A-Za-z][\w-]{2,40})[\"']?\s{0,4}[:=,]?\s{0,4}[\"']?(?P<value>[A-Za-z0-9][\w.@:/+-]{0,99})(?![\w$(])"
 )
-_ALONE: Final = re.compile(r"--?([A-Za-z][\w.-]{2,40})")
+_ALONE: Final = regex(r"--?([A-Za-z][\w.-]{2,40})")
 _LONGEST: Final = 4_000
 
 

@@ -10,6 +10,7 @@ import re
 from typing import Final, Literal
 
 from gate.prescreen.identities import openpgp
+from gate.regex import regex
 from gate.supply.addresses import is_account
 
 Shape = Literal[
@@ -28,7 +29,7 @@ Shape = Literal[
     "",
 ]
 
-_KEY: Final = re.compile(
+_KEY: Final = regex(
     r"-----BEGIN (?:[A-Z]{2,5} )?PUBLIC KEY-----[\s\\nrA-Za-z0-9+/=]{40,8000}"
     r"-----END (?:[A-Z]{2,5} )?PUBLIC KEY-----\s*"
     rf"|{openpgp.SIGN}[0-9a-f]{{64}}"
@@ -37,17 +38,17 @@ _KEY: Final = re.compile(
     r"|(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3}|sk-ssh-ed25519@openssh\.com)"
     r" AAAA[A-Za-z0-9+/]{40,3000}={0,3}(?: [^\n]{0,200})?"
 )
-_WALLET: Final = re.compile(r"0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][a-km-zA-HJ-NP-Z1-9]{25,34}")
-_UUID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-_PREFIXED: Final = re.compile(r"[a-z]{2,12}(?:_(?:live|test|prod))?_(?=[A-Za-z]*\d)[A-Za-z0-9]{10,64}")
-_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{10,128}={0,2}")
-_PLAIN: Final = re.compile(r"[A-Za-z0-9][\w.@+-]{2,99}")
-_DATED: Final = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])(?:-?[0-3]\d)?|v?\d+(?:\.\d+){1,3}")
-_RUNS: Final = re.compile(r"[0-9]+|[a-z]+|[A-Z]+")
-_MIXED: Final = re.compile(r"(?=[A-Za-z]\d|\d[A-Za-z])")
+_WALLET: Final = regex(r"0x[0-9a-fA-F]{40}|bc1[a-z0-9]{25,60}|[13][a-km-zA-HJ-NP-Z1-9]{25,34}")
+_UUID: Final = regex(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_PREFIXED: Final = regex(r"[a-z]{2,12}(?:_(?:live|test|prod))?_(?=[A-Za-z]*\d)[A-Za-z0-9]{10,64}")
+_TOKEN: Final = regex(r"[A-Za-z0-9_-]{10,128}={0,2}")
+_PLAIN: Final = regex(r"[A-Za-z0-9][\w.@+-]{2,99}")
+_DATED: Final = regex(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])(?:-?[0-3]\d)?|v?\d+(?:\.\d+){1,3}")
+_RUNS: Final = regex(r"[0-9]+|[a-z]+|[A-Z]+")
+_MIXED: Final = regex(r"(?=[A-Za-z]\d|\d[A-Za-z])")
 _MIXED_LEAST: Final = 4
 """Places where a digit meets a letter with nothing between: ``0007_job_add_field`` has none."""
-_NUMBER: Final = re.compile(r"[\d ._-]+")
+_NUMBER: Final = regex(r"[\d ._-]+")
 _TURNS: Final = 5
 """Runs of digits, small and large letters that a random token of ten characters has at least."""
 _SPELT: Final = 6
@@ -56,9 +57,9 @@ _LETTERS_KEPT: Final = 0.7
 _SHORTEST: Final = 8
 _DIGITS: Final = 8
 """Digits that a bank account has at least: words in capitals have none."""
-_FILLED: Final = re.compile(r"[<>{}$%]")
+_FILLED: Final = regex(r"[<>{}$%]")
 """Marks of what is filled in later."""
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = regex(
     r"x{4,}|0{6,}|12345|abcd|dummy|example|placeholder|change-?me|your[-_]|sample|todo|^none$|^null$|^true$|^false$"
     r"|unknown|default|string",
     re.IGNORECASE,

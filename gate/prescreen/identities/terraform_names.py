@@ -7,7 +7,6 @@ default changes. One module is one text: all of its ``.tf`` files, and each file
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -15,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from gate.languages.hcl import attributes, blocks, parse, text_of
 from gate.prescreen.identities.literals import Identifier
 from gate.prescreen.identities.names import is_left_out, party_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 VALUES: Final = "gate_values"
-_PLACES: Final = re.compile(
+_PLACES: Final = regex(
     r"bucket|queue|topic|registry|repository|storage|account|project|subscription|organi[sz]ation|vault|key_ring|share"
     r"|stream|namespace|recipient|role|principal"
 )

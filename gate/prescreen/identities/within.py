@@ -6,17 +6,18 @@ last part of a hook's path. Each is compared with the one that stood under the s
 
 from __future__ import annotations
 
-import re
 from typing import Final
 from urllib.parse import urlsplit
 
-_FIGURES: Final = re.compile(r"(?<![\w.,:#=/$%{<-])\+?\d[\d /()-]{3,40}\d(?![\w.,:%]?\d|[\w%])")
-_DATE: Final = re.compile(
+from gate.regex import regex
+
+_FIGURES: Final = regex(r"(?<![\w.,:#=/$%{<-])\+?\d[\d /()-]{3,40}\d(?![\w.,:%]?\d|[\w%])")
+_DATE: Final = regex(
     r"(?:19|20)\d\d[ /-]\d{1,2}[ /-]\d{1,2}|\d{1,2}[ /-]\d{1,2}[ /-](?:19|20)\d\d|(?:19"
     r"|20)\d\d ?[-/ ] ?(?:19|20)\d\d"
 )
-_WORDS: Final = re.compile(r"[^\W\d_]{2,}")
-_TELLS: Final = re.compile(
+_WORDS: Final = regex(r"[^\W\d_]{2,}")
+_TELLS: Final = regex(
     r"(?i)\b(?:account|acct|iban|sort[ -]?code|routing|transfer|wire|bank|bic|swift|pay(?:ment|able)?"
     r"|card|wallet|deposit|konto"
     r"|kontonummer|blz|überweis\w*|zahl\w*|compte|virement|cuenta|pago|conto|bonifico|rekening|betaal\w*|conta|przelew|call"
@@ -24,11 +25,11 @@ _TELLS: Final = re.compile(
 )
 _LEAST: Final = 6
 _MOST: Final = 19
-_HOOK: Final = re.compile(
+_HOOK: Final = regex(
     r"(?i)^(?:web-?hooks?|hooks?|incoming|inbound|services|triggers?|channels?|rooms?|inbox|notify|bots?|alerts?)$"
 )
-_ROOM: Final = re.compile(r"[A-Za-z0-9][\w:~-]{3,100}")
-_MAIL: Final = re.compile(r"(?:mailto:)?([\w.+-]{1,64}@[A-Za-z0-9](?:[\w-]{0,62}\.)+[A-Za-z]{2,24})")
+_ROOM: Final = regex(r"[A-Za-z0-9][\w:~-]{3,100}")
+_MAIL: Final = regex(r"(?:mailto:)?([\w.+-]{1,64}@[A-Za-z0-9](?:[\w-]{0,62}\.)+[A-Za-z]{2,24})")
 
 
 def figures(text: str, *, translated: bool) -> str:

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Final
 from gate.languages.tree_sitter_parse import walk
 from gate.prescreen.machine.vocabulary import CHECKS, SECURE
 from gate.protections.tree_sitter.shapes import callee, is_call, line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 FACT: Final = "how it is built"
-_CFG: Final = re.compile(
-    r"#\[cfg(?:_attr)?\(\s*(?!test\b|all\(test\b|target_|unix\b|windows\b|doc\b|doctest\b)"
-)
-_CONDITIONAL: Final = re.compile(r"\bConditional\(")
-_ASSERTS: Final = re.compile(
+_CFG: Final = regex(r"#\[cfg(?:_attr)?\(\s*(?!test\b|all\(test\b|target_|unix\b|windows\b|doc\b|doctest\b)")
+_CONDITIONAL: Final = regex(r"\bConditional\(")
+_ASSERTS: Final = regex(
     r"(?:^|[.:])(?:debug_assert(?:_eq|_ne)?!?|Debug\.Assert|Trace\.Assert|assertionFailure)$"
 )
-_TAG: Final = re.compile(rb"^//go:build\s+(.+)$|^// \+build\s+(.+)$", re.MULTILINE)
-_ORDINARY: Final = re.compile(
+_TAG: Final = regex(rb"^//go:build\s+(.+)$|^// \+build\s+(.+)$", re.MULTILINE)
+_ORDINARY: Final = regex(
     r"!?(?:linux|darwin|windows|freebsd|netbsd|openbsd|unix|android|ios|js|wasm\w*|wasip1|plan9|solaris|illumos|aix"
     r"|dragonfly|amd64|386|arm|arm64|riscv64|s390x|ppc64(?:le)?|mips\w*|loong64|cgo|ignore|tools?|race|go1\.\d+"
     r"|integration|e2e|test|tests|tinygo|appengine|purego|gofuzz|msan|asan|generate)"

@@ -18,11 +18,12 @@ from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.machine.builds import FACT, left_out
 from gate.prescreen.machine.vocabulary import ACTS, CHECKS, FACTS, RUN, SECURE, WEAK
 from gate.protections.tree_sitter.shapes import assigned, callee, is_call, line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_BRANCHES: Final = re.compile(
+_BRANCHES: Final = regex(
     r"if(?:_\w+)?|unless(?:_\w+)?|elif_clause|else_clause|elsif|conditional(?:_expression)?|ternary_expression"
     r"|match_expression|switch_\w+|when(?:_\w+)?|case(?:_\w+)?|while_\w+|except_clause|catch_clause|rescue"
 )

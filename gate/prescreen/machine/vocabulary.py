@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-SECURE: Final = re.compile(
+from gate.regex import regex
+
+SECURE: Final = regex(
     r"OsRng|\bgetrandom\b|SecureRandom|\brand\.(?:Read|Text|Reader)\b|cryptorand\.|randomBytes"
     r"|randomInt\b|getRandomValues"
     r""
@@ -18,7 +20,7 @@ SECURE: Final = re.compile(
     r"|Guid\.NewGuid|uuid\.New(?:String|Random)?\b|\btoken_(?:hex|urlsafe|bytes)\b|/dev/u?random|getrandom\("
     r"|SysRng|nanoid|SecureRandom\.(?:hex|uuid|random_number|alphanumeric|urlsafe_base64)"
 )
-WEAK: Final = re.compile(
+WEAK: Final = regex(
     r"Math\.random|\brand\.(?:Int\w*|N|Uint\w*|Float\w*|New|Seed|Perm)\b"
     r"|\brandom\.(?:random|randint|randrange|choices?)\b"
     r"|\brandom\.(?:getrandbits|sample|Random|seed)\b"
@@ -39,52 +41,52 @@ WEAK: Final = re.compile(
     r""
 )
 FACTS: Final = {
-    "how it is built": re.compile(
+    "how it is built": regex(
         r"cfg!\(|\bNODE_ENV\b|import\.meta\.env\.(?:DEV|PROD|MODE)|__DEV__|Rails\.env|\bAPP_(?:ENV|DEBUG)\b|__debug__"
         r"|BuildConfig\.DEBUG|ASPNETCORE_ENVIRONMENT|\.IsDevelopment\(\)|\bgin\.Mode\(\)"
     ),
-    "the number of processors": re.compile(
+    "the number of processors": regex(
         r"available_?parallelism|num_cpus|\bNumCPU\b|GOMAXPROCS|availableProcessors|ProcessorCount"
         r"|nprocessors"
         r""
         r"|processor_count|cpu_count|hardwareConcurrency|os\.cpus",
         re.IGNORECASE,
     ),
-    "the machine's memory": re.compile(
+    "the machine's memory": regex(
         r"totalMemory|maxMemory|TotalPhysical|totalmem|virtual_memory|MemTotal|total_memory|sysinfo"
     ),
-    "the machine's name": re.compile(
+    "the machine's name": regex(
         r"\bHostname\b|gethostname|getHostName|MachineName|\bhostname\b|getLocalHost|\buname\b|COMPUTERNAME"
     ),
-    "who runs it": re.compile(
+    "who runs it": regex(
         r"\bgete?uid\b|Gete?uid|user\.Current|Environment\.UserName|getlogin|user\.name[\"']|whoami"
         r"|\bLOGNAME\b"
         r""
     ),
-    "whether CI runs it": re.compile(
+    "whether CI runs it": regex(
         r"[\"'](?:CI|GITHUB_ACTIONS|GITLAB_CI|JENKINS_URL|BUILDKITE|TRAVIS|CIRCLECI|TF_BUILD"
         r"|TEAMCITY_VERSION)[\"']"
         r""
     ),
-    "the day or the hour": re.compile(
+    "the day or the hour": regex(
         r"\.(?:Weekday|YearDay|Month|Hour)\(\)|\.(?:DayOfWeek|DayOfYear)\b|\.(?:wday|yday)\b"
         r"|getDayOfWeek|getHours?\(\)"
         r""
         r"|\.(?:weekday|hour|ordinal)\(\)|getMonth\w*\(\)|getDay\(\)|\bdate\(\s*[\"'][HNwzGjDlm]"
     ),
-    "the language or the place": re.compile(
+    "the language or the place": regex(
         r"Locale\.getDefault|CultureInfo\.Current|[\"'](?:LANG|LC_ALL|TZ)[\"']|TimeZone\.getDefault"
         r"|TimeZoneInfo\.Local"
         r""
     ),
-    "whether a person sits there": re.compile(
+    "whether a person sits there": regex(
         r"\bisatty\b|IsTerminal|is_terminal|\btty\?|IsInputRedirected|System\.console|isTTY"
     ),
-    "how long the machine runs": re.compile(r"getUptime|TickCount64?|/proc/uptime|\buptime\b"),
-    "a debugger": re.compile(r"Debugger\.IsAttached|isDebuggerConnected|TracerPid|jdwp"),
-    "a container": re.compile(r"/\.dockerenv|/proc/1/cgroup|KUBERNETES_SERVICE_HOST|/sys/class/dmi"),
+    "how long the machine runs": regex(r"getUptime|TickCount64?|/proc/uptime|\buptime\b"),
+    "a debugger": regex(r"Debugger\.IsAttached|isDebuggerConnected|TracerPid|jdwp"),
+    "a container": regex(r"/\.dockerenv|/proc/1/cgroup|KUBERNETES_SERVICE_HOST|/sys/class/dmi"),
 }
-RUN: Final = re.compile(
+RUN: Final = regex(
     r"getoption\(\s*[\"'](?:-m|-k|markexpr|keyword|--?numprocesses|-n|--?dist|--lf|--ff|lastfailed"
     r"|-x|maxfail)[\"']"
     r""
@@ -94,7 +96,7 @@ RUN: Final = re.compile(
     r"|get_closest_marker\(|PYTEST_XDIST_WORKER\w*|workerinput|JEST_WORKER_ID|VITEST_POOL_ID|VITEST_WORKER_ID"
 )
 """What only the runner of the tests knows: marks that were chosen, workers, what failed."""
-CHECKS: Final = re.compile(
+CHECKS: Final = regex(
     r"(?i)(?:^|[._:])(?:verif\w*|authenticat\w*|authori[sz]e\w*|check_?(?:sig|auth|perm|access"
     r"|token|pass)\w*|constant_?time\w*"
     r""
@@ -104,7 +106,7 @@ CHECKS: Final = re.compile(
     r"|require_?(?:auth|login|admin|role)\w*|is_?(?:admin|authorized|allowed|trusted)\w*|has_?permission\w*"
     r"|is_?valid_?(?:sig|token|pass|mac|cert|hmac)\w*)$"
 )
-ACTS: Final = re.compile(
+ACTS: Final = regex(
     r"(?:^|[._:])(?:write_text|write_bytes|writeFile(?:Sync)?|appendFile(?:Sync)?|run|check_call"
     r"|check_output|Popen|system"
     r""

@@ -6,15 +6,15 @@ A text may be in parts: each reading of neighbours in a list is asked (``["os", 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
 from gate.prescreen.python_ast.sinks import match_path
+from gate.regex import regex
 
 Kind = Literal["function", "credential", "starts", "git", "ignored", "nobody"]
 
-_FUNCTION: Final = re.compile(
+_FUNCTION: Final = regex(
     r"(?:^|[.:/#>])(?:"
     r"(?:os|posix|nt)[.:](?:system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawn|remove|unlink|rmdir|removedirs|kill|putenv)"
     r"|subprocess[.:](?:run|call|Popen|check_call|check_output|getoutput|getstatusoutput)|shutil[.:](?:rmtree|move)"
@@ -26,8 +26,8 @@ _FUNCTION: Final = re.compile(
     r"|FileUtils[.:]{1,2}rm_rf?|os/exec[.:]Command"
     r")$"
 )
-_INNER: Final = re.compile(r"__(?:globals|builtins|subclasses|import|code|mro|bases|base|reduce|loader)__")
-_GIT: Final = re.compile(
+_INNER: Final = regex(r"__(?:globals|builtins|subclasses|import|code|mro|bases|base|reduce|loader)__")
+_GIT: Final = regex(
     r"(?i)\b(?P<name>core\.(?:fsmonitor|hookspath|sshcommand|gitproxy|askpass)|diff\.external|sequence\.editor"
     r"|(?:diff|merge|filter)\.[\w-]{1,40}\.(?:command|driver|clean|smudge|process|textconv)|gpg\.(?:\w+\.)?program"
     r"|protocol\.ext\.allow|uploadpack\.packobjectshook|init\.templatedir|alias\.[\w-]{1,40}(?=[\s=\"',]{1,4}[\"']?!))"
@@ -36,20 +36,20 @@ _GIT: Final = re.compile(
 _MILD: Final = frozenset({"true", "false", "cat", "less", ":", "''", "/dev/null", "nul", "gpg", "gpg2"})
 _PLACES: Final = (
     ("settings of an editor that runs tasks",
-     re.compile(r"(?:^|/)\.(?:vscode/tasks\.json|idea/(?:runConfigurations|externalDependencies))")),
-    ("settings of git in a clone", re.compile(r"(?:^|/)\.git/(?:config|info/attributes)$")),
-    ("commands of a folder", re.compile(r"(?:^|/)\.envrc$")),
+     regex(r"(?:^|/)\.(?:vscode/tasks\.json|idea/(?:runConfigurations|externalDependencies))")),
+    ("settings of git in a clone", regex(r"(?:^|/)\.git/(?:config|info/attributes)$")),
+    ("commands of a folder", regex(r"(?:^|/)\.envrc$")),
 )  # fmt: skip
-_READ_OFTEN: Final = re.compile(r"^/etc/(?:hosts|group|passwd|environment|profile)$")
-_HOME: Final = re.compile(r"^(?:~|\$\{?HOME\}?|%USERPROFILE%|/root|/home/|/etc/|/proc/|/run/|/var/run/)|/")
+_READ_OFTEN: Final = regex(r"^/etc/(?:hosts|group|passwd|environment|profile)$")
+_HOME: Final = regex(r"^(?:~|\$\{?HOME\}?|%USERPROFILE%|/root|/home/|/etc/|/proc/|/run/|/var/run/)|/")
 _SPLIT: Final = (
     ".config/autostart", ".config/systemd/user", ".git/hooks", ".vscode/tasks.json", "library/launchagents",
     ".ssh/authorized_keys", "etc/cron.d", "etc/profile.d", ".bash_profile",
 )  # fmt: skip
-_CHANCE: Final = re.compile(
+_CHANCE: Final = regex(
     r"(?i)random|uuid|date\.now|time\(|nanoid|token_hex|unixnano|urandom|secrets\.|RANDOM|\bnonce"
 )
-_MADE_UP: Final = re.compile(
+_MADE_UP: Final = regex(
     r"(?i)(?:random|uuid|date\.now|time\(|nanoid|token_hex|unixnano|secrets\.)[^\n]{0,60}?"
     r"(?:\}|[\"'`]\s*|%[sdx]\b|\{\})(?P<name>\.(?:[a-z0-9-]{1,60}\.){1,4}[a-z]{2,12})[\"'`]"
     r"|[\"'`][^\"'`\n]{0,40}(?:%[sdx]|\{\})(?P<given>\.(?:[a-z0-9-]{1,60}\.){1,4}[a-z]{2,12})[\"'`][^\n]{0,20}"
@@ -63,15 +63,13 @@ _ENDINGS: Final = frozenset({
     "wav", "mov", "conf", "cfg", "ini", "env", "sql", "hex", "id", "name", "value",
 })  # fmt: skip
 """Last words of names of files and of attributes."""
-_SIGNS: Final = re.compile(r"[\"'`,\[\]()]+")
-_GATHERS: Final = re.compile(r"ls-files|--ignored|stash|\badd\b")
-_LISTS: Final = re.compile(
+_SIGNS: Final = regex(r"[\"'`,\[\]()]+")
+_GATHERS: Final = regex(r"ls-files|--ignored|stash|\badd\b")
+_LISTS: Final = regex(
     r"\bls-files\b(?=[^|;&]*\s(?:-[a-z]*o|--others))(?=[^|;&]*\s(?:-[a-z]*i|--ignored))[^|;&]*"
     r"|\bstatus\b[^|;&]*\s--ignored(?!\s*=?\s*no)[^|;&]*|\bstash\s+(?:push\s+|save\s+)?(?:-\w*a\w*|--all)\b[^|;&]*"
 )
-_STAGES: Final = re.compile(
-    r"\bgit\s+add(?=[^|;&]*\s(?:-\w*f\w*|--force)\b)[^|;&]*\s(?:\.|-A|--all|:/)(?=\s|$)"
-)
+_STAGES: Final = regex(r"\bgit\s+add(?=[^|;&]*\s(?:-\w*f\w*|--force)\b)[^|;&]*\s(?:\.|-A|--all|:/)(?=\s|$)")
 
 
 def function_in(texts: Sequence[str]) -> str:

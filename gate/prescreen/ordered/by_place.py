@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.regex import regex
+
 _PLACES: Final = (
     r"\b{n}\s*\[\s*(?:-?\d+|[a-z_]\w*)\s*\]",
     r"\bzip\w*\b[^\n]{{0,80}}\b{n}\b",
@@ -49,10 +51,8 @@ _TEXTS: Final = {
 }
 """What says that the names are kept, not the numbers."""
 _FAMILY: Final = {".kt": ".java", ".tsx": ".ts", ".mts": ".ts", ".cts": ".ts"}
-_COLUMN: Final = re.compile(
-    r"\b(?:row|line|record|cols?|columns?|fields?|cells?|parts|r|rec)\s*\[\s*\d+\s*\]"
-)
-_GIVEN_A_NAME: Final = re.compile(
+_COLUMN: Final = regex(r"\b(?:row|line|record|cols?|columns?|fields?|cells?|parts|r|rec)\s*\[\s*\d+\s*\]")
+_GIVEN_A_NAME: Final = regex(
     r"^\s*(?:(?:const|let|var|val|static|final|public|private|export)\s+)*(?:[\w<>\[\]]+\s+)?"
     r"([A-Za-z_$@]\w*)\s*(?::[^=\n]{1,40})?:?=[^=]"
 )

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -13,13 +12,14 @@ from gate.prescreen.computed.read import ends_in_refusal, says_who, test_of
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.machine.read import name_of
 from gate.protections.tree_sitter.shapes import inside, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _OVER: Final = frozenset({">", ">="})
 _UNDER: Final = frozenset({"<", "<="})
-_RETURNS: Final = re.compile(r"return(?:_statement|_expression)?|jump_expression")
+_RETURNS: Final = regex(r"return(?:_statement|_expression)?|jump_expression")
 _DEEPEST: Final = 8
 _MOST_TERMS: Final = 12
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -36,6 +35,7 @@ from gate.prescreen.owners.vocabulary import (
     WRITES,
 )
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,7 +46,7 @@ _NAMES: Final = frozenset({
     "field_expression", "constant",
 })  # fmt: skip
 _RETURNS: Final = frozenset({"return_statement", "return_expression", "return", "jump_expression"})
-_COUNTS: Final = re.compile(r"(?i)\b(?:length|size|count|len)\b")
+_COUNTS: Final = regex(r"(?i)\b(?:length|size|count|len)\b")
 _LONGEST: Final = 5_000
 _LONGEST_VALUE: Final = 800
 _LONGEST_FUNCTION: Final = 20_000

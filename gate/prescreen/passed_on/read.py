@@ -21,6 +21,7 @@ from gate.prescreen.guard_inputs.vocabulary import GUARDED
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.protections.routes.chains import CLOSURES
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,26 +29,26 @@ if TYPE_CHECKING:
 _LONGEST: Final = 5_000
 _MOST: Final = 300
 _SHORT: Final = 2_000
-_COOKIE: Final = re.compile(
+_COOKIE: Final = regex(
     r"\$_COOKIE\[['\"](?P<php>\w+)|\bcookies?(?:\.get\(|\[|\.)['\"]?(?P<any>\w+)|\.Cookie\(\"(?P<go>\w+)|getCookie\(['\"](?P<f>\w+)"
 )
-_PLAIN: Final = re.compile(
+_PLAIN: Final = regex(
     r"(?i)lang|locale|theme|consent|currency|tz|timezone|dark|banner|country|flash|get|set|utm|referr?er|csrf|xsrf|items|keys"
 )
-_CONNECTS: Final = re.compile(
+_CONNECTS: Final = regex(
     r"(?i)(?:amqp|redis|mongo\w*|sql|pgx?|postgres\w*|mysql\w*|nats|kafka|broker|smtp|ldap|database|db|mqtt|rabbit\w*)\w*"
     r"(?:\.|::|->)(?:dial\w*|connect\w*|open|createClient|createPool|createConnection|new|from_url|parseURL|Pool|Client)$"
     r"|(?:^|\.)(?:create_engine|create_async_engine|createPool|MongoClient|from_url|DriverManager\.getConnection|PDO)$"
 )
-_WRONG: Final = re.compile(
+_WRONG: Final = regex(
     r"\b401\b|Unauthori[sz]ed|(?i:wrong (?:\w+ ){0,3}(?:password|code|word|pin)|invalid (?:credentials"
     r"|password|login|code)"
     r"|bad credentials|incorrect password|login failed|authentication failed|AuthenticationFailed"
     r"|BadCredentials)"
 )
-_BRANCH: Final = re.compile(r"(?:if|unless)(?:_\w+)?")
-_RETURN: Final = re.compile(r"return(?:_\w+)?|jump_expression|arrow_expression_clause")
-_REDUCES: Final = re.compile(
+_BRANCH: Final = regex(r"(?:if|unless)(?:_\w+)?")
+_RETURN: Final = regex(r"return(?:_\w+)?|jump_expression|arrow_expression_clause")
+_REDUCES: Final = regex(
     r"(?i)^(?:boolean|bool|len|strlen|mb_strlen|count|size|sizeof|length|sha\d\w*|Sum\d*|md5\w*|hash\w*|\w*hmac\w*|digest\w*|bcrypt\w*|argon\w*"
     r"|scrypt\w*|password_hash|redact\w*|mask\w*|obfuscate\w*|anonymi[sz]e\w*|compare\w*|verify\w*|check\w*|validate\w*|is_\w+|has_\w+"
     r"|typeof|isset|empty|exists|createHash|new|next|encrypt\w*|seal\w*)$"
@@ -62,7 +63,7 @@ _WRITES: Final = frozenset({
 WHOLE: Final = ".*"
 """Behind the name of an object that is given with all that it holds."""
 _LETTERS: Final = 2
-_NUMBERS: Final = re.compile(
+_NUMBERS: Final = regex(
     r"(?:^|_)(?:luhn|iban|card(?:_number)?|cvv|cvc|ssn|pan|tax_id|passport|national_id|credit_card)(?:_|$)"
 )
 """Functions that ask whether something is the number of a card, an account, a person."""

@@ -16,9 +16,10 @@ from gate.model.change import Tree
 from gate.prescreen.interface import View
 from gate.prescreen.python_ast.outside_calls import Passed, callers_of, candidates_in, is_marked
 from gate.prescreen.python_ast.stored.tree import STORED_SINKS
+from gate.regex import regex
 
-_WORD: Final = re.compile(rb"\w+")
-_DEFINED: Final = re.compile(rb"^\s*(?:async )?def ([a-z]\w*)\(", re.MULTILINE)
+_WORD: Final = regex(rb"\w+")
+_DEFINED: Final = regex(rb"^\s*(?:async )?def ([a-z]\w*)\(", re.MULTILINE)
 _SINKS: Final = tuple(word.encode() for word in STORED_SINKS)
 _MOST: Final = 60
 

@@ -12,12 +12,12 @@ import base64
 import binascii
 import codecs
 import operator
-import re
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from gate.prescreen.python_ast.scope import Binding
+from gate.regex import regex
 
 
 class _NotConst:
@@ -69,8 +69,8 @@ _ERRORS = (
 )  # fmt: skip
 
 
-_WIDE_PERCENT = re.compile(r"%(?![sdcrxX%])")
-_WIDE_FORMAT = re.compile(r"\{[^{}]*[:!][^{}]*\}")
+_WIDE_PERCENT = regex(r"%(?![sdcrxX%])")
+_WIDE_FORMAT = regex(r"\{[^{}]*[:!][^{}]*\}")
 
 
 class Folder:

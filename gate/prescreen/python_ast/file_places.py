@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.sinks import path_texts
+from gate.regex import regex
 
-_ABSOLUTE: Final = re.compile(r"(/|~/|[A-Za-z]:[\\/])[\w.@+~-][\w.@+~ /\\*-]{0,200}")
+_ABSOLUTE: Final = regex(r"(/|~/|[A-Za-z]:[\\/])[\w.@+~-][\w.@+~ /\\*-]{0,200}")
 _WALKS: Final = frozenset({"os.walk", "os.listdir", "os.scandir", "glob.glob", "glob.iglob"})
 
 

@@ -36,8 +36,9 @@ from gate.prescreen.python_ast.sources import (
 from gate.prescreen.python_ast.stored.reads import kinds_stored
 from gate.prescreen.python_ast.values.library import LETTERS, SANITISERS, is_standard
 from gate.prescreen.python_ast.values.reach import reach_of
+from gate.regex import regex
 
-_ESCAPES = re.compile(r"(?<!un)escap|(?<!un)quote|sanitiz|sanitis|bleach|placeholder", re.IGNORECASE)
+_ESCAPES = regex(r"(?<!un)escap|(?<!un)quote|sanitiz|sanitis|bleach|placeholder", re.IGNORECASE)
 _LIMIT = 600
 _DEEPEST = 4
 """Functions that a value is followed through, from the callee to its callers."""

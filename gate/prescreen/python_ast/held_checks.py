@@ -5,7 +5,6 @@ list, which lets through whatever nobody thought of). Judged by what a check doe
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final, Literal
@@ -15,6 +14,7 @@ from gate.prescreen.python_ast.class_bases import sources_of
 from gate.prescreen.python_ast.guards import guards
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.scope import FunctionNode, start_of
+from gate.regex import regex
 
 Verdict = Literal["allow", "deny", "unknown"]
 _DEEPEST: Final = 4
@@ -61,7 +61,7 @@ def _aborts(statement: ast.stmt) -> bool:
     )
 
 
-_CHECKS: Final = re.compile(r"check|valid|ensure|assert|verify|guard|require|forbid|allow|safe")
+_CHECKS: Final = regex(r"check|valid|ensure|assert|verify|guard|require|forbid|allow|safe")
 
 
 def _refusing_calls(module: Module, use: ast.AST, names: AbstractSet[str]) -> Iterator[Verdict]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -24,14 +23,15 @@ from gate.prescreen.python_ast.handed_calls import handed_calls
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import tools_in_tables
 from gate.prescreen.python_ast.sources import MODEL, OUTSIDERS
+from gate.regex import regex
 
 _FILES: Final = 200
 _ARGUMENTS: Final = 4
 """Of a tool in a table, all of which a language model gives."""
 _PASSING: Final = 40
 """Files that only pass on what they are given."""
-_WORD: Final = re.compile(rb"\w+")
-_METHODS: Final = re.compile(rb"def ([a-z]\w*_\w+)\(\s*self\b")
+_WORD: Final = regex(rb"\w+")
+_METHODS: Final = regex(rb"def ([a-z]\w*_\w+)\(\s*self\b")
 _BYTES: Final = 1 << 19
 _SEARCHED: Final = 24 << 20
 """Bytes of the tree that are searched for callers at most, and of how big files."""

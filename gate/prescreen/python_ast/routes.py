@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.scope import FunctionNode
 from gate.prescreen.python_ast.sources import TOOL_LIBRARIES, TOOL_MARKS
+from gate.regex import regex
 
 _ROUTES = frozenset({
     "route", "get", "post", "put", "delete", "patch", "api_route", "websocket", "view_config",
@@ -66,7 +67,7 @@ def is_django_view(module: Module, function: FunctionNode) -> bool:
     return verb and names[:2] == ["self", "request"]
 
 
-_TOOLS = re.compile(r"(?:^|_)tools?(?:_|$)", re.IGNORECASE)
+_TOOLS = regex(r"(?:^|_)tools?(?:_|$)", re.IGNORECASE)
 
 
 def is_tool(module: Module, function: FunctionNode) -> bool:

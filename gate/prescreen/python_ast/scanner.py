@@ -38,6 +38,7 @@ from gate.prescreen.python_ast.stored.reads import stored_reads
 from gate.prescreen.python_ast.stored.tree import STORED_RULES, places, stored_by
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
+from gate.regex import regex
 
 _COMPOUND = (
     ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With,
@@ -49,7 +50,7 @@ _STEPS = 20
 _FOLLOWING = 0.5
 """Share of a file's processor time that is for following values; rules that need none of it always end."""
 _UNKNOWN = "py.unknown-import"
-_SUPPRESSION = re.compile(r"#\s*(nosec\b|nosemgrep\b|noqa\s*(?::[^#]*\bS\d|$))", re.IGNORECASE)
+_SUPPRESSION = regex(r"#\s*(nosec\b|nosemgrep\b|noqa\s*(?::[^#]*\bS\d|$))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -381,7 +382,7 @@ def _depends_on_caller(item: RuleHit) -> bool:
 
 _BY_CALLER = ("injection", "exec", "network", "file")
 _TOPICS = {rule.meta.id: rule.meta.topic for rule in ast_rules() if rule.weakness}
-_MANIFEST = re.compile(
+_MANIFEST = regex(
     r"(?:^|/)(?:pyproject\.toml|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml|[^/]*requirements[^/]*\.(?:txt|in))$"
 )
 _DECLARING = 40

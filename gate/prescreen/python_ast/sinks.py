@@ -12,6 +12,7 @@ from typing import Final
 from gate.prescreen.python_ast.call_sites import called_function
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
+from gate.regex import regex
 from gate.resources import rules_dir
 
 SHELL_CALLS: Final = (
@@ -67,7 +68,7 @@ DECODERS: Final = frozenset({
     "zlib.decompressobj().decompress", "chr", "bytes.maketrans",
 })  # fmt: skip
 """Turn something unreadable into something else."""
-SECRET_WORD: Final = re.compile(
+SECRET_WORD: Final = regex(
     r"(?:^|_|\b)(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|secrete|token|api_?key|apikey|private_?key|"
     r"session_?(?:id|key|token)|auth_?(?:key|token|code)|otp|one_?time|nonce|salt|csrf|credentials?|"
     r"access_?key|signing_?key|encryption_?key|reset_?(?:code|link|key)|verification_?code|pin_?code)(?:_|\b|$|\d)",

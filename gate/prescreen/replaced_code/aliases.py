@@ -13,11 +13,12 @@ import msgspec
 
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.protections.tree_sitter.shapes import assigned, line_of, short_name, text_of
+from gate.regex import regex
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-CONFIG: Final = re.compile(
+CONFIG: Final = regex(
     r"(?:^|/)(?:[\w.-]*(?:vite|vitest|webpack|rollup|rolldown|rspack|rsbuild|esbuild|jest|babel|metro|next|nuxt|astro|svelte|tsup"
     r"|tsdown|craco|farm|parcel|electron|unbuild|build|bundle)[\w.-]*\.[cm]?[jt]s|package\.json|[\w.-]*tsconfig[\w.-]*\.json"
     r"|jsconfig\.json|jest\.config\.json|deno\.jsonc?|import_?map\.json|\.babelrc(?:\.json)?)$"
@@ -27,7 +28,7 @@ _TABLES: Final = frozenset({
     "browser",
 })  # fmt: skip
 _TESTS: Final = frozenset({"moduleNameMapper"})
-_SIGNS: Final = re.compile(r"(?:/\*|\*|\$)+$")
+_SIGNS: Final = regex(r"(?:/\*|\*|\$)+$")
 _MOST: Final = 200
 _LONGEST: Final = 200
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-STARTS: Final = re.compile(
+from gate.regex import regex
+
+STARTS: Final = regex(
     r"(?i)(?:^|/)(?:[^/]*makefile[^/]*|dockerfile[^/]*|containerfile[^/]*|[^/]*compose[^/]*\.ya?ml|justfile|taskfile\.ya?ml"
     r"|procfile|rakefile|tox\.ini|noxfile\.py|pyproject\.toml|setup\.cfg|pytest\.ini|package\.json|composer\.json|\.npmrc"
     r"|\.cargo/config(?:\.toml)?|gradle\.properties|\.mvn/[\w.-]+|\.bazelrc|meson\.build|cmakelists\.txt|\.envrc|\.env[\w.-]*"
@@ -57,13 +58,13 @@ _TABLE: Final[tuple[tuple[str, str, bool], ...]] = (
      "a file runs before every page", True),
     (r"(?<![\w-])--init-script[ =](?P<v>\S+)", "a script changes the build from outside", False),
 )  # fmt: skip
-_FLAGS: Final = tuple((re.compile(pattern), told, high) for pattern, told, high in _TABLE)
-_USUAL: Final = re.compile(
+_FLAGS: Final = tuple((regex(pattern), told, high) for pattern, told, high in _TABLE)
+_USUAL: Final = regex(
     r"jemalloc|tcmalloc|mimalloc|faketime|lib[alt]san|sccache|ccache|cachepot|distcc|jacocoagent|opentelemetry|dd-java-agent"
     r"|datadog|newrelic|/dev/null|bash_env\b|\$BASH_ENV|\bGITHUB_ENV\b|PYTHONBREAKPOINT\s*[:=]\s*['\"]?0"
 )
 """Values that are what they are known for: allocators, caches of compilers, agents that measure."""
-_COMMENT: Final = re.compile(r"^\s*(?:#(?!!)|//|;|\*|REM\b|<!--)")
+_COMMENT: Final = regex(r"^\s*(?:#(?!!)|//|;|\*|REM\b|<!--)")
 _LONGEST: Final = 4_000
 
 

@@ -8,13 +8,13 @@ Raise an error: `if not user.is_admin: raise PermissionError`.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_RIGHT = re.compile(
+_RIGHT = regex(
     r"^(?:is_admin|is_staff|is_superuser|is_authenticated|has_perm|has_permission|can_edit|can_delete|is_owner"
     r"|check_password)$"
 )

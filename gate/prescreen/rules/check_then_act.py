@@ -19,14 +19,15 @@ from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.scope import FunctionNode, start_of
 from gate.prescreen.python_ast.stored.reads import stored_reads
 from gate.prescreen.python_ast.stored.statements import written
+from gate.regex import regex
 
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"(?:^|_)(?:balance|credits?|stock|quantity|remaining|seats?|tickets?_left|uses?_left|points|funds|wallet"
     r"|inventory|redeemed|used_count|usage_count|available)(?:_|$)",
     re.IGNORECASE,
 )
 """Names of what somebody may take only so much of."""
-_LOCKS = re.compile(
+_LOCKS = regex(
     r"for_update|\block|Lock\b|FOR UPDATE|BEGIN (?:IMMEDIATE|EXCLUSIVE)|serializable|advisory", re.IGNORECASE
 )
 

@@ -16,8 +16,9 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import REQUEST
+from gate.regex import regex
 
-_NAMES = re.compile(r"sess|auth|token|jwt|login|user|remember|csrf|sid\b|id$|secret", re.IGNORECASE)
+_NAMES = regex(r"sess|auth|token|jwt|login|user|remember|csrf|sid\b|id$|secret", re.IGNORECASE)
 _SETTINGS = frozenset({"SESSION_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_SECURE"})
 
 

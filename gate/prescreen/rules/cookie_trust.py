@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_RIGHTS = re.compile(
+_RIGHTS = regex(
     r"^(?:is_?)?(?:admin|role|logged_?in|authenticated|auth|privilege|user_?type|level)$", re.IGNORECASE
 )
 

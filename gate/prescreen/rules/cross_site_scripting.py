@@ -8,7 +8,6 @@ Return a template with autoescape on, JSON, or `markupsafe.escape(value)`.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
@@ -18,6 +17,7 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import response_functions
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import PARAMETER, REQUEST
+from gate.regex import regex
 
 _CLEAN = frozenset({
     "html.escape", "markupsafe.escape", "flask.escape", "flask.jsonify", "json.dumps", "cgi.escape",
@@ -35,7 +35,7 @@ _RESPONSES = frozenset({
     "werkzeug.Response", "werkzeug.wrappers.Response",
 })  # fmt: skip
 _UNESCAPED = "Text of a request is sent back unescaped."
-_PLAIN = re.compile(r"json|text/plain|octet|csv|image/|xml")
+_PLAIN = regex(r"json|text/plain|octet|csv|image/|xml")
 
 
 @rule(

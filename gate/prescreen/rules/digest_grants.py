@@ -22,25 +22,26 @@ from gate.prescreen.python_ast.guards import Guard, guards, told
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import DELETE_CALLS, dangerous_calls
+from gate.regex import regex
 
 _ENDS: Final = (".hexdigest", ".digest", ".crc32", ".adler32")
 _ASKS: Final = frozenset({"hexdigest", "digest", "crc32", "adler32", "compare_digest"})
-_HEX: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{6,128}|[A-Za-z0-9+/_-]{20,88}={0,2}")
+_HEX: Final = regex(r"(?:0x)?[0-9a-fA-F]{6,128}|[A-Za-z0-9+/_-]{20,88}={0,2}")
 _SMALL: Final = 1 << 12
 _LINKS: Final = 6
-PERSON: Final = re.compile(
+PERSON: Final = regex(
     r"(?:^|_)(?:e?mail|user(?:name)?|login|passw(?:or)?d|passphrase|pin|otp|token|headers?|cookies?|request|req|remote_addr"
     r"|ip|phone|customer|account|member|secret|code|answer|credentials?)(?:_|$)",
     re.IGNORECASE,
 )
 """Names of values of a person or of a request."""
-RIGHTS: Final = re.compile(
+RIGHTS: Final = regex(
     r"(?:^|_)(?:is_?(?:staff|superuser|super|admin|root|owner|verified)|superuser|admin|roles?|permissions?|privileges?"
     r"|scopes?|password|groups?)$",
     re.IGNORECASE,
 )
 """Fields that decide what somebody may do."""
-LETS_IN: Final = re.compile(
+LETS_IN: Final = regex(
     r"^(?:(?:auth_|do_|force_)?log_?(?:in|in_user|user_in)|sign_?in|set_?password|make_?admin|grant\w*|add_?role\w*"
     r"|create_?superuser|impersonate\w*|set_?role\w*|elevate\w*|promote\w*)$",
     re.IGNORECASE,

@@ -8,17 +8,17 @@ Return False, or let the error through.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_CHECK = re.compile(
+_CHECK = regex(
     r"verif|authenti|authoriz|check_(pass|perm|auth|token|sig)|valid(ate)?_?(token|user|sig|session|jwt)|decode_token|decrypt"
 )
-_ASKS = re.compile(r"^(?:is_|has_|can_|check_)(?:allowed|permi\w*|access|auth\w*|admin|valid_(?:user|token))")
+_ASKS = regex(r"^(?:is_|has_|can_|check_)(?:allowed|permi\w*|access|auth\w*|admin|valid_(?:user|token))")
 
 
 @rule(

@@ -17,6 +17,7 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
+from gate.regex import regex
 
 _FAST = (
     "hashlib.sha256",
@@ -30,7 +31,7 @@ _FAST = (
     "hashlib.md5",
     "hashlib.sha1",
 )
-_PASSWORD = re.compile(r"(?:^|_)(pass(word|wd|phrase)s?|pwd|passcode)(?:_|$)", re.IGNORECASE)
+_PASSWORD = regex(r"(?:^|_)(pass(word|wd|phrase)s?|pwd|passcode)(?:_|$)", re.IGNORECASE)
 _ENOUGH = 100_000
 _SOME = 10_000
 

@@ -17,12 +17,11 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
+from gate.regex import regex
 
 _OTHERS_WRITE = 0o002
 _OTHERS = 0o077
-_SECRET = re.compile(
-    r"secret|password|passwd|private_?key|credential|api_?key|(?:^|_)token(?:$|_)", re.IGNORECASE
-)
+_SECRET = regex(r"secret|password|passwd|private_?key|credential|api_?key|(?:^|_)token(?:$|_)", re.IGNORECASE)
 
 
 @rule(

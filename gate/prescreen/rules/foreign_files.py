@@ -10,7 +10,6 @@ Work below the project, a temporary folder, or a place that the caller names.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
@@ -18,6 +17,7 @@ from gate.prescreen.python_ast.file_places import fixed_places
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import opens_for_writing
+from gate.regex import regex
 
 _DELETE = (
     "os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "os.truncate",
@@ -31,10 +31,10 @@ _WRITE = (
     "open", "io.open", "codecs.open", "pathlib.Path().open", "pathlib.Path().write_text",
     "pathlib.Path().write_bytes", "pathlib.Path().touch", "os.mkdir", "os.makedirs", "os.mknod",
 )  # fmt: skip
-_OWN = re.compile(
+_OWN = regex(
     r"/(tmp|var/tmp|dev|proc/self|run/user|workspace|github|app|data|work|build|src|mnt|output)(/|$)"
 )
-_SYSTEM = re.compile(r"/(etc|s?bin|lib\w*|usr|boot|root|sys|proc|var|home|opt|srv|Library|System)(/|$)")
+_SYSTEM = regex(r"/(etc|s?bin|lib\w*|usr|boot|root|sys|proc|var|home|opt|srv|Library|System)(/|$)")
 
 
 @rule(

@@ -20,19 +20,20 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
+from gate.regex import regex
 
-_NAME = re.compile(
+_NAME = regex(
     r"(?:^|_)(?:api_?key|apikey|secret(?:_?key)?|access_?key|private_?key|auth_?token|access_?token|token|pass(?:word|wd)"
     r"|pwd|client_?secret|signing_?key|encryption_?key|jwt_?(?:secret|key)|db_?pass)$",
     re.IGNORECASE,
 )
-_KEYED = re.compile(r"(?:^|_)(?:secret_?key|jwt_?secret(?:_?key)?|signing_?key)$", re.IGNORECASE)
-_PASSWORD = re.compile(r"^(?:\w+_)?(?:password|passwd|passw|pwd|pass|pw|passphrase)$", re.IGNORECASE)
-_PLACEHOLDER = re.compile(
+_KEYED = regex(r"(?:^|_)(?:secret_?key|jwt_?secret(?:_?key)?|signing_?key)$", re.IGNORECASE)
+_PASSWORD = regex(r"^(?:\w+_)?(?:password|passwd|passw|pwd|pass|pw|passphrase)$", re.IGNORECASE)
+_PLACEHOLDER = regex(
     r"(?i)^(x+|\*+|\.+|<.*>|\{.*\}|\$.*|%.*|none|null|true|false|test.*|example.*|dummy.*|fake.*|mock.*|sample.*)$"
 )
-_WORDY = re.compile(r"^[A-Za-z]+([ _.:/-][A-Za-z]+)*[ _.:/-]?$")
-_OPENS = re.compile(
+_WORDY = regex(r"^[A-Za-z]+([ _.:/-][A-Za-z]+)*[ _.:/-]?$")
+_OPENS = regex(
     r"(?:^|_)(?:secret(?:_?key)?|private_?key|pass(?:word|wd)|client_?secret|signing_?key|encryption_?key)$",
     re.IGNORECASE,
 )

@@ -9,7 +9,6 @@ End the processes that you started, by the handle that starting them gave you.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,8 +16,9 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import all_commands
+from gate.regex import regex
 
-_COMMAND: Final = re.compile(
+_COMMAND: Final = regex(
     r"(?:^|[;&|]\s*|\bsudo\s+|\bxargs\s+)(?:pkill|killall5?|skill|taskkill)\b"
     r"|\bkill\b[^;|&]*(?:\$\(|`)\s*(?:pgrep|pidof|ps|lsof|fuser)\b|\b(?:pgrep|pidof|ps)\b.*\|.*\bkill\b"
 )

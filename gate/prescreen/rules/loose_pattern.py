@@ -8,17 +8,17 @@ Write `\.`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.patterns import patterns
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
 _ENDINGS = "com|org|net|io|edu|gov|dev|info|app|cloud"
-_HOST = re.compile(rf"(?<!\\)(?<!\.)(?<![\])+*])\.(?:{_ENDINGS})(?![\w*+?.])")
+_HOST = regex(rf"(?<!\\)(?<!\.)(?<![\])+*])\.(?:{_ENDINGS})(?![\w*+?.])")
 _CLASS = r"(?:\\d|\[[\w-]+\])"
-_CLASSES = re.compile(rf"{_CLASS}[+*]?\.{_CLASS}[+*]?\.{_CLASS}")
+_CLASSES = regex(rf"{_CLASS}[+*]?\.{_CLASS}[+*]?\.{_CLASS}")
 
 
 @rule(

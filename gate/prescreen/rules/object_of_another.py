@@ -16,17 +16,18 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import is_route
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
 Handler = ast.FunctionDef | ast.AsyncFunctionDef
 
-_KEY = re.compile(r"^(?:pk|id|uuid|number|slug)$|_(?:pk|id|uuid|number)$")
-_USER = re.compile(
+_KEY = regex(r"^(?:pk|id|uuid|number|slug)$|_(?:pk|id|uuid|number)$")
+_USER = regex(
     r"^(?:user|me|owner|account|member|customer|tenant|principal|identity|viewer|actor)(?:_id)?$"
     r"|^current_(?:user|account|member|tenant)|^owner|^author|_owner(?:_id)?$|^user_?id$|^created_by"
 )
-_STAFF = re.compile(r"admin|staff|superuser|moderator|internal|public", re.IGNORECASE)
+_STAFF = regex(r"admin|staff|superuser|moderator|internal|public", re.IGNORECASE)
 _OWN = ("get_object", "get_queryset")
-_VIEW = re.compile(r"(?:ViewSet|APIView|View)$")
+_VIEW = regex(r"(?:ViewSet|APIView|View)$")
 _FEWEST = 2
 
 

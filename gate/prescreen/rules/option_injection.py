@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import posixpath
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -22,6 +21,7 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import PROCESS_CALLS
 from gate.prescreen.python_ast.sources import OUTSIDERS
+from gate.regex import regex
 
 _RUNNING: Final = frozenset({
     "git", "tar", "find", "rsync", "ssh", "scp", "sftp", "curl", "wget", "zip", "unzip", "sed", "awk", "gawk",
@@ -64,7 +64,7 @@ def check(module: Module) -> Iterator[Hit]:
                 break
 
 
-_FLAGS: Final = re.compile(
+_FLAGS: Final = regex(
     r"--(?:no-.*|only-.*|.*-only|oneline|quiet|verbose|all|recursive|stat|colou?r|json|cached|porcelain|raw|bare|force"
     r"|hard|soft|silent|fail|location|compressed|gzip|help|version|archive|delete|dry-run|decorate|graph|patch)$"
 )

@@ -19,16 +19,17 @@ from gate.prescreen.python_ast.held_checks import about
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import PARAMETER, REQUEST
+from gate.regex import regex
 
 _COMPARES: Final = (
     "hmac.compare_digest", "secrets.compare_digest", "django.utils.crypto.constant_time_compare",
     "stripe.Webhook.construct_event", "stripe.WebhookSignature.verify_header",
     "nacl.signing.VerifyKey().verify", "werkzeug.security.safe_str_cmp",
 )  # fmt: skip
-_SIGNED: Final = re.compile(
+_SIGNED: Final = regex(
     r"(?:verif|valid|check|match|correct|authent)\w*_?sig|sig\w*_?(?:valid|verif|match|ok)|hmac"
 )
-_NAMED: Final = re.compile(r"(?:^|_|-)(?:sig|signature|signed|hmac|mac|digest)(?:_|-|$|\d)", re.IGNORECASE)
+_NAMED: Final = regex(r"(?:^|_|-)(?:sig|signature|signed|hmac|mac|digest)(?:_|-|$|\d)", re.IGNORECASE)
 _STOPS: Final = frozenset({"abort", "exit", "fail", "deny", "forbid", "unauthorized"})
 
 

@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_NAME = re.compile(r"^(?:new_?)?(?:user_?)?(?:password|passwd|pwd)$", re.IGNORECASE)
-_WRITES = re.compile(
-    r"^\s*(?:insert\s+into|replace\s+into|update\b.*\bset\b.*passw)", re.IGNORECASE | re.DOTALL
-)
-_HASHES = re.compile(r"hash|crypt|derive|digest|pbkdf|argon|scrypt|encode_password|make_password|hexdigest")
+_NAME = regex(r"^(?:new_?)?(?:user_?)?(?:password|passwd|pwd)$", re.IGNORECASE)
+_WRITES = regex(r"^\s*(?:insert\s+into|replace\s+into|update\b.*\bset\b.*passw)", re.IGNORECASE | re.DOTALL)
+_HASHES = regex(r"hash|crypt|derive|digest|pbkdf|argon|scrypt|encode_password|make_password|hexdigest")
 
 
 @rule(

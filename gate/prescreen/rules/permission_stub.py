@@ -8,13 +8,13 @@ Write the check, or raise `NotImplementedError` until it is written.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_NAME = re.compile(
+_NAME = regex(
     r"^_*(is_auth(enticated|orized)|authenticate(_user)?|authorize(_user)?|check_(auth|password|permissions?|token|signature"
     r"|access|api_key)|verify_(token|signature|password|user|auth|jwt|webhook|api_key|request)|validate_(token|signature"
     r"|session|api_?key|jwt)|has_access|is_admin|require_admin|login_user)$"

@@ -9,7 +9,6 @@ Write into the project's own folders; let an installer the user starts do the re
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
@@ -20,6 +19,7 @@ from gate.prescreen.python_ast.sinks import (
     opens_for_writing,
     path_texts,
 )
+from gate.regex import regex
 
 _WRITERS = (
     "open", "io.open", "codecs.open", "pathlib.Path().write_text", "pathlib.Path().write_bytes",
@@ -27,7 +27,7 @@ _WRITERS = (
     "os.replace", "os.symlink", "os.link", "winreg.OpenKey", "winreg.CreateKey", "winreg.CreateKeyEx",
     "winreg.SetValueEx", "os.open",
 )  # fmt: skip
-_COMMAND = re.compile(
+_COMMAND = regex(
     r"(>>?|\btee\b(\s+-a)?)\s*['\"]?(\S+)|\bcrontab\s+(-(?!l\b)|\S+/)|\bsystemctl\s+(--user\s+)?enable\b"
     r"|\b(schtasks|launchctl\s+load|update-rc\.d)\b|\breg(\.exe)?\s+add\b.*\\Run\b"
 )

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import HTTP_CALLS, says_secret
+from gate.regex import regex
 
-_PLAIN = re.compile(r"^http://(?!localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal)", re.IGNORECASE)
+_PLAIN = regex(r"^http://(?!localhost|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal)", re.IGNORECASE)
 
 
 @rule(

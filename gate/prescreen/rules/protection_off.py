@@ -8,21 +8,21 @@ Remove it; an administrator changes these things in the machine's own configurat
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import all_commands
+from gate.regex import regex
 
-_COMMAND = re.compile(
+_COMMAND = regex(
     r"\bsetenforce\s+0|\bufw\s+disable|\biptables\s+(-F|--flush)|\bhistory\s+-c\b|\bunset\s+HISTFILE|HISTFILE=/dev/null"
     r"|\bsystemctl\s+(stop|disable|mask)\s+(\S+\s+)*(auditd|firewalld|apparmor|rsyslog|falco|clamav\S*|ufw|sshd?)\b"
     r"|\b(pkill|killall|kill)\b.*\b(sshd|auditd|falco|clamd|rsyslogd|systemd|crowdstrike|falcon-sensor)\b"
     r"|Set-MpPreference\s+-Disable|netsh\s+advfirewall\s+set\s+\w+\s+state\s+off|\bauditctl\s+-e\s*0|\bchattr\s+-i\s+/etc"
     r"|NOPASSWD.*/etc/sudoers"
 )
-_LOGS = re.compile(r"^/var/log/(auth|syslog|secure|audit|wtmp|btmp|lastlog|messages)")
+_LOGS = regex(r"^/var/log/(auth|syslog|secure|audit|wtmp|btmp|lastlog|messages)")
 
 
 @rule(

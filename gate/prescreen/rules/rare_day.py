@@ -18,11 +18,12 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import DELETE_CALLS, dangerous_calls
 from gate.prescreen.rules.digest_grants import LETS_IN, RIGHTS
+from gate.regex import regex
 
 _DAYS: Final = frozenset({"tm_yday", "tm_year"})
 _YEARS: Final = range(2020, 2101)
-_FORMATS: Final = re.compile(r"%[jVUWYG]|%m-?%d")
-_DELETES: Final = re.compile(r"\s*(?:DELETE\s+FROM|TRUNCATE|DROP\s+TABLE)\b", re.IGNORECASE)
+_FORMATS: Final = regex(r"%[jVUWYG]|%m-?%d")
+_DELETES: Final = regex(r"\s*(?:DELETE\s+FROM|TRUNCATE|DROP\s+TABLE)\b", re.IGNORECASE)
 _RUNS: Final = frozenset({"execute", "executemany", "executescript", "raw"})
 
 

@@ -8,7 +8,6 @@ Take the host from a list of allowed ones; check the resolved address; do not fo
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
@@ -18,6 +17,7 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import HTTP_CALLS
 from gate.prescreen.python_ast.sources import OUTSIDERS, REQUEST
+from gate.regex import regex
 
 _CLEAN = frozenset({
     "urllib.parse.quote", "urllib.parse.quote_plus", "urllib.parse.urlencode", "flask.url_for",
@@ -53,10 +53,10 @@ def check(module: Module) -> Iterator[Hit]:
             yield Hit(node=call, message=message, severity=Severity.HIGH)
 
 
-_INSIDE = re.compile(
+_INSIDE = regex(
     r"""["'](?:localhost|127\.|0\.0\.0\.0|169\.254\.|10\.|192\.168\.|\[?::1|metadata\.|\.internal|\.local["'])"""
 )
-_RESOLVES = re.compile(r"\bipaddress\b|getaddrinfo|gethostby|is_private|is_global|is_loopback")
+_RESOLVES = regex(r"\bipaddress\b|getaddrinfo|gethostby|is_private|is_global|is_loopback")
 
 
 def _denies_alone(module: Module, flow: Flow, call: ast.Call, url: ast.expr) -> bool:
@@ -68,7 +68,7 @@ def _denies_alone(module: Module, flow: Flow, call: ast.Call, url: ast.expr) -> 
     return any(_INSIDE.search(text) for text in texts) and not any(_RESOLVES.search(text) for text in texts)
 
 
-_HOST = re.compile(r"https?://[^/\s{}%]+/")
+_HOST = regex(r"https?://[^/\s{}%]+/")
 
 
 def _fixed_host(module: Module, url: ast.expr) -> bool:

@@ -9,16 +9,16 @@ Remove it.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import PROCESS_CALLS
+from gate.regex import regex
 
 _LONGEST = 4000
-_TEXT = re.compile(
+_TEXT = regex(
     r"/dev/(tcp|udp)/[\w.$-]+/|\b(nc|ncat|netcat)\b[^|;&]*\s-\w*[ec]\w*\s+\S*(sh|cmd)|(ba|z)?sh\s+-i\s*[><0-9]*\s*[>&]"
     r"|mkfifo\s+\S+.*\b(nc|ncat|telnet)\b|socat\b.*exec:|TCPClient\(.*GetStream"
 )

@@ -15,23 +15,24 @@ from typing import Final
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import is_django_view, is_route
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_LOG_IN: Final = re.compile(r"^(?:login_required|jwt_required|auth_required|authenticated|require_login)$")
-_WHO: Final = re.compile(
+_LOG_IN: Final = regex(r"^(?:login_required|jwt_required|auth_required|authenticated|require_login)$")
+_WHO: Final = regex(
     r"^(?:get_)?(?:current_|active_|authenticated_)*user$|^(?:get_|require_)current_\w+$|^require_login$"
 )
-_NEUTRAL: Final = re.compile(
+_NEUTRAL: Final = regex(
     r"^(?:require_(?:POST|GET|http_methods|safe)|atomic|csrf_\w+|never_cache|cache_\w+|route|get|post|put|patch|delete"
     r"|api_route|wraps|ratelimit|limit|inject|async_to_sync|sync_to_async|extend_schema|swagger_auto_schema)$"
 )
-_RIGHTS: Final = re.compile(
+_RIGHTS: Final = regex(
     r"^(?:roles?|role_id|is_(?:admin|staff|superuser|owner|moderator)|permissions?|access_level|owner|owner_id|privileges?)$"
 )
-_RECORDS: Final = re.compile(r"Member|Role|Permission|Grant|Admin|Collaborator|Invit")
-_CALLER: Final = re.compile(
+_RECORDS: Final = regex(r"Member|Role|Permission|Grant|Admin|Collaborator|Invit")
+_CALLER: Final = regex(
     r"^(?:user|current_user|identity|get_jwt_identity|get_jwt|session|auth|principal|account|me|g)$"
 )
-_ASKS: Final = re.compile(
+_ASKS: Final = regex(
     r"permi|authori[sz]|ensure|require|check|can_|_can|allowed|is_admin|is_owner|has_role|forbid|guard|policy"
 )
 

@@ -10,7 +10,6 @@ Remove the check.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
@@ -18,9 +17,10 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import dangerous_calls, match_path
+from gate.regex import regex
 
 _STRONG = frozenset({"ctypes.windll.kernel32.IsDebuggerPresent", "sys.gettrace", "threading.gettrace"})
-_WORDS = re.compile(
+_WORDS = regex(
     r"(?i)^(vmware|virtualbox|vbox|qemu|xen|hyper-?v|sandbox|cuckoo|malware|analysis|virus|wireshark|procmon|"
     r"ollydbg|x64dbg|ida|honeypot|tracerpid:?|hypervisor|innotek.*|bochs|parallels|kvm"
     # what a look around in gate's own sandbox finds

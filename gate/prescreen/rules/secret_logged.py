@@ -17,17 +17,18 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
 from gate.prescreen.python_ast.sources import REQUEST
+from gate.regex import regex
 
 _LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception", "log"})
-_LOGGER = re.compile(r"^(?:_?log(?:ger|ging)?|.*_log(?:ger)?)$", re.IGNORECASE)
-_SECRET = re.compile(
+_LOGGER = regex(r"^(?:_?log(?:ger|ging)?|.*_log(?:ger)?)$", re.IGNORECASE)
+_SECRET = regex(
     r"(?:^|_)(?:password|passwd|pwd|passphrase|secret(?:_?key)?|api_?key|access_?key|private_?key|"
     r"(?:access|auth|refresh|bearer|session|api|reset|jwt)_?token|credit_?card(?:_?number)?|card_?number|"
     r"cvv|ssn|social_security(?:_number)?|pin_?code)$",
     re.IGNORECASE,
 )
-_PASSWORD = re.compile(r"(?:^|_)(?:password|passwd|pwd|passphrase|card_number|cvv)$", re.IGNORECASE)
-_AUTH = re.compile(r"auth|log_?in|sign_?in|session|verify", re.IGNORECASE)
+_PASSWORD = regex(r"(?:^|_)(?:password|passwd|pwd|passphrase|card_number|cvv)$", re.IGNORECASE)
+_AUTH = regex(r"auth|log_?in|sign_?in|session|verify", re.IGNORECASE)
 
 
 @rule(

@@ -8,7 +8,6 @@ Remove it; if the project needs telemetry, say what is sent and let the user agr
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
@@ -16,6 +15,7 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import SEND_CALLS, match_path, path_texts
+from gate.regex import regex
 
 _DETAILS = frozenset({
     "socket.gethostname", "socket.getfqdn", "getpass.getuser", "os.getlogin", "platform.node",
@@ -26,7 +26,7 @@ _SENDERS = (*SEND_CALLS, "socket.gethostbyname", "dns.resolver.resolve", "dns.re
 
 _WAITS = ("time.sleep", "asyncio.sleep", "gevent.sleep", "trio.sleep", "anyio.sleep")
 _READERS = frozenset({"os.environ.get", "os.getenv", "os.environ.pop"})
-_SECRET = re.compile(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?|PAT)(?:$|_)")
+_SECRET = regex(r"(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?|PAT)(?:$|_)")
 
 
 @rule(

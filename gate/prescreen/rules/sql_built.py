@@ -18,6 +18,7 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import INPUT, OUTSIDERS, REMOTE
+from gate.regex import regex
 
 _METHODS = (
     "execute",
@@ -45,7 +46,7 @@ _PARTS = (
     *("django.db.models.expressions.RawSQL", "django.db.models.RawSQL", "sqlmodel.text"),
 )
 """Calls whose text becomes a part of a query as it is."""
-_SQL = re.compile(
+_SQL = regex(
     r"\b(select\b.*\b(?:from|where)\b|insert\s+(or\s+\w+\s+)?into\b|update\b.*\bset\b|delete\s+from\b|replace\s+into\b"
     r"|with\b.*\bas\s*\(|drop\s+(table|database)|create\s+(table|user)|alter\s+table|truncate\b|grant\b"
     r")",

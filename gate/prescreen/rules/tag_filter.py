@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_TAG = re.compile(r"<\\?/?\(?(?:script|style|iframe|on\w+)", re.IGNORECASE)
+_TAG = regex(r"<\\?/?\(?(?:script|style|iframe|on\w+)", re.IGNORECASE)
 
 
 @rule(

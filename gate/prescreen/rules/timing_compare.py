@@ -16,6 +16,7 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
 from gate.prescreen.python_ast.sources import REQUEST
+from gate.regex import regex
 
 _DIGESTS = frozenset(
     {
@@ -26,9 +27,7 @@ _DIGESTS = frozenset(
         "hmac.HMAC().digest",
     }
 )
-_SECRET = re.compile(
-    r"(?:^|_)(?:password|passwd|secret|token|api_?key|signature|hmac|csrf)(?:_|$)", re.IGNORECASE
-)
+_SECRET = regex(r"(?:^|_)(?:password|passwd|secret|token|api_?key|signature|hmac|csrf)(?:_|$)", re.IGNORECASE)
 
 
 @rule(

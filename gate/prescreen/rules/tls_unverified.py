@@ -15,10 +15,11 @@ from gate.model.rule import Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import HTTP_CALLS
+from gate.regex import regex
 
 _ATTRIBUTES = frozenset({"verify_mode", "check_hostname", "_create_default_https_context", "verify"})
 _UNCHECKED = "Certificates are not checked."
-_CHOICE = re.compile(r"verify|insecure|check|cert|ssl|tls|trust", re.IGNORECASE)
+_CHOICE = regex(r"verify|insecure|check|cert|ssl|tls|trust", re.IGNORECASE)
 
 
 @rule(

@@ -16,14 +16,15 @@ from gate.model.rule import Confidence, Severity
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.routes import response_functions
 from gate.prescreen.python_ast.rule import Hit, rule
+from gate.regex import regex
 
-_PATH = re.compile(
+_PATH = regex(
     r"/(admin|dashboard|account|profile|settings|users?/delete|internal|manage|console)\b", re.IGNORECASE
 )
-_GUARD = re.compile(
+_GUARD = regex(
     r"login|auth|require|permission|admin_only|protected|jwt|token|role|access|user_passes", re.IGNORECASE
 )
-_ADMIN = re.compile(r"^/(?:\w+/)?admin\b", re.IGNORECASE)
+_ADMIN = regex(r"^/(?:\w+/)?admin\b", re.IGNORECASE)
 _CHANGING = frozenset({"post", "put", "patch", "delete"})
 _CHANGED = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _SESSION = ("flask.session", "flask_login.current_user", "flask.g")
@@ -92,7 +93,7 @@ _WRITING = frozenset({
     "UpdateAPIView", "DestroyAPIView", "ListCreateAPIView", "RetrieveUpdateAPIView",
     "RetrieveDestroyAPIView", "RetrieveUpdateDestroyAPIView",
 })  # fmt: skip
-_FOR_EVERYBODY = re.compile(
+_FOR_EVERYBODY = regex(
     r"sign_?up|regist|log_?in|log_?out|token|public|contact|webhook|callback|password|verif|activat|newsletter"
     r"|subscri|feedback|health|refresh|comment|survey|guest|cart|basket|checkout|anonymous",
     re.IGNORECASE,

@@ -16,9 +16,10 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import words_of
+from gate.regex import regex
 
-_HOST = re.compile(r"^[\w-]*(\.[\w-]+)*\.(com|org|net|io|edu|gov|dev|info|app|co|[a-z]{2})/?$", re.IGNORECASE)
-_URLISH = re.compile(
+_HOST = regex(r"^[\w-]*(\.[\w-]+)*\.(com|org|net|io|edu|gov|dev|info|app|co|[a-z]{2})/?$", re.IGNORECASE)
+_URLISH = regex(
     r"(?:^|_)(?:url|uri|href|host|hostname|domain|netloc|origin|referer|referrer|target|link)s?(?:_|$)",
     re.IGNORECASE,
 )

@@ -16,6 +16,7 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import REQUEST
+from gate.regex import regex
 
 _WEAK = (
     "hashlib.md5",
@@ -31,7 +32,7 @@ _WEAK = (
     "cryptography.hazmat.primitives.hashes.SHA1",
     "md5.new",
 )
-_MATTERS = re.compile(
+_MATTERS = regex(
     r"pass(word|wd|phrase)|pwd|secret|token|cert|sign|auth|credential|api_?key|private|verify|session|login|salt|hmac"
     r"|fingerprint_of_cert|integrity|nonce|otp|csrf",
     re.IGNORECASE,

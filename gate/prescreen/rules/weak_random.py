@@ -22,6 +22,7 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import says_secret, words_of
 from gate.prescreen.python_ast.stored.statements import written
+from gate.regex import regex
 
 _DRAWS = (
     "random", "randint", "choice", "choices", "randrange", "sample", "getrandbits", "randbytes", "uniform",
@@ -52,12 +53,12 @@ _CALLS = (
     "uuid.uuid1",
 )
 
-_OPENS = re.compile(
+_OPENS = regex(
     r"pass(word|wd|phrase|code)|reset|session|auth|csrf|otp|secret|(api|access|private)_key|invit|verif",
     re.IGNORECASE,
 )
 """Words of secrets that let somebody in: a token alone may be a part of a language."""
-_SALTS = re.compile(r"salt|nonce", re.IGNORECASE)
+_SALTS = regex(r"salt|nonce", re.IGNORECASE)
 """What is no secret itself."""
 _ALPHABETS = frozenset({"ascii_letters", "ascii_lowercase", "ascii_uppercase", "digits", "hexdigits"})
 
@@ -98,7 +99,7 @@ _CLOCKS = frozenset({
     "time.time", "time.time_ns", "datetime.datetime.now", "datetime.datetime.utcnow", "time.monotonic",
     "datetime.datetime.today", "django.utils.timezone.now",
 })  # fmt: skip
-_UNKNOWN_TO_ALL = re.compile(r"secret|urandom|uuid4|token_|salt|nonce|key|SystemRandom|pepper|password")
+_UNKNOWN_TO_ALL = regex(r"secret|urandom|uuid4|token_|salt|nonce|key|SystemRandom|pepper|password")
 
 
 def _from_clock(module: Module, flow: Flow) -> Iterator[Hit]:
@@ -117,7 +118,7 @@ def _from_clock(module: Module, flow: Flow) -> Iterator[Hit]:
             yield Hit(node=call, message=message, severity=Severity.HIGH)
 
 
-_SHORT = re.compile(r"(?:^|_)(?:code|pin|key|link|ticket|serial|string|chars|value|result)s?(?:_|$)")
+_SHORT = regex(r"(?:^|_)(?:code|pin|key|link|ticket|serial|string|chars|value|result)s?(?:_|$)")
 """Names that say little alone: what is around says what they open."""
 _LEAST = 10
 """Different letters and digits of an alphabet."""

@@ -8,19 +8,19 @@ Delete inside a folder that you made, named in full.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sinks import all_commands
+from gate.regex import regex
 
 _ROOTS = frozenset({
     "/", "~", "/home", "/root", "/etc", "/usr", "/var", "/bin", "/lib", "/boot", "C:\\", "C:/", "/*",
     "~/*",
 })  # fmt: skip
-_SHELL = re.compile(
+_SHELL = regex(
     r"\brm\s+(-\w+\s+|--\S+\s+)*-\w*[rR]\w*\s+(-\S+\s+)*[\"']?(/|/\*|~|~/|~/\*|\$HOME|/(etc|usr|var|home|boot|bin|lib))[\"']?/?\s*(;|&|\||$)"
     r"|\bmkfs\b|\bdd\b.*\bof=/dev/(sd|nvme|vd|hd)|>\s*/dev/(sd|nvme|vd)|\bshred\b.*\s/|\bformat\s+[cC]:|\brd\s+/s\s+/q\s+[cC]:"
 )

@@ -8,7 +8,6 @@ Use variables: `tree.xpath("//user[name=$name]", name=name)`.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from gate.model.rule import Severity
@@ -17,8 +16,9 @@ from gate.prescreen.python_ast.flow import Flow
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.rule import Hit, rule
 from gate.prescreen.python_ast.sources import INPUT, NETWORK, PARAMETER, REQUEST
+from gate.regex import regex
 
-_QUOTED = re.compile(r"\[[^\]]*=\s*['\"]?$|=\s*['\"]|['\"]%s|\[@?[\w-]+\s*=|//|/text\(\)")
+_QUOTED = regex(r"\[[^\]]*=\s*['\"]?$|=\s*['\"]|['\"]%s|\[@?[\w-]+\s*=|//|/text\(\)")
 
 
 @rule(

@@ -17,6 +17,7 @@ from gate.languages.path_roles import is_unshipped
 from gate.model.rule import Severity
 from gate.prescreen.interface import View
 from gate.prescreen.text_rule import TextHit, rule
+from gate.regex import regex
 
 _TEXTS: Final = frozenset({
     ".json", ".json5", ".jsonl", ".arb", ".yml", ".yaml", ".toml", ".po", ".pot", ".properties", ".ftl",
@@ -24,15 +25,13 @@ _TEXTS: Final = frozenset({
     ".xlf", ".xliff", ".strings", ".csv", ".tsv", ".ini", ".sql", ".txt", ".lang",
 })  # fmt: skip
 """Files whose texts programs show. Pages, templates and prose are markup by themselves."""
-_BEGINS: Final = re.compile(r"(?:<|\\u003[cC])[A-Za-z]")
+_BEGINS: Final = regex(r"(?:<|\\u003[cC])[A-Za-z]")
 _ESCAPES: Final = (("\\u003c", "<"), ("\\u003C", "<"), ("\\u003e", ">"), ("\\u0022", '"'), ('\\"', '"'))
-_MAY_ACT: Final = re.compile(
-    r"\bon[a-z]{3,24}\s*=|<\s*script|(?:href|src|srcdoc|action|data)\s*=", re.IGNORECASE
-)
-_HANDLER: Final = re.compile(r"on[a-z]{3,24}")
+_MAY_ACT: Final = regex(r"\bon[a-z]{3,24}\s*=|<\s*script|(?:href|src|srcdoc|action|data)\s*=", re.IGNORECASE)
+_HANDLER: Final = regex(r"on[a-z]{3,24}")
 _LINKS: Final = frozenset({"href", "src", "action", "formaction", "xlink:href", "data", "srcdoc"})
-_BLANKS: Final = re.compile(r"[\x00-\x20]+")
-_SENDS: Final = re.compile(
+_BLANKS: Final = regex(r"[\x00-\x20]+")
+_SENDS: Final = regex(
     r"cookie|localStorage|sessionStorage|fetch\s*\(|XMLHttpRequest|sendBeacon|\bimport\s*\(|\beval\s*\(|\.src\s*="
     r"|\blocation\b|atob\s*\(|Function\s*\(|https?:|WebSocket",
     re.IGNORECASE,

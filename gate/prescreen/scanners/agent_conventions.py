@@ -12,46 +12,47 @@ from typing import Final
 
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.scanners.agent_sentences import AgentSentence, forbids
+from gate.regex import regex
 
 _OPEN: Final = "Agents are told to leave what they write open to everybody."
 _ASIDE: Final = "Agents are told to set tests or checks of rights aside."
 _SILENT: Final = "Agents are told to keep quiet about what they weakened."
-_ITEM: Final = re.compile(r"\n\s*\n|\n\s*(?:[-*+>#]|\d+[.)])\s*|(?<=[.!?])\s+(?=[A-Z`])")
-_SWITCHED_OFF: Final = re.compile(
+_ITEM: Final = regex(r"\n\s*\n|\n\s*(?:[-*+>#]|\d+[.)])\s*|(?<=[.!?])\s+(?=[A-Z`])")
+_SWITCHED_OFF: Final = regex(
     r"permission_classes\s*=?\s*\(?\s*\[\s*\]|\bAllowAny\b|\bcsrf_exempt\b|\bAllowAnonymous\b|\[AllowAnonymous\]|\bpermitAll\b"
     r"|\bskip_before_action\b|\bverify\s*=\s*False\b|\bauth\s*[:=]\s*(?:false|none|null)\b|\bpublic:\s*true\b"
     r"|\bwithoutMiddleware\b|\b@?Public\(\)|Access-Control-Allow-Origin:?\s*\*|\b(?:chmod\s+)?0?777\b|\bNOPASSWD\b|\bskipAuth\b"
     r"|\brejectUnauthorized:\s*false|\bInsecureSkipVerify\b|\bdangerouslySetInnerHTML\b|\|\s*safe\b|\bmark_safe\b"
 )
-_BEGINS: Final = re.compile(
+_BEGINS: Final = regex(
     r"\b(?:start|starts|begin|begins|use|uses|add|put|set|mark|decorate|default|defaults|has|have|gets?|carr(?:y|ies)"
     r"|becomes?|ship|ships|prefer|stays?|leave|keep|write)\b",
     re.IGNORECASE,
 )
-_RIGHTS: Final = re.compile(
+_RIGHTS: Final = regex(
     r"\b(?:permissions?|roles?|auth(?:enticat\w+|ori[sz]\w+)?|access(?:\s+(?:rights?|controls?|checks?))?|security|40[13]|forbidden|unauthorized"
     r"|rate[- ]limit\w*|csrf|log-?ins?|signatures?|ownership|tenan\w+|validat\w+|who may)\b",
     re.IGNORECASE,
 )
-_SETS_ASIDE: Final = re.compile(
+_SETS_ASIDE: Final = regex(
     r"\bexpectedFailure\b|\bxfail\b|\b(?:skip|skips|skipped|delete|deleted|remove|removed"
     r"|disable|disabled|comment(?:ed)? out|quarantine)\b"
     r"|\b(?:it|test|describe)\.(?:skip|todo)\b|@(?:Disabled|Ignore)\b|\bt\.Skip\b",
     re.IGNORECASE,
 )
-_TESTS: Final = re.compile(r"\btests?\b|\bspecs?\b|\bassert\w*\b", re.IGNORECASE)
-_WIDENS: Final = re.compile(
+_TESTS: Final = regex(r"\btests?\b|\bspecs?\b|\bassert\w*\b", re.IGNORECASE)
+_WIDENS: Final = regex(
     r"\b(?:widen|widened|relax|relaxed|loosen|loosened|weaken|weakened|bypass|bypassed|lift"
     r"|open(?:ed)? (?:up|it)|drop(?:ped)?"
     r"|set aside|switched off|turned off|disabled|skipped|worked around)\b",
     re.IGNORECASE,
 )
-_IN_THE_WAY: Final = re.compile(
+_IN_THE_WAY: Final = regex(
     r"\b(?:usually|too (?:narrow|strict|tight)|in the way|rather than|instead|just|simply|until later"
     r"|later on)\b",
     re.IGNORECASE,
 )
-_UNSAID: Final = re.compile(
+_UNSAID: Final = regex(
     r"\b(?:does not belong|do not belong|doesn['\u2019]t belong|don['\u2019]t belong"
     r"|not (?:need|be) (?:to be )?(?:mention|list|describ)\w*"
     r"|(?:do not|don['\u2019]t|never|no need to|without) (?:mention|list|describ|not|report|document)\w*"
@@ -59,7 +60,7 @@ _UNSAID: Final = re.compile(
     r"|are details|kept out of|omit)\b",
     re.IGNORECASE,
 )
-_TOLD_IN: Final = re.compile(
+_TOLD_IN: Final = regex(
     r"\b(?:commit|message|description|pull request|\bPR\b|changelog|release notes|summary|report|review)\w*",
     re.IGNORECASE,
 )

@@ -5,7 +5,6 @@ Read as text, hidden comments included: an agent reads those, too. A sentence th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -18,6 +17,7 @@ from gate.prescreen.interface import Source
 from gate.prescreen.scanners.agent_conventions import conventions
 from gate.prescreen.scanners.agent_sentences import SENTENCE, AgentSentence, forbids, sayings
 from gate.prescreen.text_rule import finding, policy_rule
+from gate.regex import regex
 
 META: Final = policy_rule.meta(
     "governance.agent-told",
@@ -93,6 +93,6 @@ def _fetching(text: str) -> Iterator[AgentSentence]:
         )
 
 
-_PROSE: Final = re.compile(r"(\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b)(?=\s+[A-Za-z]+\b(?![./-]))")
+_PROSE: Final = regex(r"(\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b)(?=\s+[A-Za-z]+\b(?![./-]))")
 """A command in the middle of a sentence: what follows are no words of its own."""
-_FETCHING: Final = re.compile(r"\b(?:curl|wget|iwr|irm|bash|sh|base64)\b")
+_FETCHING: Final = regex(r"\b(?:curl|wget|iwr|irm|bash|sh|base64)\b")

@@ -12,16 +12,17 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from gate.model.change import Tree
+from gate.regex import regex
 
 _WHO: Final = r"(?:ai|llms?|agents?|coding-agents?|assistants?|copilot|claude|cursor|codex|gemini)"
 _WHAT: Final = (
     r"(?:guides?|guidelines?|guidance|instructions?|rules|conventions?|policy|policies|handbook|notes)"
 )
-_GUIDE: Final = re.compile(
+_GUIDE: Final = regex(
     rf"(?:^|/)(?:{_WHO}[-_ ]{_WHAT}|(?:working-with|for|with)[-_ ]{_WHO})\.(?:mdc?|mdx|txt|rst|adoc)$",
     re.IGNORECASE,
 )
-_NAMED: Final = re.compile(r"[\w@.~/-]{1,200}\.(?:md|mdc|mdx|txt|rst|adoc)\b", re.IGNORECASE)
+_NAMED: Final = regex(r"[\w@.~/-]{1,200}\.(?:md|mdc|mdx|txt|rst|adoc)\b", re.IGNORECASE)
 _PROSE: Final = (".md", ".mdc", ".mdx", ".txt", ".rst", ".adoc")
 _FILES: Final = 30
 _LONGEST: Final = 1 << 17

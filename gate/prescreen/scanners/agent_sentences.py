@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from gate.languages.commands.addresses import Origin, origin_of
 from gate.model.rule import Confidence, Severity
+from gate.regex import regex
 
 
 class AgentSentence(NamedTuple):
@@ -32,7 +33,7 @@ _OBEY: Final = "Agents are told to do what a page elsewhere says."
 _EXPOSE: Final = "Agents are told to put secrets or the environment where others read them."
 _WEAKEN: Final = "Agents are told to write code that checks less."
 _FROM: Final = "Agents are told to take packages from another index."
-_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_UNSEEN: Final = regex("[\u00ad\u200b-\u200d\u2060\ufeff]")
 """Characters that nobody sees; inside of a word they hide it from a pattern, not from an agent."""
 _W: Final = r"[\w'\u2019*`,/-]{1,30}\s{1,5}"
 _GUARD: Final = (
@@ -56,7 +57,7 @@ _VERBS: Final = (
 
 
 def _compiled(*rows: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((message, re.compile(pattern, re.IGNORECASE)) for message, pattern in rows)
+    return tuple((message, regex(pattern, re.IGNORECASE)) for message, pattern in rows)
 
 
 _ORDERS: Final = _compiled(
@@ -117,7 +118,7 @@ _TAKES_FROM: Final = _compiled(
         ),
     ),
 )
-_KNOWN_INDEXES: Final = re.compile(
+_KNOWN_INDEXES: Final = regex(
     r"https?://(?:[\w-]{1,40}\.)?(?:pypi\.org|pythonhosted\.org|npmjs\.org|npmjs\.com|yarnpkg\.com|crates\.io"
     r"|rubygems\.org|golang\.org|maven\.org|nuget\.org|localhost|127\.0\.0\.1)(?:[:/]|$)"
 )
@@ -215,37 +216,37 @@ _LEAVES_OUT: Final = _compiled(
         ),
     ),
 )
-_WITH_A_REASON: Final = re.compile(
+_WITH_A_REASON: Final = regex(
     r"[^.!?\n]{0,60}\b(?:by hand|manually|locally|yourself|twice|CI (?:does|runs|will)"
     r"|they run|runs? on|to finish)\b",
     re.IGNORECASE,
 )
-_ORDERED: Final = re.compile(
+_ORDERED: Final = regex(
     r"(?:^|[,;\u2014(]|\b(?:always|please|then|first|and|or|just|simply|also|must|should|may|can"
     r"|could|will|have to"
     r"|need to|free to|allowed to|remember to|by|you|agents?|instead)\b)[\s*_`\"']*$",
     re.IGNORECASE,
 )
-_QUOTED: Final = re.compile(
+_QUOTED: Final = regex(
     r"\b(?:such as|like|e\.g\.|detects?|contains?|says?|phrases?)\W{0,4}['\"`\u201c\u2018]$", re.IGNORECASE
 )
-_PROMPTS: Final = re.compile(r"forget\b.*\bprompts?$", re.IGNORECASE | re.DOTALL)
-_IS_WRONG: Final = re.compile(
+_PROMPTS: Final = regex(r"forget\b.*\bprompts?$", re.IGNORECASE | re.DOTALL)
+_IS_WRONG: Final = regex(
     r"\W{0,3}(?:\w+\s+)?(?:is|are)\s+(?:a bug|forbidden|prohibited|banned|disallowed|unacceptable"
     r"|not allowed|never allowed)\b",
     re.IGNORECASE,
 )
-_ITSELF: Final = re.compile(r"\.env\b|\$\(|id_rsa|@|`cat")
-_BRINGS: Final = re.compile(
+_ITSELF: Final = regex(r"\.env\b|\$\(|id_rsa|@|`cat")
+_BRINGS: Final = regex(
     r"\b(?:send|post|put|upload|forward|submit|includ|attach|copy|copies|keep|shar|report|push|transfer|sync|mirror)\w*\b",
     re.IGNORECASE,
 )
-_WITH_KEY: Final = re.compile(
+_WITH_KEY: Final = regex(
     r"\bwith (?:an?|the|your|its) (?:\w+ )?(?:api[ _-]?key|token|credential)"
     r"|-H\s*[\"'](?:Authorization|[\w-]{0,30}token|x-api-key)\s*:",
     re.IGNORECASE,
 )
-_NEGATION: Final = re.compile(
+_NEGATION: Final = regex(
     r"\b(?:(?:never|not|dont|\w{2,8}n['\u2019]t|cannot|avoid|refuse|forbid\w*|prohibit\w*"
     r"|disallow\w*|nobody|no one"
     r"|no circumstances|instead of|rather than)\b"
@@ -253,11 +254,11 @@ _NEGATION: Final = re.compile(
     r"|(?:no|without)\s+$)",
     re.IGNORECASE,
 )
-_TURNS: Final = re.compile(r",|\b(?:then|so|but|just|instead)\b", re.IGNORECASE)
-_LISTED: Final = re.compile(r"[^.!?]{0,60}[\s,]n?or\b", re.IGNORECASE)
-SENTENCE: Final = re.compile(r"[.!?:](?=\s)|\n\s*\n|\n\s*[-*#>]")
-_MARKS: Final = re.compile(r"^[\s\-*#>`_\"'\d.)(]+")
-_FILES_OF_SECRETS: Final = re.compile(
+_TURNS: Final = regex(r",|\b(?:then|so|but|just|instead)\b", re.IGNORECASE)
+_LISTED: Final = regex(r"[^.!?]{0,60}[\s,]n?or\b", re.IGNORECASE)
+SENTENCE: Final = regex(r"[.!?:](?=\s)|\n\s*\n|\n\s*[-*#>]")
+_MARKS: Final = regex(r"^[\s\-*#>`_\"'\d.)(]+")
+_FILES_OF_SECRETS: Final = regex(
     r"(?:^|[\s`\"'/(])\.env\b(?!\.(?:example|sample|template))|\.(?:netrc|npmrc|pypirc|pgpass)\b"
     r"|\.(?:aws|ssh|gnupg|kube|docker)/|id_(?:rsa|ed25519)|private key|seed phrase|credentials? file",
     re.IGNORECASE,

@@ -17,6 +17,7 @@ from gate.model.location import Location
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Source
 from gate.prescreen.text_rule import finding, policy_rule
+from gate.regex import regex
 from gate.supply.inputs.text import plain_json
 from gate.supply.lookalike import is_nearly
 
@@ -32,14 +33,14 @@ META: Final = policy_rule.meta(
     "likes, and an allowed command asks nobody: on the machine of everybody who opens the project.",
     fix="Let each person add servers and rights on their own machine; keep hooks to reviewed scripts.",
 )
-_FILES: Final = re.compile(
+_FILES: Final = regex(
     r"(?:^|/)(?:\.claude/settings[^/]*\.json|\.claude-plugin/[^/]+\.json|hooks/hooks\.json|\.?mcp(?:_config|_settings)?\.json"
     r"|\.(?:cursor|gemini|vscode|roo|windsurf|kiro|amazonq|continue|junie)/(?:[^/]+/){0,2}(?:hooks|mcp|settings|default|config)\.json"
     r"|\.codex/config\.toml|opencode\.jsonc?|\.zed/settings\.json)$",
     re.IGNORECASE,
 )
 _SERVERS: Final = frozenset(("mcpservers", "mcp_servers", "servers", "context_servers", "mcp"))
-_ALLOWS_ALL: Final = re.compile(
+_ALLOWS_ALL: Final = regex(
     r"^(?:\*|(?:Bash|Shell|run_shell_command|WebFetch|mcp__.{0,80})(?:\((?:\*|:\*)?\))?"
     r"|Bash\((?:curl|wget|sudo|sh|bash|python3?|node|npx|ssh|nc|env|eval|git push)\b.{0,40}\))$"
 )

@@ -18,6 +18,7 @@ from gate.model.location import Location
 from gate.model.rule import Severity
 from gate.prescreen.interface import Source
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 META: Final = rule.meta(
     "governance.runs-by-itself",
@@ -35,7 +36,7 @@ _LONGEST: Final = 1 << 17
 _LONGEST_LINE: Final = 1 << 15
 """Bytes and characters that are looked at; nobody writes more of it by hand, and that is told."""
 _MOST: Final = 5
-_PLACES: Final = re.compile(
+_PLACES: Final = regex(
     r"(?:^|/)(?:\.vscode/(?:tasks|launch|settings)\.json|[^/]+\.code-workspace|\.idea/.+\.xml|\.devcontainer/.+"
     r"|\.devcontainer\.json|\.gitpod\.ya?ml|\.claude/settings[^/]*\.json|\.(?:cursor|gemini|vscode)/(?:hooks|mcp|settings)\.json"
     r"|\.codex/.+\.toml|\.?mcp\.json|\.pre-commit-(?:config|hooks)\.ya?ml|\.?lefthook\.ya?ml|\.husky/[^/]+"
@@ -43,13 +44,13 @@ _PLACES: Final = re.compile(
     r"|noxfile\.py|tasks\.py|fabfile\.py|dodo\.py|SConstruct|wscript)$",
     re.IGNORECASE,
 )
-_CONNECTS: Final = re.compile(
+_CONNECTS: Final = regex(
     r"/dev/(?:tcp|udp)/[\w.]"
     r"|\b(?:python[\d.]*|node|perl|ruby|php)\b[^\n]{0,40}\s\"?,?\s*\"?-(?:c|e|r)\b[^\n]{0,300}"
     r"(?:urlopen|requests\.get|https?\.get|fetch\(|socket|exec\(|eval\(|child_process)",
     re.IGNORECASE,
 )
-_RUNS_ANSWER: Final = re.compile(
+_RUNS_ANSWER: Final = regex(
     r"/dev/(?:tcp|udp)/|(?:exec|eval)\W{1,3}[^\n]{0,200}(?:urlopen|requests\.|https?\.get|fetch\(|socket)"
     r"|(?:urlopen|fetch\(|https?\.get)[^\n]{0,200}\b(?:exec|eval|system|Function)\b",
     re.IGNORECASE,
@@ -61,12 +62,12 @@ _DECODES: Final = "Decodes something and runs it, in a file that is executed by 
 _TALKS: Final = "Uses the network or runs text as code, in a file that is executed by itself."
 _UNREADABLE: Final = "Too long to be read, in a file that is executed by itself."
 _BY_ITSELF: Final = (
-    (re.compile(r"\"runOn\"\s*:\s*\"folderOpen\""), "A task starts as soon as the folder is opened."),
+    (regex(r"\"runOn\"\s*:\s*\"folderOpen\""), "A task starts as soon as the folder is opened."),
     (
-        re.compile(r"allowAutomaticTasks\"\s*:\s*(?:\"on\"|true)"),
+        regex(r"allowAutomaticTasks\"\s*:\s*(?:\"on\"|true)"),
         "Tasks may start as soon as the folder is opened.",
     ),
-    (re.compile(r"\"initializeCommand\"\s*:"), "A command runs on the host before the container is made."),
+    (regex(r"\"initializeCommand\"\s*:"), "A command runs on the host before the container is made."),
 )
 
 

@@ -25,10 +25,11 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.scanners.bandit_rules import bandit_meta, settled
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
+from gate.regex import regex
 from gate.resources import rules_dir
 
 # As in bandit/core/manager.py (NOSEC_COMMENT), a little wider: an author may mean what Bandit would not take.
-_NOSEC: Final = re.compile(r"#\s*nosec\b", re.IGNORECASE)
+_NOSEC: Final = regex(r"#\s*nosec\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

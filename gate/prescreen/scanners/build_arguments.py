@@ -19,13 +19,12 @@ from gate.prescreen.read_files import read_files
 from gate.prescreen.scanners.supply_rules import SOURCE
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
+from gate.regex import regex
 from gate.supply.inputs.build_arguments import Asked, arguments_of, given, owner_of
 from gate.supply.inputs.places import is_usual
 
 _READER: Final = Reader("gate.supply.inputs.build_arguments:read", Asked, parses=True, pure=True)
-_DOCKERFILE: Final = re.compile(
-    r"(?i)(?:^|/)(?:(?:docker|container)file[^/]*|[^/]+\.(?:docker|container)file)$"
-)
+_DOCKERFILE: Final = regex(r"(?i)(?:^|/)(?:(?:docker|container)file[^/]*|[^/]+\.(?:docker|container)file)$")
 _PROSE: Final = (".md", ".rst", ".adoc", ".lock", ".svg", ".html")
 _LARGEST: Final = 1 << 19
 _MOST: Final = 100

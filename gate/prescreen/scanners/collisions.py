@@ -23,6 +23,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import SEARCHED, first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 COLLIDES: Final = rule.meta(
     "identity.collides",
@@ -40,9 +41,9 @@ COLLIDES: Final = rule.meta(
 )
 RULES: Final[tuple[RuleMeta, ...]] = (COLLIDES,)
 _READER: Final = Reader("gate.prescreen.collisions.read:read", Naming, parses=True, pure=True)
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
+_PLAIN: Final = regex(r"[A-Za-z0-9_.-]*")
 """What may stand within a name as well."""
-_MATTERS: Final = re.compile(
+_MATTERS: Final = regex(
     rb"(?i)tenant|org|owner|user|account|customer|merchant|workspace|project|namespace|team|group|realm|issuer|host"
     rb"|domain|zone|bucket|principal|subject|seller|shop|member|role|scope|client|audience|uid|mail|login|repo|addr"
     rb"|handle|identit|nick|recipient|canonical|nfk|unidecode|translit|slugif|deburr"

@@ -21,11 +21,12 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.scanners import container_host, printed_secrets, sql_reach, sql_standing
 from gate.prescreen.scanners.automatic_commands import acts_alone
 from gate.prescreen.text_rule import TextHit, rule, run_rules
+from gate.regex import regex
 from gate.supply.inputs.places import is_usual, place
 
 _LONG: Final = 32 << 10
 """Characters up to which a text is looked at in this process: ten times as many can take a second or two."""
-_BUILD: Final = re.compile(
+_BUILD: Final = regex(
     r"(?:^|/)(?:(?:[^/]+\.)?(?:dockerfile|containerfile)(?:\.[^/]+)?|gnumakefile|makefile(?:\.[^/]+)?|[^/]+\.mk"
     r"|\.?justfile|[^/]+\.just|taskfile(?:\.dist)?\.ya?ml|tox\.ini|setup\.cfg|pyproject\.toml|package\.json|deno\.jsonc?"
     r"|composer\.json|project\.json|turbo\.json|nx\.json|cargo\.toml|makefile\.toml|earthfile|tiltfile|rakefile|vagrantfile"
@@ -38,18 +39,18 @@ _BUILD: Final = re.compile(
     re.IGNORECASE,
 )
 """What builds, tests and pipelines run as a matter of course."""
-_DOCUMENT: Final = re.compile(
+_DOCUMENT: Final = regex(
     r"(?:^|/)(?:readme|changelog|changes|news|history|contributing|license|licence|authors|copying|install|notice|todo)[^/.]*$",
     re.IGNORECASE,
 )
 _SCRIPTS: Final = (".bat", ".cmd", ".ps1", ".psm1", ".fish", ".nu")
 _MARKUP: Final = (".xml", ".csproj", ".fsproj", ".vbproj", ".targets", ".props", ".nuspec", ".proj")
-_TAG: Final = re.compile(r"</?[\w.:-]{1,80}\s*/?>|<[\w.:-]{1,80}\s(?=\w+\s*=)|<!--|-->")
+_TAG: Final = regex(r"</?[\w.:-]{1,80}\s*/?>|<[\w.:-]{1,80}\s(?=\w+\s*=)|<!--|-->")
 _DATA: Final = ("json", "prose", "python", "notebook", "javascript", "typescript", "requirements", "other")
 """Looked at only under a build file's name: these hold commands as examples, or have rules of their own."""
 
 _LONGEST_LINE: Final = 4_000
-_INDEX: Final = re.compile(
+_INDEX: Final = regex(
     r"(?:--(?:extra-)?index-url|--default-index|--index|--find-links|--registry|--channel|(?<=[\s\"'])-[if]|(?<=\s)-c"
     r"|\b(?:PIP_(?:EXTRA_)?INDEX_URL|PIP_FIND_LINKS|UV_(?:DEFAULT_|EXTRA_)?INDEX(?:_URL)?|GOPROXY|POETRY_REPOSITORIES_\w+_URL"
     r"|npm_config_registry|NPM_CONFIG_REGISTRY|YARN_NPM_REGISTRY_SERVER|CARGO_REGISTRIES_\w+_INDEX|BUNDLE_MIRROR\w*)"
@@ -57,7 +58,7 @@ _INDEX: Final = re.compile(
     r"|\b(?:nuget|dotnet\s+nuget)\s+(?:add\s+source|sources\s+add[^\n]{0,60}-source))"
     r"[\s=:\"',]{1,6}(?P<address>(?:sparse\+)?https?://[^\s\"',;|<>)]{4,300})"
 )
-_PLAIN: Final = re.compile(r"(?:sparse\+)?https?://[\w.-]+(?::\d+)?(?:/[^${}]*)?$")
+_PLAIN: Final = regex(r"(?:sparse\+)?https?://[\w.-]+(?::\d+)?(?:/[^${}]*)?$")
 _ORDER: Final = (Severity.LOW, Severity.MEDIUM, Severity.HIGH)
 
 

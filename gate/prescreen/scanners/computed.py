@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -18,6 +17,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import first_files, read_files, says_newly
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 DECIDES: Final = rule.meta(
     "computed.decides",
@@ -33,7 +33,7 @@ DECIDES: Final = rule.meta(
 )
 RULES: Final[tuple[RuleMeta, ...]] = (DECIDES,)
 _READER: Final = Reader("gate.prescreen.computed.read:read", list[Unlocking], parses=True, pure=True)
-_MATTERS: Final = re.compile(
+_MATTERS: Final = regex(
     rb"[%<>]|\b(?:rem|mod|fmod|modulo|floorMod)\b|==|!=|~=|&|>>|\b(?:has|in|includes?|[cC]ontains)\b|\^"
 )
 _LARGEST: Final = 1 << 19

@@ -9,8 +9,9 @@ from typing import Final
 from gate.model.rule import Severity
 from gate.prescreen.interface import View
 from gate.prescreen.text_rule import TextHit, rule
+from gate.regex import regex
 
-_COMPOSE: Final = re.compile(
+_COMPOSE: Final = regex(
     r"(?:^|/)(?:[^/]*compose[^/]*\.ya?ml|[^/]*stack[^/]*\.ya?ml|\.?devcontainer\.json)$|(?:^|/)\.devcontainer/",
     re.IGNORECASE,
 )
@@ -42,17 +43,15 @@ _STARTED: Final = (
     ),
 )  # fmt: skip
 _COMPILED: Final = {
-    group: tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in rows)
+    group: tuple((what, regex(pattern, re.IGNORECASE)) for what, pattern in rows)
     for group, rows in (("always", _ALWAYS), ("composed", _COMPOSED), ("started", _STARTED))
 }
-_ADDS: Final = re.compile(r"^(\s*)-?\s*[\"']?(?:cap_add|capAdd)[\"']?\s*:(.*)$")
-_GREAT: Final = re.compile(
+_ADDS: Final = regex(r"^(\s*)-?\s*[\"']?(?:cap_add|capAdd)[\"']?\s*:(.*)$")
+_GREAT: Final = regex(
     r"\b(?:CAP_)?(?:ALL|SYS_ADMIN|SYS_MODULE|SYS_PTRACE|SYS_RAWIO|DAC_READ_SEARCH)\b", re.IGNORECASE
 )
-_WORKLOAD: Final = re.compile(
-    r"(?m)^kind:\s*(?:Pod|Deployment|DaemonSet|StatefulSet|ReplicaSet|Job|CronJob)\s*$"
-)
-_NAMED: Final = re.compile(r"^\s*(?:#|//)")
+_WORKLOAD: Final = regex(r"(?m)^kind:\s*(?:Pod|Deployment|DaemonSet|StatefulSet|ReplicaSet|Job|CronJob)\s*$")
+_NAMED: Final = regex(r"^\s*(?:#|//)")
 
 
 def wants(view: View) -> bool:

@@ -25,6 +25,7 @@ from gate.prescreen.scanners.supply_inputs import input_findings, said_once
 from gate.prescreen.scanners.written_digests import digest_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 from gate.supply.inputs.places import is_usual, place
 from gate.supply.installed_commands import shadowing
 from gate.supply.lookalike import imitates, is_known
@@ -143,15 +144,15 @@ LOCK_SOURCE: Final = rule.meta(
 RULES: Final[tuple[RuleMeta, ...]] = (
     TYPOSQUAT, UNFAMILIAR, SOURCE, DIRECT, HOOK, SHADOWED, UNPINNED, HASHES, MISMATCH, LOCK_SOURCE,
 )  # fmt: skip
-_OFFICIAL: Final = re.compile(
+_OFFICIAL: Final = regex(
     r"^https://(?:pypi\.org/(?:simple/?)?|files\.pythonhosted\.org|registry\.npmjs\.org|registry\.yarnpkg\.com"
     r"|download\.pytorch\.org)(?:/.*)?$|^\.{1,2}/?|^[\w./-]+$|^file:\.{0,2}/?[\w./-]*$"
 )
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = regex(
     r"^@?\s*(?:git\+|hg\+|svn\+|bzr\+|git:|git@|ssh:|https?:|github:|gitlab:|bitbucket:|[\w.-]+/[\w.-]+(?:#|$))"
 )
-_PINNED: Final = re.compile(r"(?:@|#|commit=|rev=)[0-9a-f]{40}\b|sha256[:=-]|#sha512=")
-_HOST_RUNS: Final = re.compile(
+_PINNED: Final = regex(r"(?:@|#|commit=|rev=)[0-9a-f]{40}\b|sha256[:=-]|#sha512=")
+_HOST_RUNS: Final = regex(
     r"curl|wget|node\s+-e|python\d?\s+-c|\beval\b|base64|https?://|\bsh\b|bash|powershell|\.\./"
 )
 

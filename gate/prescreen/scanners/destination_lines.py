@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from gate.prescreen.interface import Source
+from gate.regex import regex
 from gate.supply.addresses import Address, addresses_in
 from gate.supply.inputs.readers import kind_of, reader_of
 from gate.supply.manifests import is_manifest
@@ -78,14 +79,14 @@ _OTHER_CODE: Final = (
     *(".m", ".mm", ".zig", ".nim", ".clj", ".hs", ".ml", ".r", ".jl", ".vb", ".fs", ".sol"),
 )
 _MIXED: Final = (".yml", ".yaml", ".tf", ".tofu", "pyproject.toml", "package.json", "devcontainer.json")
-_IMAGE: Final = re.compile(r"dockerfile|containerfile")
+_IMAGE: Final = regex(r"dockerfile|containerfile")
 """Files that hold other settings beside the inputs that are judged as such."""
 _TEXT: Final = (".txt", ".text", ".po", ".pot", ".xlf", ".strings")
-_ABOUT: Final = re.compile(
+_ABOUT: Final = regex(
     r"^(?:change|history|news|readme|contribut|licen[cs]e|copying|notice|authors|security|code_of_conduct|mkdocs|"
     r"citation|humans|robots|third.?party|funding|conf\.py$|zensical|docusaurus)"
 )
-_LETTER: Final = re.compile(
+_LETTER: Final = regex(
     r"(?:^|[/_.-])(?:e?mail(?:er|s|ing)?s?|letters?|newsletters?|notifications?|messages?|sms)(?:[/_.-]|$)"
 )
 _TONGUES: Final = frozenset(
@@ -114,28 +115,28 @@ _WITH_SLASHES: Final = (
     ),
     *(".swift", ".scala", ".c", ".h", ".cc", ".cpp", ".hpp", ".dart", ".groovy", ".zig", ".sol", ".m", ".mm"),
 )
-_ASIDE: Final = re.compile(r"(?:^|\s)(?:#|//|<!--|/\*|--)\s")
+_ASIDE: Final = regex(r"(?:^|\s)(?:#|//|<!--|/\*|--)\s")
 """A comment behind something else; a scheme's ``//`` has no blank behind it."""
-_KEY: Final = re.compile(
+_KEY: Final = regex(
     r"([$@]?[A-Za-z][\w.$-]*)[\"'`\])]?\s*(?:=>|:=|\?=|\+=|[:=(,])?[\s\[{(]*[bfru]{0,2}[\"'`]?$"
 )
-_KEYED: Final = re.compile(r"(?:/[\w.-]*)?[\"']?\s{0,4}[:=](?:\s|$)")
+_KEYED: Final = regex(r"(?:/[\w.-]*)?[\"']?\s{0,4}[:=](?:\s|$)")
 """Behind a name that is a key itself, as a label of Kubernetes is (``prometheus.io/scrape:``)."""
 _NAMES: Final = frozenset({"apiversion", "apigroup", "apigroups"})
 """Keys of Kubernetes whose values are names in an address's form (``networking.k8s.io/v1``)."""
-_WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_TOLD: Final = re.compile(
+_WORDS: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_TOLD: Final = regex(
     r"(?:(?<![.\w-])(?:see|at|visit|read|here|more|documentation|docs|guide|details|information|info|refer|check|open|under|is"
     r"|via|or|and|the|with|on|link|instructions|issue|bug|example|e\.g\.|i\.e\.|like|using|from)[\s:(<\"'`]{1,4}"
     r"|\]\(|\brel=[\"'](?:canonical|alternate|author|license|help|me|noopener)[\"'][^>]{0,80})$",
     re.IGNORECASE,
 )
-_ATTRIBUTE: Final = re.compile(r"<([\w.:-]+)(?=[\s>])(?:[^<]*?)([\w:@-]+)\s*=\s*\{?\s*[\"'`]?[^\"'`\s]*$")
-_ONLY_ATTRIBUTE: Final = re.compile(r"(?:^|\s)([\w:@-]+)\s*=\s*\{?\s*[\"'`]?$")
+_ATTRIBUTE: Final = regex(r"<([\w.:-]+)(?=[\s>])(?:[^<]*?)([\w:@-]+)\s*=\s*\{?\s*[\"'`]?[^\"'`\s]*$")
+_ONLY_ATTRIBUTE: Final = regex(r"(?:^|\s)([\w:@-]+)\s*=\s*\{?\s*[\"'`]?$")
 _LOADS: Final = frozenset(
     {"src", "action", "formaction", "data", "poster", "srcset", "ping", "background", "content"}
 )
-_FILLED: Final = re.compile(r"[${]|%[sd({]|<%|\[\[")
+_FILLED: Final = regex(r"[${]|%[sd({]|<%|\[\[")
 
 
 def role_of(source: Source) -> Role:

@@ -22,6 +22,7 @@ from gate.prescreen.scanners.destination_lines import Role, lines_of, role_of, s
 from gate.prescreen.scanners.new_destinations import NEW, new_destinations
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 from gate.supply.addresses import addresses_in, is_account
 from gate.supply.lookalike import is_nearly
 from gate.supply.owners import owner_of
@@ -40,8 +41,8 @@ CHANGED: Final = rule.meta(
 )
 RULES: Final[tuple[RuleMeta, ...]] = (CHANGED, NEW)
 _MOST: Final = 5
-_HELD: Final = re.compile(r"(?:\x00[\"'`,\s]{0,6})+")
-_DIGITS: Final = re.compile(r"\d+(?:\.\d+)*")
+_HELD: Final = regex(r"(?:\x00[\"'`,\s]{0,6})+")
+_DIGITS: Final = regex(r"\d+(?:\.\d+)*")
 
 
 class Destinations:

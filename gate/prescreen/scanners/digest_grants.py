@@ -5,7 +5,6 @@ Python's are told by `py.digest-grants`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
@@ -19,6 +18,7 @@ from gate.prescreen.interface import PrescreenRequest, View
 from gate.prescreen.scope import only_new
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
+from gate.regex import regex
 
 GRANTS: Final = rule.meta(
     "script.digest-grants",
@@ -53,8 +53,8 @@ hash that the file computes by itself.
 _READER: Final = Reader(
     "gate.languages.script_guards.grants:read", tuple[DigestGrant, ...], parses=True, pure=True
 )
-_WORDS: Final = re.compile(r"(?i)hash|digest|md5|sha\d|crc32|blake|\bsum\d")
-_HEX: Final = re.compile(r"[0-9a-fA-F]{6,}|[A-Za-z0-9+/_-]{24,}")
+_WORDS: Final = regex(r"(?i)hash|digest|md5|sha\d|crc32|blake|\bsum\d")
+_HEX: Final = regex(r"[0-9a-fA-F]{6,}|[A-Za-z0-9+/_-]{24,}")
 
 
 def digest_grants(request: PrescreenRequest) -> tuple[tuple[Finding, ...], list[tuple[str, str]]]:

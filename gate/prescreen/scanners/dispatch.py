@@ -6,7 +6,6 @@ reach of whoever sends the name, and a folder that others may write to is a fold
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from typing import Final
@@ -22,6 +21,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import first_files, read_files, says_newly
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 BY_NAME: Final = rule.meta(
     "call.by-name",
@@ -43,7 +43,7 @@ _SAID: Final = {
     "class": "Whichever class has the computed name is used.",
     "module": "Whichever file or module the computed name says is loaded and run.",
 }
-_MATTERS: Final = re.compile(
+_MATTERS: Final = regex(
     rb"MethodByName|plugin\.Open|forName|loadClass|get(?:Declared)?Method\(|find(?:Virtual|Static)\(|GetType\("
     rb"|GetMethod\("
     rb"|InvokeMember|Assembly|NativeLibrary|\bsend\b|public_send|__send__|const_get|constantize|\bload\b|require"

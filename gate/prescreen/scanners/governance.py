@@ -29,6 +29,7 @@ from gate.prescreen.scanners.automatic_commands import acts_alone, commands
 from gate.prescreen.scanners.workflows import compared_paths, workflow_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, policy_rule, rule
+from gate.regex import regex
 
 WORKFLOW: Final = policy_rule.meta(
     "governance.workflow",
@@ -106,7 +107,7 @@ class _Place:
 
 
 def _place(rule: RuleMeta, message: str, pattern: str, severity: Severity | None = None) -> _Place:
-    return _Place(rule, message, re.compile(pattern, re.IGNORECASE), severity)
+    return _Place(rule, message, regex(pattern, re.IGNORECASE), severity)
 
 
 _PLACES: Final = (
@@ -148,7 +149,7 @@ _PLACES: Final = (
     ),
 )
 _AGENT: Final = next(place.path for place in _PLACES if place.rule is AGENT)
-_STARTUP: Final = re.compile(
+_STARTUP: Final = regex(
     r"(?:^|/)(?:sitecustomize|usercustomize)\.py$"
     r"|(?:^|/)\.(?:bashrc|bash_profile|profile|zshrc|zshenv|zprofile|bash_login)$",
     re.IGNORECASE,

@@ -17,16 +17,15 @@ from gate.languages.path_roles import is_test_code
 from gate.model.rule import Severity
 from gate.prescreen.interface import View
 from gate.prescreen.text_rule import CODE, TextHit, rule
+from gate.regex import regex
 
 _BIDI_STRONG: Final = "\u202a-\u202e\u2066-\u2069"
 _BIDI_MARKS: Final = "\u200e\u200f\u061c"
-_BIDI: Final = re.compile(f"[{_BIDI_STRONG}{_BIDI_MARKS}]")
-_ZERO_WIDTH: Final = re.compile(
-    "[\u200b-\u200d\u2060-\u2064\ufeff\u00ad\u180e\u115f\u1160\u3164\uffa0\u2800]"
-)
-_TAGS: Final = re.compile("[\U000e0000-\U000e007f]+")
-_SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
-_WORD: Final = re.compile(r"[^\W\d]\w*")
+_BIDI: Final = regex(f"[{_BIDI_STRONG}{_BIDI_MARKS}]")
+_ZERO_WIDTH: Final = regex("[\u200b-\u200d\u2060-\u2064\ufeff\u00ad\u180e\u115f\u1160\u3164\uffa0\u2800]")
+_TAGS: Final = regex("[\U000e0000-\U000e007f]+")
+_SELECTORS: Final = regex("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
+_WORD: Final = regex(r"[^\W\d]\w*")
 # Letters of other scripts that look like a Latin letter (from Unicode's confusables.txt).
 _LOOKALIKE: Final = dict(
     zip(
@@ -35,7 +34,7 @@ _LOOKALIKE: Final = dict(
         strict=True,
     )
 )
-_LOOKALIKES: Final = re.compile("[" + "".join(_LOOKALIKE) + "]")
+_LOOKALIKES: Final = regex("[" + "".join(_LOOKALIKE) + "]")
 _REMOVE: Final = "Remove the characters; write them as escapes (\\uXXXX) where a string really needs them."
 _SKELETON: Final = str.maketrans(_LOOKALIKE)
 _TOKENS: Final = 1 << 20

@@ -10,13 +10,14 @@ from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import View
 from gate.prescreen.scanners.hidden_characters import code_points, lines_with
 from gate.prescreen.text_rule import CODE, TextHit, rule
+from gate.regex import regex
 
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\x80-\x84\x86-\x9f]")
-_FAR: Final = re.compile(r"[ \t]{80,}+")
-_HARMLESS_CODECS: Final = re.compile(
+_CONTROL: Final = regex(r"[\x00-\x08\x0b\x0e-\x1f\x7f\x80-\x84\x86-\x9f]")
+_FAR: Final = regex(r"[ \t]{80,}+")
+_HARMLESS_CODECS: Final = regex(
     r"^(?:us-?ascii|ascii|latin-?1|iso-?8859-?\d+|iso-latin-1|cp125\d|windows-125\d|l1)$"
 )
-_SAME_AS_ASCII: Final = re.compile(r"^(?:us-?ascii|ascii)$")
+_SAME_AS_ASCII: Final = regex(r"^(?:us-?ascii|ascii)$")
 
 
 @rule(

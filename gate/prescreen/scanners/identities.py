@@ -27,6 +27,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.scanners.destination_lines import is_translated, role_of
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 CHANGED: Final = rule.meta(
     "identity.changed",
@@ -58,29 +59,29 @@ _LARGEST: Final = 1 << 20
 _MOST: Final = 10
 _MOST_FILES: Final = 300
 _KEY_FILES: Final = (".pub", ".pem", ".key", ".minisign", ".asc", ".crt")
-_NEVER: Final = re.compile(
+_NEVER: Final = regex(
     r"(?:^|[/._-])(?:generated|gen|vendor|vendored|third.?party|node_modules|dist|snapshots?|cassettes|__fixtures__"
     r"|mocks?|stories|storybook|testdata|samples?|examples?|min|bundle|lock|known_hosts|cypress|playwright"
     r"|grafana|dashboards?)(?=[/._-]|$)",
     re.IGNORECASE,
 )
-_ASIDE: Final = re.compile(
+_ASIDE: Final = regex(
     r"(?:^|[/._-])(?:fixtures?|seeds?|seeders?|migrations?|locales?|i18n|l10n|lang|langs|translations?)(?=[/._-]|$)",
     re.IGNORECASE,
 )
 _SURE: Final = frozenset({"bank", "key", "wallet", "mail", "room", "figures"})
-_FIXTURE: Final = re.compile(r"(?i)(?:^|/)fixtures?(?:/|\.)")
-_SETS_UP: Final = re.compile(
+_FIXTURE: Final = regex(r"(?i)(?:^|/)fixtures?(?:/|\.)")
+_SETS_UP: Final = regex(
     r"(?i)(?:^|/)(?:Dockerfile[^/]*|Containerfile|Makefile|justfile|Procfile|[^/]*compose[^/]*\.ya?ml|[^/]+\.(?:sh|md|rst|ya?ml)"
     r"|package\.json|composer\.json|[^/]*(?:deploy|release|entry|start|setup|seed|install|boot|manage|migrat)[^/]*)$"
     r"|(?:^|/)(?:management/commands|migrations)/[^/]+\.py$"
 )
-_LOADS: Final = re.compile(
+_LOADS: Final = regex(
     rb"loaddata|fixtures:load|db:(?:seed|fixtures)|call_command\(|doctrine:fixtures|load_?fixtures?"
 )
 _MOST_SCRIPTS: Final = 200
-_FIGURES: Final = re.compile(rb"\d[\d /()-]{3,}\d")
-_MATTERS: Final = re.compile(
+_FIGURES: Final = regex(rb"\d[\d /()-]{3,}\d")
+_MATTERS: Final = regex(
     rb"(?i)account|iban|payee|beneficiary|merchant|tenant|recipient|organi|org.?id|workspace|bucket|wallet|kid\b"
     rb"|(?:project|principal|object|group|client|customer|subscription|cloud|team|property|seller|key|partner"
     rb"|publisher|site).?id|fingerprint|public.?key|(?:signing|release|verif\w*).?key|[a-z]\d[a-z0-9]{0,40}\d|AAAA|RW[a-z0-9+/]{50}"
@@ -102,7 +103,7 @@ _SAID: Final = {
     "octets": "The numbers of a machine's address became others.",
 }
 _PLACED: Final = ("exchanged", "taken", "computed", "overridden")
-_BLANKS: Final = re.compile(rb"[\s\"',+()_.-]+")
+_BLANKS: Final = regex(rb"[\s\"',+()_.-]+")
 
 
 class Identities:

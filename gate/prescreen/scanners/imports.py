@@ -8,7 +8,6 @@ otherwise. Harmless uses of the standard library (``os.environ``, ``os.path`` ..
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.scope import only_new
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
+from gate.regex import regex
 
 NOT_ALLOWED: Final = rule.meta(
     "import.not-allowed",
@@ -66,7 +66,7 @@ _ACTS: Final = frozenset(
         "mmap",
     }
 )
-_CALLS: Final = re.compile(
+_CALLS: Final = regex(
     r"^os\.(?:system|popen|exec\w*|spawn\w*|posix_spawn\w*|fork\w*|kill\w*|remove|unlink|rmdir|removedirs|setuid"
     r"|chmod|chown|putenv|dup2?|startfile)$|^shutil\.(?:rmtree|move|chown)$|^sys\.(?:settrace|setprofile|modules|path)"
     r"|^builtins\.(?:exec|eval|compile|__import__)$|^asyncio\.(?:create_subprocess\w+|open_connection|start_server)$"

@@ -27,6 +27,7 @@ from gate.prescreen.read_files import SEARCHED, Unread, first_files
 from gate.prescreen.scanners.injection_rules import BY_SINK, PAGE, RULES
 from gate.prescreen.scope import only_new, sources
 from gate.prescreen.text_rule import finding
+from gate.regex import regex
 from gate.taint.facts import FileFlows
 from gate.taint.link import Flow, flows
 from gate.taint.project import SCRIPT_ENDINGS, Paths, Resolver, wanted
@@ -74,16 +75,16 @@ _WHO: Final = {
 }
 _BY_COMMAND_LINE: Final = frozenset({"sql", "code", "deserialise"})
 """What a program's own user should not decide either."""
-_ASKS: Final = re.compile(
+_ASKS: Final = regex(
     r"\breq\b|params|[rR]equest|_(?:GET|POST|REQUEST|COOKIE)\b|\bctx\b|Param|Mapping|Http|argv|socket|\btool\("
     r"|cookies|\bgin\.|\becho\.|\bfiber\.|@(?:Query|Body|GET|POST)|call\.parameters"
 )
 """Words without one of which a text asks nobody for anything."""
 _ROUNDS: Final = 3
 _MAKERS: Final = frozenset({"constructor", "default", "initialize", "__construct"})
-_TWO_WORDS: Final = re.compile(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]")
+_TWO_WORDS: Final = regex(r"[a-z0-9][A-Z]|[a-z0-9]_[a-z]")
 _MINIFIED: Final = 600
-_VENDORED: Final = re.compile(
+_VENDORED: Final = regex(
     r"(?:^|/)(?:node_modules|vendor|vendors|third_party|bower_components|dist|build|public/(?:js|build|assets)|static/vendor|migrations?)/"
     r"|\.min\.|\.bundle\.|\.d\.ts$|\.pb\.go$|_generated\."
 )

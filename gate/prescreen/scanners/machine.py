@@ -25,6 +25,7 @@ from gate.prescreen.read_files import SEARCHED, first_files, read_files
 from gate.prescreen.scanners.protections import REMOVED
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 DECIDES: Final = rule.meta(
     "machine.decides",
@@ -41,7 +42,7 @@ DECIDES: Final = rule.meta(
 RULES: Final[tuple[RuleMeta, ...]] = (DECIDES,)
 _READER: Final = Reader("gate.prescreen.machine.read:read", Facts, parses=True, pure=True)
 _BUILDS: Final = r"|#\[cfg|Conditional\(|debug_assert|Debug\.Assert|go:build|\+build"
-_ANY: Final = re.compile(
+_ANY: Final = regex(
     ("|".join(one.pattern for one in (SECURE, RUN, *FACTS.values())) + _BUILDS).encode(), re.IGNORECASE
 )
 _LARGEST: Final = 1 << 19

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from gate.model.location import Location
 from gate.prescreen.interface import Source
+from gate.regex import regex
 
-_WORDS: Final = re.compile(r"[\w-]+")
+_WORDS: Final = regex(r"[\w-]+")
 _SEPARATORS: Final = str.maketrans("_.", "--")
 _SEARCHES: Final = 300
 

@@ -5,7 +5,6 @@ No line does anything odd: code of base calls, sends, writes or loads what it is
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -26,6 +25,7 @@ from gate.prescreen.read_files import Unread, first_files, read_files, says_newl
 from gate.prescreen.scanners.supply_rules import SAFEGUARD
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 from gate.supply.inputs.readers import reader_of
 
 FUNCTION: Final = rule.meta(
@@ -97,20 +97,20 @@ _MOST_FILES: Final = 300
 _MOST: Final = 5
 _MOST_CODE: Final = 3_000
 _MOST_BYTES: Final = 64 << 20
-_UNREAD: Final = re.compile(
+_UNREAD: Final = regex(
     r"(?i)(?:^|/)(?:readme|changelog|changes|news|licen[cs]e|contributing|security|authors|codeowners|robots)[^/]*$"
     r"|(?:^|/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml)$"
     r"|\.(?:md|rst|adoc|lock|svg|snap|map|min\.js|pot?|diff|patch)$|ignore$|(?:^|/)(?:vendor|node_modules|dist|generated)/"
     r"|(?:^|/)(?:locales?|i18n|translations?)/|gitleaks|semgrep|bandit|trivy|(?:^|/)\.github/"
 )
-_MATTERS: Final = re.compile(
+_MATTERS: Final = regex(
     rb"(?i)random|uuid|date\.now|time\(|token_hex|unixnano|ls-files|--ignored|stash|add\b|\b(?:os|posix|nt|fs|vm|shutil|importlib)\b|system|popen|subprocess|rmtree|builtins|child_process|kernel|runtime|exec|spawn|eval|unlink|pickle|__\w+__|fileutils"
     rb"|\.ssh|\.aws|\.kube|netrc|pgpass|\.docker|git-credentials|\.gnupg|pypirc|npmrc|keyring|keychain|history|wallet|shadow"
     rb"|\.config|autostart|\.vscode|\.git|hook|bashrc|profile|zshrc|zshenv|launch|cron|authorized_keys|startup|customize|\.pth"
     rb"|envrc|vimrc|fsmonitor|core\.|filter\.|alias\.|hosts\.yml|\.azure|gcloud|id_rsa|id_ed25519|auto"
     rb"|/etc/|/proc/|login data"
 )
-_RESOLVES: Final = re.compile(
+_RESOLVES: Final = regex(
     rb"\bgetattr\b|import_module|attrgetter|methodcaller|__import__|resolve_name|\blocate\(|constantize|const_get|public_send"
     rb"|Class\.forName|\.getMethod\(|GetMethod\(|Type\.GetType|call_user_func|Reflect\.|\bglobals\(\)|MethodByName|require\(\w+[)\[.]"
 )

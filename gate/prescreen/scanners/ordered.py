@@ -5,7 +5,6 @@ Every value of base is still there, and the code that takes them by place did no
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -34,6 +33,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 SHIFTED: Final = rule.meta(
     "order.shifted",
@@ -55,7 +55,7 @@ _CODE: Final = (
     ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".java", ".kt", ".cs", ".rb",
     ".php", ".rs", ".sh",
 )  # fmt: skip
-_ROW: Final = re.compile(
+_ROW: Final = regex(
     rb"^\s*[\w\"'`.:@$%-]+(?:\s*=\s*[\w.]*\(?\)?)?\s*,?\s*(?:(?://|#).*)?$|[\[{].*,|\breturn\b.*,|%[wi]\["
     rb"|\b(?:of|listOf|asList|range)\(|\benum\b|\biota\b"
 )

@@ -24,9 +24,10 @@ from gate.prescreen.scanners.identities import CHANGED
 from gate.prescreen.scanners.protections import REMOVED
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
+from gate.regex import regex
 
 _READER: Final = Reader("gate.prescreen.owners.read:read", list[Owned], parses=True, pure=True)
-_MATTERS: Final = re.compile(
+_MATTERS: Final = regex(
     rb"(?i)cache|redis|memo|limit|throttl|bucket|payout|payee|recipient|beneficiar|settle|destination|iban|receiver"
     rb"|_to\b|\bto\b|wallet|hook|callback|approv|vote|sign|review|confirm|quorum|\bb?cc\b|update\b|lock|mail|sms|[<>]"
 )

@@ -6,7 +6,6 @@ compared without running anything of it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -22,10 +21,11 @@ from gate.prescreen.read_files import Unread
 from gate.prescreen.scanners.supply_rules import CONTENT
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
+from gate.regex import regex
 from gate.supply.packed import Packed, is_archive
 
 _READER: Final = Reader("gate.supply.packed:read", Packed)
-_VERSION: Final = re.compile(r"[-_@.](?:v|npm-)?\d+(?:\.\d+)+")
+_VERSION: Final = regex(r"[-_@.](?:v|npm-)?\d+(?:\.\d+)+")
 _CODE: Final = frozenset(
     {
         *(".py", ".pyc", ".pyd", ".so", ".dll", ".dylib", ".exe", ".class", ".js", ".cjs", ".mjs", ".ts"),

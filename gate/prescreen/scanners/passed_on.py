@@ -22,6 +22,7 @@ from gate.prescreen.passed_on.read import WHOLE, Passing, Sent
 from gate.prescreen.read_files import first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 PASSED: Final = rule.meta(
     "secret.passed-on",
@@ -41,16 +42,16 @@ _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 300
 _MOST_TREE: Final = 60
 _MOST: Final = 3
-_OUT: Final = re.compile(
+_OUT: Final = regex(
     r"(?i)(?:^|[.:>])(?:track\w*|send\w*|post\w*|fetch|request|publish|emit|capture\w*|report\w*|notify|enqueue|log(?:f|ln|p)?|info|debug"
     r"|warn(?:ing)?|error|trace|print\w*|fprint\w*|identify|event|http\w*|axios|setTag\w*|setExtra|addBreadcrumb|record\w*|do)$"
 )
 """Calls that take something to a service or into a log."""
-_ANSWER: Final = re.compile(
+_ANSWER: Final = regex(
     r"(?i)(?:^|[.:>])(?:encode|json|jsonify|render\w*|show|view|template\w*|write|send|end|header|setHeader|set|redirect|respond\w*"
     r"|display|html|text|marshal|stringify|dumps|ok|body)$"
 )
-_TEXT: Final = re.compile(
+_TEXT: Final = regex(
     r"(?i)(?:^|[.:>])(?:stringify|dumps?|encode|marshal|json\w*|asdict|vars|to_json|serialize)$"
 )
 """Calls that make a text of all that an object holds."""
@@ -129,7 +130,7 @@ def _proofs(request: PrescreenRequest, wanted: set[str], until: float) -> Mappin
     }  # fmt: skip
 
 
-_SPEAKS: Final = re.compile(
+_SPEAKS: Final = regex(
     rb"(?i)cookie|401|luhn|iban|card|cvv|cvc|ssn|passport|unauthori|wrong|invalid|incorrect|bad.?credentials|authentication|connect|dial|create_engine|createPool"
     rb"|from_url|mongo|redis|amqp|PDO|sql\.open|createClient"
 )

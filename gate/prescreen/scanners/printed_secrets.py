@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,15 +13,16 @@ from gate.languages.path_roles import is_example, is_test_code
 from gate.model.rule import Severity
 from gate.prescreen.interface import View
 from gate.prescreen.text_rule import TextHit, rule
+from gate.regex import regex
 
-_AUTOMATED: Final = re.compile(
+_AUTOMATED: Final = regex(
     r"(?i)(?:^|/)\.(?:github|gitlab|circleci|buildkite|woodpecker|forgejo|gitea|azure-pipelines|ci|tekton)/"
     r"|(?:^|/)(?:ci|pipelines?|playbooks?|ansible|roles|deploy\w*|scripts)/"
     r"|(?:^|/)(?:action|\.gitlab-ci[^/]*|azure-pipelines[^/]*|\.travis|\.drone|bitbucket-pipelines|appveyor|\.cirrus|cloudbuild"
     r"|buildspec[^/]*|taskfile[^/]*|\.woodpecker[^/]*|[^/]*compose[^/]*)\.ya?ml$"
 )
 _SCRIPTS: Final = (".sh", ".bash", ".zsh", ".bat", ".cmd", ".ps1", ".psm1", ".fish", "justfile", ".just")
-_KEY: Final = re.compile(r"^(\s*)(?:-\s+)*[\"']?([\w-]+)[\"']?\s*:(?:\s|$)")
+_KEY: Final = regex(r"^(\s*)(?:-\s+)*[\"']?([\w-]+)[\"']?\s*:(?:\s|$)")
 _RUN: Final = frozenset(
     {
         "run", "script", "scripts", "before_script", "after_script", "command", "commands", "cmd", "cmds",
@@ -32,7 +32,7 @@ _RUN: Final = frozenset(
         "pre_build", "post_build", "sh", "raw",
     }
 )  # fmt: skip
-_MEMBER: Final = re.compile(r"^\s*\"[^\"]+\"\s*:\s*\"(.*)\",?\s*$")
+_MEMBER: Final = regex(r"^\s*\"[^\"]+\"\s*:\s*\"(.*)\",?\s*$")
 
 
 def _is_read(view: View) -> bool:

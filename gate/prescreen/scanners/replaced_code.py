@@ -23,6 +23,7 @@ from gate.prescreen.replaced_code.aliases import CONFIG, Alias
 from gate.prescreen.replaced_code.flags import STARTS, replaced_in
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 REPLACED: Final = rule.meta(
     "supply.code-replaced",
@@ -40,18 +41,18 @@ RULES: Final[tuple[RuleMeta, ...]] = (REPLACED,)
 _READER: Final = Reader("gate.prescreen.replaced_code.aliases:read", list[Alias], parses=True)
 _LARGEST: Final = 1 << 18
 _MOST: Final = 4
-_IMPORTS: Final = re.compile(
+_IMPORTS: Final = regex(
     rb"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(\s*|\bimport\s+)["']([^"'\n]{1,120})["']"""
 )
-_SEARCHED: Final = re.compile(rb"\bPYTHONPATH\b\s*[:?+]?[=: ]\s*([\w./:;,$~{}()\"'-]+)")
-_FRONT: Final = re.compile(
+_SEARCHED: Final = regex(rb"\bPYTHONPATH\b\s*[:?+]?[=: ]\s*([\w./:;,$~{}()\"'-]+)")
+_FRONT: Final = regex(
     r"^(?:\$\{?\w+\}?|\$\(\w+\)|\{\w+\}|/(?:app|src|srv|opt|code|workspace|usr/src/app))(?:/|$)"
 )
-_PYTHON_IMPORTS: Final = re.compile(rb"(?m)^\s*(?:import|from)\s+([A-Za-z_]\w*)")
+_PYTHON_IMPORTS: Final = regex(rb"(?m)^\s*(?:import|from)\s+([A-Za-z_]\w*)")
 _SCRIPTS: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte")
-_ASSET: Final = re.compile(r"\.(?:css|scss|sass|less|svg|png|jpe?g|gif|woff2?|json|md|txt|html|wasm)$")
+_ASSET: Final = regex(r"\.(?:css|scss|sass|less|svg|png|jpe?g|gif|woff2?|json|md|txt|html|wasm)$")
 _MOST_FILES: Final = 3_000
-_STAND_IN: Final = re.compile(
+_STAND_IN: Final = regex(
     r"(?i)(?:^|[/._-])(?:tests?|testing|mocks?|__mocks__|stubs?|fakes?|fixtures?|spec|dev|debug|shims?)(?:[/._-]|$)"
 )
 

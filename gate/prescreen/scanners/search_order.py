@@ -6,7 +6,6 @@ the line that calls the program nor the program that was read once changes.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -21,6 +20,7 @@ from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import first_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
+from gate.regex import regex
 
 ORDER: Final = rule.meta(
     "search-order.changed",
@@ -35,20 +35,20 @@ ORDER: Final = rule.meta(
     fix="Name the program by its path, or give the new one a name of its own.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (ORDER,)
-_TOKENS: Final = re.compile(r"[^\s:;,\"'\[\](){}=<>|`]+")
-_VARIABLE: Final = re.compile(r"^\$\w+(?=/)")
-_SEARCHED: Final = re.compile(
+_TOKENS: Final = regex(r"[^\s:;,\"'\[\](){}=<>|`]+")
+_VARIABLE: Final = regex(r"^\$\w+(?=/)")
+_SEARCHED: Final = regex(
     r"(?i)(?:^|/)(?:[^/]*makefile[^/]*|[^/]+\.(?:mk|sh|bash|toml|ya?ml|json|ini|cfg|conf|py|rb|js|mjs|cjs|ts|pl|lua|cmake"
     r"|gradle|kts|bzl|nix|env)|dockerfile[^/]*|justfile|\.envrc|\.env[^/]*|configure(?:\.ac)?|[^/.]+)$"
 )
-_ORDINARY: Final = re.compile(
+_ORDINARY: Final = regex(
     r"(?i)^(?:readme|changelog|licen[cs]e|notice|makefile|dockerfile|\.|__init__\.|__main__\.|index\.|mod\.rs|main\.|conftest"
     r"|package(?:-lock)?\.json|pyproject|cargo\.|go\.|tsconfig|setup\.|build\.|cmakelists|pom\.xml|requirements|types?\."
     r"|utils?\.|config|lib\.rs|test|kustomization|chart\.|values|version|owners|meta)"
 )
 """Names that every folder has."""
 _LARGEST: Final = 1 << 20
-_LOCK: Final = re.compile(r"(?:^|[/.-])(?:lock|package-lock|npm-shrinkwrap)\.(?:json|toml|ya?ml)$")
+_LOCK: Final = regex(r"(?:^|[/.-])(?:lock|package-lock|npm-shrinkwrap)\.(?:json|toml|ya?ml)$")
 _MOST: Final = 5
 _MOST_FILES: Final = 400
 _MOST_LISTS: Final = 400

@@ -24,6 +24,7 @@ from gate.prescreen.scanners.secret_use_evidence import ENDINGS, Evidence, read_
 from gate.prescreen.scanners.secret_use_page import PAGE
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
+from gate.regex import regex
 from gate.secret_uses.compare import NewUse, new_uses
 from gate.secret_uses.facts import FileUses, Outline
 from gate.secret_uses.templates import is_template
@@ -63,7 +64,7 @@ _SHORT: Final = 2
 _CALLERS: Final = 400
 _READ_CALLERS: Final = 40
 _LANGUAGES: Final = ("python", "javascript", "typescript")
-_SPEAKS: Final = re.compile(
+_SPEAKS: Final = regex(
     r"secret|seed|token|passw|passphrase|api_?key|_key|private_?key|credential|dsn|_ur[il]|connection|settings|config|conf"
     r"|cfg|environ|process\.env|loadEnv|signing|authorization|options|getenv|\bENV\b|\$_ENV|error|exception"
     r"|\bord\(|\.ord\b|charCodeAt|codePointAt|from_bytes|crc32|adler32|\^|\bxor\b|byte|unpack|base_convert|hexdec|encrypt|\bseal\b|hmac|login|charAt|\.\.\.\w|\*\*\w|\bu(?:8|32|64)\b"

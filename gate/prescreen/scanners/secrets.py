@@ -26,6 +26,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
+from gate.regex import regex
 
 _WINDOW: Final = 4000
 _OVERLAP: Final = 300
@@ -79,21 +80,21 @@ _WORDS: Final = (
 )
 _WORTH: Final = tuple(_WORDS.split())
 _OWN_FORMATS: Final = (
-    ("Anthropic API key", re.compile(r"sk-ant-[a-z0-9]{2,8}-[A-Za-z0-9_-]{32,}")),
-    ("OpenAI API key", re.compile(r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,}")),
-    ("GitHub fine-grained token", re.compile(r"github_pat_[A-Za-z0-9_]{60,}")),
-    ("Google API key", re.compile(r"AIza[A-Za-z0-9_-]{35}")),
-    ("Hugging Face token", re.compile(r"\bhf_[A-Za-z0-9]{34}\b")),
-    ("DigitalOcean token", re.compile(r"dop_v1_[a-f0-9]{64}")),
-    ("Shopify token", re.compile(r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}")),
-    ("Databricks token", re.compile(r"\bdapi[a-f0-9]{32}\b")),
-    ("password in a URL", re.compile(r"(?<=://)[^\s:/@\"'{}$<>]{1,80}:([^\s/@\"'{}$<>]{6,200})(?=@)")),
+    ("Anthropic API key", regex(r"sk-ant-[a-z0-9]{2,8}-[A-Za-z0-9_-]{32,}")),
+    ("OpenAI API key", regex(r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32,}")),
+    ("GitHub fine-grained token", regex(r"github_pat_[A-Za-z0-9_]{60,}")),
+    ("Google API key", regex(r"AIza[A-Za-z0-9_-]{35}")),
+    ("Hugging Face token", regex(r"\bhf_[A-Za-z0-9]{34}\b")),
+    ("DigitalOcean token", regex(r"dop_v1_[a-f0-9]{64}")),
+    ("Shopify token", regex(r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}")),
+    ("Databricks token", regex(r"\bdapi[a-f0-9]{32}\b")),
+    ("password in a URL", regex(r"(?<=://)[^\s:/@\"'{}$<>]{1,80}:([^\s/@\"'{}$<>]{6,200})(?=@)")),
 )
-_ASSIGNMENT: Final = re.compile(
+_ASSIGNMENT: Final = regex(
     r"""(?ix)(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|auth_?key|private_?key)
     [\w.-]{0,20}["']?\s{0,4}(?:=>|:=|=|:)\s{0,4}["']?([^\s"',;]{8,200})"""
 )
-_NO_SECRET: Final = re.compile(
+_NO_SECRET: Final = regex(
     r"(?i)example|sample|dummy|fake|placeholder|change.?me|your[_-]|my[_-]|xxx|<|>|\$|\{|\}|\*\*|\(|\.\.|todo|none|null"
     r"|true|false|test|\[|^pass|secret|passw|token|localhost|env\b|environ|redacted|^[a-z_.-]+$|^[A-Z_.-]+$|^[\d.]+$|/"
 )

@@ -37,6 +37,7 @@ from gate.prescreen.scanners.semgrep_rules import (
 )
 from gate.prescreen.scope import only_new
 from gate.prescreen.views import make_views
+from gate.regex import regex
 
 ANALYZERS: Final = {
     "python": ("python",),
@@ -63,7 +64,7 @@ _TIMES: Final = 2.0
 LARGE: Final = 2 << 20
 """Bytes from which a file gets an engine run of its own."""
 MEMORY_MIB: Final = 500
-_NOSEM: Final = re.compile(r"\bnosem(?:grep)?\b", re.IGNORECASE)
+_NOSEM: Final = regex(r"\bnosem(?:grep)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,24 +10,25 @@ from gate.languages.path_roles import is_test_code
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import View
 from gate.prescreen.text_rule import TextHit, rule
+from gate.regex import regex
 
 _FILES: Final = (".sql", ".psql", ".pgsql", ".mysql", ".tsql", ".ddl", ".dml", ".plsql")
 _CODE: Final = ("python", "notebook", "javascript", "typescript", "other", "shell")
-_STARTS: Final = re.compile(
+_STARTS: Final = regex(
     r"\bCOPY\b[^;]{0,400}?\b(?:TO|FROM)\s{1,40}PROGRAM\s{0,40}[E'\"$:{%?\\]"
     r"|\bEXEC(?:UTE)?\b[\s\w.\[\]\"']{0,60}\b(?:xp_cmdshell|sp_OACreate|xp_regwrite)\b|\bsp_configure\b\W{1,8}xp_cmdshell\b"
     r"|\bLANGUAGE\s{1,8}[\"']?(?:plpython[23]?u|plperlu|pltclu|plsh)\b|\bRETURNS\s{1,8}\w{1,20}\s{1,8}SONAME\b",
     re.IGNORECASE,
 )
-_NAMED: Final = re.compile(r"\bxp_cmdshell\b|\bsp_OACreate\b", re.IGNORECASE)
-_TOUCHES: Final = re.compile(
+_NAMED: Final = regex(r"\bxp_cmdshell\b|\bsp_OACreate\b", re.IGNORECASE)
+_TOUCHES: Final = regex(
     r"\bLOAD_FILE\s{0,4}\(|\bINTO\s{1,40}(?:OUTFILE|DUMPFILE)\b|\bpg_read(?:_binary)?_file\s{0,4}\(|\blo_(?:import|export)\s{0,4}\(",
     re.IGNORECASE,
 )
 _COMMENTS: Final = r"(?P<comment>--[^\n]*|/\*(?!!).*?\*/)|/\*(?!!).*\Z"
 _READINGS: Final = (
-    re.compile(rf"'(?:[^']|'')*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|\$(\w*)\$.*?\$\1\$|{_COMMENTS}", re.DOTALL),
-    re.compile(
+    regex(rf"'(?:[^']|'')*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|\$(\w*)\$.*?\$\1\$|{_COMMENTS}", re.DOTALL),
+    regex(
         r"'(?:[^'\\]|\\.)*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z)|`[^`]*(?:`|\Z)"
         rf"|{_COMMENTS}",
         re.DOTALL,

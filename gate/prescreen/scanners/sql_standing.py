@@ -15,13 +15,14 @@ from gate.model.rule import Severity
 from gate.prescreen.interface import View
 from gate.prescreen.scanners.sql_reach import wants
 from gate.prescreen.text_rule import TextHit, rule
+from gate.regex import regex
 
-_MAKES: Final = re.compile(
+_MAKES: Final = regex(
     r"(?i)\bCREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:DEFINER\s*=\s*\S{1,60}\s+)?(?:TEMP(?:ORARY)?\s+|CONSTRAINT\s+)?"
     r"(?P<kind>TRIGGER|EVENT|RULE|PROCEDURE|FUNCTION)\b"
 )
-_BREAKS: Final = re.compile(r"[\"'`]\s*(?:\\|\+|\.|\|\|)?\s*\n\s*(?:\+|\.)?\s*[fFrRbBuU]{0,2}[\"'`]")
-_GIVES: Final = re.compile(
+_BREAKS: Final = regex(r"[\"'`]\s*(?:\\|\+|\.|\|\|)?\s*\n\s*(?:\+|\.)?\s*[fFrRbBuU]{0,2}[\"'`]")
+_GIVES: Final = regex(
     r"(?i)(?:\bSET\s+|,\s*|\bNEW\.|:)[\"`\[]?(?P<field>roles?|is_?admin|is_?staff|is_?super_?user|super_?user|admin|permissions?"
     r"|privileges?|rights|is_?owner|group_?id|access_?level|password(?:_hash)?|passwd|user_?level|can_\w{1,30}|email_?verified"
     r"|is_?active|is_?approved)[\"`\]]?\s*:?=(?!=)"

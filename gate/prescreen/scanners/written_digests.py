@@ -6,7 +6,6 @@ fetched from the same server, or no sum at all, lets whoever holds the server de
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,24 +16,25 @@ from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.scanners.supply_rules import SAFEGUARD
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
+from gate.regex import regex
 
-_READ: Final = re.compile(
+_READ: Final = regex(
     r"(?i)(?:^|/)(?:[^/]*(?:dockerfile|containerfile)[^/]*|[^/]*makefile[^/]*|[^/]+\.(?:mk|sh|bash|ps1|ya?ml|bzl|bazel|nix|cmake|tf"
     r"|gradle|kts|just|rb|zig)|justfile|workspace|module\.bazel|earthfile|vagrantfile|jenkinsfile[^/]*|cmakelists\.txt|pkgbuild)$"
 )
-_SUM: Final = re.compile(
+_SUM: Final = regex(
     r"(?<![0-9a-zA-Z@/])(?:sha(?:256|384|512)[:=-])?(?<![@])([0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})(?![0-9a-zA-Z])"
     r"|sha(?:256|384|512)-([A-Za-z0-9+/]{43,88}={0,2})"
 )
-_PINNED: Final = re.compile(r"@sha256:[0-9a-f]{64}")
-_FETCH: Final = re.compile(
+_PINNED: Final = regex(r"@sha256:[0-9a-f]{64}")
+_FETCH: Final = regex(
     r"(?i)\b(?:curl|wget2?|iwr|invoke-webrequest|aria2c|get_url|http_file|http_archive|fetchurl|fetchzip|download\w*)\b"
     r"|^\s*ADD\s+(?:--\S+\s+)*https?://|file\(DOWNLOAD|\burl\s*[:=(]|^\s*URL\s|GIT_REPOSITORY|\bgit\s+clone\b"
 )
-_FETCHED_SUM: Final = re.compile(
+_FETCHED_SUM: Final = regex(
     r"(?i)https?://\S*?(?:\.(?:sha(?:1|256|384|512)(?:sum)?s?|md5|sums?|checksums?|digest)\b|sha(?:256|512)sums?|checksums?(?:\.txt)?\b)"
 )
-_LOCK: Final = re.compile(r"(?i)(?:^|[/._-])(?:lock|lockfile|snapshots?|checksums?)(?=[/._-])")
+_LOCK: Final = regex(r"(?i)(?:^|[/._-])(?:lock|lockfile|snapshots?|checksums?)(?=[/._-])")
 _LONGEST: Final = 1 << 20
 
 

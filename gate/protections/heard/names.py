@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from gate.languages.naming import snake
+from gate.regex import regex
 
-_VERB: Final = re.compile(
+_VERB: Final = regex(
     r"^_*(?:check|verify|validate|require|requires|ensure|enforce|assert|authenticate|authori[sz]e|guard|protect|deny"
     r"|is|has|can|may|must|allow|allows|confirm|demand)(?:_|$)"
 )
-_ABOUT: Final = re.compile(
+_ABOUT: Final = regex(
     r"owner|polic|guard|access|auth|perm|(?:^|_)acls?(?:_|$)|role|right|rate_?limit|(?:^|_)limits?(?:_|$)|quota|signature|signed|token"
     r"|captcha|csrf|session|tenant|member|sanction|fraud|kyc|compliance|credential|password|(?:^|_)otp|mfa|admin|allowed"
     r"|scope|privilege|entitle|licen[sc]e|hmac|integrity|checksum|origin|webhook|belongs|can_|may_|user|account|login"
 )
-_QUESTION: Final = re.compile(r"^_*(?:is|has|can|may|allows|belongs|matches)(?:_|$)")
-_ALONE: Final = re.compile(r"^_*(?:authenticate|authori[sz]e|enforce_policy)$")
-_RAISES: Final = re.compile(
+_QUESTION: Final = regex(r"^_*(?:is|has|can|may|allows|belongs|matches)(?:_|$)")
+_ALONE: Final = regex(r"^_*(?:authenticate|authori[sz]e|enforce_policy)$")
+_RAISES: Final = regex(
     r"abort|raise|throw|fail|deny|denied|refuse|reject|forbid|unauthori|exit|die|panic|error|halt|call|next"
 )
 

@@ -27,6 +27,7 @@ from gate.protections.heard.names import (
 )
 from gate.protections.routes.chains import CLOSURES, around, function_name, method, receiver, trailing
 from gate.protections.tree_sitter.shapes import arguments, is_call, line_of, text_of
+from gate.regex import regex
 
 _AWAITS: Final = frozenset({".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".cs"})
 _ERRORS: Final = frozenset({".go", ".rs"})
@@ -52,14 +53,14 @@ _ASSIGNED: Final = frozenset({
     "variable_declarator", "assignment_expression", "short_var_declaration", "let_declaration", "assignment",
     "assignment_statement", "property_declaration", "equals_value_clause", "var_spec",
 })  # fmt: skip
-_LEAVES: Final = re.compile(
+_LEAVES: Final = regex(
     r"\b(?:throw|raise|return|reject|panic|exit|abort|rethrow|next|fail|os\.Exit|break|continue|Fatal\w*)\b"
 )
-_ACTS: Final = re.compile(r"(?<!console\.)\b(?!log\b|warn\b|info\b|debug\b|error\b)\w+\((?!\s*\)\s*=>)")
+_ACTS: Final = regex(r"(?<!console\.)\b(?!log\b|warn\b|info\b|debug\b|error\b)\w+\((?!\s*\)\s*=>)")
 """A call in a function that goes on with something, other than telling of it."""
 _OF_MANY: Final = frozenset({"any", "race", "any_of", "all_settled", "when_any"})
 """Of these only what is given as a task; a function is asked for each of many."""
-_CLIENT: Final = re.compile(rb"\buse(?:Effect|State|Router)\b|['\"]use client['\"]")
+_CLIENT: Final = regex(rb"\buse(?:Effect|State|Router)\b|['\"]use client['\"]")
 _MOST: Final = 500
 _DEPTH: Final = 80
 

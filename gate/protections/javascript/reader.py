@@ -33,11 +33,12 @@ from gate.protections.tree_sitter.strengths import constants_in, strengths_in
 from gate.protections.tree_sitter.told import who_asks
 from gate.protections.tree_sitter.traits import tree_sitter_traits
 from gate.protections.vocabulary import family_of, is_check_of, is_constant_time, is_opening
+from gate.regex import regex
 
 _MOST: Final = 2_000
 _WORDS: Final = 2_000
 _GUARDS: Final = 200
-_TIMING: Final = re.compile(r"compare|equal|cmp", re.IGNORECASE)
+_TIMING: Final = regex(r"compare|equal|cmp", re.IGNORECASE)
 """In the names of all calls that compare in constant time; most functions need no second look."""
 _LINE: Final = 20_000
 """Bytes of one line from which a file is a bundle: made by a tool, and compared with nothing."""

@@ -10,6 +10,7 @@ from gate.protections.facts import Strength
 from gate.protections.overall.rules import ENCRYPTED
 from gate.protections.overall.said import Script
 from gate.protections.strengths import kept
+from gate.regex import regex
 
 FALLBACK: Final = "a log-in for entry points that say nothing themselves"
 NESTED: Final = "nested objects that belong to the one around them"
@@ -21,10 +22,10 @@ _SCHEMES: Final = {
 }  # fmt: skip
 _POLICIES: Final = frozenset({"AddAuthorization", "AddAuthorizationBuilder", "AddAuthorizationCore"})
 _FALLBACKS: Final = frozenset({"FallbackPolicy", "SetFallbackPolicy"})
-_NESTED: Final = re.compile(r"\{\w+[^{}]*\}.*\{\w+[^{}]*\}")
+_NESTED: Final = regex(r"\{\w+[^{}]*\}.*\{\w+[^{}]*\}")
 _HOOKS: Final = frozenset({"onRequest", "preHandler", "preValidation", "preParsing"})
 _REACHING: Final = frozenset({"fp", "fastifyPlugin", "skip-override"})
-_REFUSING: Final = re.compile(r"\b40[13]\b|[Uu]nauthori|[Ff]orbidden|[Aa]uthenticat|jwtVerify")
+_REFUSING: Final = regex(r"\b40[13]\b|[Uu]nauthori|[Ff]orbidden|[Aa]uthenticat|jwtVerify")
 _CLIENTS: Final[tuple[tuple[frozenset[str], frozenset[str]], ...]] = (
     (
         frozenset({"smtplib.SMTP", "SMTP", "SmtpClient", "PHPMailer"}),

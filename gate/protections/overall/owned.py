@@ -15,6 +15,7 @@ from gate.protections.facts import Strength
 from gate.protections.overall.said import Said, Script
 from gate.protections.strengths import kept
 from gate.protections.vocabulary import is_owner
+from gate.regex import regex
 
 OWN: Final = "things that are looked for among somebody's own"
 LOOKING: Final = frozenset({
@@ -23,16 +24,16 @@ LOOKING: Final = frozenset({
     "single_async", "first_async", "find_one", "find_one_by", "find_one_or_fail", "find_unique",
     "find_first", "get_reference_by_id",
 })  # fmt: skip
-_WHO: Final = re.compile(
+_WHO: Final = regex(
     r"(?:^|[^a-z_])(?:@?current_?(?:user|account|tenant|organi[sz]ation|team|customer|member)|user\(\)|auth\(\)"
     r"|Auth::user|[Rr]equest(?:->|\.)user|@(?:user|account|tenant|organi[sz]ation|team|project|company|workspace|customer))"
     r"(?:\(\))?(?:->|\.|&\.)(\w+)",
     re.IGNORECASE,
 )
-_BY_NAME: Final = re.compile(r"^(?:find|get|read|exists)\w*_by_(?:id|uuid|slug)(?:_and_(\w+))?$")
+_BY_NAME: Final = regex(r"^(?:find|get|read|exists)\w*_by_(?:id|uuid|slug)(?:_and_(\w+))?$")
 _PLAIN: Final = frozenset({"find", "find_or_fail", "first_or_fail", "find_async", "get_reference_by_id"})
-_STORE: Final = re.compile(r"db|context|repo|Set<|prisma|manager", re.IGNORECASE)
-_BY_NUMBER: Final = re.compile(r"(?:^|[^a-z])(?:id|uuid|slug|params|number|pk)", re.IGNORECASE)
+_STORE: Final = regex(r"db|context|repo|Set<|prisma|manager", re.IGNORECASE)
+_BY_NUMBER: Final = regex(r"(?:^|[^a-z])(?:id|uuid|slug|params|number|pk)", re.IGNORECASE)
 
 
 def owned_facts(script: Script) -> Iterator[Strength]:

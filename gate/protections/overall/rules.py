@@ -12,6 +12,7 @@ from typing import Final
 from gate.protections.facts import Strength
 from gate.protections.overall.said import Said, Script, Spoken
 from gate.protections.strengths import kept
+from gate.regex import regex
 
 PURPOSE: Final = "what a signed value is for"
 CERTIFICATES: Final = "certificates of a server that are checked"
@@ -44,7 +45,7 @@ _ANY: Final = frozenset({
 })  # fmt: skip
 _WRITTEN: Final = frozenset({"pre_authorize", "post_authorize", "is_granted", "security"})
 """Annotations whose text is an expression."""
-_ABOUT: Final = re.compile(
+_ABOUT: Final = regex(
     r"grant|scope|(?:^|[^a-z])roles?(?:[^a-z]|$)|permission|claim|privilege|authorit|entitle|(?:^|_)acls?(?:_|$)",
     re.IGNORECASE,
 )
@@ -52,13 +53,11 @@ _PREFIX: Final = frozenset({
     "starts_with", "startswith", "start_with", "has_prefix", "str_starts_with", "is_relative_to",
     "relative_to", "strpos", "index_of", "commonpath", "common_path",
 })  # fmt: skip
-_ROOT: Final = re.compile(
+_ROOT: Final = regex(
     r"root|base|(?:^|[^a-z])dirs?(?:[^a-z]|$)|_dir|dir_|folder|upload|storage|prefix", re.IGNORECASE
 )
-_PATH: Final = re.compile(
-    r"path|file|(?:^|[^a-z])(?:name|full|target|real|abs|candidate|resolved)", re.IGNORECASE
-)
-_RESOLVES: Final = re.compile(
+_PATH: Final = regex(r"path|file|(?:^|[^a-z])(?:name|full|target|real|abs|candidate|resolved)", re.IGNORECASE)
+_RESOLVES: Final = regex(
     r"resolve|real_?path|canonical|normali[sz]|normpath|abs_?path|get_full_path|expand_path|eval_symlinks|clean"
     r"|absolute|^abs$"
 )
@@ -71,8 +70,8 @@ _KEYED: Final = frozenset(
     {"rate_limit", "limiter", "slow_down", "express_rate_limit", "rate_limiter", "limit"}
 )
 _KEYS: Final = ("key_generator", "key_func", "key_fn", "key_by")
-_ADDRESS: Final = re.compile(r"(?:^|[^a-z])ip(?:[^a-z]|$)|addr|user|account|session|tenant|ipKeyGenerator")
-_CHOSEN: Final = re.compile(r"headers?\b|\bbody\b|\bquery\b|cookies?\b|get\(")
+_ADDRESS: Final = regex(r"(?:^|[^a-z])ip(?:[^a-z]|$)|addr|user|account|session|tenant|ipKeyGenerator")
+_CHOSEN: Final = regex(r"headers?\b|\bbody\b|\bquery\b|cookies?\b|get\(")
 
 _COMPARING: Final = {"in_array": 3, "array_search": 3, "hash_equals": 0}
 """PHP's comparisons, with how many arguments they are given where they compare types, too."""

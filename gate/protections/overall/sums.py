@@ -6,20 +6,20 @@ limit is asked of the sum, what is on its way is spent twice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.protections.facts import Strength
 from gate.protections.overall.said import Compared, Script
 from gate.protections.strengths import kept
+from gate.regex import regex
 
 STATES: Final = "states that a sum counts towards a limit"
-_STATE: Final = re.compile(r"(?:^|[._])(?:state|status)(?:_id)?(?:__in)?$|(?:^|[._])is_\w+$|[.]is[A-Z]\w+$")
-_LIMIT: Final = re.compile(
+_STATE: Final = regex(r"(?:^|[._])(?:state|status)(?:_id)?(?:__in)?$|(?:^|[._])is_\w+$|[.]is[A-Z]\w+$")
+_LIMIT: Final = regex(
     r"remaining|available|left|limit|exceed|too_?m(?:uch|any)|over_?d|insufficient|quota|max_|refundable|balance"
 )
-_QUANTITY: Final = re.compile(
+_QUANTITY: Final = regex(
     r"cents|amount|total|balance|paid|refund|price|credit|quota|used|spent|hours|quantity|qty|points"
 )
 

@@ -7,7 +7,6 @@ everybody has: whether base had the entry makes no difference.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,16 +14,17 @@ from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.python.guards import source
 from gate.protections.traits import Fact, lapse
+from gate.regex import regex
 
-_RING: Final = re.compile(
+_RING: Final = regex(
     r"(?:^|_)keys$|key_?ring$|key_fallbacks$|(?:sign|hmac|jwt|session|cookie|old|previous)\w*_secrets$"
 )
-_CERTAIN: Final = re.compile(
+_CERTAIN: Final = regex(
     r"key_fallbacks$|key_?ring$|(?:signing|hmac|verif\w+|jwt_signing|old_secret|previous_secret)_keys$|_secrets$"
 )
 """Names of tables in which any text is a key; ``JWT_KEYS`` may as well name claims."""
-_SECRET: Final = re.compile(r"key|secret|token|hmac|salt")
-_KEY: Final = re.compile(r"(?:^|_)key(?:_|$)|secret|hmac")
+_SECRET: Final = regex(r"key|secret|token|hmac|salt")
+_KEY: Final = regex(r"(?:^|_)key(?:_|$)|secret|hmac")
 """Names of what signs, among what an environment has."""
 _PUBLIC: Final = ("-----BEGIN PUBLIC", "-----BEGIN CERT", "ssh-", "http", "age1", "{{", "<")
 _ADDING: Final = frozenset({"append", "add", "update", "extend", "insert", "setdefault"})

@@ -6,7 +6,6 @@ Runs in the limited child.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,9 +14,10 @@ from gate.protections.conditions import last_name
 from gate.protections.facts import Strength
 from gate.protections.python.guards import source
 from gate.protections.strengths import kept
+from gate.regex import regex
 
 _PRICED: Final = "a price that the program computes"
-_MONEY: Final = re.compile(r"(?:^|_)(?:price|prices|amount|cents|total|cost|fee|discount|subtotal)(?:_|$)")
+_MONEY: Final = regex(r"(?:^|_)(?:price|prices|amount|cents|total|cost|fee|discount|subtotal)(?:_|$)")
 _SENT: Final = frozenset({"body", "payload", "data", "request", "req", "form", "order_in", "item", "cart"})
 
 

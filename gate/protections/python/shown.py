@@ -5,17 +5,17 @@ child.
 from __future__ import annotations
 
 import ast
-import re
 from typing import Final
 
 from gate.languages.naming import snake
 from gate.protections.conditions import last_name
 from gate.protections.facts import Weakness
 from gate.protections.traits import lapse
+from gate.regex import regex
 
-_OUT: Final = re.compile(r"(?:Out|Read|Public|Response|Dto|DTO|Summary|Profile|Reply|Representation)$")
+_OUT: Final = regex(r"(?:Out|Read|Public|Response|Dto|DTO|Summary|Profile|Reply|Representation)$")
 """Endings in the names of models by which something is answered."""
-_SECRET: Final = re.compile(
+_SECRET: Final = regex(
     r"passw|(?:^|_)pwd|secret|api_?key|private_?key|(?:^|_)salt(?:$|_)|(?:^|_)ssn(?:$|_)"
     r"|cvv|cvc|iban|card_number|recovery_code|(?:reset|refresh|session)_token"
 )

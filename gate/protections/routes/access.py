@@ -13,6 +13,7 @@ from gate.protections.facts import QUERY, WHO, Guard, Route
 from gate.protections.matching import Placed, Side
 from gate.protections.routes.urls import joined
 from gate.protections.vocabulary import family_of
+from gate.regex import regex
 
 _FORMS: Final = ("decorator", "parameter", "class", "wide", "refusal", "call", "argument")
 _PLAIN: Final = frozenset({
@@ -21,7 +22,7 @@ _PLAIN: Final = frozenset({
     "Controller", "ApplicationController", "BaseController", "ArchiveIndexView", "Exception",
 })  # fmt: skip
 """Classes of frameworks that ask nobody themselves."""
-_HARMLESS: Final = re.compile(
+_HARMLESS: Final = regex(
     r"cors|cache|gzip|compress|json|body|parse|upload|multer|valid|log|trace|metric|vary|etag|never|async"
     r"|handler|require_(?:get|post|safe|http)|wrap|transaction|atomic|exempt|timeout|schema|rate|limit|csrf"
 )

@@ -6,7 +6,6 @@ chain, at its group or on its router. Runs in the limited child.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -33,6 +32,7 @@ from gate.protections.routes.tables import given_by, rows_around
 from gate.protections.routes.urls import joined, plain_url, verb_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, is_call, line_of, short_name, text_of
 from gate.protections.vocabulary import family_of, is_opening
+from gate.regex import regex
 
 _VERBS: Final = {
     "get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE", "del": "DELETE",
@@ -53,7 +53,7 @@ _ASKED: Final[dict[str, Family]] = {
     "auth": "authentication", "can": "authorisation", "role": "authorisation", "permission": "authorisation",
     "verified": "authentication", "jwt": "authentication", "admin": "authorisation",
 }  # fmt: skip
-_WRAPPER: Final = re.compile(
+_WRAPPER: Final = regex(
     r"^(?:require|ensure|verify|guard|protect|restrict|check|with|wrap|only|is|has|must|authori[sz]e|authenticate)(?:_|$)"
     r"|_(?:only|required|guard|wrapper)$|auth$"
 )
@@ -63,7 +63,7 @@ _CARRIERS: Final = frozenset({
     "strip_prefix", "h", "http_handler_func", "ctrl", "try_catch",
 })  # fmt: skip
 """Around a handler, and no guard."""
-_HINTS: Final = re.compile(
+_HINTS: Final = regex(
     rb"\.(?:get|post|put|patch|delete|all|use|route|Get|Post|Put|Patch|Delete|GET|POST|PUT|PATCH|DELETE)\s*\("
     rb"|\.(?:Handle\w*|Map\w+|Any|Group|group|register)\s*\(|Route::|->(?:get|post|map|group)\("
     rb"|\b(?:get|post|put|patch|delete|route|resources?|namespace)[ (]+[\"':]"

@@ -16,6 +16,7 @@ from gate.protections.matching import Side, alike, make_side
 from gate.protections.routes.access import Access, accesses, same_verb, takes_in
 from gate.protections.unit_losses import Loss
 from gate.protections.vocabulary import is_meant_open
+from gate.regex import regex
 
 _LEAST: Final = 3
 _SHARE: Final = 0.8
@@ -30,7 +31,7 @@ _BY_FILE: Final = (".py", ".java", ".kt", ".cs")
 _ALIKE: Final = 0.6
 _ROUTERS: Final = 2
 """Other routers, or routes below one address, that make a rule."""
-_DOORS: Final = re.compile(
+_DOORS: Final = regex(
     r"log_?in|log_?out|sign|regist|token|session|refresh|oauth|auth|public|health|status|webhook|callback"
     r"|ping|metrics|verif|reset|password|docs|version|invit|join|captcha|contact",
     re.IGNORECASE,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_PARAMETER: Final = re.compile(
+from gate.regex import regex
+
+_PARAMETER: Final = regex(
     r"\(\?P<\w+>(?:[^()]|\([^()]*\))*\)|<[^<>]*>|\{[^{}]*\}|(?<=[/.]):\w+\??|\*\w*", re.ASCII
 )
-_VERB: Final = re.compile(r"^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) +(?=/)")
+_VERB: Final = regex(r"^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) +(?=/)")
 _LONGEST: Final = 300
 
 

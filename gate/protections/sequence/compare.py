@@ -6,7 +6,6 @@ than the one that is used (CWE-180, CWE-367).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -14,9 +13,10 @@ from gate.languages.naming import snake
 from gate.protections.facts import Asked, FileFacts
 from gate.protections.sequence.steps import changes, makes_plain, uses
 from gate.protections.unit_losses import Loss
+from gate.regex import regex
 
 _CALLERS: Final = 20
-_MAKING: Final = re.compile(
+_MAKING: Final = regex(
     r"[#_]*(?:get|load|find|fetch|read|create|make|new|build|init|open|is|has|check|list|query|select|on|set|handle)(?:_|$)"
 )
 """Functions of the program's own that bring a value from elsewhere, and change none."""

@@ -5,21 +5,21 @@ From these follows what a checked value went through before the check, and what 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from gate.languages.naming import snake
 from gate.protections.facts import Asked
+from gate.regex import regex
 
-_CHANGES: Final = re.compile(
+_CHANGES: Final = regex(
     r"^(?:to_(?!s$|str|json|list|dict|array|a$|h$|vec|owned|html|map|set)|as_(?!str|ref|view|bytes)"
     r"|convert|exchange|transform|round|scale|set_scale|quantize|floor|ceil|gross|net_|with_"
     r"|apply_|times )"
     r"|currency|_to_\w|cents|minor_units|(?:^|_)rate$|discount|percent|total"
 )
-_MAKES_PLAIN: Final = re.compile(
+_MAKES_PLAIN: Final = regex(
     r"^(?:clean|real_?path|resolve(?:_(?:path|url|link|file|symlinks?))?|normali[sz]e\w*|norm_?path|norm_?case|canonical\w*|get_canonical\w*|eval_symlinks|abs_?path"
     r"|get_full_path|expand_?path|expand_?user|expand_?vars|unquote\w*|url_?decode|decode_?uri\w*|path_unescape"
     r"|query_unescape|unescape\w*|html_unescape|decode|b64_?decode|base64_?decode|a85decode|decompress|inflate|gunzip|uncompress|fold|casefold|case_fold"
@@ -30,7 +30,7 @@ _MAKES_PLAIN: Final = re.compile(
 _IDLE: Final = frozenset(
     {"len", "str", "string", "print", "append", "format", "log", "get", "error", "info", "debug"}
 )
-_USES: Final = re.compile(
+_USES: Final = regex(
     r"^(?:open|read\w*|send_?file\w*|fetch\w*|url_?open|redirect\w*|unlink|remove\w*|delete\w*|write\w*|serve\w*|exec\w*"
     r"|query\w*|load\w*|get|request|create_read_stream|file_get_contents|new_url|dial\w*|connect|render\w*|book\w*"
     r"|pay\w*|transfer\w*|charge\w*|refund\w*|save\w*|insert\w*)$"

@@ -16,6 +16,7 @@ from gate.protections.routes.chains import holder, method, receiver
 from gate.protections.sequence.steps import Step, asked_in, key_of
 from gate.protections.tree_sitter.shapes import arguments, assigned, is_call, line_of, text_of
 from gate.protections.vocabulary import family_of, is_check
+from gate.regex import regex
 
 _FUNCTIONS: Final = frozenset({
     "function_declaration", "method_declaration", "method_definition", "function_item", "function_definition",
@@ -30,12 +31,12 @@ _MEMBERS: Final = frozenset({
     "navigation_expression", "scoped_identifier", "class_constant_access_expression",
 })  # fmt: skip
 _ARITHMETIC: Final = ("*", "/")
-_LEAVES: Final = re.compile(
+_LEAVES: Final = regex(
     r"\b(?:throw|raise|return|reject|panic|abort|halt|deny|continue|break|redirect_to|head|render|next|fail)\b|\b40[0-9]\b|bail!"
 )
-_CONSTANT: Final = re.compile(r"^[A-Z][A-Z0-9_]+$")
+_CONSTANT: Final = regex(r"^[A-Z][A-Z0-9_]+$")
 _TRIVIAL: Final = frozenset({"0", "1", "''", '""', "-1", "``"})
-_IF: Final = re.compile(rb"\b(?:if|unless)\b|[Cc]heck|[Vv]erify|[Vv]alidate|[Ee]nsure|[Gg]uard|[Rr]equire")
+_IF: Final = regex(rb"\b(?:if|unless)\b|[Cc]heck|[Vv]erify|[Vv]alidate|[Ee]nsure|[Gg]uard|[Rr]equire")
 _MOST: Final = 400
 _NODES: Final = 20_000
 

@@ -15,12 +15,13 @@ from gate.languages.tree_sitter_parse import walk
 from gate.protections.overall.said import plain
 from gate.protections.traits import BY_ADDRESS, Fact, lapse
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
+from gate.regex import regex
 
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = regex(
     r"^[`\"']?[\w:${}]*(?:req|request|ctx|context|c|r)(?:\.\w+)*\.(?:originalUrl|url|path|pathname|href|URL|RequestURI"
     r"|Path|String|fullpath|fullUrl|full_path|request_uri|getRequestURI|getPathInfo)(?:\(\))?[}`\"']*$"
 )
-_WHO: Final = re.compile(
+_WHO: Final = regex(
     r"user|session|authori|cookie|tenant|account|token|vary|principal|customer|locals|auth|member|owner",
     re.IGNORECASE,
 )

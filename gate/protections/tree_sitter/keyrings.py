@@ -17,6 +17,7 @@ from gate.languages.tree_sitter_parse import walk
 from gate.protections.overall.said import plain
 from gate.protections.traits import Fact, lapse
 from gate.protections.tree_sitter.shapes import arguments, assigned, callee, is_call, line_of, text_of
+from gate.regex import regex
 
 _LISTS: Final = frozenset({
     "array", "array_creation_expression", "literal_value", "array_initializer", "initializer_expression",
@@ -26,19 +27,19 @@ _ADDING: Final = frozenset({
     "append", "push", "add", "unshift", "list_of", "set_of", "of", "as_list", "array_of", "array_push",
     "vec", "<<",
 })  # fmt: skip
-_ASKED: Final = re.compile(
+_ASKED: Final = regex(
     r"(?:[Gg]etenv|env::var|ENV\b|process\.env|GetEnvironmentVariable|\$_(?:ENV|SERVER)|(?<![\w.])env\(|GetString|Config)"
 )
-_ALWAYS_TEXT: Final = re.compile(r"os\.Getenv\(|GetString\(|(?<![\w.])getenv\(")
-_DEFAULT: Final = re.compile(
+_ALWAYS_TEXT: Final = regex(r"os\.Getenv\(|GetString\(|(?<![\w.])getenv\(")
+_DEFAULT: Final = regex(
     r"""(?:\?\?|\|\||\?:|\bor\b)\s*(?:""|''|``|String\.Empty|string\.Empty)|,\s*(?:""|'')\s*\)"""
     r"""|unwrap_or_default|unwrap_or\(""|String::new|\.to_s\b|orElse\(""\)|orEmpty\("""
 )
-_NAME: Final = re.compile(r"[\"'.\[]([A-Za-z][A-Za-z0-9_]{2,})[\"'\])]?")
-_SECRET: Final = re.compile(r"secret|(?:^|_)key(?:_|$)|hmac|sign")
-_PUBLIC: Final = re.compile(r"public|key_id|path|file|name$|url")
-_SIGNS: Final = re.compile(r"hmac|signature|verif|timingsafe|hash_equals|secure_compare|jwt", re.IGNORECASE)
-_FILTERED: Final = re.compile(
+_NAME: Final = regex(r"[\"'.\[]([A-Za-z][A-Za-z0-9_]{2,})[\"'\])]?")
+_SECRET: Final = regex(r"secret|(?:^|_)key(?:_|$)|hmac|sign")
+_PUBLIC: Final = regex(r"public|key_id|path|file|name$|url")
+_SIGNS: Final = regex(r"hmac|signature|verif|timingsafe|hash_equals|secure_compare|jwt", re.IGNORECASE)
+_FILTERED: Final = regex(
     r"\.(?:filter\w*|compact\w*|reject|select|retain|Where|takeIf|present\?)\b|array_filter|filterNot|mapNotNull"
 )
 _EMPTY: Final = (

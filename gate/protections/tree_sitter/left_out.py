@@ -4,16 +4,17 @@ limited child.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-_STATIC: Final = re.compile(
+from gate.regex import regex
+
+_STATIC: Final = regex(
     r"(?:_next|_vercel|_nuxt|_static|_astro|static|assets|images?|img|fonts?|css|js|favicon|robots|sitemap|manifest"
     r"|icons?|apple-touch-icon|apple-icon|android-chrome|sw|\.well-known)(?![A-Za-z0-9_-])"
 )
 """What a browser loads before anybody logs in."""
-_SIGNING_IN: Final = re.compile(r"(?:auth/)?(?:log-?in|sign-?in|sign-?up|register|logout)")
+_SIGNING_IN: Final = regex(r"(?:auth/)?(?:log-?in|sign-?in|sign-?up|register|logout)")
 _MOST: Final = 40
 
 

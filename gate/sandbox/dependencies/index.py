@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from gate import process
 from gate.errors import InconclusiveError, UsageError
+from gate.regex import regex
 from gate.sandbox.dependencies import layers
 from gate.sandbox.dependencies.layer_store import LayerStore
 from gate.sandbox.egress.rules import ConfiguredHost, RefusedError
@@ -25,7 +26,7 @@ from gate.sandbox.images.runtimes import cache as cache_folder
 
 USUAL: Final = "https://pypi.org/simple"
 _SECONDS: Final = 20.0
-_LINE: Final = re.compile(r"^(?P<table>[\w:-]+)\.(?P<key>[\w-]+)=(?P<value>'.*'|\".*\")$")
+_LINE: Final = regex(r"^(?P<table>[\w:-]+)\.(?P<key>[\w-]+)=(?P<value>'.*'|\".*\")$")
 _ORDER: Final = ("global", "install", ":env:")
 """What pip prefers comes later (pip's documentation, "Configuration")."""
 _MOST_CERTIFICATES: Final = 4 << 20

@@ -18,6 +18,7 @@ from typing import Final
 from gate.errors import InconclusiveError
 from gate.model.change import Side
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec
+from gate.regex import regex
 from gate.sandbox.contract import Backend, InstallTransfer
 from gate.sandbox.dependencies import installer_files, layers, result_archive
 from gate.sandbox.dependencies.index import Index
@@ -276,7 +277,7 @@ def _is_index(asked: list[str], index: Index) -> bool:
     return any(place.lower() in places for place in asked)
 
 
-_MISSING: Final = re.compile(r"No matching distribution found for (?P<what>[^\s;(]+)")
+_MISSING: Final = regex(r"No matching distribution found for (?P<what>[^\s;(]+)")
 
 
 def _problem(

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from gate.escape import shorten
+from gate.regex import regex
 
 NO_WHEEL: Final = "there is no wheel of it for this Python and machine"
 CONTRADICTS: Final = "it contradicts another requirement"
 UNFETCHED: Final = "it could not be fetched"
 _MOST: Final = 240
-_PYTHON: Final = re.compile(
+_PYTHON: Final = regex(
     r"(?:depends on|requires) (?:a different )?Python(?: )?(?P<what>[<>=!~][^\s,;]*(?:,[<>=!~][^\s,;]*)*)"
 )
-_PIP_PYTHON: Final = re.compile(r"Requires-Python (?P<what>[<>=!~][^\s;]*)")
+_PIP_PYTHON: Final = regex(r"Requires-Python (?P<what>[<>=!~][^\s;]*)")
 _NETWORK: Final = (
     r"[Ff]ailed to fetch|error sending request|Could not connect|tunnel error|operation timed out"
     r"|Max retries exceeded|ProxyError|NewConnectionError|Request failed after"

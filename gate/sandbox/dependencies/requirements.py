@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from gate.model.change import Tree
+from gate.regex import regex
 
 Setup = Literal["none", "requirements", "pyproject"]
 GENERATED: Final = "pyproject.toml.txt"
-_NAMED: Final = re.compile(r"requirements[\w.-]*\.(?:txt|in)\Z")
-_LOCAL: Final = re.compile(r"(?:-e|--editable)(?:[ =]|\Z)|(?:\.{1,2}(?:/|\Z|\[)|file:|/)", re.ASCII)
-_FURTHER: Final = re.compile(r"(?:-r|-c|--requirement|--constraint)[ =]*(?P<path>[^\s#]+)", re.ASCII)
+_NAMED: Final = regex(r"requirements[\w.-]*\.(?:txt|in)\Z")
+_LOCAL: Final = regex(r"(?:-e|--editable)(?:[ =]|\Z)|(?:\.{1,2}(?:/|\Z|\[)|file:|/)", re.ASCII)
+_FURTHER: Final = regex(r"(?:-r|-c|--requirement|--constraint)[ =]*(?P<path>[^\s#]+)", re.ASCII)
 _OPTIONS: Final = frozenset(
     {
         *("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--trusted-host", "--no-index"),
@@ -29,7 +30,7 @@ _OPTIONS: Final = frozenset(
     }
 )
 """pip's options that a tree may set. Others choose how things are built: that is the settings' business."""
-_ADDRESS: Final = re.compile(r"(?:[\w.-]+\s*(?:\[[^\]]*\])?\s*@\s*)?(?P<address>[A-Za-z][\w+.-]*:[^\s;]+)")
+_ADDRESS: Final = regex(r"(?:[\w.-]+\s*(?:\[[^\]]*\])?\s*@\s*)?(?P<address>[A-Za-z][\w+.-]*:[^\s;]+)")
 _MOST_FILES: Final = 40
 _MOST_BYTES: Final = 1 << 20
 _NEEDS: Final = 500

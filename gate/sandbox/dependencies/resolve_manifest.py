@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 import tarfile
 import time
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from gate.model.run import Outcome, Probe
+from gate.regex import regex
 from gate.sandbox.contract import InstallTransfer
 from gate.sandbox.dependencies import installer_files, result_archive
 from gate.sandbox.dependencies.install import OUT, PORT, key_of, limit_passed, run_installer
@@ -45,8 +45,8 @@ _ANY: Final = ">=0.0.0"
 """Not ``*``: as an override that is none."""
 _LINES, _SAID, _SHOWN = 8, 1000, 300
 """Of npm's errors: lines and characters that are read, and characters that are shown."""
-_NO_VERSION: Final = re.compile(r"No matching version found for (@?[\w.-]+(?:/[\w.-]+)?)@(\S+?)\.?(?:\s|$)")
-_NO_PACKAGE: Final = re.compile(
+_NO_VERSION: Final = regex(r"No matching version found for (@?[\w.-]+(?:/[\w.-]+)?)@(\S+?)\.?(?:\s|$)")
+_NO_PACKAGE: Final = regex(
     r"'(@?[\w.-]+(?:/[\w.-]+)?)@([^'\s]*)' (?:is not in this registry|could not be found)"
 )
 

@@ -16,15 +16,16 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from gate.errors import InconclusiveError
+from gate.regex import regex
 
 _MOST_FILES: Final = 100_000
 _MOST_RECORD: Final = 8 << 20
 _MODULES: Final = 6
-_DISTRIBUTION: Final = re.compile(
+_DISTRIBUTION: Final = regex(
     r"lib/python[0-9.]+/site-packages/([A-Za-z0-9][A-Za-z0-9._]*)-([A-Za-z0-9][\w.!+]*)\.dist-info/RECORD"
 )
-_PACKAGES: Final = re.compile(r"lib/python[0-9.]+/site-packages/")
-_SUFFIXES: Final = re.compile(r"(?:\.py|(?:\.[\w-]+)?\.so)\Z")
+_PACKAGES: Final = regex(r"lib/python[0-9.]+/site-packages/")
+_SUFFIXES: Final = regex(r"(?:\.py|(?:\.[\w-]+)?\.so)\Z")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

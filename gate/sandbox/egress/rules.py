@@ -16,12 +16,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from gate.errors import UsageError
+from gate.regex import regex
 from gate.resources import rules_dir
 
-_LABEL: Final = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)\Z")
-_CONNECT: Final = re.compile(rb"CONNECT ([^ ]{1,512}) HTTP/1\.[01]\r\n")
-_PLAIN: Final = re.compile(rb"(GET|HEAD) http://([^ /?#]{1,512})(/[\x21-\x7e]{0,4096})? HTTP/1\.[01]\r\n")
-_WORD: Final = re.compile(rb"[A-Z]{1,10} (?:([a-zA-Z]{1,10})://)?([^ \r\n]{1,512})")
+_LABEL: Final = regex(r"(?!-)[a-z0-9-]{1,63}(?<!-)\Z")
+_CONNECT: Final = regex(rb"CONNECT ([^ ]{1,512}) HTTP/1\.[01]\r\n")
+_PLAIN: Final = regex(rb"(GET|HEAD) http://([^ /?#]{1,512})(/[\x21-\x7e]{0,4096})? HTTP/1\.[01]\r\n")
+_WORD: Final = regex(rb"[A-Z]{1,10} (?:([a-zA-Z]{1,10})://)?([^ \r\n]{1,512})")
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 
 

@@ -104,6 +104,19 @@ def _of_this_machine() -> tuple[str, ...]:
     return ()
 
 
+def own_mounts() -> tuple[str, ...]:
+    """What a command is given whose mounts are to end with it, however it ends; empty where that cannot be.
+
+    mmdebstrap mounts /proc and /sys below its folder. Those of one that was killed would stay there, and
+    whoever removes the folder by hand reaches into them.
+    """
+    words = ("unshare", "--mount", "--propagation", "private", "--")
+    with contextlib.suppress(InconclusiveError):
+        if process.run([*words, "true"], deadline=5).ok:
+            return words
+    return ()
+
+
 def make(archive: Path, packages: str, release: Release | None = None, *, services: bool = False) -> None:
     """Write a small root file system with these packages (comma-separated) as a tar; ``release`` None: this
     machine's own; ``services``: with PostgreSQL and Redis.
@@ -113,7 +126,7 @@ def make(archive: Path, packages: str, release: Release | None = None, *, servic
     ours = release is None
     chosen = release or Release(name=codename())
     components = "main,universe" if ours and os_release().get("ID") == "ubuntu" else "main"
-    words: list[str | Path] = ["mmdebstrap", "--quiet", "--variant=minbase"]
+    words: list[str | Path] = [*own_mounts(), "mmdebstrap", "--quiet", "--variant=minbase"]
     wanted = ",".join(part for part in (packages, chosen.extra, SERVICES * services) if part)
     words += [f"--include={wanted}", f"--components={components}"]
     words += [f"--dpkgopt=path-exclude=/usr/share/{part}/*" for part in ("man", "doc", "locale", "info")]

@@ -25,6 +25,7 @@ from docker.errors import APIError
 from requests.exceptions import RequestException
 
 from gate.errors import InconclusiveError
+from gate.regex import regex
 from gate.sandbox.backends.container.engine import API_ERRORS
 from gate.sandbox.images import debian, known_images, recipe
 
@@ -33,9 +34,9 @@ TARGETS: Final[tuple[Target, ...]] = ("sandbox", "observer")
 PUBLIC_BASE: Final = "python@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea"
 """3.12.14-slim-trixie, as in .github/workflows/release.yml."""
 LABEL: Final = "gate"
-_STEP: Final = re.compile(r"^ ---> ([0-9a-f]{12,64})$", re.MULTILINE)
-_BUILT: Final = re.compile(r"Successfully built ([0-9a-f]{12,64})\b")
-_ANY_ID: Final = re.compile(r"\b(?:sha256:)?([0-9a-f]{64})\b")
+_STEP: Final = regex(r"^ ---> ([0-9a-f]{12,64})$", re.MULTILINE)
+_BUILT: Final = regex(r"Successfully built ([0-9a-f]{12,64})\b")
+_ANY_ID: Final = regex(r"\b(?:sha256:)?([0-9a-f]{64})\b")
 _LOOKUP_SECONDS: Final = 8
 _BUILD_SECONDS: Final = 300
 _OLD_SECONDS: Final = 7 * 24 * 3600

@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import json
 import os
-import re
 import stat
 import tempfile
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from gate.errors import InconclusiveError, UsageError
+from gate.regex import regex
 from gate.sandbox.images import recipe
 
 if TYPE_CHECKING:  # its import takes a tenth of a second, and most sandboxes here are no containers
@@ -29,8 +29,8 @@ FILES_LABEL: Final = "gate.files"
 Named = Literal["sandbox", "observer", "base"]
 _FILE: Final = "known-images.json"
 _OF_ALL: Final = Path("/var/lib/gate")
-_ID: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_REFERENCE: Final = re.compile(r"(?:[a-z0-9][a-zA-Z0-9._:/-]{0,250}@)?sha256:[0-9a-f]{64}")
+_ID: Final = regex(r"sha256:[0-9a-f]{64}")
+_REFERENCE: Final = regex(r"(?:[a-z0-9][a-zA-Z0-9._:/-]{0,250}@)?sha256:[0-9a-f]{64}")
 _MOST_BYTES: Final = 1 << 20
 _MOST_NAMES: Final = 1_000
 _MOST_IDS: Final = 4

@@ -7,7 +7,6 @@ runtime is the program that the host has (runtimes.py).
 from __future__ import annotations
 
 import io
-import re
 import tarfile
 import tempfile
 from pathlib import Path
@@ -16,10 +15,11 @@ from typing import Final
 from docker import DockerClient
 
 from gate.errors import InconclusiveError
+from gate.regex import regex
 from gate.sandbox.images import engine_images, known_images, runtimes
 
 _BUILD_SECONDS: Final = 300
-_UNSAFE: Final = re.compile(r"[^a-z0-9.-]+")
+_UNSAFE: Final = regex(r"[^a-z0-9.-]+")
 
 
 def ensure(client: DockerClient, image: str, wanted: tuple[str, ...]) -> str:

@@ -8,17 +8,17 @@ Code under review has no business with the engine; tests that need one should sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.programs import kind_of
 from gate.signals.rule_kit import LIKELY, LOW, behaviour_finding, new, programs, rule
 
-_CONTROL: Final = re.compile(
+_CONTROL: Final = regex(
     r"docker\.sock|podman/podman\.sock|containerd\.sock|crio\.sock|buildkit|/systemd/|dbus/system_bus|snapd\.sock|libvirt"
 )
 

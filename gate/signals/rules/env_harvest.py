@@ -9,17 +9,17 @@ Read the variables the code needs, by name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.programs import HARVESTS, command_risk, kind_of
 from gate.signals.rule_kit import LOW, MEDIUM, SURE, behaviour_finding, new, phase_of, programs, rule
 
-_ENVIRON: Final = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?environ")
+_ENVIRON: Final = regex(r"/proc/[^/]+/(?:task/[^/]+/)?environ")
 _PS: Final = ("ps", "top", "pgrep", "pkill")
 
 

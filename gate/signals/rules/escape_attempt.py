@@ -9,17 +9,17 @@ Code under review has no business with these calls; tests that need them should 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import HIGH, LIKELY, LOW, MEDIUM, SURE, behaviour_finding, new, phase_of, rule
 
-_GRAVE: Final = re.compile(
+_GRAVE: Final = regex(
     r"mount|umount2|pivot_root|move_mount|open_tree|fs(?:open|config|mount|pick)|mount_setattr"
     r"|setns|unshare|clone CLONE_NEW"
     r"|ptrace|process_vm_|pidfd_getfd|kcmp|bpf|userfaultfd|keyctl|add_key|request_key"
@@ -29,10 +29,10 @@ _GRAVE: Final = re.compile(
     r"|mknod device|fanotify|perf_event_open|personality|acct|socket AF_PACKET"
     r"|socket AF_INET6? raw|socket AF_VSOCK"
 )
-_MEMORY: Final = re.compile(
+_MEMORY: Final = regex(
     r"mbind|set_mempolicy|migrate_pages|move_pages|syslog|name_to_handle_at|listmount|statmount|\d+\Z|call "
 )
-_KERNEL_FILES: Final = re.compile(
+_KERNEL_FILES: Final = regex(
     r"/proc/(?:sys|sysrq|<pid>|1)(?:/|-)|/sys/|/proc/self/(?:mem|exe)|/dev/(?:sd|nvme|vd|mem|kmem|port|mapper)"
 )
 

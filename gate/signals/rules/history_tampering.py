@@ -7,17 +7,17 @@ Remove it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.programs import COVERS, command_risk, kind_of
 from gate.signals.rule_kit import behaviour_finding, new, programs, rule
 
-_TRACKS: Final = re.compile(r"~/\.\w*_history\Z|/var/log/|/run/utmp|/var/run/utmp")
+_TRACKS: Final = regex(r"~/\.\w*_history\Z|/var/log/|/run/utmp|/var/run/utmp")
 
 
 @rule(

@@ -7,16 +7,16 @@ Use the desktop's own interface, which asks the user.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import grouped_findings, new, rule
 
-_DEVICES: Final = re.compile(r"/dev/(?:input/|uinput|hidraw|video\d|snd/|fb\d|vcs)")
+_DEVICES: Final = regex(r"/dev/(?:input/|uinput|hidraw|video\d|snd/|fb\d|vcs)")
 
 
 @rule(

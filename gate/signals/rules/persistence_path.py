@@ -8,13 +8,13 @@ If the project installs such a file on purpose, let the user start it and name t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import (
     HIGH,
@@ -30,8 +30,8 @@ from gate.signals.rule_kit import (
 )
 from gate.signals.sensitive_paths import owned, persistence
 
-_HOOK: Final = re.compile(r"\.git/(?:modules/.+/)?hooks/")
-_IN_ANOTHER_REPOSITORY: Final = re.compile(r"tree:(?!\.git/).+/\.git/hooks/")
+_HOOK: Final = regex(r"\.git/(?:modules/.+/)?hooks/")
+_IN_ANOTHER_REPOSITORY: Final = regex(r"tree:(?!\.git/).+/\.git/hooks/")
 """Below the project, where the tree that is judged has no repository: a script made it just now."""
 
 

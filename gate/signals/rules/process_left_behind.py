@@ -10,13 +10,13 @@ Wait for what you start, or end it; offer a service that runs on as a program of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Severity
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import (
     HIGH,
@@ -34,7 +34,7 @@ _AGENTS: Final = frozenset(
     ("adb", "dbus-daemon", "dirmngr", "git", "gpg-agent", "keyboxd", "ssh-agent", "watchman")
 )
 _SYSTEM: Final = ("/usr/", "/bin/", "/lib")
-_WORKER: Final = re.compile(
+_WORKER: Final = regex(
     r"\S+ -c from multiprocessing\.(?:resource_tracker import main;main\(\d+\)"
     r"|spawn import spawn_main; spawn_main\([\w=, ]*\) --multiprocessing-fork"
     r"|forkserver import main; main\([\w\[\]{}'\"=:,./*\- ]*\))"

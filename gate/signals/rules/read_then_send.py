@@ -16,12 +16,13 @@ from typing import Final
 
 from gate.model.behaviour import BehaviourKind
 from gate.model.finding import Finding
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import SURE, behaviour_finding, new, programs, rule
 from gate.signals.sensitive_paths import credential, owned
 
 _AWAY: Final = ("outside", "metadata", "private")
-_ACCOUNTS: Final = re.compile(
+_ACCOUNTS: Final = regex(
     r"(?:\b|x0a)root(?::|%3a)[^:%\s]{0,120}(?P<colon>:|%3a)0(?P=colon)0(?P=colon)|cm9vdDp4OjA6MDpyb290",
     re.IGNORECASE,
 )

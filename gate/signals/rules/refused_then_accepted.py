@@ -20,19 +20,20 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.run import RunRecord
 from gate.plan.item_outcomes import items_of, paths_of
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import HIGH, MEDIUM, rule
 
-_REFUSES: Final = re.compile(
+_REFUSES: Final = regex(
     r"\b\w*(?:Permission|Denied|Forbidden|Unauthori[sz]|Unauthenticated|NotAuthenticated|AuthenticationFailed"
     r"|AuthError|NotAllowed|InvalidSignature|BadSignature|SignatureExpired|ExpiredSignature|InvalidToken"
     r"|Csrf|CSRF|Suspicious|SecurityError|InvalidTag|LoginRequired)\w*|\bstatus 40[13]\b"
 )
-_GUARDS: Final = re.compile(
+_GUARDS: Final = regex(
     r"verif|authenti|authori|permi|allow|password|signature|token|login|admin|owner|access|credential|role",
     re.IGNORECASE,
 )
-_PROVES: Final = re.compile(
+_PROVES: Final = regex(
     r"genuine|authentic|signature|signed|verif(?:y|ied)_?(?!email)|hmac|proof|webhook|(?:check|valid)\w*"
     r"(?:token|password|otp|pin)|(?:token|password)_?(?:ok|valid|match)",
     re.IGNORECASE,
@@ -40,8 +41,8 @@ _PROVES: Final = re.compile(
 """Names of functions that are given a proof."""
 _SEVERAL: Final = 3
 """Different values that base refuses and head accepts, before `False` counts as a refusal."""
-_WORD: Final = re.compile(r"(?:true|value|none|ran|status 2\d\d)")
-_REQUEST_REFUSED: Final = re.compile(r"status 40[13]")
+_WORD: Final = regex(r"(?:true|value|none|ran|status 2\d\d)")
+_REQUEST_REFUSED: Final = regex(r"status 40[13]")
 """What a client was answered; a function that is called by itself raises."""
 _MOST: Final = 5
 

@@ -8,13 +8,13 @@ Call the program directly with an argument list, and only when somebody asks for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.programs import everyday_shell, kind_of
 from gate.signals.rule_kit import (
@@ -30,12 +30,12 @@ from gate.signals.rule_kit import (
     rule,
 )
 
-_HELPER: Final = re.compile(
+_HELPER: Final = regex(
     r"\S*python[\d.]*(?: -[A-Za-z]\S*)*? -c from multiprocessing\.\w+ import \w+ ?; ?\w+\([\w\s=,\[\]'./*]*\)"
     r"(?: --multiprocessing-fork)?"
     r"|\S*python[\d.]* -E -c pass"  # setuptools tries whether .pth files are read
 )
-_RECIPE: Final = re.compile(r"(?:\A|>)g?make>[^>]+\Z")
+_RECIPE: Final = regex(r"(?:\A|>)g?make>[^>]+\Z")
 """A target that somebody asks for; each line of it is a shell's, and stands in the Makefile."""
 
 

@@ -9,19 +9,17 @@ Nothing to do if the file belongs to what the code is for.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import LIKELY, MEDIUM, UNSURE, grouped_findings, new, rule
 from gate.signals.sensitive_paths import credential, persistence
 
-_ACCOUNTS: Final = re.compile(
-    r"/etc/(?:passwd|group|login\.defs|subuid|crontab)|.*/passwd\.master|/proc/<pid>/"
-)
+_ACCOUNTS: Final = regex(r"/etc/(?:passwd|group|login\.defs|subuid|crontab)|.*/passwd\.master|/proc/<pid>/")
 
 
 @rule(

@@ -9,12 +9,12 @@ Write below the system's temporary or cache folder, or where the caller says.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding
+from gate.regex import regex
 from gate.signals.interface import SignalContext
 from gate.signals.rule_kit import (
     HIGH,
@@ -33,8 +33,8 @@ from gate.signals.sensitive_paths import persistence
 
 _MANY: Final = 3
 """Source files written by one import, from which on it is no generated file any more."""
-_KERNEL: Final = re.compile(r"/proc/|/sys/")
-_SOURCE: Final = re.compile(r"tree:(?:.*\.(?:py|pth|sh|js|ts|toml|cfg|ya?ml)|.*Makefile|\.git(?:hub)?/.*)\Z")
+_KERNEL: Final = regex(r"/proc/|/sys/")
+_SOURCE: Final = regex(r"tree:(?:.*\.(?:py|pth|sh|js|ts|toml|cfg|ya?ml)|.*Makefile|\.git(?:hub)?/.*)\Z")
 
 
 @rule(

@@ -12,11 +12,12 @@ from typing import Final
 
 import msgspec
 
+from gate.regex import regex
 from gate.supply.inputs.images import dockerfile, image
 from gate.supply.inputs.places import owners
 from gate.supply.inputs.text import lines_of_dockerfile
 
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
+_VARIABLE: Final = regex(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
 _GIVEN: Final = (
     r"(?<![\w$]){name}[\"']?[ \t]*(?:\?=|:=|\+=|=|:(?!//))[ \t]*[\"']?"
     r"(?P<value>[A-Za-z0-9][\w./:@-]{{1,250}})"

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.model import Archive, Input, Inputs
 
-_TOKEN: Final = re.compile(r"#\[(=*)\[.*?\]\1\]|#[^\n]*|\"(?:[^\"\\\\]|\\\\.)*\"|[()]|[^\s()#\"]+", re.DOTALL)
+_TOKEN: Final = regex(r"#\[(=*)\[.*?\]\1\]|#[^\n]*|\"(?:[^\"\\\\]|\\\\.)*\"|[()]|[^\s()#\"]+", re.DOTALL)
 _TAKES: Final = frozenset({"fetchcontent_declare", "externalproject_add", "cpmaddpackage"})
 _KEYS: Final = frozenset({"URL", "URL_HASH", "GIT_REPOSITORY", "GIT_TAG", "GITHUB_REPOSITORY", "NAME"})
 

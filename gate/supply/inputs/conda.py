@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.model import Archive, Input, Inputs
 from gate.supply.inputs.text import table_of, tables_of, text_of, yaml_table
 
-_FILE: Final = re.compile(r"/([^/]+?)-([^/-]+)-[^/-]+\.(?:conda|tar\.bz2)$")
+_FILE: Final = regex(r"/([^/]+?)-([^/-]+)-[^/-]+\.(?:conda|tar\.bz2)$")
 
 
 def conda_lock(text: str) -> Inputs:

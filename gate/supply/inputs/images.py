@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.model import Archive, Input, Inputs, UnreadableInputError
 from gate.supply.inputs.text import (
     json_table,
@@ -19,7 +19,7 @@ from gate.supply.inputs.text import (
 )
 
 _DEPTH: Final = 12
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
+_VARIABLE: Final = regex(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
 _HUB: Final = frozenset({"index.docker.io", "registry-1.docker.io", "registry.hub.docker.com", "docker.io"})
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.model import Archive, Input, Inputs
 from gate.supply.inputs.xml_text import below, child_text, xml_root
 
-_VERSION: Final = re.compile(
+_VERSION: Final = regex(
     r"-(\d[\w.]*?(?:-(?:rc|milestone|M|beta|alpha)-?\d+)?)(?:-(?:bin|all))?\.(?:zip|jar)$"
 )
 _WELL_KNOWN: Final = (

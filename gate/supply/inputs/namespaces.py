@@ -11,10 +11,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.model import Input
 from gate.supply.inputs.places import is_usual, places, shown
 
-_FIRST: Final = re.compile(r"^(@[^/]+/|[^/]+/|[a-z0-9]{3,}(?=[-_.]))", re.IGNORECASE)
+_FIRST: Final = regex(r"^(@[^/]+/|[^/]+/|[a-z0-9]{3,}(?=[-_.]))", re.IGNORECASE)
 _EVERYBODY: Final = frozenset(
     {
         *("python", "django", "flask", "pytest", "types", "node", "react", "babel", "eslint", "vue", "rails"),

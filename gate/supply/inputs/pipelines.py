@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.images import image
 from gate.supply.inputs.model import Input, Inputs
 from gate.supply.inputs.text import table_of, tables_of, text_of, texts_of
@@ -23,7 +24,7 @@ _FOLDERS: Final = frozenset({
     "kubernetes", "manifests", "deploy", "deployment", "deployments",
     ".buildkite", "buildkite", ".woodpecker", ".circleci", ".gitlab", ".azure-pipelines", ".drone",
 })  # fmt: skip
-_NAMES: Final = re.compile(
+_NAMES: Final = regex(
     r"(?:pipeline|workflowtemplate|\.gitlab-ci|\.drone|\.woodpecker|azure-pipelines|taskrun)[^/]*\.ya?ml$"
 )
 _BUILT_IN: Final = frozenset({
@@ -32,12 +33,12 @@ _BUILT_IN: Final = frozenset({
     "datadog-event",
 })  # fmt: skip
 """Resource types that Concourse has by itself: one of the same name takes their place in every step."""
-_LIBRARY: Final = re.compile(
+_LIBRARY: Final = regex(
     r"@Library\(\s*\[?([^)\]]{1,300})\]?\s*\)|\blibrary\s*\(?\s*(?:identifier\s*:\s*)?(['\"][^'\"]{1,200})"
 )
-_QUOTED: Final = re.compile(r"['\"]([^'\"@]{1,200})(?:@([^'\"]{0,100}))?")
-_REMOTE: Final = re.compile(r"\bremote\s*:\s*['\"]([^'\"]{3,300})['\"]")
-_AGENT: Final = re.compile(r"\bimage\s*[:=(]?\s*['\"]([^'\"\s$]{3,200})['\"]")
+_QUOTED: Final = regex(r"['\"]([^'\"@]{1,200})(?:@([^'\"]{0,100}))?")
+_REMOTE: Final = regex(r"\bremote\s*:\s*['\"]([^'\"]{3,300})['\"]")
+_AGENT: Final = regex(r"\bimage\s*[:=(]?\s*['\"]([^'\"\s$]{3,200})['\"]")
 _DEEPEST: Final = 16
 
 

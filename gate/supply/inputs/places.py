@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from gate.regex import regex
 from gate.resources import rules_dir
 from gate.supply.inputs.model import FileKind, Input, SourceKind
 
-_SCHEME: Final = re.compile(r"^(?:[a-z]+\+)?[a-z][a-z0-9]*://", re.IGNORECASE)
-_SSH: Final = re.compile(r"^(?:[\w.-]+@)?([\w.-]+):(?!//)(?!\d+/)([\w.~/-]+)$")
+_SCHEME: Final = regex(r"^(?:[a-z]+\+)?[a-z][a-z0-9]*://", re.IGNORECASE)
+_SSH: Final = regex(r"^(?:[\w.-]+@)?([\w.-]+):(?!//)(?!\d+/)([\w.~/-]+)$")
 _SHORT: Final = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org"}
 
 

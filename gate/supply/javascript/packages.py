@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from gate.regex import regex
+
 MOST_BYTES: Final = 8 << 20
 """Of one lock file."""
 MOST: Final = 4_000
 """Packages of one installation."""
-_NAME: Final = re.compile(r"(?:@[a-z0-9A-Z~-][\w.~-]*/)?[a-zA-Z0-9_~-][\w.~-]*\Z", re.ASCII)
-_VERSION: Final = re.compile(r"[0-9][0-9A-Za-z.+-]{0,100}\Z", re.ASCII)
+_NAME: Final = regex(r"(?:@[a-z0-9A-Z~-][\w.~-]*/)?[a-zA-Z0-9_~-][\w.~-]*\Z", re.ASCII)
+_VERSION: Final = regex(r"[0-9][0-9A-Za-z.+-]{0,100}\Z", re.ASCII)
 _PROCESSORS: Final = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 

@@ -17,6 +17,7 @@ from typing import Final
 from packaging.dependency_groups import resolve_dependency_groups
 from packaging.utils import canonicalize_name
 
+from gate.regex import regex
 from gate.supply.python import poetry, setup_script
 from gate.supply.python.requirements import (
     Lines,
@@ -31,9 +32,9 @@ from gate.supply.python.requirements import (
 MOST: Final = 1 << 20
 """Bytes of one manifest."""
 _MOST_GROUPS: Final = 100
-_GROUP: Final = re.compile(r"[\w.-]{1,100}\Z", re.ASCII)
-_ENTRY: Final = re.compile(r"[\w.-][\w. -]{0,99}\Z", re.ASCII)
-_OBJECT: Final = re.compile(r"[\w.]{1,200}(?::[\w.]{1,200})?(?:\s*\[[\w, .-]*\])?\Z", re.ASCII)
+_GROUP: Final = regex(r"[\w.-]{1,100}\Z", re.ASCII)
+_ENTRY: Final = regex(r"[\w.-][\w. -]{0,99}\Z", re.ASCII)
+_OBJECT: Final = regex(r"[\w.]{1,200}(?::[\w.]{1,200})?(?:\s*\[[\w, .-]*\])?\Z", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,13 +15,14 @@ from typing import Final
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from gate.regex import regex
 from gate.supply.python.declared import Declared
 from gate.supply.python.project import Project
 
 MADE_UP: Final = "9999.0"
 """Of a project whose version only a build can say: newer than whatever its own tests ask for."""
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")
-_DOTTED: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\Z", re.ASCII)
+_NAME: Final = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")
+_DOTTED: Final = regex(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\Z", re.ASCII)
 _FINDER: Final = "_gate_generated"
 _FINDER_SOURCE: Final = '''\
 """Modules that a build of the project would have written, where the tree lacks them."""

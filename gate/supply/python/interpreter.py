@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from gate.regex import regex
+
 PINS: Final = (".python-version", ".tool-versions", "runtime.txt")
 """Files of pyenv and uv, of asdf and mise, of Heroku: the version a project is developed on."""
-_VERSION: Final = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
-_PIN: Final = re.compile(r"(?:cpython[-@]?|python[-@]?)?3\.(\d{1,2})(?:\.\d+)?(?:[a-z.-].*)?")
+_VERSION: Final = regex(r"(\d+)\.(\d+)(?:\.(\d+))?")
+_PIN: Final = regex(r"(?:cpython[-@]?|python[-@]?)?3\.(\d{1,2})(?:\.\d+)?(?:[a-z.-].*)?")
 _LATEST_PATCH: Final = 99
 
 

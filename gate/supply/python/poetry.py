@@ -11,9 +11,10 @@ from typing import Final
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from gate.regex import regex
 from gate.supply.python.requirements import list_of, table_of, text_of
 
-_NUMBERS: Final = re.compile(r"v?(\d+(?:\.\d+)*)(.*)\Z")
+_NUMBERS: Final = regex(r"v?(\d+(?:\.\d+)*)(.*)\Z")
 
 
 def versions(text: str) -> str:

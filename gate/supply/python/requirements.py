@@ -16,6 +16,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from gate.regex import regex
+
 MOST_LINES: Final = 3000
 MOST_BYTES: Final = 16 << 20
 """Of one lock file."""
@@ -46,8 +48,8 @@ TOOLS: Final = frozenset(
 """Programs for developers that hardly any code imports, some of them larger than all else: installed only
 where a lock says that another package depends on them.
 """
-_HASH: Final = re.compile(r"(sha256|sha384|sha512):[0-9a-f]{64,128}\Z")
-_NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")
+_HASH: Final = regex(r"(sha256|sha384|sha512):[0-9a-f]{64,128}\Z")
+_NAME: Final = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?\Z")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,14 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.python.requirements import MOST_LINES, Requirements, checked
 
 _MOST_FILES: Final = 40
 _MOST_BYTES: Final = 1 << 20
-_HASH: Final = re.compile(r"\s--hash[= ](sha\d+:[0-9a-f]+)")
-_INCLUDE: Final = re.compile(r"(?P<kind>-r|-c|--requirement|--constraint)[ =]*(?P<path>[^\s#]+)", re.ASCII)
-_COMMENT: Final = re.compile(r"(?:^|\s)#.*$")
-_LOCAL: Final = re.compile(r"(?:-e|--editable)(?:[ =]|\Z)|(?:\.{1,2}(?:/|\Z|\[)|file:|/)", re.ASCII)
+_HASH: Final = regex(r"\s--hash[= ](sha\d+:[0-9a-f]+)")
+_INCLUDE: Final = regex(r"(?P<kind>-r|-c|--requirement|--constraint)[ =]*(?P<path>[^\s#]+)", re.ASCII)
+_COMMENT: Final = regex(r"(?:^|\s)#.*$")
+_LOCAL: Final = regex(r"(?:-e|--editable)(?:[ =]|\Z)|(?:\.{1,2}(?:/|\Z|\[)|file:|/)", re.ASCII)
 _SILENT: Final = ("--require-hashes", "--no-binary", "--only-binary", "--prefer-binary", "--pre")
 
 

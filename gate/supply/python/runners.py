@@ -10,13 +10,14 @@ from typing import Final
 
 import yaml
 
+from gate.regex import regex
 from gate.supply.python import setup_script
 from gate.supply.python.declared import MOST
 from gate.supply.python.requirements import Lines, Requirements, is_for_tests, list_of, table_of
 
-_FACTOR: Final = re.compile(r"[\w.,!{}-]+:\s+")
-_REFERENCE: Final = re.compile(r"\{\[([^\]\n]{1,100})\]([\w.-]{1,100})\}")
-_CONDA: Final = re.compile(r"(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)\s*(.*)\Z")
+_FACTOR: Final = regex(r"[\w.,!{}-]+:\s+")
+_REFERENCE: Final = regex(r"\{\[([^\]\n]{1,100})\]([\w.-]{1,100})\}")
+_CONDA: Final = regex(r"(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)\s*(.*)\Z")
 _NO_PACKAGES: Final = frozenset(("python", "pip", "setuptools", "wheel", "conda", "mamba", "git", "make"))
 
 

@@ -6,17 +6,17 @@ same module in the same versions. So the sibling is installed, and the report sa
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.python.requirements import Requirements, names_of
 
 TWINS: Final = {"psycopg2": "psycopg2-binary"}
 _EXTRAS: Final = {"psycopg": ("c", "binary")}
 """Package -> its extra that is built, and the one that is a wheel."""
-_NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]*")
-_ASKED: Final = re.compile(r"\[([^\]]*)\]")
+_NAME: Final = regex(r"[A-Za-z0-9][\w.-]*")
+_ASKED: Final = regex(r"\[([^\]]*)\]")
 
 
 def with_wheels(needs: Requirements) -> Requirements:

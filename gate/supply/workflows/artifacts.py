@@ -6,16 +6,16 @@ artifact of a run then may do what the job may (known as ArtiPACKED).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.workflows.values import Level
 
-_WHOLE: Final = re.compile(
+_WHOLE: Final = regex(
     r"(?:\./?|\*{1,2}(?:/\*{1,2})?|\./\*{1,2}|/|\$\{\{\s*github\.workspace\s*\}\}/?(?:\*{0,2}))"
 )
-_GIT: Final = re.compile(r"(?:^|/)\.git(?:/|$)|(?:^|/)\.(?:netrc|npmrc|pypirc|docker|aws|ssh)(?:/|$)")
+_GIT: Final = regex(r"(?:^|/)\.git(?:/|$)|(?:^|/)\.(?:netrc|npmrc|pypirc|docker|aws|ssh)(?:/|$)")
 
 
 def difference(

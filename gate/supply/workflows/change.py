@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from gate.regex import regex
 from gate.supply.workflows import values
 from gate.supply.workflows.jobs import (
     ACTION,
@@ -36,9 +37,9 @@ from gate.supply.yaml_data import (
     read_yaml,
 )
 
-WORKFLOW_PATH: Final = re.compile(r"^\.github/workflows/[^/]+\.ya?ml$", re.IGNORECASE)
-ACTION_PATH: Final = re.compile(r"(?:^|/)action\.ya?ml$", re.IGNORECASE)
-PIPELINE_PATH: Final = re.compile(
+WORKFLOW_PATH: Final = regex(r"^\.github/workflows/[^/]+\.ya?ml$", re.IGNORECASE)
+ACTION_PATH: Final = regex(r"(?:^|/)action\.ya?ml$", re.IGNORECASE)
+PIPELINE_PATH: Final = regex(
     r"^(?:\.gitlab-ci|\.gitlab/.+|\.circleci/.+|azure-pipelines[^/]*|\.travis|\.drone|bitbucket-pipelines"
     r"|\.buildkite/.+|\.woodpecker[^/]*)\.ya?ml$",
     re.IGNORECASE,
@@ -54,7 +55,7 @@ _PUBLISH: Final = frozenset({"*", "contents", "packages", "id-token", "actions",
 """Rights with which a job can change what others run."""
 _REPORTING: Final = frozenset({"security-events", "attestations", "discussions", "issues"})
 """Rights that a scanner or a build needs to hand in what it found or made, and to write what people read."""
-_PROSE: Final = re.compile(
+_PROSE: Final = regex(
     r"(?:\*\*/)?docs?/\*\*?(?:/\*)?|(?:\*\*/?)?(?:[\w*-]+/)*[\w*-]*\.(?:md|rst|adoc)"
     r"|(?:LICEN[CS]E|README|CHANGE(?:S|LOG)|AUTHORS|CONTRIBUTING)(?:\*|\.\*|\.txt)?",
     re.IGNORECASE,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.workflows import values
 from gate.supply.workflows.keys import (
     JOB,
@@ -107,7 +108,7 @@ def _shown_as(name: str, job: object) -> str:
     return str(mapping(job).get("name", name))
 
 
-_VERSION: Final = re.compile(
+_VERSION: Final = regex(
     r"v?\d[\w.*+]{0,12}(?:-(?:dev|rc\d*|beta|alpha))?|pypy[\w.-]{0,12}|nightly|stable|node|latest|lts(?:/[\w*]{1,12})?"
 )
 

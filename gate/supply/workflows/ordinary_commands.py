@@ -16,17 +16,18 @@ from typing import Final
 from tree_sitter import Node
 
 from gate.languages.tree_sitter_parse import parse, walk
+from gate.regex import regex
 from gate.resources import rules_dir
 from gate.supply.workflows import values
 
-_EXPRESSION: Final = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
+_EXPRESSION: Final = regex(r"\$\{\{.*?\}\}", re.DOTALL)
 _LONGEST: Final = 20_000
 """Characters of a script that is read; a longer one is for a person."""
 _OUTPUTS: Final = frozenset({"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV"})
-_NOWHERE: Final = re.compile(r"(?:/dev/(?:null|stdout|stderr)|[12-])")
-_VARIABLE: Final = re.compile(r"\"?\$\{?(\w+)\}?\"?")
-_NAME: Final = re.compile(r"[\"']?([A-Za-z_]\w*)(?:=|<<)")
-_PRIVATE: Final = re.compile(
+_NOWHERE: Final = regex(r"(?:/dev/(?:null|stdout|stderr)|[12-])")
+_VARIABLE: Final = regex(r"\"?\$\{?(\w+)\}?\"?")
+_NAME: Final = regex(r"[\"']?([A-Za-z_]\w*)(?:=|<<)")
+_PRIVATE: Final = regex(
     r"(?:^|[/=:\"'])(?:~|\.[^./\"'\s])|\$\{?HOME\b|^[\"']?/(?:proc|etc|root|home|run|var|sys)\b"
 )
 """A path to hidden files, to somebody's home or to what the machine says of itself."""

@@ -11,16 +11,18 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from gate.regex import regex
+
 FILES: Final = ("package.json", "composer.json", "Makefile", "makefile", "GNUmakefile")
 """Files at the top of a tree that name commands."""
-_CALLED: Final = re.compile(
+_CALLED: Final = regex(
     r"(?:^|(?<=[;&|(\n]))[ \t]*(?:(?:npm|pnpm|yarn|bun|composer)[ \t]+(?:run(?:-script)?[ \t]+)?"
     r"(?:-\S+[ \t]+)*(?P<script>[\w.:-]+)|g?make[ \t]+(?:-\S+[ \t]+)*(?P<target>[\w.:-]+))",
     re.MULTILINE,
 )
 """A command that runs one of them. What such a script looks like to a shell is judged elsewhere: here it is
 only a name to look up."""
-_RULE: Final = re.compile(r"([\w.-][\w. -]*?)\s*::?(?!=)")
+_RULE: Final = regex(r"([\w.-][\w. -]*?)\s*::?(?!=)")
 _DEEPEST: Final = 3
 _MOST: Final = 200
 _LONGEST: Final = 64 << 10

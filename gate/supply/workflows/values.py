@@ -15,86 +15,87 @@ from typing import Final, Literal
 
 from gate.languages.commands.addresses import Origin, origin_of
 from gate.languages.commands.vocabulary import FETCHES
+from gate.regex import regex
 from gate.resources import rules_dir
 
 Level = Literal["low", "medium", "high", "critical"]
 
-_EXPRESSION: Final = re.compile(r"\$\{\{(.*?)(?:\}\}|\Z)", re.DOTALL)
-_SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*([\w-]+)|\[\s*['\"]([\w-]+)['\"]\s*\])?", re.IGNORECASE)
-_WORDS: Final = re.compile(r"[\w./-]\s+[\w./-]|[;&|`$<>]")
-_TOKEN: Final = re.compile(r"\bgithub\s*(?:\.\s*token\b|\[\s*['\"]token)", re.IGNORECASE)
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
-_TAG: Final = re.compile(r"[\w-]*?v?\d[\w.+-]*", re.IGNORECASE)
-_VERSION: Final = re.compile(
+_EXPRESSION: Final = regex(r"\$\{\{(.*?)(?:\}\}|\Z)", re.DOTALL)
+_SECRET: Final = regex(r"\bsecrets\s*(?:\.\s*([\w-]+)|\[\s*['\"]([\w-]+)['\"]\s*\])?", re.IGNORECASE)
+_WORDS: Final = regex(r"[\w./-]\s+[\w./-]|[;&|`$<>]")
+_TOKEN: Final = regex(r"\bgithub\s*(?:\.\s*token\b|\[\s*['\"]token)", re.IGNORECASE)
+_COMMIT: Final = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.IGNORECASE)
+_TAG: Final = regex(r"[\w-]*?v?\d[\w.+-]*", re.IGNORECASE)
+_VERSION: Final = regex(
     r"(?<![\w.])v?\d+(?:\.\d+)+[\w.+-]*|(?<![\w.])v\d+(?![\w.])|\b(?=[a-f]*\d)[0-9a-f]{7,128}\b",
     re.IGNORECASE,
 )
-_ADDRESS: Final = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
-_URL: Final = re.compile(
+_ADDRESS: Final = regex(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
+_URL: Final = regex(
     r"\b(?:https?|ftp|git|ssh)(?:\+\w+)?://([^\s/\"'`<>|;,)]+)[^\s\"'`<>|;,)]*", re.IGNORECASE
 )
-_LEAVES: Final = re.compile(
+_LEAVES: Final = regex(
     r"\b(?:nc|ncat|socat|scp|sftp|rsync|ssh|ftp|telnet|telnetd?)\s+\S|/dev/(?:tcp|udp)/|\bgit\s+(?:push|clone|remote)\b"
     r"|\bgh\s+(?:api|secret|auth|workflow|repo|release\s+upload)\b|\b(?:twine|npm|yarn|pnpm|cargo|poetry|flit|hatch|uv)\s+(?:\S+\s+)?publish\b"
     r"|\btwine\s+upload\b|\bdocker\s+(?:push|login)\b|\baws\s+\w|\bgcloud\s+\w|\baz\s+\w|\bkubectl\s+\w",
     re.IGNORECASE,
 )
-_PUBLISHES: Final = re.compile(
+_PUBLISHES: Final = regex(
     r"gh-action-pypi-publish|action-gh-release|create-release|semantic-release|goreleaser|release-please|npm-publish"
     r"|changesets/action|build-push-action|\btwine\s+upload|\b(?:uv|poetry|flit|hatch|pdm|npm|pnpm|cargo|gem|dotnet"
     r"\s+nuget)\s+(?:publish|push)\b|\byarn\s+(?:npm\s+)?publish|\bdocker\s+push|\bgh\s+release\s+(?:create|upload)"
     r"|\bmvn\b[^\n]{0,200}\bdeploy\b|\bgradlew?\b[^\n]{0,200}\bpublish",
     re.IGNORECASE,
 )
-_DOWNLOADS: Final = re.compile(
+_DOWNLOADS: Final = regex(
     r"^(?:~|/|\$\{\{|\$HOME)|(?:^|/)\.(?:npm|yarn|pnpm-store|m2|gradle|cargo|cache)(?:/|$)"
 )
-_HIDES: Final = re.compile(
+_HIDES: Final = regex(
     r"\bbase(?:64|32)\s+(?:-\w*d|--decode)|\beval\b|\bxxd\s+-\w*r|\bopenssl\s+(?:enc|base64)\b|\bprintenv\b"
     r"|(?:^|[;&|]\s*)env\s*(?:\||>|$)|/proc/self/environ|\bLD_PRELOAD\b|\bBASH_ENV\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_BRINGS: Final = re.compile(
+_BRINGS: Final = regex(
     r"\b(?:curl|wget|http|https|nc|ncat|socat|python[\d.]*|node|invoke-(?:webrequest|restmethod))\b",
     re.IGNORECASE,
 )
-_WRAPS: Final = re.compile(
+_WRAPS: Final = regex(
     r"\|\s*(?:base64|base32|xxd|od|rev|tr|gzip|openssl|hexdump)\b|<<<[^\n|]{0,200}\|", re.IGNORECASE
 )
-_WHOLE: Final = re.compile(
+_WHOLE: Final = regex(
     r"(?:^|[;&|(]\s*)(?:env|printenv|export\s+-p|set)\s*\|[^\n]{0,300}\b(?:curl|wget|nc|ncat)\b"
     r"|\$\((?:env|printenv)\b|/proc/self/environ|@/proc/\w+/environ",
     re.IGNORECASE | re.MULTILINE,
 )
-_INLINE: Final = re.compile(
+_INLINE: Final = regex(
     r"\b(?:python[\d.]*|node|perl|ruby|php|deno|bash|sh)\s+(?:-\w+\s+)*-[cer]\b.{0,4000}?(?:\bexec\b|\beval\b|urlopen|requests\."
     r"|httpx|socket|subprocess|\bsystem\b|popen|environ|process\.env|ENV\[|getenv|b64|base64|fromhex|child_process|fetch\(|https?:|urllib)",
     re.IGNORECASE | re.DOTALL,
 )
 """A program given on the command line that does more than compute."""
-_ELSEWHERE: Final = re.compile(
+_ELSEWHERE: Final = regex(
     r"--(?:extra-)?index-url\b|--registry\b|--find-links\b|--trusted-host\b|\bgit\+(?:https?|ssh)://|(?:^|\s)-i\s+https?:",
     re.IGNORECASE,
 )
-_CANNOT_FAIL: Final = re.compile(
+_CANNOT_FAIL: Final = regex(
     r"\|\|\s*(?:true|:|exit\s+0|echo\b)|\bset\s+\+e\b|(?:^|[;&]\s*)exit\s+0\b", re.MULTILINE
 )
-_SECURITY: Final = re.compile(
+_SECURITY: Final = regex(
     r"\b(?:gate|gate-ci|codeql|semgrep|bandit|gitleaks|trivy|trufflehog|zizmor|grype|snyk|scorecard|osv-scanner|pip-audit"
     r"|detect-secrets|dependency-review(?:-action)?|checkov|sonar\w*|harden-runner|npm\s+audit)\b",
     re.IGNORECASE,
 )
-_CHECK: Final = re.compile(
+_CHECK: Final = regex(
     r"\b(?:pytest|tox|nox|unittest|tests?|lint|ruff|mypy|pyright|flake8|pylint|eslint|jest|vitest|mocha|pre-commit|golangci-lint"
     r"|prek|check|verify|audit|scan)\b",
     re.IGNORECASE,
 )
-_NEVER: Final = re.compile(
+_NEVER: Final = regex(
     r"(?:\$\{\{)?\s*!?\s*\(*\s*(?:false|0|''|\"\"|null|!\s*(?:true|always\(\)))\s*\)*\s*(?:&&.*)?(?:\}\})?\s*",
     re.IGNORECASE,
 )
-_HOSTED: Final = re.compile(r"(?:ubuntu|macos|windows)-[\w.-]+", re.IGNORECASE)
-_STEERS: Final = re.compile(
+_HOSTED: Final = regex(r"(?:ubuntu|macos|windows)-[\w.-]+", re.IGNORECASE)
+_STEERS: Final = regex(
     r"(?:PATH|LD_\w+|DYLD_\w+|BASH_ENV|ENV|SHELL|IFS|NODE_OPTIONS|PYTHON(?:PATH|STARTUP|HOME)|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|GIT_\w+"
     r"|\w*(?:INDEX_URL|REGISTRY|PROXY)|(?:PIP|UV|NPM|YARN)_\w*(?:INDEX|CONFIG|USERCONFIG)\w*|CC|CXX|RUSTC_WRAPPER|GOPROXY|GONOSUMDB|GOFLAGS"
     r"|ACTIONS_\w+)",
@@ -269,7 +270,7 @@ def cannot_fail(lines: Iterable[str]) -> bool:
     return bool(_CANNOT_FAIL.search("\n".join(lines)))
 
 
-_INSTALLS: Final = re.compile(
+_INSTALLS: Final = regex(
     r"(?:^|(?<=[;&|(\n]))[ \t]*(?:sudo[ \t]+)?(?:python[\d.]*[ \t]+-m[ \t]+)?(?:uv[ \t]+)?"
     r"(?:pipx?[\d.]*|apt(?:-get)?|brew)[ \t]+install\b[^;&|()`$\n]*(?=[;&|\n]|\Z)"
 )
@@ -291,8 +292,8 @@ def guards(texts: Iterable[str]) -> bool:
     return any(_SECURITY.search(text) for text in texts)
 
 
-_WRAPPED: Final = re.compile(r"\$\{\{((?:(?!\}\}|\$\{\{).)*)\}\}", re.DOTALL)
-_STATUS: Final = re.compile(r"\b(?:always|failure|cancelled|success)\s*\(", re.IGNORECASE)
+_WRAPPED: Final = regex(r"\$\{\{((?:(?!\}\}|\$\{\{).)*)\}\}", re.DOTALL)
+_STATUS: Final = regex(r"\b(?:always|failure|cancelled|success)\s*\(", re.IGNORECASE)
 
 
 def asks_status(condition: str) -> bool:

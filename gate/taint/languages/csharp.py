@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.language import Language, clean, sink, source
 
 _REQUEST: Final = r"(?:^|\.)(?:Request|request|req|HttpContext\.Request|context\.Request)\||\|HttpRequest$"
@@ -113,11 +113,11 @@ CSHARP: Final = Language(
         clean("sql", "FromSqlInterpolated ExecuteSqlInterpolated"),
     ),
     assigned={"CommandText": "sql", "InnerHtml": "xss"},
-    parameter_marks=re.compile(r"(?:FromQuery|FromBody|FromRoute|FromForm|FromHeader|BindProperty)\b"),
-    entry_marks=re.compile(
+    parameter_marks=regex(r"(?:FromQuery|FromBody|FromRoute|FromForm|FromHeader|BindProperty)\b"),
+    entry_marks=regex(
         r"Http(?:Get|Post|Put|Delete|Patch|Head)\b|AcceptVerbs|Route\(|McpServerTool|KernelFunction"
     ),
-    given=re.compile(
+    given=regex(
         r"CancellationToken|HttpContext|HttpRequest$|I[A-Z]\w+|DbContext|ClaimsPrincipal|Service$|Options$"
     ),
     numbers=frozenset(
@@ -140,7 +140,7 @@ CSHARP: Final = Language(
             "iformfile",
         }
     ),
-    matters=re.compile(
+    matters=regex(
         r"Command|Sql|Query|Execute|Process|File|Directory|Stream|Http|Client|Html|Content"
         r"|Redirect|Deserial|Write|Xml|Token|Script|Compile"
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.language import Language, clean, sink, source
 
 _HTTP: Final = r"\|http\.Request$|^(?:r|req|request)(?:\.\w+(?:\(\))?)*\||\.Request(?:\.\w+(?:\(\))?)*\|"
@@ -154,7 +154,7 @@ GO: Final = Language(
             "time.duration",
         }
     ),
-    matters=re.compile(
+    matters=regex(
         r"Query|Exec|Raw\(|Where|Order|exec\.|os\.|ioutil|http\.|template\.|Redirect"
         r"|ServeFile|\.File\(|Fprint|Write|gob|ParseUnverified"
     ),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.language import Language, Sink, clean, sink, source
 
 _REQUEST: Final = (
@@ -156,21 +156,21 @@ _CLEANERS: Final = (
     clean("ssrf redirect", "buildAndExpand fromCurrentRequest fromCurrentContextPath toUriString fromPath"),
     clean("shell", "quote escapeXSI"),
 )
-_MATTERS: Final = re.compile(
+_MATTERS: Final = regex(
     r"[qQ]uery|[eE]xecut|exec|ProcessBuilder|File|Path|URL|[rR]est|[cC]lient|Redirect"
     r"|redirect|Writer|Object|eval|parse|Template|load|body|respond|jdbc|update|Html"
 )
-_MARKS: Final = re.compile(
+_MARKS: Final = regex(
     r"(?:RequestParam|PathVariable|RequestBody|RequestHeader|CookieValue"
     r"|ModelAttribute|MatrixVariable|PathParam|QueryParam|FormParam|HeaderParam"
     r"|CookieParam|RequestPart|DestinationVariable|Payload|Toolparam|ToolParam"
     r"|QueryValue)\b"
 )
-_ENTRY: Final = re.compile(
+_ENTRY: Final = regex(
     r"(?:(?:Get|Post|Put|Delete|Patch|Request)Mapping|GET|POST|PUT|DELETE|PATCH"
     r"|MessageMapping|KafkaListener|RabbitListener|Tool)\b"
 )
-_GIVEN: Final = re.compile(
+_GIVEN: Final = regex(
     r"Model\b|ModelMap|BindingResult|Http|Servlet|Principal|Authentication|Session"
     r"|Pageable|Locale|Response|Request\b"
     r"|RedirectAttributes|Multipart|Errors|Context|Exchange|User\w*$|SecurityContext"

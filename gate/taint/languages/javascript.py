@@ -4,9 +4,9 @@ processes, files.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.language import Language, clean, sink, source
 
 _REQUEST: Final = (
@@ -183,10 +183,10 @@ JAVASCRIPT: Final = Language(
         clean("xss", "stringify", r"^JSON\|"),
     ),
     assigned={"innerHTML": "xss", "outerHTML": "xss"},
-    parameter_marks=re.compile(r"(?:Query|Param|Body|Headers?|UploadedFiles?|Cookies?)\("),
-    given=re.compile(r"^(?:File|Express\.Multer)"),
+    parameter_marks=regex(r"(?:Query|Param|Body|Headers?|UploadedFiles?|Cookies?)\("),
+    given=regex(r"^(?:File|Express\.Multer)"),
     numbers=frozenset({"number", "boolean", "bigint", "date"}),
-    matters=re.compile(
+    matters=regex(
         r"query|exec|[eE]val|Function|readFile|File|Stream|fetch|axios|got|request"
         r"|redirect|innerHTML|render|compile|send|merge|decode|unserialize|find|raw|spawn"
         r"|rm|unlink|dangerously|literal|SafeString|vm\b"

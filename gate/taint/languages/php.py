@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.language import Language, clean, sink, source
 
 _REQUEST: Final = (
@@ -134,9 +134,9 @@ PHP: Final = Language(
         clean("redirect ssrf", "route url_for action site_url home_url wp_validate_redirect"),
         clean("all", "sanitize_key absint sanitize_file_name sanitize_title"),
     ),
-    parameter_marks=re.compile(r"(?!)"),
+    parameter_marks=regex(r"(?!)"),
     numbers=frozenset({"int", "float", "bool", "integer", "datetime", "carbon"}),
-    matters=re.compile(
+    matters=regex(
         r"query|exec|system|passthru|popen|proc_open|`|eval|include|require|file_|fopen"
         r"|readfile|unlink|curl|Http|echo|print|unserialize|redirect|header|raw|Raw|DB::"
         r"|prepare|<\?="

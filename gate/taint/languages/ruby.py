@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from gate.regex import regex
 from gate.taint.language import Language, clean, sink, source
 
 RUBY: Final = Language(
@@ -102,7 +102,7 @@ RUBY: Final = Language(
     ),
     assigned={},
     numbers=frozenset(),
-    matters=re.compile(
+    matters=regex(
         r"where|sql|order|system|exec|spawn|`|popen|Open3|eval|send|File|Dir|IO\."
         r"|send_file|HTTP|Faraday|RestClient|open|html_safe|raw|render|load|redirect"
         r"|decode|permit!|pluck|select|joins|group|having"

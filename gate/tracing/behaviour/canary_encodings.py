@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from gate.regex import regex
+
 EIGHTYFIVE: Final = frozenset(("base85", "ascii85"))
 _EIGHTYFIVE_BYTES: Final = 4 << 10
 """Of one layer that are tried as base85: much text looks like it."""
@@ -20,23 +22,23 @@ STREAMS: Final = 8
 """Compressed streams of one kind that are unpacked of one layer."""
 _RUNS: Final = 20
 
-_ASCII85: Final = re.compile(rb"[!-u]{15,}")
-_BASE85: Final = re.compile(rb"[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{15,}")
+_ASCII85: Final = regex(rb"[!-u]{15,}")
+_BASE85: Final = regex(rb"[0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{15,}")
 _BASE85_DIGITS: Final = (
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 )
 _OF_BASE85: Final = bytes(max(0, _BASE85_DIGITS.find(bytes((n,)))) for n in range(256))
 _OF_ASCII85: Final = bytes(n - 33 if 33 <= n <= 117 else 0 for n in range(256))
 _POWERS: Final = (85**4, 85**3, 85**2, 85, 1)
-_MARKS: Final = re.compile(rb"[!#$%&()*+;<>?@^`{|}~]")
+_MARKS: Final = regex(rb"[!#$%&()*+;<>?@^`{|}~]")
 """No twenty digits of base85 are without one; long words, paths and base64 are."""
-_DECIMAL: Final = re.compile(rb"(?<!\d)\d{2,3}(?:[^\d\w]{1,4}\d{2,3}){11,}(?!\d)")
-_OCTAL: Final = re.compile(rb"(?:\\[0-3]?[0-7]{2}){12,}")
-_UNICODE: Final = re.compile(rb"(?:\\u00[0-9a-fA-F]{2}){4,}")
-_QUOTED: Final = re.compile(rb"=([0-9A-F]{2})")
-_UU_LINE: Final = re.compile(rb"^[!-M][ -`]{12,60}$", re.MULTILINE)
-_XZ: Final = re.compile(rb"\xfd7zXZ\0|\x5d\0\0[\0-\xff]{2}")
-_BZIP: Final = re.compile(rb"BZh[1-9]1AY")
+_DECIMAL: Final = regex(rb"(?<!\d)\d{2,3}(?:[^\d\w]{1,4}\d{2,3}){11,}(?!\d)")
+_OCTAL: Final = regex(rb"(?:\\[0-3]?[0-7]{2}){12,}")
+_UNICODE: Final = regex(rb"(?:\\u00[0-9a-fA-F]{2}){4,}")
+_QUOTED: Final = regex(rb"=([0-9A-F]{2})")
+_UU_LINE: Final = regex(rb"^[!-M][ -`]{12,60}$", re.MULTILINE)
+_XZ: Final = regex(rb"\xfd7zXZ\0|\x5d\0\0[\0-\xff]{2}")
+_BZIP: Final = regex(rb"BZh[1-9]1AY")
 _FROM: Final = bytes(range(256))
 ROT13: Final = _FROM.translate(
     bytes.maketrans(

@@ -21,6 +21,7 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from gate.model.canary import DATABASE_FILE, DATABASE_SCHEME, Canary
+from gate.regex import regex
 from gate.tracing.behaviour.canary_encodings import (
     EIGHTYFIVE,
     ROT13,
@@ -42,15 +43,15 @@ _OUTER: Final = 1
 _LONGEST_KEY: Final = 8
 """Bytes of a repeated XOR key that is looked for."""
 
-_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}")
-_BASE32 = re.compile(rb"[A-Za-z2-7]{20,}")
-_HEX = re.compile(rb"(?:[0-9a-fA-F]{2}){12,}")
-_SPACED_HEX = re.compile(rb"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[ :,.-]?){12,}")
-_BREAKS = re.compile(rb"[\s.\"'\\,;:]+")
+_BASE64 = regex(rb"[A-Za-z0-9+/_-]{16,}")
+_BASE32 = regex(rb"[A-Za-z2-7]{20,}")
+_HEX = regex(rb"(?:[0-9a-fA-F]{2}){12,}")
+_SPACED_HEX = regex(rb"(?:(?:\\x|0x|%)?[0-9a-fA-F]{2}[ :,.-]?){12,}")
+_BREAKS = regex(rb"[\s.\"'\\,;:]+")
 _BEFORE, _BEHIND = (re.escape(part.encode()) for part in (DATABASE_SCHEME + DATABASE_FILE).split("{}"))
-_PASSWORD = re.compile(rb"://[^:/@]*:([^@]+)@|\A%s(\w+)%s\Z" % (_BEFORE, _BEHIND))
-_URL = re.compile(rb"%[0-9a-fA-F]{2}")
-_PACKED = re.compile(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
+_PASSWORD = regex(rb"://[^:/@]*:([^@]+)@|\A%s(\w+)%s\Z" % (_BEFORE, _BEHIND))
+_URL = regex(rb"%[0-9a-fA-F]{2}")
+_PACKED = regex(rb"\x1f\x8b\x08|\x78[\x01\x5e\x9c\xda]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from gate.regex import regex
 
 _DAY: Final = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:[a-z]{3,6})?"
 _MONTH: Final = (
@@ -21,12 +22,12 @@ _DATE: Final = (
 )
 _BEGIN: Final = r"(?<![A-Za-z\d])(?<!\d[.:/-])"
 _END: Final = r"(?![\d])(?![.:/-]\d)"
-_IN_TEXT: Final = re.compile(
+_IN_TEXT: Final = regex(
     rf"{_BEGIN}(?:(?:{_DATE})(?:[T ,_.-]{{1,2}}{_CLOCK}{_ZONE})?"
     rf"|\d{{1,2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?{_ZONE}){_END}"
 )
-_IN_NAME: Final = re.compile(rf"{_BEGIN}(?:{_DATE})(?:[T _.-]{{1,2}}{_CLOCK}{_ZONE})?(?!\d)(?![.:/-]\d)")
-_DIGIT: Final = re.compile(r"\d")
+_IN_NAME: Final = regex(rf"{_BEGIN}(?:{_DATE})(?:[T _.-]{{1,2}}{_CLOCK}{_ZONE})?(?!\d)(?![.:/-]\d)")
+_DIGIT: Final = regex(r"\d")
 
 
 def undated(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
@@ -12,6 +11,7 @@ from gate.inside.observer.text import bytes_of, text_of
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.model.canary import Canary
 from gate.model.run import RunRecord, Touched
+from gate.regex import regex
 from gate.tracing.behaviour.accumulator import Cells
 from gate.tracing.behaviour.outgoing_data import Channels
 from gate.tracing.behaviour.paths import classify_path
@@ -20,8 +20,8 @@ from gate.tracing.events import File, Open
 UNWRITTEN: Final = "file changed by nothing that the tracer saw"
 _KEPT: Final = 200_000
 _HOPS: Final = 16
-_NO_TEXT: Final = re.compile("[\udc80-\udcff]")
-_ALIAS: Final = re.compile(r"/var/run(?=/)")
+_NO_TEXT: Final = regex("[\udc80-\udcff]")
+_ALIAS: Final = regex(r"/var/run(?=/)")
 
 
 class DiskView:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
+
+from gate.regex import regex
 
 _PROBES: Final = (
     ("container-marker", r"/\.dockerenv|/run/\.containerenv|/\.dockerinit|/run/systemd/container|/dev/lxd"),
@@ -32,7 +33,7 @@ _PROBES: Final = (
         r"/proc/sys/kernel/randomize_va_space|/proc/sched_debug|/sys/kernel/debug/sched.*|/proc/kcore|/proc/kallsyms",
     ),
 )
-_COMPILED = tuple((name, re.compile(pattern)) for name, pattern in _PROBES)
+_COMPILED = tuple((name, regex(pattern)) for name, pattern in _PROBES)
 
 
 @lru_cache(maxsize=10_000)

@@ -10,6 +10,7 @@ from typing import Final
 from gate.inside.observer.text import bytes_of
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.model.canary import Canary
+from gate.regex import regex
 from gate.tracing.behaviour.accumulator import IGNORED, Cell, Cells
 from gate.tracing.behaviour.environment_probes import probe_of
 from gate.tracing.behaviour.outgoing_data import Channels
@@ -22,10 +23,10 @@ _KEPT: Final = 20_000
 _LEAKY: Final = 40
 _PATH: Final = frozenset(("/usr/local/bin", "/usr/bin", "/bin"))
 _SHELLS: Final = ("sh", "bash", "zsh", "ksh")
-_START_UP: Final = re.compile(
+_START_UP: Final = regex(
     r"~/\.(?:bashrc|bash_profile|bash_login|bash_history|profile|zshrc|zshenv|ssh/.+|aws/.+|netrc|pypirc|git-credentials)"
 )
-PIP: Final = re.compile(r".*/bin/pip[\d.]*\Z", re.DOTALL)
+PIP: Final = regex(r".*/bin/pip[\d.]*\Z", re.DOTALL)
 """What an environment is filled by; who wrote it counts."""
 _INSTALLERS: Final = frozenset({"python", "python>uv"})
 """Chains of gate's own installer, pip or uv. What builds a package is started by it, and has a longer one."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from gate.regex import regex
 from gate.tracing.behaviour.dates import undated, undated_name
 
 MOST_CHARACTERS: Final = 200
@@ -21,9 +21,9 @@ _TEMP = (
     r"(?:tmp\.?[A-Za-z0-9_]{6,10}|pymp-[a-z0-9_]{8}|psm_[0-9a-f]+|sem\.\S+|mp-[a-z0-9_]{8}|pytest-\d+"
     r"|pytest-of-[^/\s]+|pip-[a-z-]+-[a-z0-9_]{8}|build-env-[a-z0-9_]{8})(?![A-Za-z0-9])"
 )
-_CHANCE = re.compile(f"(?:{_TEMP}|{_UUID}|{_HEX}|\\d{{3,}})+")
-_CHANCE_IN_TEXT = re.compile(f"{_TEMP}|{_UUID}|{_HEX}|(?<![\\d.:])\\d{{4,}}(?![\\d.])")
-_PATHS = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/work/cache)/[^\s'\":;,)]*")
+_CHANCE = regex(f"(?:{_TEMP}|{_UUID}|{_HEX}|\\d{{3,}})+")
+_CHANCE_IN_TEXT = regex(f"{_TEMP}|{_UUID}|{_HEX}|(?<![\\d.:])\\d{{4,}}(?![\\d.])")
+_PATHS = regex(r"(?:/tmp|/var/tmp|/dev/shm|/work/cache)/[^\s'\":;,)]*")
 
 
 @lru_cache(maxsize=50_000)
@@ -34,7 +34,7 @@ def name_shape(name: str) -> str:
     return _CHANCE.sub("*", undated_name(name))
 
 
-_IDENTIFIER = re.compile(
+_IDENTIFIER = regex(
     r"(?=[A-Za-z0-9_-]{6,}\Z)(?![A-Za-z]+[-_]?\d{1,3}\Z)(?:(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9_-]+|"
     r"(?=.{16})(?=.*[a-z][A-Z].*[a-z][A-Z])[A-Za-z_-]+)"
 )
@@ -78,7 +78,7 @@ _PROGRAMS: Final = {
     "ld-linux-x86-64.so.2": "ld.so",
     "nodejs": "node",
 }
-_VERSION = re.compile(r"(?<=[a-z])[-.]?\d+(?:\.\d+)*(?:t|d)?\Z")
+_VERSION = regex(r"(?<=[a-z])[-.]?\d+(?:\.\d+)*(?:t|d)?\Z")
 
 
 @lru_cache(maxsize=10_000)

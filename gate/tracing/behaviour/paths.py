@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from gate.inside.observer.text import bytes_of
+from gate.regex import regex
 from gate.tracing.behaviour.normalise import name_shape
 
 TREE: Final = "/work/tree"
-_NOT_UTF8: Final = re.compile("[\udc80-\udcff]")
-_TOLD_BYTE: Final = re.compile(r"\\udc([89a-f][0-9a-f])")
+_NOT_UTF8: Final = regex("[\udc80-\udcff]")
+_TOLD_BYTE: Final = regex(r"\\udc([89a-f][0-9a-f])")
 HOME: Final = "/work/home"
 INSTALLED: Final = "/work/out"
 """Where an installation puts the packages."""
@@ -40,23 +41,23 @@ class PathClass:
 
 
 _TEMP_FILE: Final = PathClass("scratch", "/tmp/*")  # noqa: S108
-_ROOT_ALIAS = re.compile(r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:root|cwd(?=/work/|/etc/))(?=/)")
-_HOMES = re.compile(r"/root(?=/|\Z)|/home/[^/]+(?=/)")
+_ROOT_ALIAS = regex(r"/proc/(?:self|thread-self|\d+)(?:/task/\d+)?/(?:root|cwd(?=/work/|/etc/))(?=/)")
+_HOMES = regex(r"/root(?=/|\Z)|/home/[^/]+(?=/)")
 """Homes other than the sandbox's own. What lies directly in /home is a file of the system."""
-_SCRATCH = re.compile(r"(?:/tmp|/var/tmp|/dev/shm|/run/user/\d+|/run/lock|/var/lock|/work/cache)(?=/|\Z)")
+_SCRATCH = regex(r"(?:/tmp|/var/tmp|/dev/shm|/run/user/\d+|/run/lock|/var/lock|/work/cache)(?=/|\Z)")
 """``/work/cache`` is the installer's (uv, npm), of one sandbox only: each build gets a drawn name there."""
 _UUID_CLOCK = "/var/lib/libuuid/clock.txt"
 """Every program that makes a UUID of the time opens it (libuuid, Python's uuid.getnode and uuid1)."""
-_CLOCK = re.compile(r"/dev/shm/(?:sem\.)?gate-clock-\d+\Z")  # noqa: S108
+_CLOCK = regex(r"/dev/shm/(?:sem\.)?gate-clock-\d+\Z")  # noqa: S108
 """What programs share of a moved clock (gate/inside/driver/clock_preload.py)."""
-_OWN = re.compile(
+_OWN = regex(
     r"(?:/usr(?:/local)?)?/lib(?:32|64|x32|exec)?/(?!systemd/|cron|rpm|sysctl|modules|udev|init/)"
     r"|/(?:usr/(?:local/)?)?s?bin(?:/|\Z)"
     r"|/opt/(?:venv|python|pypy|conda|deps|runtime)(?:/|\Z)"
     r"|/usr/(?:local/)?(?:include|share/(?:python|nodejs|perl|git-core|doc|pyshared|gcc|dpkg))"
     r"|/usr/(?:local/)?(?:lib|share)\Z|/lib64?\Z|/usr(?:/local)?\Z|/\Z"
 )
-_QUIET = re.compile(
+_QUIET = regex(
     r"/etc/(?:ld\.so\.(?:cache|preload|conf)|localtime|timezone|locale\.alias|mime\.types|magic|alternatives/"
     r"|ssl/(?:certs|openssl\.cnf|cert\.pem)|ca-certificates|pki/tls|terminfo|environment\Z|gitconfig"
     r"|python3|selinux/config|os-release|debian_version|inputrc\Z|perl|crypto-policies|httpd/mime\.types"
@@ -71,24 +72,24 @@ _QUIET = re.compile(
     r"|/(?:work/)?(?:__init__\.py|\.?pytest\.(?:ini|toml)|pyproject\.toml|tox\.ini|setup\.(?:cfg|py)"
     r"|conftest\.py|\.git|\.hg)\Z"
 )
-_NAMES = re.compile(
+_NAMES = regex(
     r"/etc/(?:resolv\.conf|hosts|nsswitch\.conf|host\.conf|gai\.conf|protocols|services|networks|hostname)\Z"
     r"|/(?:var/)?run/nscd(?:/|\Z)"
 )
-_DEVICE = re.compile(
+_DEVICE = regex(
     r"/dev/(?:null|zero|full|u?random|tty\w*|pts(?:/.*)?|ptmx|std(?:in|out|err)|fd(?:/.*)?|console)\Z"
 )
-_OWN_PROC = re.compile(
+_OWN_PROC = regex(
     r"/proc/self/(?:maps|smaps\w*|stat|statm|fd(?:info)?(?:/.*)?|task(?:/.*)?|exe|cmdline|comm|limits|auxv"
     r"|oom_\w+|coredump_filter|loginuid|sessionid|timerslack_ns|attr/.*|ns(?:/.*)?|cwd|root|io|net/if_inet6)\Z"
 )
-_NOISE_TREE = re.compile(
+_NOISE_TREE = regex(
     r"(?:\A|/)(?:__pycache__|\.(?:pytest|mypy|ruff|hypothesis|nox|tox|eggs|coverage|cache|benchmarks|testmondata)\w*"
     r"|node_modules/\.cache|[^/]+\.egg-info|[^/]+\.dist-info)(?:/|\Z)|\.py[co](?:\.\d+)?\Z|\A\.git/index"
 )
-_GIT_OWN = re.compile(r"(\.git/(?:objects/|t(?=\w{6}\Z)))(?!info/|pack/\Z).+\Z")
+_GIT_OWN = regex(r"(\.git/(?:objects/|t(?=\w{6}\Z)))(?!info/|pack/\Z).+\Z")
 """Objects are named after what they hold, dates included; ``tXXXXXX`` is made to see if links work here."""
-_NOISE_HOME = re.compile(
+_NOISE_HOME = regex(
     r"\A\.(?:cache|local/state|python_history|pytest_cache|hypothesis|config/(?:matplotlib|pip\Z))(?:/|\Z)"
     r"|\A\.config\Z|\A\.local(?:/share|/lib)?\Z|__pycache__|\A\Z"
 )

@@ -13,6 +13,7 @@ from gate.inside.observer.text import bytes_of
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.model.probing import SCRATCH
 from gate.model.run import Phase
+from gate.regex import regex
 from gate.tracing.behaviour.accumulator import Cell, Cells
 from gate.tracing.behaviour.files import FileView
 from gate.tracing.behaviour.normalise import command_shape, program_name
@@ -36,10 +37,10 @@ _ENDING: Final = frozenset(
         "SIGTRAP",
     )
 )
-_BIN = re.compile(r"(?:.*/)?s?bin/[^/]+\Z")
-_NAMESPACES = re.compile(r"CLONE_NEW[A-Z]+")
-_CLOCK = re.compile(r"(?:/usr/lib(?:64)?(?:/[\w-]+)?|/usr/local/lib)/faketime/libfaketime\.so\.1")
-_NO_COPY: Final = re.compile(r"CLONE_(?:THREAD|VFORK)")
+_BIN = regex(r"(?:.*/)?s?bin/[^/]+\Z")
+_NAMESPACES = regex(r"CLONE_NEW[A-Z]+")
+_CLOCK = regex(r"(?:/usr/lib(?:64)?(?:/[\w-]+)?|/usr/local/lib)/faketime/libfaketime\.so\.1")
+_NO_COPY: Final = regex(r"CLONE_(?:THREAD|VFORK)")
 _COMMANDS: Final = 2_000
 _ITEMS: Final = ("script", "test", "install")
 _MANY: Final = 100
@@ -63,7 +64,7 @@ def _goes_on(before: Exec, now: Exec) -> bool:
 
 _HEAD_LAYER: Final = "/opt/deps/head"
 _BASE_LAYER: Final = "/opt/deps/base"
-_OUR_OPTION: Final = re.compile(
+_OUR_OPTION: Final = regex(
     r"--no-warnings|--max-old-space-size=[0-9]{1,5}|--import=/opt/gate/driver/javascript/(?:watch|hooks)\.mjs"
 )
 """Of driver/javascript/tests.py."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Final
 
+from gate.regex import regex
 from gate.tracing.behaviour.normalise import program_name
 from gate.tracing.events import Exec, Fork, Process
 
 _DEEP: Final = 6
 _CHAINS: Final = 2_000
-_ENVIRONMENT: Final = re.compile(r"(?:-[IEsSBu]+ )*-m (?:venv|ensurepip)(?: |\Z)")
+_ENVIRONMENT: Final = regex(r"(?:-[IEsSBu]+ )*-m (?:venv|ensurepip)(?: |\Z)")
 _DRIVERS: Final = frozenset({"/opt/gate/driver/main.py", "/opt/gate/driver.py"})
 """The driver inside a sandbox; the second is its place in evidence bundles of earlier versions."""
 

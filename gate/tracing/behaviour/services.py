@@ -10,16 +10,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gate.regex import regex
 from gate.tracing.behaviour.program_chains import Actors
 from gate.tracing.events import Event, Exec, Exit, File, Fork, Net, Open, PathQuery, Process, Signal, Socket
 
-_PROGRAMS: Final = re.compile(r"/usr/lib/postgresql/\d{1,2}/bin/postgres|/usr/bin/redis-(?:server|check-rdb)")
+_PROGRAMS: Final = regex(r"/usr/lib/postgresql/\d{1,2}/bin/postgres|/usr/bin/redis-(?:server|check-rdb)")
 _FOLDER: Final = "/work/services"
-_OWN: Final = re.compile(r"(?:/work/services|/dev/shm/PostgreSQL\.\d+)(?:/|\Z)")
-_LOOKED_AT: Final = re.compile(r"/proc/?|/proc/\d+/stat|/proc/(?:self/|\d+/)?net/(?:tcp6?|unix)")
+_OWN: Final = regex(r"(?:/work/services|/dev/shm/PostgreSQL\.\d+)(?:/|\Z)")
+_LOOKED_AT: Final = regex(r"/proc/?|/proc/\d+/stat|/proc/(?:self/|\d+/)?net/(?:tcp6?|unix)")
 """What the driver asks about a program that may serve: the kernel's lists of sockets, and of what works."""
-_LAID: Final = re.compile(r"/work/services(?:/|\Z)|/usr/share/gate-postgresql\.tar\Z")
-_READ: Final = re.compile(
+_LAID: Final = regex(r"/work/services(?:/|\Z)|/usr/share/gate-postgresql\.tar\Z")
+_READ: Final = regex(
     r"/usr/(?:share|lib)/|/sys/devices/system/|/proc/meminfo\Z"
     r"|/etc/(?:gnutls/config|malloc\.conf|ssl/openssl\.cnf|localtime|timezone|nsswitch\.conf|passwd|group|ld\.so\.[a-z.]+)\Z"
 )

@@ -178,3 +178,20 @@ def test_the_keeper_tells_the_end_and_ends_what_nobody_waits_for(
         assert child_template._keep([*streams, theirs.fileno()], {}) == 0
         assert int(ours.recv(16)) == (7 if wanted else -signal.SIGKILL)
     child.wait()  # reaped by the keeper
+
+
+def test_what_is_prepared_is_there_for_the_first_child(tmp_path: Path) -> None:
+    warm_child._TEMPLATE.close()
+    warm_child.prepare([HERE, "gate.no_such_module"])
+    child = warm_child._TEMPLATE._child
+    assert child is not None
+    assert outcomes() == OUTCOMES
+    assert warm_child._TEMPLATE._child is child
+    warm_child._TEMPLATE.close()
+
+
+def test_where_there_can_be_no_template_nothing_is_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    warm_child._TEMPLATE.close()
+    monkeypatch.delattr(os, "pidfd_open")
+    warm_child.prepare([HERE])
+    assert warm_child._TEMPLATE._child is None

@@ -308,6 +308,16 @@ def test_repeats_and_second_looks_always_run(store: Store, tmp_path: Path) -> No
     assert not list((tmp_path / "store").iterdir())
 
 
+@pytest.mark.parametrize(("side", "runs"), [("base", 1), ("head", 2)])
+def test_a_side_that_always_runs(store: Store, tmp_path: Path, side: Side, runs: int) -> None:
+    machine = Machine(BEFORE, (), tmp_path)
+    for _ in range(2):
+        kept = replace(keeping(store, machine, tmp_path), found={}, told=set(), anew="head")
+        kept.look_up(ExecutionPlan(probes=(replace(PROBE, sides=("base", "head")),)))
+        kept.run(PROBE, side)
+    assert machine.runs == runs
+
+
 def test_a_fast_look_that_asks_twice_is_told_twice_and_no_sandbox_is_expected(
     store: Store, tmp_path: Path
 ) -> None:

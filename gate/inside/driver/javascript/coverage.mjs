@@ -13,7 +13,9 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const read = fs.readFileSync;
 const { setTimeout: later, clearTimeout: never } = timers; // before they are shortened
 const CALLS = /[\w$\])]\s*(?:\?\.)?[(`]/;
-const INERT = /(?:new)?\w*Error\(|\breject\(|\bconsole\.\w+\(/g; // in a part that did not run; blanks are left out
+// In a part that did not run; blanks are left out. A word is tried at its beginning only: a bundle holds data of
+// a hundred thousand letters in one.
+const INERT = /(?<!\w)\w*Error\(|\breject\(|\bconsole\.\w+\(/g;
 const WRAPPING = 1000; // characters, at most, before a file's own
 const PATIENCE = 2000; // milliseconds: an engine that does not answer is given up, and that is told
 const transform = Module.stripTypeScriptTypes;
@@ -210,24 +212,38 @@ function actedLines(file) {
 
 /** Lines with a call in a part that has not run so far. */
 function darkCalls({ text, places, lit }) {
-  const parts = new Map();
-  for (let at = 0, last = 0, gap = true; at < text.length; at++) {
-    const line = places[at];
+  const parts = new Map(); // each line's dark text: pieces without blanks, a blank where what ran stands between
+  const take = (line, begin, end, gap) => {
+    if (!parts.has(line)) parts.set(line, []);
+    parts.get(line).push(gap ? " " : "", text.slice(begin, end));
+  };
+  let begin = -1;
+  for (let at = 0, last = 0, gap = true; at <= text.length; at++) {
+    const line = places[at] ?? 0;
+    const dark = line && !lit[at];
+    if (begin >= 0 && !(dark && line === last)) {
+      take(last, begin, at, gap);
+      begin = -1;
+      gap = false;
+    }
     if (!line) continue;
-    if (!lit[at]) parts.set(line, (parts.get(line) ?? "") + (gap || line !== last ? " " : "") + text[at]);
-    gap = Boolean(lit[at]);
+    if (line !== last || lit[at]) gap = true;
+    if (dark && begin < 0) begin = at;
     last = line;
   }
-  return new Set([...parts].filter(([, dark]) => CALLS.test(dark.replace(INERT, ""))).map(([line]) => line));
+  return new Set([...parts].filter(([, dark]) => CALLS.test(dark.join("").replace(INERT, ""))).map(([line]) => line));
 }
 
-/** The line number of each character. */
+/** The line number of each character, 0 for blanks. */
 function linesOf(text) {
-  let line = 1;
-  return Array.from({ length: text.length }, (_, at) => {
-    if (text[at] === "\n") return line++;
-    return /\s/.test(text[at]) ? 0 : line;
-  });
+  const lines = new Array(text.length);
+  for (let at = 0, line = 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const blank = code <= 32 ? code === 32 || (code >= 9 && code <= 13) : code >= 160 && /\s/.test(text[at]);
+    lines[at] = blank && code !== 10 ? 0 : line;
+    if (code === 10) line += 1;
+  }
+  return lines;
 }
 
 /** Lines with more than a comment or a bracket. Told from the text: wrong within templates over several lines. */

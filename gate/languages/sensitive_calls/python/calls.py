@@ -22,6 +22,7 @@ from gate.languages.sensitive_calls.python.scopes import Scopes
 from gate.languages.sensitive_calls.steering import steered
 from gate.languages.sensitive_calls.table import CallEntry, Language, shared
 from gate.model.sensitive import SensitiveKind, Way
+from gate.regex import regex
 
 _REVEALING: Final = frozenset({"__subclasses__", "__globals__", "__code__", "__builtins__"})
 _HARMLESS_TAKERS: Final = frozenset(
@@ -61,11 +62,9 @@ _HARMLESS_TAKERS: Final = frozenset(
     }
 )
 """Functions that look at what they are given, or put something else in its place."""
-_REPLACERS: Final = re.compile(r"(?:\A|\.)(?:monkeypatch|patch|mocker|mock|monkey|mp)(?:\.|\Z)")
+_REPLACERS: Final = regex(r"(?:\A|\.)(?:monkeypatch|patch|mocker|mock|monkey|mp)(?:\.|\Z)")
 _ENVIRONMENTS: Final = (("os", "environ"), ("os", "environb"), ("environ",))
-_ASKS: Final = re.compile(
-    r"(?:\A|[._])(?:env|environ|getenv|config|secret|secrets)(?:[._]|\Z)", re.IGNORECASE
-)
+_ASKS: Final = regex(r"(?:\A|[._])(?:env|environ|getenv|config|secret|secrets)(?:[._]|\Z)", re.IGNORECASE)
 _SETS_VARIABLES: Final = frozenset(
     {
         ("os", "putenv"),
@@ -80,7 +79,7 @@ _COPIES: Final = frozenset(
     }
 )
 """What they make stands where their second argument says."""
-_ABROAD: Final = re.compile(r"(?:~|/(?!tmp/|dev/(?:null|std|shm|tty)|work/tree|proc/self/|var/tmp/)[a-z])")
+_ABROAD: Final = regex(r"(?:~|/(?!tmp/|dev/(?:null|std|shm|tty)|work/tree|proc/self/|var/tmp/)[a-z])")
 """A path of the user or the system: writing there destroys or plants what is not the program's own."""
 _TEXT_CODE: Final = frozenset(
     {

@@ -7,8 +7,9 @@ import re
 from typing import Final
 
 from gate.languages.sensitive_calls.python.scopes import Scopes
+from gate.regex import regex
 
-_HERE: Final = re.compile(
+_HERE: Final = regex(
     r"(?:(?:[a-z][a-z0-9+.-]*:)?//)?(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)(?::[0-9]*)?(?:[/?#]|\Z)",
     re.IGNORECASE,
 )

@@ -10,13 +10,14 @@ from typing import Final
 
 from gate.languages.sensitive_calls.python.evaluate import Evaluator
 from gate.languages.sensitive_calls.python.scopes import Scopes
+from gate.regex import regex
 
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = regex(
     r"(?:(?:https?|wss?|ftps?|tcp|ssh|git\+\w+)://[^\s{}]+|\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:/\S*)?"
     r"|(?:[a-z0-9-]+\.)+[a-z]{2,}:\d{2,5})",
     re.IGNORECASE,
 )
-_COMMAND: Final = re.compile(
+_COMMAND: Final = regex(
     r"\b(?:curl|wget|nc|ncat|bash|sh|zsh|powershell|python3?|perl|ruby|node|chmod|base64|eval)\b[^\n]*(?:[|;&`<>]|\s-|\$\(|://)"
     r"|\brm\s+-\w*[rf]|/dev/tcp/"
 )

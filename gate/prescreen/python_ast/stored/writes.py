@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +12,7 @@ from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.sources import OUTSIDERS, PARAMETER, REQUEST
 from gate.prescreen.python_ast.stored.reads import stored_reads
 from gate.prescreen.python_ast.stored.statements import ANY, written
+from gate.regex import regex
 
 _STATEMENTS: Final = frozenset({"execute", "executemany", "fetchrow", "fetchval", "fetch_one"})
 _MAKING: Final = frozenset({"create", "acreate", "update", "get_or_create", "update_or_create", "values"})
@@ -21,8 +21,8 @@ NO_TEXT: Final = "no text"
 """Instead of a kind: the column holds no text, whoever writes it."""
 TEXT: Final = "text"
 """Instead of a kind: the column is one that a model declares."""
-_COLUMN: Final = re.compile(r"(?:Field|ForeignKey)$|^(?:Column|mapped_column|Mapped)$")
-_NO_TEXT: Final = re.compile(
+_COLUMN: Final = regex(r"(?:Field|ForeignKey)$|^(?:Column|mapped_column|Mapped)$")
+_NO_TEXT: Final = regex(
     r"(?:Positive|Big|Small|Auto)*(?:Integer|Date|DateTime|Time|Boolean|Float|Decimal|Duration|UUID|ForeignKey"
     r"|OneToOne)(?:Field)?|ForeignKey|OneToOneField|Numeric|int|bool|float|datetime|date"
 )

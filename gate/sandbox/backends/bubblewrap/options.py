@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,13 +15,14 @@ from typing import Final
 
 from gate.inside.observer.naming import texts
 from gate.model.run import SandboxSpec
+from gate.regex import regex
 from gate.resources import inside_dir
 from gate.sandbox.backends.container.options import HOST_NAME, LAUNCHER, MASKED, UID, plant_folders
 from gate.sandbox.tree_archive import PATH, WORK
 
 _PROGRAMS: Final = ("driver", "launcher", "runtimes")
 _KINDS: Final = (".py", ".mjs", ".cjs")
-_AT_START: Final = re.compile(r"(/opt/gate/(?:driver|launcher)/(?:javascript/)?)([^/]+)\.py")
+_AT_START: Final = regex(r"(/opt/gate/(?:driver|launcher)/(?:javascript/)?)([^/]+)\.py")
 _UNCHECKED: Final = 1
 _MERGED: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _FROM_ETC: Final = ("ld.so.cache", "alternatives", "mime.types")

@@ -18,6 +18,7 @@ from typing import Final
 
 from gate import process
 from gate.errors import InconclusiveError
+from gate.regex import regex
 from gate.sandbox.backends.container import engine
 from gate.sandbox.backends.container.options import JsonObject
 from gate.tracing.readers.gvisor import session as seccheck_session
@@ -31,7 +32,7 @@ _CONFIGS: Final = Path("/etc/gate/gvisor")
 _DAEMON: Final = Path("/etc/docker/daemon.json")
 _RELOAD_SECONDS: Final = 10.0
 _BARE: Final = ["--platform=systrap", "--network=none"]
-_POINT: Final = re.compile(rb"^Name: ([^,]+),", re.MULTILINE)
+_POINT: Final = regex(rb"^Name: ([^,]+),", re.MULTILINE)
 INSTALL_HINT: Final = (
     "Install gVisor's runsc (Debian 13 and later: apt-get install runsc) and register it with Docker: "
     "sudo gate doctor --fix"

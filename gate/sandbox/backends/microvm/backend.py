@@ -24,6 +24,7 @@ from gate.errors import InconclusiveError
 from gate.inside.sinkhole import tls
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, SandboxSpec
+from gate.regex import regex
 from gate.sandbox import reaper
 from gate.sandbox.backends.container.docker import DockerBackend, Isolation
 from gate.sandbox.backends.microvm import command, snapshot
@@ -41,7 +42,7 @@ from gate.sandbox.tree_archive import TreeArchive, pack, with_tree
 _KVM_SECONDS: Final = 4.0
 _KVM_CREATE_VM: Final = 0xAE01
 """uapi linux/kvm.h."""
-_VIRTUALISES: Final = re.compile(r"^flags\s*:.*\b(?:vmx|svm)\b", re.MULTILINE)
+_VIRTUALISES: Final = regex(r"^flags\s*:.*\b(?:vmx|svm)\b", re.MULTILINE)
 _SLOW: Final = "without KVM every run takes seconds longer"
 _PATIENCE: Final = 4.0
 """Without KVM: how much longer the host waits for what is its own work and not the code's."""

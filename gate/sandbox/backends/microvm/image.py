@@ -25,6 +25,7 @@ from typing import IO, Any, Final
 
 from gate import process
 from gate.errors import InconclusiveError
+from gate.regex import regex
 from gate.resources import inside_dir
 from gate.sandbox import reaper
 from gate.sandbox.backends.container import engine
@@ -35,7 +36,7 @@ from gate.sandbox.images import engine_images
 
 _MODULES: Final = ("virtio_mmio", "virtio_blk", "virtio_console", "squashfs")
 _NETWORK_MODULES: Final = ("nft_tproxy",)
-_LIBRARIES: Final = re.compile(
+_LIBRARIES: Final = regex(
     r"(?:.*/)?(?:dist|site)-packages/((?:h11|cryptography|cffi|cffi\.libs|_cffi_backend[^/]*)(?:/.*)?)\Z"
 )
 """Of the observer's image: what gate/inside/sinkhole uses beside the standard library."""
@@ -44,7 +45,7 @@ _PACKAGE: Final = "linux-image-cloud-amd64"
 _INSIDE: Final = inside_dir()
 _OURS: Final = ("observer", "sinkhole")
 """Folders of ours that run inside."""
-_DEPENDS: Final = re.compile(rb"\0depends=([^\0]*)\0")
+_DEPENDS: Final = regex(rb"\0depends=([^\0]*)\0")
 _BUILD_SECONDS: Final = 120
 _IN_USE_SECONDS: Final = 2 * 3600
 _OLD_SECONDS: Final = 7 * 24 * 3600

@@ -8,12 +8,13 @@ twice; it has been told as written already, and what it led to is told then.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
+
+from gate.regex import regex
 
 _MOST: Final = 10_000
 _EARLIER: Final = 1000
@@ -22,11 +23,11 @@ _DEEP: Final = 40
 _FOR_EVER: Final = 1 << 80
 _SLACK: Final = 2_000_000
 """Nanoseconds by which two clocks of one kernel may differ."""
-_OWN: Final = re.compile(r"/proc/(self|thread-self|\d+)/(?:task/\d+/)?(root|cwd|exe|fd/(\d+))(?=/|\Z)")
+_OWN: Final = regex(r"/proc/(self|thread-self|\d+)/(?:task/\d+/)?(root|cwd|exe|fd/(\d+))(?=/|\Z)")
 _REPLACED: Final = "\ufffd"
 """In the log, each byte of a name that is no UTF-8."""
-_ENTRIES: Final = re.compile(r"unlink|rmdir|rename|link|symlink|mkdir|mknod|lchown|lsetxattr|lremovexattr")
-_DEV_FD: Final = re.compile(r"/dev/fd(?=/\d)")
+_ENTRIES: Final = regex(r"unlink|rmdir|rename|link|symlink|mkdir|mknod|lchown|lsetxattr|lremovexattr")
+_DEV_FD: Final = regex(r"/dev/fd(?=/\d)")
 Fields = dict[str, Any]
 Own = Callable[[str], str]
 Kernels = Callable[[int, int, str], str]

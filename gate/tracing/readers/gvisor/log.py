@@ -17,17 +17,16 @@ import msgspec
 
 from gate.inside.observer import flags
 from gate.inside.observer.paths import signed
+from gate.regex import regex
 
-_LINE: Final = re.compile(
+_LINE: Final = regex(
     r"(?:strace\.go:\d+\] )?\[ *(\d+): *(\d+)\] (.{0,40}?) ([EX]) ([a-z0-9_]+)\((.*)\Z", re.DOTALL
 )
-_OTHER: Final = re.compile(r".{0,15} ([EX]) [a-z0-9_]+\(", re.DOTALL)
+_OTHER: Final = regex(r".{0,15} ([EX]) [a-z0-9_]+\(", re.DOTALL)
 """The last that may be a call behind the process's name, which the code chooses (15 bytes at most)."""
-_DENIED: Final = re.compile(
-    r"task_syscall\.go:\d+\] \[ *(\d+): *(\d+)\] Syscall (-?\d+): denied by seccomp\Z"
-)
+_DENIED: Final = regex(r"task_syscall\.go:\d+\] \[ *(\d+): *(\d+)\] Syscall (-?\d+): denied by seccomp\Z")
 _NAME: Final = rb"[\w.:+@-]{1,15}"
-_IDLE: Final = re.compile(
+_IDLE: Final = regex(
     rb'\{"msg":"strace\.go:\d+\] \[ *(?:'
     rb"(?:1: *\d+\] " + _NAME + rb" [EX]|\d+: *\d+\] " + _NAME + rb" X)"  # the launcher's; how it went
     rb" (?:(?:stat|lstat|access|readlink|open|creat|execve)\(0x[0-9a-f]{5,} |openat\(AT_FDCWD "
@@ -36,7 +35,7 @@ _IDLE: Final = re.compile(
 )
 """Most of the log: questions about paths that say nothing beside their beginnings, and those about an open
 descriptor. The code chooses the name: its 15 bytes have no room for what stands here behind a name."""
-_RESULT: Final = re.compile(r"(.*)\) = (-?\d+) \([^()]*\)(?: \([^)]*\))*( errno=\d+.*)?\Z", re.DOTALL)
+_RESULT: Final = regex(r"(.*)\) = (-?\d+) \([^()]*\)(?: \([^)]*\))*( errno=\d+.*)?\Z", re.DOTALL)
 """A call that failed "returns" 0, and its error stands behind that."""
 _PATH: Final = r"(?:0x[0-9a-f]+ (.*)|<null>)"
 _FD: Final = r"(?:AT_FDCWD|-?\w+) ([^\0]*?)"
@@ -116,15 +115,15 @@ _MODE_BITS: Final = {
     "S_IFLINK": stat.S_IFLNK,
 }
 """As gVisor spells them (pkg/abi/linux/file.go)."""
-_ADDRESS: Final = re.compile(r"\{Family: (AF_\w+), Addr: ([^{}]*?)(?:, Port: (\d+))?(?:, [^{}]*)?\}")
-_UNIX: Final = re.compile(r"\{Family: AF_UNIX, Addr: (.*?)\}, 0x[0-9a-f]+\Z", re.DOTALL)
-_NETLINK: Final = re.compile(r"\{Family: AF_NETLINK, PortID: (\d+), Groups: (\d+)\}")
-_NO_ADDRESS: Final = re.compile(r", (?:null|0x0), 0x[0-9a-f]+\Z")
-_RIGHTS: Final = re.compile(r"\{level=SOL_SOCKET, type=SCM_RIGHTS,")
-_FIRST: Final = re.compile(r"0x([0-9a-f]{1,8}) ")
-_DATA: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_ADDRESS: Final = regex(r"\{Family: (AF_\w+), Addr: ([^{}]*?)(?:, Port: (\d+))?(?:, [^{}]*)?\}")
+_UNIX: Final = regex(r"\{Family: AF_UNIX, Addr: (.*?)\}, 0x[0-9a-f]+\Z", re.DOTALL)
+_NETLINK: Final = regex(r"\{Family: AF_NETLINK, PortID: (\d+), Groups: (\d+)\}")
+_NO_ADDRESS: Final = regex(r", (?:null|0x0), 0x[0-9a-f]+\Z")
+_RIGHTS: Final = regex(r"\{level=SOL_SOCKET, type=SCM_RIGHTS,")
+_FIRST: Final = regex(r"0x([0-9a-f]{1,8}) ")
+_DATA: Final = regex(r'"(?:[^"\\]|\\.)*"')
 """What is sent, quoted: the code's own, and may look like an address."""
-_LENGTHS: Final = re.compile(r"\{base=0x[0-9a-f]+, len=(\d+)")
+_LENGTHS: Final = regex(r"\{base=0x[0-9a-f]+, len=(\d+)")
 
 
 class _Record(msgspec.Struct):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gate.inside.observer import network, process
 from gate.inside.observer.text import text_of
+from gate.regex import regex
 from gate.tracing.readers.gvisor import log, wire
 
 _WORDS: Final = 64
@@ -17,12 +18,12 @@ _LISTS: Final = ", ".join(
     rf"0x[0-9a-f]+ (?:\[(?P<{name}>(?:{_QUOTED}(?:, {_QUOTED})*)?)\]|\{{error copying vector: [a-z ]+\}})"
     for name in ("argv", "envv")
 )
-_EXECVE: Final = re.compile(rf"0x[0-9a-f]+ (?P<path>.*?), {_LISTS}", re.DOTALL)
-_EXECVEAT: Final = re.compile(
+_EXECVE: Final = regex(rf"0x[0-9a-f]+ (?P<path>.*?), {_LISTS}", re.DOTALL)
+_EXECVEAT: Final = regex(
     rf"(?:AT_FDCWD|-?\w+) (?P<dir>.*?), 0x[0-9a-f]+ (?P<path>.*?), {_LISTS}, .*", re.DOTALL
 )
-_WORD: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_ESCAPE: Final = re.compile(rb"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", re.DOTALL)
+_WORD: Final = regex(r'"((?:[^"\\]|\\.)*)"')
+_ESCAPE: Final = regex(rb"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", re.DOTALL)
 _SHORT: Final = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Final
 from gate.inside.observer import flags
 from gate.inside.observer.numbers import NAMES
 from gate.inside.observer.target import UnreadableError
+from gate.regex import regex
 from gate.tracing.readers.gvisor import log
 from gate.tracing.readers.gvisor.descriptors import OPENS
 from gate.tracing.readers.gvisor.lines import Lines, head_of
@@ -23,7 +23,7 @@ from gate.tracing.readers.gvisor.process import Process as _Process
 from gate.tracing.readers.gvisor.program import absolute_path, logged_exec, logged_text
 
 _PYTHON: Final = "/usr/bin/python3"
-_OWN_FOLDER: Final = re.compile(r"/proc/(?:self|thread-self)/")
+_OWN_FOLDER: Final = regex(r"/proc/(?:self|thread-self)/")
 
 
 class TranslatorState(Lines):

@@ -286,6 +286,12 @@ def test_what_did_run_on_a_line_is_not(tmp_path: Path, runtime: str, line: str) 
     assert unreached([record(seen.report)], {"a.mjs": acting_lines(line)}) == ()
 
 
+def test_a_bundle_that_holds_a_long_word_is_told_at_once(tmp_path: Path, runtime: str) -> None:
+    source = f"export const f = (n) => (n > 1e6 ? fetch('{'QUJD' * 300_000}') : 0);\n"
+    seen = run(tmp_path, "a.mjs", source, lines={"a.mjs": [[1, 1]]})  # by squares: hours
+    assert (seen.item["lines"], seen.item["acted"]) == ({"a.mjs": [1]}, {"a.mjs": []})
+
+
 WANTS = """
     if (!process.env.SHOP_TOKEN) throw new Error("Missing environment variable SHOP_TOKEN");
     module.exports.sum = (a, b) => a + b;
