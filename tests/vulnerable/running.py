@@ -95,24 +95,35 @@ class Result:
 
 
 def cases(*files: Path) -> list[Case]:
-    """Every case of these files; of the folder's own without any."""
+    """Every case of these files; of the folder's own without any. ``on`` names a table of files, which both
+    sides have.
+    """
     out = []
-    for file in files or sorted(FOLDER.glob("*.toml")):
+    for file in files or sorted((*FOLDER.glob("*.toml"), *FOLDER.glob("access/*.toml"))):
         table = tomllib.loads(file.read_text())
         for one in table["case"]:
             common = table.get("common", {})
+            on = table.get("on", {}).get(one.get("on", ""), {})
             out.append(
                 Case(
-                    weakness=one.get("weakness", file.stem),
+                    weakness=one.get("weakness", table.get("weakness", file.stem)),
                     name=one["name"],
                     right=one["right"],
-                    head={**common, **one["head"]},
-                    base=one.get("base", {}),
+                    head={**common, **_upon(on, one["head"])},
+                    base={**on, **one.get("base", {})},
                     entry=one.get("entry", ""),
                     file=file.stem,
                 )
             )
     return out
+
+
+def _upon(on: dict[str, str], head: dict[str, str]) -> dict[str, str]:
+    """The files of head upon those that base has already: a name with ``+`` adds to a file's end."""
+    return {
+        name.removeprefix("+"): f"{on[name[1:]]}\n\n{text}" if name.startswith("+") else text
+        for name, text in {**on, **head}.items()
+    }
 
 
 @cache

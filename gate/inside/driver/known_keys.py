@@ -21,7 +21,7 @@ _NAMES = ("id", "pk", "key", "slug", "name", "number", "code", "uuid")
 def known_keys(place: str) -> list[str]:
     """Numbers and short words by which the modules below a folder keep something, as text."""
     found: dict[str, None] = {}
-    for table in _tables(os.path.join(os.path.realpath(place), "")):
+    for table in tables(os.path.join(os.path.realpath(place), "")):
         for key in _keys(table):
             found[key] = None
         if len(found) >= MOST:
@@ -29,7 +29,7 @@ def known_keys(place: str) -> list[str]:
     return list(found)[:MOST]
 
 
-def _tables(place: str) -> Iterator[Any]:
+def tables(place: str) -> Iterator[Any]:
     """Containers that modules hold, and that objects hold which modules hold."""
     count = 0
     for module in list(sys.modules.values()):

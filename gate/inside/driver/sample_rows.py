@@ -12,7 +12,7 @@ import decimal
 import functools
 import importlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import argument_values
@@ -102,18 +102,27 @@ def fill_django(first: Any = None) -> int:
     Returns how many were made.
     """
     apps: Any = importlib.import_module("django.apps").apps
+    return len(django_rows(apps.get_models(), first))
+
+
+def django_rows(
+    models: Iterable[Any], first: Any = None, text_of: Callable[[Any], str] | None = None
+) -> dict[Any, Any]:
+    """A row for each of these models, by model, with ``first`` wherever they refer to its like. ``text_of``:
+    what the texts of a model's row are.
+    """
     rows: dict[Any, Any] = {type(first): first} if getattr(first, "pk", None) else {}
-    waiting = [m for m in apps.get_models() if _is_plain(m) and m not in rows][:MOST]
-    count = 0
+    waiting = [m for m in models if _is_plain(m) and m not in rows][:MOST]
+    made: dict[Any, Any] = {}
     while waiting:
         ready = [m for m in waiting if all(t in rows or t is m for t in _needed(m))]
         for model in ready or waiting[:1]:  # a circle is broken at its first model
             waiting.remove(model)
-            row = _quietly(functools.partial(_django_row, model, rows))
+            text = text_of(model) if text_of is not None else ""
+            row = quietly(functools.partial(_django_row, model, rows, text))
             if row is not None:
-                rows[model] = row
-                count += 1
-    return count
+                rows[model] = made[model] = row
+    return made
 
 
 def _is_plain(model: Any) -> bool:
@@ -129,7 +138,7 @@ def _needed(model: Any) -> list[Any]:
     return [f.related_model for f in fields if _is_plain(f.related_model)]
 
 
-def _django_row(model: Any, rows: dict[Any, Any]) -> Any:
+def _django_row(model: Any, rows: dict[Any, Any], text: str) -> Any:
     values = {}
     for field in model._meta.concrete_fields:
         if field.is_relation:
@@ -144,7 +153,11 @@ def _django_row(model: Any, rows: dict[Any, Any]) -> Any:
         ):
             continue
         elif not field.has_default():
-            value = _of_field(field)
+            value = of_field(field)
+            if text and isinstance(value, str) and not field.choices:
+                value = (
+                    f"{text}@gate.example" if "Email" in type(field).__name__ else text[: field.max_length]
+                )
             if value is not None:
                 values[field.attname] = value
     return model._base_manager.bulk_create([model(**{k: v for k, v in values.items() if v is not None})])[0]
@@ -166,7 +179,8 @@ _DJANGO_KINDS = {
 }
 
 
-def _of_field(field: Any) -> Any:
+def of_field(field: Any) -> Any:
+    """A value for a field of Django's."""
     choices = [key for key, label in field.choices or () if not isinstance(label, (list, tuple))]
     if choices:
         return next((key for key in choices if key not in ("", None)), choices[0])
@@ -182,7 +196,7 @@ def _of_field(field: Any) -> Any:
     return value
 
 
-def _quietly(work: Callable[[], Any]) -> Any:
+def quietly(work: Callable[[], Any]) -> Any:
     """What it gives, None where the database or the model's fields refuse."""
     try:
         atomic: Any = importlib.import_module("django.db.transaction").atomic

@@ -21,7 +21,8 @@ Items by ``do``:
   entry     name, module, attr, argv [[...]]    a console entry point, as its installed command runs it
   force     path, module, targets, seed         lines that nothing reached: forced/runner.py
   pickle    path                                a data file, as the code that loads it unpickles it
-  exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py
+  exploit   module, path, seed, targets         attacks on entry points: exploit/runner.py; with ``access``
+                                                on who may do what: exploit/access
   guards    module, path, targets               guards with values that they compare: guards/runner.py
   exploit_javascript  path, seed, targets       attacks on routes: javascript/attacks.mjs
 ``django`` names the ``manage.py`` of a Django project that is set up first, ``folder`` where tests are run,
@@ -300,6 +301,7 @@ def preload(items: list[Item]) -> None:
         importlib.import_module(__package__ + ".guards.runner")
     if any(item["do"] == "exploit" for item in items):
         importlib.import_module(__package__ + ".exploit.runner")
+        importlib.import_module(__package__ + ".exploit.access.runner")
 
 
 def _pickle(item: Item, context: Context) -> Report:
@@ -334,6 +336,7 @@ def _force(item: Item, context: Context) -> Report:
 def _exploit(item: Item, context: Context) -> Report:
     with own_modules.shown():
         from .exploit import bare_django
+        from .exploit.access import runner as access
         from .exploit.runner import Attacker
 
     if not _exists(item):
@@ -352,7 +355,10 @@ def _exploit(item: Item, context: Context) -> Report:
         project = call_runner.bounded(
             lambda: _web_project(module.__name__, item, context), _SET_UP_SHARE * context.total
         )
-    attacker.run(module, project)
+    if item.get("access"):
+        access.attack(item, context, module, project, attacker.asked)
+    else:
+        attacker.run(module, project)
     return {"outcome": "completed"}
 
 

@@ -2,10 +2,11 @@
 
 Two users with objects of their own asked for the same object: its owner is given it, and so is the other.
 That it is not meant for everybody is told by the application: another route refuses it to that user.
-Or a route is registered in front of the guard of its own path: a request without a log-in is let in
-there, and refused everywhere behind the guard.
-Or a user who has signed in sends a role among the fields of a request, and a route that refused him lets him
-in afterwards.
+Or a request without a log-in is let in, where another one about the same is refused: a route in front of the
+guard of its path, or without one.
+Or a user sends a role among the fields of a request: a route that refused him lets him in afterwards, or his
+account, or another's, shows it. Or he is shown a page that only administrators are shown, as all others of
+its path tell.
 
 How it is proven, what was so before, and what this does not see: docs/exploit.md.
 """
@@ -20,7 +21,7 @@ from gate.model.finding import Finding
 from gate.signals.proof_kit import ProofContext, at_entries, finding_of, rule
 
 _FOREIGN: Final = "A request gets an object that belongs to another user."
-_NO_GUARD: Final = "A request without a log-in is let in, where a guard of its path comes too late."
+_NO_GUARD: Final = "A request without a log-in is let in, where others about the same are refused."
 _RAISED: Final = "A request sets a role that nobody may give himself."
 _MESSAGES: Final = {NO_LOG_IN: _NO_GUARD, PRIVILEGE: _RAISED}
 
