@@ -43,6 +43,7 @@ if __package__:
         installed_packages,
         item_process,
         orphans,
+        put_off_imports,
         services,
         serving,
         verbs,
@@ -58,6 +59,7 @@ else:  # started as a script: a package of a name that no code under test has, a
         installed_packages,
         item_process,
         orphans,
+        put_off_imports,
         services,
         serving,
         verbs,
@@ -161,18 +163,40 @@ def run_item(item: Job, job: Job, until: float) -> Result:
     if isinstance(was, dict) and not os.path.lexists(item["path"]) and os.path.lexists(was["path"]):
         item = {**item, **was}  # the side before a rename
     first = _run_to_the_end(item, job, until)
+    off = _with_imports_put_off(item, job, until, first) if first.get("lacks") else {}
     if first["outcome"] == "missing" and item["do"] in verbs.CAN_STAND_IN:
         # Once more with stand-ins for what is missing; how that ends says nothing about the code.
         again = _run_to_the_end({**item, "stand_in": True}, job, until)
         again.update(outcome="missing", missing=first["missing"], stand_in=True)
         again.pop("exception", None)
         _variables(again, first)
-        return again
+        return {**again, **off}
+    first.update(off)
     if first["outcome"] == "exception" and item["do"] in _IN_NODE:
         first = _with_variables(item, job, until, first)
     return _with_page(item, job, until, first) if item["do"] == "javascript" else first
 
 
+def _with_imports_put_off(item: Job, job: Job, until: float, first: Result) -> Result:
+    """What more of the item ran where the import of a package that cannot be loaded is put off: a field of its
+    result, beside what it came to without. Of tests the files that were not collected. Empty where it is nothing.
+    """
+    left = until - time.monotonic()
+    if item["do"] not in put_off_imports.VERBS or left < _LEAST_SECONDS:
+        return {}
+    if first["outcome"] == "completed" and (lost := first.get("uncollected")):
+        names = {str(name).partition("::")[0] for name in lost}
+        item = {**item, "paths": [path for path in item["paths"] if path in names] or item["paths"]}
+    part = _run_to_the_end({**item, "put_off": True}, job, time.monotonic() + _PUT_OFF_SHARE * left)
+    if part["outcome"] != "completed" or not part.get("off"):
+        return {}
+    _variables(first, part)
+    return {"put_off": put_off_imports.without_used(part, job.get("acts") or {})}
+
+
+_LEAST_SECONDS = 0.5
+_PUT_OFF_SHARE = 0.6
+"""Of the time that is left, for a try with imports put off: one with stand-ins may follow."""
 _PAGE_NAMES = frozenset(
     {
         *("window", "document", "location", "self", "history", "navigator", "screen", "customElements"),
@@ -393,7 +417,7 @@ def _merge(into: Result, part: Result) -> None:
             continue
         if key in ("calls", "sites", "attempts", "held") and isinstance(value, list):
             into.setdefault(key, []).extend(v for v in value if v not in into[key])
-        elif key in ("lines", "acted", "code") and isinstance(value, dict):
+        elif key in ("lines", "acted", "code", "used") and isinstance(value, dict):
             lines = into.setdefault(key, {})
             for path, numbers in value.items():
                 lines[path] = sorted({*lines.get(path, ()), *numbers})
@@ -441,7 +465,7 @@ def _fit(report: Job) -> bytes:
         ("calls",),
         ("witnessed",),
         ("acted",),
-        ("lines",),
+        ("lines", "put_off"),
         ("message",),
         ("attempts",),
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -14,7 +15,15 @@ import unittest
 from collections.abc import Callable
 from typing import Any
 
-from . import call_runner, django_project, django_tests, environment_files, pytest_options, stand_in
+from . import (
+    call_runner,
+    django_project,
+    django_tests,
+    environment_files,
+    pytest_options,
+    put_off_imports,
+    stand_in,
+)
 
 _MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _OUT_OF_DATE = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
@@ -55,6 +64,7 @@ class _Notes:
         self.begun: set[str] = set()
         self.conftest: BaseException | None = None
         self.usage = ""
+        self.lost: list[BaseException] = []
 
     def pytest_collection_modifyitems(self, session: Any, items: list[object]) -> None:
         self.collected = len(items)
@@ -79,6 +89,21 @@ class _Notes:
             self.missing += _MISSING.findall(text)
             if len(self.why) < _MOST:
                 self.why[str(report.nodeid)[:300]] = _raised(text)
+
+    def pytest_exception_interact(self, call: Any, report: Any) -> None:
+        """Keep what kept a file from being collected, or a fixture from being set up."""
+        if getattr(report, "when", "setup") == "setup" and len(self.lost) < _MOST:
+            self.lost.append(call.excinfo.value)
+
+    def put_off(self) -> bool:
+        """Put off the imports that tests were lost for. False where there are none."""
+        lost = [*self.lost, *([self.conftest] if self.conftest is not None else ())]
+        return any([put_off_imports.put_off(error) for error in lost])
+
+    def lacks(self, roots: list[str]) -> str:
+        """A package that cannot be loaded, for which tests were lost; empty: none."""
+        lost = [*self.lost, self.conftest]
+        return next(filter(None, (put_off_imports.unloadable(error, roots) for error in lost)), "")
 
     def watch_start(self) -> None:
         """Note with which exception pytest gives up before any test: it prints it and gives no report."""
@@ -284,6 +309,8 @@ def _pytest(
     words += ["-o", "addopts=", "--assert=plain", "--tb=line"]
 
     def work() -> int:
+        if put_off_imports.ALLOWED and _put_off_in_collection(pytest, [*words, *kept], paths):
+            notes.watch_start()
         ended = int(pytest.main([*words, *kept, "--", *paths], plugins=[notes]))
         if ended == _USAGE and kept and not notes.collected:
             notes.usage = ""
@@ -304,6 +331,8 @@ def _pytest(
         "tests": notes.counts,
         "exit_code": -1 if code is None else code,
     }
+    if lacks := notes.lacks(context.roots):
+        result["lacks"] = lacks[:100]
     if why:
         result["uncollected"] = why
     if notes.conftest is not None:
@@ -316,6 +345,18 @@ def _pytest(
         message = _first(why) or notes.usage or f"pytest found no test in them (exit code {code})"
         result.update(outcome="uncollected", message=message)
     return result
+
+
+def _put_off_in_collection(pytest: types.ModuleType, words: list[str], paths: list[str]) -> bool:
+    """Collect the tests until no import is left that could be put off. False where none was."""
+    some = False
+    while True:
+        notes = _Notes({}, 0.0, frozenset(), lambda: None)
+        notes.watch_start()
+        pytest.main([*words, "--collect-only", "--", *paths], plugins=[notes])
+        if not notes.put_off():
+            return some
+        some = True
 
 
 def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) -> dict[str, Any]:
@@ -334,7 +375,10 @@ def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) 
     if not any("/migrations/" in path for path in lines):
         django_project.skip_migrations()
     runner = django_tests.runner_for(result, around, place)
-    runner.run_tests(django_project.labels(paths, manage))
+    labels = django_project.labels(paths, manage)
+    for label in labels if put_off_imports.ALLOWED else ():
+        _why_not(label)
+    runner.run_tests(labels)
     lost = len([test for test, _ in result.errors if type(test).__name__ == "_FailedTest"])
     failed = len(result.errors) + len(result.failures)
     counts = {"passed": max(0, result.testsRun - failed), "failed": failed - lost}
@@ -343,6 +387,10 @@ def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) 
         counts["not_run"] = max(left, 1)
     done: dict[str, Any] = {"outcome": "completed", "tests": counts}
     if lost:
+        unloaded = [t._testMethodName for t, _ in result.errors if type(t).__name__ == "_FailedTest"]
+        lacks = (put_off_imports.unloadable(_why_not(name), context.roots) for name in unloaded[:_MOST])
+        if first := next(filter(None, lacks), ""):
+            done["lacks"] = first[:100]
         counts["uncollected"] = lost
         done["uncollected"] = {
             str(test)[:300]: _raised("E " + text.strip().splitlines()[-1])
@@ -356,6 +404,15 @@ def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) 
         if missing:
             done.update(outcome="missing", missing=missing[1][:100])
     return done
+
+
+def _why_not(name: str) -> BaseException | None:
+    """What the import of a module raises, where nothing is put off for it."""
+    try:
+        put_off_imports.retried(lambda: importlib.import_module(name))
+    except Exception as error:
+        return error
+    return None
 
 
 class _Result(unittest.TestResult):
@@ -381,14 +438,16 @@ def _plain(
     missing: dict[str, Any] = {}
     until = _end_of(context)
     why: dict[str, str] = {}
+    lacks = ""
     for path in paths:
         if time.monotonic() >= until:
             counts["not_run"] = counts.get("not_run", 0) + 1
             continue
         try:
-            module = _load(path)
+            module = put_off_imports.retried(functools.partial(_load, path))
         except BaseException as error:
             told = describe(error, context.roots)
+            lacks = lacks or told.get("lacks", "")
             counts["uncollected"] = counts.get("uncollected", 0) + 1
             if told["outcome"] == "missing":
                 missing = told
@@ -411,6 +470,8 @@ def _plain(
         )
         counts["called"] += caller.run(names, 0)
     done: dict[str, Any] = {"outcome": "completed", "tests": counts}
+    if lacks:
+        done["lacks"] = lacks
     if why:
         done["uncollected"] = why
     if missing and not (counts["passed"] or counts["called"]):
