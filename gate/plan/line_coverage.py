@@ -115,8 +115,8 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
 
 
 def _counting(answer: Item, why: Why | None) -> Iterator[Item]:
-    """The parts of what an item told that count: what ran on its own imports, and what ran where the import of
-    a package that cannot be loaded was put off (less the lines that used it, put_off_imports.py).
+    """The parts of what an item told that count: what ran on its own imports, and what ran where the import
+    of a package that cannot be loaded was put off (less the lines that used it, put_off_imports.py).
     """
     if why is None:
         yield answer

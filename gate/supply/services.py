@@ -28,7 +28,9 @@ _ABOUT: Final = re.compile(
 """Variables by which a project finds such a server."""
 _PLAIN: Final = re.compile(r"[\w.@:/?=&%+,-]{1,200}\Z", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_][\w-]{0,60}\Z", re.ASCII)
-_RUNS_TESTS: Final = re.compile(r"(?<![\w/-])(?:pytest|py\.test|tox|nox|unittest)(?![\w/-])|manage\.py +test\b")
+_RUNS_TESTS: Final = re.compile(
+    r"(?<![\w/-])(?:pytest|py\.test|tox|nox|unittest)(?![\w/-])|manage\.py +test\b"
+)
 """Which of several jobs is meant; nothing rests on it that was not asked for anyway."""
 _MOST_FILES: Final = 30
 _MOST_BYTES: Final = 200_000
@@ -50,8 +52,7 @@ class Service:
 @dataclass(frozen=True, kw_only=True)
 class AskedServices:
     """``env``: variables of those who use them. ``path``: the file that asks; empty: the settings.
-    ``runs_tests``: whoever uses them runs Python's tests (other jobs ask for the servers of a browser's tests,
-    say, as another user).
+    ``runs_tests``: whoever uses them runs Python's tests (others have a browser's tests, say, as another user).
     """
 
     services: tuple[Service, ...] = ()
@@ -66,8 +67,8 @@ def default_services(kinds: Iterable[Kind]) -> AskedServices:
 
 
 def asked_services(tree: Tree) -> AskedServices:
-    """What a job asks for that runs Python's tests; else what the first file does that asks for any: workflows
-    before compose files, the topmost first. Never raises for what the files hold.
+    """What a job asks for that runs Python's tests; else what the first file does that asks for any:
+    workflows before compose files, the topmost first. Never raises for what the files hold.
     """
     entries = [e for e in tree.entries() if e.mode.startswith("100") and e.size <= _MOST_BYTES]
     paths = [e.path for e in entries if _WORKFLOW.match(e.path)]

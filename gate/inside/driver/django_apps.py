@@ -22,8 +22,8 @@ MISSING: set[str] = set()
 
 def leave_out(settings: Any, error: BaseException, folders: list[str], *, begun: bool = True) -> bool:
     """Leave out of the settings what an import failed for that ended Django's start. False where that is
-    something else than a package that is nowhere in ``folders``, or nothing can be left out for it. ``begun``:
-    also an application whose models need the package.
+    something else than a package that is nowhere in ``folders``, or nothing can be left out for it.
+    ``begun``: also an application whose models need the package.
     """
     top = str(error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if not top or top == "django" or _is_in(top, folders):

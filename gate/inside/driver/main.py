@@ -178,8 +178,8 @@ def run_item(item: Job, job: Job, until: float) -> Result:
 
 
 def _with_imports_put_off(item: Job, job: Job, until: float, first: Result) -> Result:
-    """What more of the item ran where the import of a package that cannot be loaded is put off: a field of its
-    result, beside what it came to without. Of tests the files that were not collected. Empty where it is nothing.
+    """What more of the item ran where the import of a package that cannot be loaded is put off: a field of
+    its result, beside what it came to without. Of tests the files that were not collected. Empty: nothing.
     """
     left = until - time.monotonic()
     if item["do"] not in put_off_imports.VERBS or left < _LEAST_SECONDS:

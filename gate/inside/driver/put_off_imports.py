@@ -243,7 +243,7 @@ def told(names: dict[str, str]) -> dict[str, Any]:
 
 
 def used(names: dict[str, str]) -> dict[str, list[int]]:
-    """Lines of the statements that used what was put off, by the path in the tree. ``names``: paths by file."""
+    """Lines of the statements that used what was put off, by path in the tree. ``names``: paths by file."""
     found: dict[str, list[int]] = {}
     for file in {file for file, _ in _USED if file in names}:
         lines = {line for other, line in _USED if other == file}
@@ -283,9 +283,7 @@ def without_used(part: dict[str, Any], acts: dict[str, Any]) -> dict[str, Any]:
     for path, numbers in part.get("acted", {}).items():
         places, lines = acts.get(path, ()), used.get(path, none)
         acted[path] = [
-            n
-            for n in numbers
-            if n < len(places) and lines.isdisjoint(range(places[n][0], places[n][2] + 1))
+            n for n in numbers if n < len(places) and lines.isdisjoint(range(places[n][0], places[n][2] + 1))
         ]
     kept = {path: sorted({*ran} - used.get(path, none)) for path, ran in part.get("lines", {}).items()}
     return {"names": part["off"], "lines": kept, "acted": acted, "witnessed": part.get("witnessed", {})}

@@ -20,8 +20,8 @@ from . import (
     django_project,
     django_tests,
     environment_files,
-    pytest_options,
     put_off_imports,
+    pytest_options,
     stand_in,
 )
 
@@ -92,13 +92,13 @@ class _Notes:
 
     def pytest_exception_interact(self, call: Any, report: Any) -> None:
         """Keep what kept a file from being collected, or a fixture from being set up."""
-        if getattr(report, "when", "setup") == "setup" and len(self.lost) < _MOST:
+        if getattr(report, "when", "") in ("collect", "setup") and len(self.lost) < _MOST:
             self.lost.append(call.excinfo.value)
 
     def put_off(self) -> bool:
         """Put off the imports that tests were lost for. False where there are none."""
         lost = [*self.lost, *([self.conftest] if self.conftest is not None else ())]
-        return any([put_off_imports.put_off(error) for error in lost])
+        return sum(put_off_imports.put_off(error) for error in lost) > 0
 
     def lacks(self, roots: list[str]) -> str:
         """A package that cannot be loaded, for which tests were lost; empty: none."""

@@ -72,7 +72,12 @@ def test_what_needs_no_missing_package_runs_as_it_is(tmp_path: Path) -> None:
     assert {"return sum(prices)", "text = text.strip()", "import nothere"} <= set(ran)
     for used in ('SIZE = page_size("A4")', "@nothere.cached", "class Sheet(Base):"):
         assert used not in ran
-    for needs in ("return HTML(string=text).write_pdf()", 'return "sheet"', "return nothere.speed", "return 1"):
+    for needs in (
+        "return HTML(string=text).write_pdf()",
+        'return "sheet"',
+        "return nothere.speed",
+        "return 1",
+    ):
         assert needs not in ran
 
 
@@ -109,7 +114,11 @@ def test_a_library_of_the_system_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_an_error_of_the_trees_own_is_no_missing_package(tmp_path: Path) -> None:
-    tree = lay_tree(tmp_path / "t", {"shop.py": "import cart", "cart.py": "raise OSError('cannot load library')"})
-    seen = drive(tree, {"items": [{"do": "import", "module": "shop", "path": "shop.py"}], "lines": LINES}).item
+    tree = lay_tree(
+        tmp_path / "t", {"shop.py": "import cart", "cart.py": "raise OSError('cannot load library')"}
+    )
+    seen = drive(
+        tree, {"items": [{"do": "import", "module": "shop", "path": "shop.py"}], "lines": LINES}
+    ).item
     assert "lacks" not in seen
     assert "put_off" not in seen
