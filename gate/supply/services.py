@@ -52,7 +52,7 @@ class Service:
 @dataclass(frozen=True, kw_only=True)
 class AskedServices:
     """``env``: variables of those who use them. ``path``: the file that asks; empty: the settings.
-    ``runs_tests``: whoever uses them runs Python's tests (others have a browser's tests, say, as another user).
+    ``runs_tests``: whoever uses them runs Python's tests (others may run a browser's, as another user).
     """
 
     services: tuple[Service, ...] = ()

@@ -200,8 +200,8 @@ def unloadable(error: BaseException | None, roots: list[str]) -> str:
     One that is missing is named by the error. Where that is put off already, and for what a package's own
     loading raised (a library of the system that is not there), it is the one that the tree's code imports.
     """
-    if type(error).__name__ == "CollectError" and error is not None:
-        error = error.__cause__  # pytest's, around what a test file's import raised
+    if error is not None and (type(error).__name__ == "CollectError" or "importing plugin" in str(error)):
+        error = error.__cause__ or error  # pytest's, around what the import of a test file or plugin raised
     if not isinstance(error, Exception):
         return ""
     if isinstance(error, ModuleNotFoundError) and type(error) is ModuleNotFoundError and error.name:

@@ -90,6 +90,19 @@ class _Notes:
             if len(self.why) < _MOST:
                 self.why[str(report.nodeid)[:300]] = _raised(text)
 
+    def main(self, pytest: Any, words: list[str]) -> int:
+        """Pytest's exit code; one for its words where it raises (a plugin that cannot be imported)."""
+        try:
+            return int(pytest.main(words, plugins=[self]))
+        except Exception as error:
+            self.lost.append(error)
+            self.usage = self.usage or f"{type(error).__name__}: {error}"[:200]
+            return _USAGE
+
+    def pytest_internalerror(self, excinfo: Any) -> None:
+        """Keep what kept all tests from being begun."""
+        self.lost.append(excinfo.value)
+
     def pytest_exception_interact(self, call: Any, report: Any) -> None:
         """Keep what kept a file from being collected, or a fixture from being set up."""
         if getattr(report, "when", "") in ("collect", "setup") and len(self.lost) < _MOST:
@@ -308,13 +321,17 @@ def _pytest(
     # Assertions as they are written: code that was rewritten is not the file's own (own_code.py).
     words += ["-o", "addopts=", "--assert=plain", "--tb=line"]
 
+    own = pytest_options.own_plugins()
+
     def work() -> int:
-        if put_off_imports.ALLOWED and _put_off_in_collection(pytest, [*words, *kept], paths):
+        if put_off_imports.ALLOWED and _put_off_in_collection(pytest, [*words, *own, *kept], paths):
             notes.watch_start()
-        ended = int(pytest.main([*words, *kept, "--", *paths], plugins=[notes]))
-        if ended == _USAGE and kept and not notes.collected:
+        ended = notes.main(pytest, [*words, *own, *kept, "--", *paths])
+        for fewer in ([*words, *kept], words) if own else ([words] if kept else ()):
+            if ended != _USAGE or notes.collected:
+                break
             notes.usage = ""
-            return int(pytest.main([*words, "--", *paths], plugins=[notes]))
+            ended = notes.main(pytest, [*fewer, "--", *paths])
         return ended
 
     code, rang = _with_alarm(notes.until + _MARGIN / 3, work)
@@ -353,7 +370,7 @@ def _put_off_in_collection(pytest: types.ModuleType, words: list[str], paths: li
     while True:
         notes = _Notes({}, 0.0, frozenset(), lambda: None)
         notes.watch_start()
-        pytest.main([*words, "--collect-only", "--", *paths], plugins=[notes])
+        notes.main(pytest, [*words, "--collect-only", "--", *paths])
         if not notes.put_off():
             return some
         some = True
