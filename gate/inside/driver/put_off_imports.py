@@ -126,11 +126,14 @@ def _base(path: str) -> type:
     def refuse(cls: type, *_: object, **__: object) -> NoReturn:
         _raise(path)
 
-    def take(cls: type, **_: object) -> None:
-        return
+    return type(path.rpartition(".")[2].strip("()[]") or "Later", (_Base,), {"__new__": refuse})
 
-    body = {"__new__": refuse, "__init_subclass__": classmethod(take), "__module__": path.partition(".")[0]}
-    return type(path.rpartition(".")[2].strip("()[]") or "Later", (), body)
+
+class _Base:
+    """Takes what a class is made with."""
+
+    def __init_subclass__(cls, **_: object) -> None:
+        return
 
 
 def _attribute(path: str, name: str, frame: Any) -> Any:
