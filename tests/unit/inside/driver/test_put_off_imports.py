@@ -65,7 +65,7 @@ def test_what_needs_no_missing_package_runs_as_it_is(tmp_path: Path) -> None:
     tree = lay_tree(tmp_path / "t", {"shop.py": SHOP})
     calls = ["total", "paint", "quick", "Sheet.name"]
     item = {"do": "import", "module": "shop", "path": "shop.py", "calls": calls}
-    seen = drive(tree, {"items": [item], "lines": LINES}).item
+    seen = drive(tree, {"items": [item], "lines": LINES, "seconds": 60}).item
     assert (seen["outcome"], seen["missing"], seen["stand_in"]) == ("missing", "nothere", True)
     assert seen["put_off"]["names"] == ["nothere"]
     ran = _ran(seen, "shop.py", tree)
@@ -87,7 +87,9 @@ def test_tests_that_need_no_missing_package_run(tmp_path: Path, runner: str) -> 
     if runner == "plain":
         files["pytest.py"] = "raise ImportError('too old')"
     tree = lay_tree(tmp_path / "t", files)
-    seen = drive(tree, {"items": [{"do": "test", "paths": ["test_shop.py"]}], "lines": LINES}).item
+    seen = drive(
+        tree, {"items": [{"do": "test", "paths": ["test_shop.py"]}], "lines": LINES, "seconds": 60}
+    ).item
     assert seen["missing"] == "nothere"
     assert "assert shop.total([1, 2]) == 3" in _ran(seen, "test_shop.py", tree)
     assert "return sum(prices)" in _ran(seen, "shop.py", tree)
@@ -104,11 +106,11 @@ def test_a_library_of_the_system_that_is_not_there(tmp_path: Path) -> None:
     beside = {"test_beside.py": "def test_one():\n    assert 1\n"}
     tree = lay_tree(tmp_path / "t", {"shop.py": SHOP, "test_shop.py": TESTS, **beside})
     item: dict[str, Any] = {"do": "import", "module": "shop", "path": "shop.py", "calls": ["total"]}
-    seen = drive(tree, {"items": [item], "lines": LINES}, dependencies=layer).item
+    seen = drive(tree, {"items": [item], "lines": LINES, "seconds": 60}, dependencies=layer).item
     assert (seen["outcome"], seen["exception"], seen["lacks"]) == ("exception", "OSError", "nothere")
     assert "return sum(prices)" in _ran(seen, "shop.py", tree)
     item = {"do": "test", "paths": ["test_shop.py", "test_beside.py"]}
-    seen = drive(tree, {"items": [item], "lines": LINES}, dependencies=layer).item
+    seen = drive(tree, {"items": [item], "lines": LINES, "seconds": 60}, dependencies=layer).item
     assert (seen["outcome"], seen["tests"]["passed"]) == ("completed", 1)
     assert "assert shop.total([1, 2]) == 3" in _ran(seen, "test_shop.py", tree)
 
@@ -118,7 +120,8 @@ def test_an_error_of_the_trees_own_is_no_missing_package(tmp_path: Path) -> None
         tmp_path / "t", {"shop.py": "import cart", "cart.py": "raise OSError('cannot load library')"}
     )
     seen = drive(
-        tree, {"items": [{"do": "import", "module": "shop", "path": "shop.py"}], "lines": LINES}
+        tree,
+        {"items": [{"do": "import", "module": "shop", "path": "shop.py"}], "lines": LINES, "seconds": 60},
     ).item
     assert "lacks" not in seen
     assert "put_off" not in seen
