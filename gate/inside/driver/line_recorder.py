@@ -119,7 +119,7 @@ class LineRecorder:
             self._monitoring = hidden_tracing.Monitoring(callbacks, events)
             self._monitoring.start()
             return
-        self._trace = hidden_tracing.Trace(self._called)
+        self._trace = hidden_tracing.Trace(self._tracer())
         self._trace.start()
 
     def stop(self) -> dict[str, Any]:
@@ -198,6 +198,17 @@ class LineRecorder:
         if path is not None:
             self._calls.at(path, code, offset)
         return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
+
+    def _tracer(self) -> Callable[[Any, str, Any], Any]:
+        """What is asked at every call of any function: most are in files that did not change, and one look into
+        a table, without a further call, is all that they cost.
+        """
+        names, called = self.names, self._called
+
+        def tracer(frame: Any, event: str, arg: Any) -> Any:
+            return called(frame, event, arg) if frame.f_code.co_filename in names else None
+
+        return tracer
 
     def _called(self, frame: Any, event: str, arg: Any) -> Any:
         path = self._path_of(frame.f_code) if self._on else None
