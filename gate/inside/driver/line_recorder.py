@@ -200,8 +200,8 @@ class LineRecorder:
         return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
 
     def _tracer(self) -> Callable[[Any, str, Any], Any]:
-        """What is asked at every call of any function: most are in files that did not change, and one look into
-        a table, without a further call, is all that they cost.
+        """What is asked at every call of any function: most are in files that did not change, and one look
+        into a table, without a further call, is all that they cost.
         """
         names, called = self.names, self._called
 
