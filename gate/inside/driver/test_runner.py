@@ -242,8 +242,7 @@ def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) 
         counts["not_run"] = max(left, 1)
     done: dict[str, Any] = {"outcome": "completed", "tests": counts}
     if lost:
-        unloaded = [t._testMethodName for t, _ in result.errors if type(t).__name__ == "_FailedTest"]
-        lacks = (put_off_imports.unloadable(_why_not(name), context.roots) for name in unloaded[:MOST])
+        lacks = (put_off_imports.unloadable(_why_not(label), context.roots) for label in labels[:MOST])
         if first := next(filter(None, lacks), ""):
             done["lacks"] = first[:100]
         counts["uncollected"] = lost

@@ -104,7 +104,8 @@ def _imported(name: str, item: Item, context: Context) -> types.ModuleType:
         try:
             return importlib.import_module(name)
         except Exception as error:
-            if put_off_imports.put_off(error):
+            # A project is set up first: of its settings a missing package is left out, not put off.
+            if put_off_imports.ALLOWED and (context.set_up(item) or put_off_imports.put_off(error)):
                 continue
             tries += 1
             if isinstance(error, ModuleNotFoundError) or not (
