@@ -107,7 +107,7 @@ def run(
     _tell_before_exit(channel, seen)
     if item.get("stand_in"):
         stand_in.install(roots)
-    if item.get("put_off"):
+    if item.get("put_off") is not None:
         put_off_imports.ALLOWED[:] = roots
     _lay_out_world(item, context)
     try:

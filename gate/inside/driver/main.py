@@ -187,10 +187,15 @@ def _with_imports_put_off(item: Job, job: Job, until: float, first: Result) -> R
     if first["outcome"] == "completed" and (lost := first.get("uncollected")):
         names = {str(name).partition("::")[0] for name in lost}
         item = {**item, "paths": [path for path in item["paths"] if path in names] or item["paths"]}
-    part = _run_to_the_end({**item, "put_off": True}, job, time.monotonic() + _PUT_OFF_SHARE * left)
+    end = time.monotonic() + _PUT_OFF_SHARE * left
+    names: list[str] = []
+    part = first
+    while (name := part.get("lacks")) and name not in names and time.monotonic() < end:
+        names.append(name)
+        part = _run_to_the_end({**item, "put_off": names}, job, end)
+        _variables(first, part)
     if part["outcome"] != "completed" or not part.get("off"):
         return {}
-    _variables(first, part)
     return {"put_off": put_off_imports.without_used(part, job.get("acts") or {})}
 
 

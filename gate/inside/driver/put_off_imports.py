@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
+import importlib.util
 import os
 import sys
 import types
@@ -178,13 +179,26 @@ def put_off(error: BaseException) -> bool:
     top = unloadable(error, ALLOWED) if ALLOWED else ""
     if not top or top in PUT_OFF or len(PUT_OFF) >= _MOST:
         return False
+    _put_off(top, error)
+    return True
+
+
+def _put_off(top: str, error: BaseException) -> None:
     if not PUT_OFF:
         finder: Any = Finder()
         sys.meta_path.insert(0, finder)
     PUT_OFF[top] = error.with_traceback(None)
     for name in [name for name in sys.modules if str(name).partition(".")[0] == top]:
         del sys.modules[name]
-    return True
+
+
+def begin(names: list[str]) -> None:
+    """Put off the imports of these packages from the start: pytest is not begun twice in one process."""
+    for name in names:
+        if importlib.util.find_spec(name) is None:
+            _put_off(name, ModuleNotFoundError(f"No module named {name!r}", name=name))
+        else:
+            _put_off(name, ImportError(f"{name} cannot be loaded here"))
 
 
 def retried(work: Callable[[], Any]) -> Any:

@@ -87,11 +87,6 @@ class Notes:
         if getattr(report, "when", "") in ("collect", "setup") and len(self.lost) < MOST:
             self.lost.append(call.excinfo.value)
 
-    def put_off(self) -> bool:
-        """Put off the imports that tests were lost for. False where there are none."""
-        lost = [*self.lost, *([self.conftest] if self.conftest is not None else ())]
-        return sum(put_off_imports.put_off(error) for error in lost) > 0
-
     def lacks(self, roots: list[str]) -> str:
         """A package that cannot be loaded, for which tests were lost; empty: none."""
         lost = [*self.lost, self.conftest]

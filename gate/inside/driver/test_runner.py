@@ -145,6 +145,7 @@ def _pytest(
     """``uncollected`` is an outcome of its own: not one test ran, so nothing was looked at."""
     notes = Notes(context.job.get("lines") or {}, _end_of(context), names, _teller(context))
     notes.watch_start()
+    put_off_imports.begin(item.get("put_off") or [])
     # Twice quiet: no line with the seconds it took, which alone made two runs differ. Of the project's own
     # addopts (they may ask for plugins that are not here) what tests need to be found.
     words = ["-qq", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
@@ -162,8 +163,6 @@ def _pytest(
     own = pytest_options.own_plugins()
 
     def work() -> int:
-        if put_off_imports.ALLOWED and _put_off_in_collection(pytest, [*words, *own, *kept], paths):
-            notes.watch_start()
         ended = notes.main(pytest, [*words, *own, *kept, "--", *paths])
         for fewer in ([*words, *kept], words) if own else ([words] if kept else ()):
             if ended != USAGE or notes.collected:
@@ -200,18 +199,6 @@ def _pytest(
         message = _first(why) or notes.usage or f"pytest found no test in them (exit code {code})"
         result.update(outcome="uncollected", message=message)
     return result
-
-
-def _put_off_in_collection(pytest: types.ModuleType, words: list[str], paths: list[str]) -> bool:
-    """Collect the tests until no import is left that could be put off. False where none was."""
-    some = False
-    while True:
-        notes = Notes({}, 0.0, frozenset(), lambda: None)
-        notes.watch_start()
-        notes.main(pytest, [*words, "--collect-only", "--", *paths])
-        if not notes.put_off():
-            return some
-        some = True
 
 
 def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) -> dict[str, Any]:
