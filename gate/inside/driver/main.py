@@ -162,8 +162,10 @@ def run_item(item: Job, job: Job, until: float) -> Result:
     was = item.get("was")
     if isinstance(was, dict) and not os.path.lexists(item["path"]) and os.path.lexists(was["path"]):
         item = {**item, **was}  # the side before a rename
+    begun = time.monotonic()
     first = _run_to_the_end(item, job, until)
-    off = _with_imports_put_off(item, job, until, first) if first.get("lacks") else {}
+    least = _PUT_OFF_LEAST * (time.monotonic() - begun)
+    off = _with_imports_put_off(item, job, until, first, least) if first.get("lacks") else {}
     if first["outcome"] == "missing" and item["do"] in verbs.CAN_STAND_IN:
         # Once more with stand-ins for what is missing; how that ends says nothing about the code.
         again = _run_to_the_end({**item, "stand_in": True}, job, until)
@@ -177,12 +179,13 @@ def run_item(item: Job, job: Job, until: float) -> Result:
     return _with_page(item, job, until, first) if item["do"] == "javascript" else first
 
 
-def _with_imports_put_off(item: Job, job: Job, until: float, first: Result) -> Result:
+def _with_imports_put_off(item: Job, job: Job, until: float, first: Result, least: float) -> Result:
     """What more of the item ran where the import of a package that cannot be loaded is put off: a field of
     its result, beside what it came to without. Of tests the files that were not collected. Empty: nothing.
+    ``least``: seconds below which it is not begun.
     """
     left = until - time.monotonic()
-    if item["do"] not in put_off_imports.VERBS or left < _LEAST_SECONDS:
+    if item["do"] not in put_off_imports.VERBS or left < max(_LEAST_SECONDS, least):
         return {}
     if first["outcome"] == "completed" and (lost := first.get("uncollected")):
         names = {str(name).partition("::")[0] for name in lost}
@@ -200,6 +203,10 @@ def _with_imports_put_off(item: Job, job: Job, until: float, first: Result) -> R
 
 
 _LEAST_SECONDS = 0.5
+_PUT_OFF_LEAST = 2.0
+"""How many times what the item took at first has to be left: a try that is cut tells nothing, and what other
+items of the job lose by it they may lose at one side alone.
+"""
 _PUT_OFF_SHARE = 0.6
 """Of the time that is left, for a try with imports put off: one with stand-ins may follow."""
 _PAGE_NAMES = frozenset(
