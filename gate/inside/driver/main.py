@@ -188,8 +188,8 @@ def _with_imports_put_off(item: Job, job: Job, until: float, first: Result, leas
     if item["do"] not in put_off_imports.VERBS or left < max(_LEAST_SECONDS, least):
         return {}
     if first["outcome"] == "completed" and (lost := first.get("uncollected")):
-        names = {str(name).partition("::")[0] for name in lost}
-        item = {**item, "paths": [path for path in item["paths"] if path in names] or item["paths"]}
+        ends = tuple("/" + str(name).partition("::")[0] for name in lost)
+        item = {**item, "paths": [p for p in item["paths"] if f"/{p}".endswith(ends)] or item["paths"]}
     end = time.monotonic() + _PUT_OFF_SHARE * left
     names: list[str] = []
     part = first
