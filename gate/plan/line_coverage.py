@@ -88,7 +88,11 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
                 acted.add({p: n for p, n in told_made.items() if p in own and p not in plan.asked})
                 for path in told_made.keys() & own.keys() & plan.asked.keys():
                     asked = plan.asked[path]
-                    made[path] |= {asked[n].place for n in told_made[path] if n < len(asked)}
+                    made[path] |= {
+                        asked[n].place
+                        for n in told_made[path]
+                        if n < len(asked) and (part is answer or asked[n].kind in _SEEN_OUTSIDE)
+                    }
                 python = item.get("do") not in _JAVASCRIPT
                 for kind, table in shown.items():
                     if trace.shows(kind):
@@ -116,7 +120,9 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
 
 def _counting(answer: Item, why: Why | None) -> Iterator[Item]:
     """The parts of what an item told that count: what ran on its own imports, and what ran where the import
-    of a package that cannot be loaded was put off (less the lines that used it, put_off_imports.py).
+    of a package that cannot be loaded was put off (less the lines that used it, put_off_imports.py). Of the
+    calls of that those count that something outside of the process shows: ``exec(name)`` with a name that is
+    put off is made, and runs nothing.
     """
     if why is None:
         yield answer
@@ -192,6 +198,9 @@ SHOWN: Final = (
     SensitiveKind.NATIVE_CODE,
 )
 """Kinds that are witnessed. The first three cannot happen without a system call that is watched."""
+
+
+_SEEN_OUTSIDE: Final = frozenset(SHOWN[:3])
 
 
 class _Table:

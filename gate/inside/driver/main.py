@@ -334,7 +334,7 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
         elif kind == "held":
             result.setdefault("held", []).append([message.get("weakness"), message.get("at")])
         elif kind == "report":
-            _merge(result, {k: v for k, v in message.items() if k not in ("m", "word")})
+            _merge(result, {k: v for k, v in message.items() if k not in ("m", "word", "put_off")})
         elif kind == "clock":  # what was said first was said before any of the code
             result.setdefault("clock_by", str(message.get("by"))[:40])
         elif kind == "end":

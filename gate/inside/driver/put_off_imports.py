@@ -24,6 +24,8 @@ VERBS = frozenset({"import", "file", "test"})
 """Verbs whose items are tried with imports put off."""
 PUT_OFF: dict[str, BaseException] = {}
 """Top-level packages, with what their import raised."""
+_TREE = os.getcwd() + os.sep
+"""Where the driver was started."""
 ALLOWED: list[str] = []
 """Roots of the tree (folders for ``sys.path``), in a try in which imports are put off; else empty."""
 _USED: set[tuple[str, int]] = set()
@@ -141,8 +143,7 @@ def _attribute(path: str, name: str, frame: Any) -> Any:
     """An attribute. Exceptions are classes that nobody raises; special names do not exist."""
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
-    if not _loading(frame) and frame.f_code.co_filename.startswith(os.getcwd() + os.sep):
-        _noted(frame)
+    if frame.f_code.co_filename.startswith(_TREE) and not _loading(_noted(frame)):
         _raise(path)
     if name.endswith(_ALIKE):
         return _ERRORS.setdefault(f"{path}.{name}", type(name, (Exception,), {}))
@@ -245,7 +246,7 @@ def _begun(error: BaseException, roots: list[str]) -> str:
         frame = step.tb_frame
         if not frame.f_code.co_filename.startswith("<frozen importlib"):
             loads = from_tree and frame.f_code.co_name == _LOADS
-            from_tree = frame.f_code.co_filename.startswith(tuple(root + os.sep for root in roots))
+            from_tree = frame.f_code.co_filename.startswith(_TREE)
             if from_tree:
                 found = ""
             elif loads:

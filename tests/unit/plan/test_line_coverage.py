@@ -91,6 +91,18 @@ def test_an_import_put_off_is_why_the_rest_of_the_tests_did_not_run(tmp_path: Pa
     assert seen.why["shop/cart.py"] == (UnrunReason.DEPENDENCY_MISSING, "pango")
 
 
+def test_of_calls_with_imports_put_off_those_count_that_a_trace_can_show(tmp_path: Path) -> None:
+    kinds = (SensitiveKind.PROCESS, SensitiveKind.DYNAMIC_CODE)
+    asked = tuple(
+        SensitiveCall(first=2, last=2, column=n, end_column=n + 3, kind=kind, call="f")
+        for n, kind in enumerate(kinds)
+    )
+    off = {"names": ["numpy"], "lines": {"shop/cart.py": [2]}, "acted": {"shop/cart.py": [0, 1]}}
+    plan = replace(PLAN, asked={"shop/cart.py": asked})
+    seen = coverage([run(tmp_path, told("missing", missing="numpy", put_off=off))], plan)
+    assert seen.made == {"shop/cart.py": {(2, 0, 2, 3)}}
+
+
 @pytest.mark.parametrize(
     "odd", [None, [], 3, {"names": 3, "lines": []}, {"names": [None], "lines": {"x": "y"}}]
 )
