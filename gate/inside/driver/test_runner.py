@@ -180,6 +180,12 @@ def _pytest(
     may_help = lost is not None and not isinstance(lost, ModuleNotFoundError) and not notes.missing
     if lost is not None and may_help and environment_files.complete(item, lost):
         return _pytest(pytest, paths, context, describe, names, item)
+    return _told(notes, code, context, describe)
+
+
+def _told(notes: Notes, code: Any, context: Any, describe: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    """The report of tests that pytest ran, or did not come to. ``code``: its exit code, None where cut."""
+    why = notes.not_run()
     result: dict[str, Any] = {
         "outcome": "completed",
         "tests": notes.counts,
