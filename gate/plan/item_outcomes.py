@@ -92,6 +92,13 @@ def exception_of(answer: Item) -> str:
     return ": ".join(parts)[:_TEXT]
 
 
+def names_put_off(answer: Item) -> str:
+    """The packages that could not be loaded, without which an item was run besides; empty: none."""
+    part = answer.get("put_off")
+    names = part.get("names") if isinstance(part, Mapping) else None
+    return ", ".join(str(name) for name in names[:20])[:_TEXT] if isinstance(names, list) else ""
+
+
 def uncollected_files(answer: Item) -> dict[str, str]:
     """Test files that pytest could not collect, each with its exception."""
     told = answer.get("uncollected")

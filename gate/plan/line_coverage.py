@@ -12,7 +12,7 @@ Scripts and build files tell nothing of lines; there a command ran when the trac
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from gate.model.sensitive import SensitiveKind
 from gate.plan.item_outcomes import (
     Item,
     items_of,
+    names_put_off,
     paths_of,
     uncollected_files,
     unrun_reason,
@@ -77,22 +78,26 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
         for item, answer in items_of(run):
             why = unrun_reason(item, answer, run)
             reasons.item(run, item, answer, why)
-            if why is None and answer is not None and _whole(run):
-                told = _told(answer, "lines")
+            for part in _counting(answer, why) if answer is not None and _whole(run) else ():
+                told = _told(part, "lines")
                 own = {path: lines for path, lines in told.items() if trace.saw(path)}
                 for path in told.keys() - own.keys():
                     reasons.doubted(path)
                 ran.add(own)
-                told_made = _told(answer, "acted")
+                told_made = _told(part, "acted")
                 acted.add({p: n for p, n in told_made.items() if p in own and p not in plan.asked})
                 for path in told_made.keys() & own.keys() & plan.asked.keys():
                     asked = plan.asked[path]
-                    made[path] |= {asked[n].place for n in told_made[path] if n < len(asked)}
+                    made[path] |= {
+                        asked[n].place
+                        for n in told_made[path]
+                        if n < len(asked) and (part is answer or asked[n].kind in _SEEN_OUTSIDE)
+                    }
                 python = item.get("do") not in _JAVASCRIPT
                 for kind, table in shown.items():
                     if trace.shows(kind):
                         beside[kind] |= own.keys()
-                        table.add(_witnessed(answer, kind, own) if python else own)
+                        table.add(_witnessed(part, kind, own) if python else own)
     commands, whole = _commands(heads, plan)
     ran.add(commands)
     acted.add(whole)
@@ -111,6 +116,19 @@ def coverage(runs: Iterable[RunRecord], plan: ExecutionPlan) -> Coverage:
         beside={kind: frozenset(paths) for kind, paths in beside.items()},
         why=reasons.all(),
     )
+
+
+def _counting(answer: Item, why: Why | None) -> Iterator[Item]:
+    """The parts of what an item told that count: what ran on its own imports, and what ran where the import
+    of a package that cannot be loaded was put off (less the lines that used it, put_off_imports.py). Of the
+    calls of that those count that something outside of the process shows: ``exec(name)`` with a name that is
+    put off is made, and runs nothing.
+    """
+    if why is None:
+        yield answer
+    part = answer.get("put_off")
+    if isinstance(part, Mapping):
+        yield part
 
 
 def _commands(
@@ -180,6 +198,9 @@ SHOWN: Final = (
     SensitiveKind.NATIVE_CODE,
 )
 """Kinds that are witnessed. The first three cannot happen without a system call that is watched."""
+
+
+_SEEN_OUTSIDE: Final = frozenset(SHOWN[:3])
 
 
 class _Table:
@@ -260,6 +281,7 @@ class _Reasons:
         self._failed: dict[str, Why] = {}
         self._ran: set[str] = set()
         self._known: dict[str, Why] = {}
+        self._needs: dict[str, Why] = {}
         self._of_tests = ""
 
     def item(self, run: RunRecord, item: Item, answer: Item | None, why: Why | None) -> None:
@@ -274,6 +296,8 @@ class _Reasons:
                 self._failed[path] = why  # not that it cannot be imported without its runner
             else:
                 self._failed.setdefault(path, why)
+            if (needs := names_put_off(answer or {})) and (of_tests or why is not None):
+                self._needs[path] = (UnrunReason.DEPENDENCY_MISSING, needs)
             if path in uncollected:
                 self._known[path] = (UnrunReason.COLLECTION_FAILED, uncollected[path])
             if answer is not None and isinstance(answer.get("unwatched"), str):
@@ -298,4 +322,4 @@ class _Reasons:
     def all(self) -> dict[str, Why]:
         """The reason of each file that a probe was for."""
         ran = dict.fromkeys(sorted(self._ran), (UnrunReason.NOT_REACHED, self._of_tests))
-        return {**self._failed, **ran, **self._known}
+        return {**self._failed, **ran, **self._known, **self._needs}

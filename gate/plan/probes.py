@@ -90,6 +90,13 @@ def job_of(probe: Probe) -> dict[str, Any]:
     return job
 
 
+def runtime_of(probe: Probe) -> str:
+    """What runs its code: ``javascript``, or ``python`` for all else (programs among it)."""
+    items = job_of(probe).get("items") if probe.driver else None
+    verbs = {str(item.get("do")) for item in items or () if isinstance(item, dict)}
+    return "javascript" if verbs and all(verb.startswith("javascript") for verb in verbs) else "python"
+
+
 def idle_probe(deadline: float, sides: tuple[Side, ...], item: Mapping[str, object] | None = None) -> Probe:
     """The driver doing nothing: what it does by itself is subtracted from every probe. With ``item`` what a
     runtime does by itself, which has an id and a target of its own.

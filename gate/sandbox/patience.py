@@ -14,6 +14,7 @@ from typing import Final
 
 from gate.model.change import Side
 from gate.model.run import Phase, Probe, RunRecord
+from gate.plan.probes import runtime_of
 from gate.plan.retries import only_head_ran_out
 
 _FLOOR: Final = 0.4
@@ -68,11 +69,12 @@ class Patience:
         """True when what never ends has had its time."""
         return self._lost() >= self._endless
 
-    def _lost(self, *phases: Phase) -> float:
-        """Seconds of runs that never ended, of these phases (none: of all)."""
+    def _lost(self, *phases: Phase, runtime: str = "") -> float:
+        """Seconds of runs that never ended, of these phases and this runtime (none: of all)."""
         with self._lock:
-            lost = [self._endless_at_head(probe) for probe, side in self._ended if side == "head"]
-        return sum(r.seconds for r in lost if r is not None and (not phases or r.probe.phase in phases))
+            heads = [self._endless_at_head(probe) for probe, side in self._ended if side == "head"]
+        lost = [r for r in heads if r is not None and (not phases or r.probe.phase in phases)]
+        return sum(r.seconds for r in lost if not runtime or runtime_of(r.probe) == runtime)
 
     def _endless_at_head(self, probe: str) -> RunRecord | None:
         head, base = self._ended.get((probe, "head")), self._ended.get((probe, "base"))
@@ -85,8 +87,12 @@ class Patience:
         if probe.phase in ("install", "idle"):
             return wanted
         longest = max(floor, self.left)
-        # An import that never ends weighs more than a test or a call: those may not cost it its time.
+        # An import that never ends weighs more than a test or a call: those may not cost it its time. Nor may
+        # code of another runtime: a page's bundle that never ends says nothing of the server's tests.
         lost = self._lost("import") if probe.phase == "import" else self._lost()
+        if lost >= self._endless:
+            phases: tuple[Phase, ...] = ("import",) if probe.phase == "import" else ()
+            lost = self._lost(*phases, runtime=runtime_of(probe))
         if side == "head" and lost >= self._endless:
             with self._lock:
                 base = self._ended.get((probe.id, "base"))

@@ -195,7 +195,7 @@ class _File:
         reason, detail = self._why()
         if self._is_made(call) and not self._is_shown(call):
             reason, detail = UnrunReason.NOT_CONFIRMED, ""
-        elif self._any(call.first, call.last):
+        elif self._any(call.first, call.last) and reason is not UnrunReason.DEPENDENCY_MISSING:
             reason, detail = UnrunReason.NOT_REACHED, "only another part of the line ran"
         text = self._lines[call.first - 1] if call.first <= len(self._lines) else ""
         return UnrunCall(

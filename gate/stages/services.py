@@ -11,6 +11,7 @@ from typing import Final
 
 from gate.change.interface import OpenChange
 from gate.errors import BackendFailedError, InconclusiveError
+from gate.model.change import Tree
 from gate.model.run import Capability, ExecutionPlan, NotExercised
 from gate.plan.project_layout import manage_of
 from gate.sandbox.contract import Backend
@@ -67,6 +68,10 @@ def _chosen(found: AskedServices, wanted: SandboxSettings) -> AskedServices:
 def _has_own_means(opened: OpenChange) -> bool:
     """Django's tests run on SQLite (driver/django_project.py), which is quicker."""
     paths = frozenset(entry.path for entry in opened.base.entries())
-    return all(
-        manage_of(file.path, paths) is not None for file in opened.change.files if file.language == "python"
-    )
+    named = {manage_of(file.path, paths) for file in opened.change.files if file.language == "python"}
+    return all(manage is not None and _is_of_django(opened.base, manage) for manage in named)
+
+
+def _is_of_django(base: Tree, manage: str) -> bool:
+    """Other projects have a ``manage.py``, too."""
+    return b"django" in base.read(manage).lower()

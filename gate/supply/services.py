@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from gate.model.change import Tree
@@ -29,6 +29,10 @@ _ABOUT: Final = regex(
 """Variables by which a project finds such a server."""
 _PLAIN: Final = regex(r"[\w.@:/?=&%+,-]{1,200}\Z", re.ASCII)
 _NAME: Final = regex(r"[A-Za-z_][\w-]{0,60}\Z", re.ASCII)
+_RUNS_TESTS: Final = regex(
+    r"(?<![\w/-])(?:pytest|py\.test|tox|nox|unittest)(?![\w/-])|manage\.py +test\b"
+)
+"""Which of several jobs is meant; nothing rests on it that was not asked for anyway."""
 _MOST_FILES: Final = 30
 _MOST_BYTES: Final = 200_000
 _DEEPEST: Final = 2
@@ -48,11 +52,14 @@ class Service:
 
 @dataclass(frozen=True, kw_only=True)
 class AskedServices:
-    """``env``: variables of those who use them. ``path``: the file that asks; empty: the settings."""
+    """``env``: variables of those who use them. ``path``: the file that asks; empty: the settings.
+    ``runs_tests``: whoever uses them runs Python's tests (others may run a browser's, as another user).
+    """
 
     services: tuple[Service, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     path: str = ""
+    runs_tests: bool = False
 
 
 def default_services(kinds: Iterable[Kind]) -> AskedServices:
@@ -61,23 +68,27 @@ def default_services(kinds: Iterable[Kind]) -> AskedServices:
 
 
 def asked_services(tree: Tree) -> AskedServices:
-    """What the first file asks for that asks for any: workflows before compose files, the topmost first.
-    Never raises for what the files hold.
+    """What a job asks for that runs Python's tests; else what the first file does that asks for any:
+    workflows before compose files, the topmost first. Never raises for what the files hold.
     """
     entries = [e for e in tree.entries() if e.mode.startswith("100") and e.size <= _MOST_BYTES]
     paths = [e.path for e in entries if _WORKFLOW.match(e.path)]
     paths += [e.path for e in entries if e.path == ".gitlab-ci.yml"]
     paths += [e.path for e in entries if _COMPOSE.match(e.path) and e.path.count("/") <= _DEEPEST]
+    first = AskedServices()
     for path in sorted(paths[:_MOST_FILES], key=lambda p: (not _WORKFLOW.match(p), p.count("/"), p)):
+        if first.services and not path.startswith(".git"):
+            break
         try:
             data = mapping(read_yaml(tree.read(path)).data)
         except UnreadableYamlError:
             continue
-        of = _jobs(data) if path.startswith(".git") else _compose(data)
-        found = next((one for one in of if one.services), None)
-        if found is not None:
-            return AskedServices(services=found.services, env=found.env, path=path)
-    return AskedServices()
+        for one in _jobs(data) if path.startswith(".git") else _compose(data):
+            if one.services and one.runs_tests:
+                return replace(one, path=path)
+            if one.services and not first.services:
+                first = replace(one, path=path)
+    return first
 
 
 def _jobs(data: Mapping[str, object]) -> Iterator[AskedServices]:
@@ -92,9 +103,17 @@ def _jobs(data: Mapping[str, object]) -> Iterator[AskedServices]:
         env = top | _texts(job.get("env")) | _texts(job.get("variables"))
         services = tuple(s for alias, one in parts.items() if (s := _service(alias, mapping(one), env)))
         steps = job.get("steps")
+        commands = [job.get("script")]
         for step in steps if isinstance(steps, list) else ():
             env |= _texts(mapping(step).get("env"))
-        yield AskedServices(services=_once(services), env=_about(env, services))
+            commands.append(mapping(step).get("run"))
+        tests = any(_RUNS_TESTS.search(text) for one in commands for text in _lines_of(one))
+        yield AskedServices(services=_once(services), env=_about(env, services), runs_tests=tests)
+
+
+def _lines_of(commands: object) -> Iterator[str]:
+    """A command, or each of a list of them."""
+    yield from (str(one) for one in (commands if isinstance(commands, list) else (commands or "",)))
 
 
 def _compose(data: Mapping[str, object]) -> Iterator[AskedServices]:

@@ -13,21 +13,24 @@ import os
 import sys
 from typing import Any
 
+from . import put_off_imports
+
 _LISTS = ("MIDDLEWARE", "AUTHENTICATION_BACKENDS")
 MISSING: set[str] = set()
 """Packages that are not there, of which something was left out."""
 
 
-def leave_out(settings: Any, error: BaseException, folders: list[str]) -> bool:
+def leave_out(settings: Any, error: BaseException, folders: list[str], *, begun: bool = True) -> bool:
     """Leave out of the settings what an import failed for that ended Django's start. False where that is
     something else than a package that is nowhere in ``folders``, or nothing can be left out for it.
+    ``begun``: also an application whose models need the package.
     """
     top = str(error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if not top or top == "django" or _is_in(top, folders):
         return False
     apps = list(settings.INSTALLED_APPS)
     gone = {app for app in apps if _top(app) == top}
-    if not gone:
+    if not gone and begun:
         name = _begun(error)
         gone = {app for app in apps if name and (app == name or app.startswith(f"{name}.apps."))}
     if not gone:
@@ -74,6 +77,8 @@ def _let_routes_go() -> None:
 
     def including(arg: Any, namespace: Any = None) -> Any:
         try:
+            if isinstance(arg, str) and _top(arg) in put_off_imports.PUT_OFF:
+                return [], None, None
             return include(arg, namespace=namespace)
         except ModuleNotFoundError as error:
             if _top(error.name) in MISSING:

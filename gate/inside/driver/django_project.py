@@ -16,7 +16,7 @@ import re
 import sys
 from typing import Any
 
-from . import django_apps, django_tables, environment_files, stand_in
+from . import django_apps, django_tables, environment_files, put_off_imports, stand_in
 
 _VARIABLE = "DJANGO_SETTINGS_MODULE"
 _MEMORY = "django.core.cache.backends.locmem.LocMemCache"
@@ -83,7 +83,10 @@ def _left_out(error: Exception, folder: str) -> bool:
     settings: Any = getattr(sys.modules.get("django.conf"), "settings", None)
     if settings is None or not settings.configured:
         return False
-    return django_apps.leave_out(settings, error, [folder, os.getcwd()])
+    # An application whose models need it stays where the import can be put off.
+    return django_apps.leave_out(
+        settings, error, [folder, os.getcwd()], begun=not put_off_imports.ALLOWED
+    ) or put_off_imports.put_off(error)
 
 
 def _forget_half_a_start() -> None:

@@ -13,7 +13,7 @@ import os
 import re
 from typing import Any
 
-from . import argument_values, lazy_annotations, missing_folders
+from . import argument_values, lazy_annotations, missing_folders, put_off_imports
 
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*\Z")
 _MOST = 64 << 10
@@ -29,7 +29,12 @@ _PATH = re.compile(r"['\"]?([^'\"\s]*\.env(?:\.\w+)?)['\"]?")
 
 def complete(item: dict[str, Any], error: BaseException) -> bool:
     """Give the code what it was missing, as far as that can be. False where nothing more is known."""
-    if _pretend(error) or missing_folders.make(error) or lazy_annotations.allow(error):
+    if (
+        put_off_imports.put_off(error)
+        or _pretend(error)
+        or missing_folders.make(error)
+        or lazy_annotations.allow(error)
+    ):
         return True
     return _set(item.pop("env", None)) or _set_named(error)
 

@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import program_runner
+from . import program_runner, put_off_imports
 
 Report = dict[str, Any]
 
 
 def describe(error: BaseException, roots: list[str]) -> Report:
-    """An exception as an outcome. A module that is neither installed nor in the tree is *missing*, and so
+    """An exception as an outcome, with what ``lacks`` where it came from a package that cannot be loaded."""
+    report = _outcome(error, roots)
+    lacks = put_off_imports.unloadable(error, roots)
+    return {**report, "lacks": lacks[:100]} if lacks else report
+
+
+def _outcome(error: BaseException, roots: list[str]) -> Report:
+    """A module that is neither installed nor in the tree is *missing*, and so
     is what a build would have made (`_version.py`, compiled parts) and installed metadata.
     """
     if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):

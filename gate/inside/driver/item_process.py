@@ -30,6 +30,7 @@ from . import (
     item_outcome,
     line_recorder,
     own_modules,
+    put_off_imports,
     services,
     stand_in,
     verbs,
@@ -106,6 +107,8 @@ def run(
     _tell_before_exit(channel, seen)
     if item.get("stand_in"):
         stand_in.install(roots)
+    if item.get("put_off") is not None:
+        put_off_imports.ALLOWED[:] = roots
     _lay_out_world(item, context)
     try:
         report = {} if SERVED else installed_packages.add()
@@ -125,6 +128,7 @@ def run(
     gc.collect()
     report.update(_linger(float(job.get("grace", 1.0))))
     report.update(seen.stop())
+    report.update(put_off_imports.told(seen.names))
     if SLEPT:
         report["slept"] = SLEPT
     channel.say("report", **report)

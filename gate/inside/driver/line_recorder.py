@@ -78,12 +78,13 @@ class LineRecorder:
 
     def __init__(self, wanted: dict[str, list[list[int]]], acts: dict[str, Any] | None = None) -> None:
         tree = os.getcwd()
-        self._names = {os.path.normpath(os.path.join(tree, path)): path for path in wanted}
+        self.names = {os.path.normpath(os.path.join(tree, path)): path for path in wanted}
+        """Changed files by their full path."""
         self._lines: dict[str, set[int]] = {
             path: {n for first, last in spans for n in range(first, last + 1)}
             for path, spans in wanted.items()
         }
-        self._own = {path: own_code.OwnCode(full) for full, path in self._names.items()}
+        self._own = {path: own_code.OwnCode(full) for full, path in self.names.items()}
         self._witnessed: dict[str, dict[str, set[int]]] = {kind: {} for kind in _WITNESSED}
         self._told_witnessed = 0
         self._ran: dict[str, set[int]] = {path: set() for path in wanted}
@@ -105,7 +106,7 @@ class LineRecorder:
         be the last thing this process does.
         """
         self._flush = flush
-        if not self._names:
+        if not self.names:
             return
         self._on = True
         sys.addaudithook(self._audit)
@@ -118,12 +119,12 @@ class LineRecorder:
             self._monitoring = hidden_tracing.Monitoring(callbacks, events)
             self._monitoring.start()
             return
-        self._trace = hidden_tracing.Trace(self._called)
+        self._trace = hidden_tracing.Trace(self._tracer())
         self._trace.start()
 
     def stop(self) -> dict[str, Any]:
         """What ran so far, as report fields."""
-        if not self._names:
+        if not self.names:
             return {}
         self._on = False
         if self._trace is not None:
@@ -138,7 +139,7 @@ class LineRecorder:
             "lines": {path: sorted(ran) for path, ran in self._ran.items() if ran},
             "code": {
                 path: _executable(self._own[path].codes(), self._lines[path])
-                for full, path in self._names.items()
+                for full, path in self.names.items()
                 if self._ran[path] and full.endswith((".py", ".pyw"))
             },
             "sites": [list(site) for site in self._sites],
@@ -174,7 +175,7 @@ class LineRecorder:
 
     def _path_of(self, code: Any) -> str | None:
         """The changed file that a code object is from; None for one that only says so."""
-        path = self._names.get(code.co_filename)
+        path = self.names.get(code.co_filename)
         if path is None or code not in self._own[path]:
             return None
         self._calls.learn(path, self._own[path].codes())
@@ -197,6 +198,17 @@ class LineRecorder:
         if path is not None:
             self._calls.at(path, code, offset)
         return sys.monitoring.DISABLE  # type: ignore[attr-defined,unused-ignore]
+
+    def _tracer(self) -> Callable[[Any, str, Any], Any]:
+        """What is asked at every call of any function: most are in files that did not change, and one look
+        into a table, without a further call, is all that they cost.
+        """
+        names, called = self.names, self._called
+
+        def tracer(frame: Any, event: str, arg: Any) -> Any:
+            return called(frame, event, arg) if frame.f_code.co_filename in names else None
+
+        return tracer
 
     def _called(self, frame: Any, event: str, arg: Any) -> Any:
         path = self._path_of(frame.f_code) if self._on else None
@@ -240,7 +252,7 @@ class LineRecorder:
             frame: Any = sys._getframe(1)
             direct = event == "open"
             while frame is not None:
-                path = self._names.get(frame.f_code.co_filename)
+                path = self.names.get(frame.f_code.co_filename)
                 if path is not None:
                     at = _EVENTS[event]
                     subject = "" if at is None or at >= len(args) else _plain(args[at])
@@ -259,13 +271,13 @@ class LineRecorder:
     def _begins(self, args: tuple[Any, ...]) -> bool:
         """True where what is run or made now is code that says it is from a changed file."""
         files = (arg.co_filename if type(arg) is _CODE else arg for arg in args)
-        return any(type(file) is str and file in self._names for file in files)
+        return any(type(file) is str and file in self.names for file in files)
 
     def _witness(self, table: dict[str, set[int]]) -> None:
         """Every line of a changed file's own code that is on the stack did what happens now."""
         frame: Any = sys._getframe(2)
         while frame is not None:
-            if frame.f_code.co_filename in self._names:
+            if frame.f_code.co_filename in self.names:
                 path = self._path_of(frame.f_code)
                 if path is not None and frame.f_lineno:
                     table.setdefault(path, set()).add(frame.f_lineno)

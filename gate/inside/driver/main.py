@@ -43,6 +43,7 @@ if __package__:
         installed_packages,
         item_process,
         orphans,
+        put_off_imports,
         services,
         serving,
         verbs,
@@ -58,6 +59,7 @@ else:  # started as a script: a package of a name that no code under test has, a
         installed_packages,
         item_process,
         orphans,
+        put_off_imports,
         services,
         serving,
         verbs,
@@ -160,19 +162,53 @@ def run_item(item: Job, job: Job, until: float) -> Result:
     was = item.get("was")
     if isinstance(was, dict) and not os.path.lexists(item["path"]) and os.path.lexists(was["path"]):
         item = {**item, **was}  # the side before a rename
+    begun = time.monotonic()
     first = _run_to_the_end(item, job, until)
+    least = _PUT_OFF_LEAST * (time.monotonic() - begun)
+    off = _with_imports_put_off(item, job, until, first, least) if first.get("lacks") else {}
     if first["outcome"] == "missing" and item["do"] in verbs.CAN_STAND_IN:
         # Once more with stand-ins for what is missing; how that ends says nothing about the code.
         again = _run_to_the_end({**item, "stand_in": True}, job, until)
         again.update(outcome="missing", missing=first["missing"], stand_in=True)
         again.pop("exception", None)
         _variables(again, first)
-        return again
+        return {**again, **off}
+    first.update(off)
     if first["outcome"] == "exception" and item["do"] in _IN_NODE:
         first = _with_variables(item, job, until, first)
     return _with_page(item, job, until, first) if item["do"] == "javascript" else first
 
 
+def _with_imports_put_off(item: Job, job: Job, until: float, first: Result, least: float) -> Result:
+    """What more of the item ran where the import of a package that cannot be loaded is put off: a field of
+    its result, beside what it came to without. Of tests the files that were not collected. Empty: nothing.
+    ``least``: seconds below which it is not begun.
+    """
+    left = until - time.monotonic()
+    if item["do"] not in put_off_imports.VERBS or left < max(_LEAST_SECONDS, least):
+        return {}
+    if first["outcome"] == "completed" and (lost := first.get("uncollected")):
+        ends = tuple("/" + str(name).partition("::")[0] for name in lost)
+        item = {**item, "paths": [p for p in item["paths"] if f"/{p}".endswith(ends)] or item["paths"]}
+    end = time.monotonic() + _PUT_OFF_SHARE * left
+    names: list[str] = []
+    part = first
+    while (name := part.get("lacks")) and name not in names and time.monotonic() < end:
+        names.append(name)
+        part = _run_to_the_end({**item, "put_off": names}, job, end)
+        _variables(first, part)
+    if part["outcome"] != "completed" or not part.get("off"):
+        return {}
+    return {"put_off": put_off_imports.without_used(part, job.get("acts") or {})}
+
+
+_LEAST_SECONDS = 0.5
+_PUT_OFF_LEAST = 2.0
+"""How many times what the item took at first has to be left: a try that is cut tells nothing, and what other
+items of the job lose by it they may lose at one side alone.
+"""
+_PUT_OFF_SHARE = 0.6
+"""Of the time that is left, for a try with imports put off: one with stand-ins may follow."""
 _PAGE_NAMES = frozenset(
     {
         *("window", "document", "location", "self", "history", "navigator", "screen", "customElements"),
@@ -303,7 +339,7 @@ def _heard(messages: list[Any]) -> tuple[Result, Any, bool]:
         elif kind == "held":
             result.setdefault("held", []).append([message.get("weakness"), message.get("at")])
         elif kind == "report":
-            _merge(result, {k: v for k, v in message.items() if k not in ("m", "word")})
+            _merge(result, {k: v for k, v in message.items() if k not in ("m", "word", "put_off")})
         elif kind == "clock":  # what was said first was said before any of the code
             result.setdefault("clock_by", str(message.get("by"))[:40])
         elif kind == "end":
@@ -398,7 +434,7 @@ def _merge(into: Result, part: Result) -> None:
             continue
         if key in ("calls", "sites", "attempts", "held") and isinstance(value, list):
             into.setdefault(key, []).extend(v for v in value if v not in into[key])
-        elif key in ("lines", "acted", "code") and isinstance(value, dict):
+        elif key in ("lines", "acted", "code", "used") and isinstance(value, dict):
             lines = into.setdefault(key, {})
             for path, numbers in value.items():
                 lines[path] = sorted({*lines.get(path, ()), *numbers})
@@ -446,7 +482,7 @@ def _fit(report: Job) -> bytes:
         ("calls",),
         ("witnessed",),
         ("acted",),
-        ("lines",),
+        ("lines", "put_off"),
         ("message",),
         ("attempts",),
         ("guards",),

@@ -5,10 +5,12 @@ The others ask for reports, for processes of their own or for plugins that measu
 
 from __future__ import annotations
 
+import configparser
 import importlib
 import inspect
 import pathlib
 import shlex
+import sys
 from typing import Any
 
 _KEPT = ("--import-mode", "--ds", "--dc", "--asyncio-mode", "--anyio-mode", "--confcutdir", "--rootdir")
@@ -34,6 +36,45 @@ def kept(paths: list[str]) -> list[str]:
             if not plugin.strip().startswith(_NOT_THESE):
                 out += ["-p", plugin.strip()]
     return out
+
+
+def own_plugins() -> list[str]:
+    """Words that load the plugins which the project here brings itself: its installed entry points would, and
+    it is not installed. Empty where it is, or brings none.
+    """
+    try:
+        named = _declared()
+        metadata: Any = importlib.import_module("importlib.metadata")
+        found = metadata.entry_points()
+        there = found.select(group=_GROUP) if hasattr(found, "select") else found.get(_GROUP, ())
+        known = {one.name for one in there}
+    except Exception:  # of whichever version, or of what the file holds
+        return []
+    modules = [module.partition(":")[0].strip() for name, module in named.items() if name not in known]
+    return [word for module in modules for word in ("-p", module)]
+
+
+_GROUP = "pytest11"
+
+
+def _declared() -> dict[str, str]:
+    """The entry points for pytest in ``pyproject.toml`` and ``setup.cfg``: modules by name."""
+    config = configparser.ConfigParser()
+    config.read("setup.cfg", encoding="utf-8")
+    lines = config.get("options.entry_points", _GROUP, fallback="").splitlines()
+    named = {name.strip(): module.strip() for name, sign, module in (x.partition("=") for x in lines) if sign}
+    try:
+        toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+        with open("pyproject.toml", "rb") as file:
+            data = toml.load(file)
+    except (OSError, ImportError):
+        return named
+    for table in (
+        data.get("project", {}).get("entry-points"),
+        data.get("tool", {}).get("poetry", {}).get("plugins"),
+    ):
+        named |= (table or {}).get(_GROUP, {})
+    return named
 
 
 def _configured(paths: list[str]) -> Any:

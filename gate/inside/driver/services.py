@@ -67,6 +67,8 @@ def _postgresql(one: dict[str, Any]) -> None:
         check=True,
         cwd=FOLDER,
     )
+    # Suites that start a server of their own (initdb, pg_ctl) look for it where nothing of Debian's has it.
+    os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}{os.path.dirname(program)}"
     _begin([program, "-D", data, "-k", FOLDER, "-p", str(one["port"]), *settings])
     _until(lambda: _text(f"{data}/postmaster.pid").splitlines()[-1:] == ["ready"])
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
-import inspect
 import os
-import re
 import signal
 import time
 import types
@@ -14,141 +13,24 @@ import unittest
 from collections.abc import Callable
 from typing import Any
 
-from . import call_runner, django_project, django_tests, environment_files, pytest_options, stand_in
+from . import (
+    call_runner,
+    django_project,
+    django_tests,
+    environment_files,
+    put_off_imports,
+    pytest_options,
+    stand_in,
+)
+from .pytest_notes import MISSING, MOST, USAGE, Notes, place_of, raised
 
-_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _OUT_OF_DATE = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning")
 _MARGIN, _SHARE = 1.5, 0.2
 """Seconds, and share of what there is, kept at the end: no test is begun then, what was seen is told."""
-_MANY = 8
-"""Tests from which those that the change touches are run first, and then those that name what changed."""
-_USAGE = 4
-"""Pytest's exit code for options that it does not know."""
-_MOST = 20
-"""Files of which it is told why they could not be collected."""
 
 
 class OutOfTime(BaseException):
     """Raised by the alarm inside a test that would take all the time there is."""
-
-
-class _Notes:
-    """A pytest plugin that counts outcomes, notes which modules were missing, and ends in time.
-
-    ``lines``: changed lines by path; ``until``: time.monotonic() after which no test is begun; ``names``: of
-    what changed; ``tell``: called after each test.
-    """
-
-    def __init__(
-        self, lines: dict[str, Any], until: float, names: frozenset[str], tell: Callable[[], None]
-    ) -> None:
-        self.names = names
-        self.tell = tell
-        self.counts: dict[str, int] = {}
-        self.missing: list[str] = []
-        self.lines = lines
-        self.until = until
-        self.collected = 0
-        self.ended = 0
-        self.why: dict[str, str] = {}
-        self.broken: dict[str, str] = {}
-        self.begun: set[str] = set()
-        self.conftest: BaseException | None = None
-        self.usage = ""
-
-    def pytest_collection_modifyitems(self, session: Any, items: list[object]) -> None:
-        self.collected = len(items)
-        self.session = session
-        if len(items) >= _MANY:
-            items.sort(key=lambda item: _place(getattr(item, "function", None), self.lines, self.names))
-
-    def pytest_runtest_logfinish(self) -> None:
-        self.ended += 1
-        self.tell()
-        if time.monotonic() >= self.until and self.ended < self.collected:
-            self.session.shouldstop = "no time for more"
-
-    def left(self) -> int:
-        """Tests that were not run to their end."""
-        return max(0, self.collected - self.ended)
-
-    def pytest_collectreport(self, report: Any) -> None:
-        if report.failed:
-            self.counts["uncollected"] = self.counts.get("uncollected", 0) + 1
-            text = str(report.longrepr)[-5000:]
-            self.missing += _MISSING.findall(text)
-            if len(self.why) < _MOST:
-                self.why[str(report.nodeid)[:300]] = _raised(text)
-
-    def watch_start(self) -> None:
-        """Note with which exception pytest gives up before any test: it prints it and gives no report."""
-        config: Any = importlib.import_module("_pytest.config")
-        usage = getattr(config, "UsageError", None)
-        if usage is not None:
-
-            def refusing(itself: Any, *args: Any) -> None:
-                self.usage = f"UsageError: {args[0] if args else ''}"[:200]
-
-            usage.__init__ = refusing
-        failure = getattr(config, "ConftestImportFailure", None)
-        if failure is None:
-            return
-        made = failure.__init__
-
-        def noting(itself: Any, *args: Any, **named: Any) -> None:
-            made(itself, *args, **named)
-            old = args[1][1] if len(args) > 1 and isinstance(args[1], tuple) else None  # before pytest 8.1
-            self.conftest = named.get("cause") or getattr(itself, "cause", None) or old
-
-        failure.__init__ = noting
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when == "setup" and report.failed:  # pytest's "error": the test itself did not run
-            self.counts["errors"] = self.counts.get("errors", 0) + 1
-            if len(self.broken) < _MOST:
-                self.broken.setdefault(_file_of(report), _raised(str(report.longrepr)[-5000:]))
-        elif report.when == "call" or report.outcome != "passed":
-            self.counts[report.outcome] = self.counts.get(report.outcome, 0) + 1
-            self.begun.add(_file_of(report))
-
-    def not_run(self) -> dict[str, str]:
-        """Why, of each file (or part of one) of which no test ran: not collected, or no fixture of its tests
-        could be set up.
-        """
-        return {**{name: why for name, why in self.broken.items() if name not in self.begun}, **self.why}
-
-
-def _file_of(report: Any) -> str:
-    return str(report.nodeid).partition("::")[0][:300]
-
-
-def _code_of(function: Any) -> Any:
-    """The code of a test, behind its decorators. None for what is no function."""
-    try:
-        function = inspect.unwrap(function)
-    except ValueError:  # wrapped in itself
-        return None
-    return getattr(getattr(function, "__func__", function), "__code__", None)
-
-
-def _is_touched(function: Any, lines: dict[str, Any]) -> bool:
-    """Is a changed line in that test's own function? ``lines``: spans by path in the tree."""
-    code = _code_of(function)
-    if code is None:
-        return False
-    spans = next((spans for path, spans in lines.items() if code.co_filename.endswith("/" + path)), ())
-    first = code.co_firstlineno
-    last = max([first, *(line for *_, line in code.co_lines() if line)])
-    return any(begin <= last and end >= first for begin, end in spans)
-
-
-def _place(function: Any, lines: dict[str, Any], names: frozenset[str]) -> int:
-    """The lower, the earlier: changed tests, those that name what changed, the others."""
-    if _is_touched(function, lines):
-        return 0
-    code = _code_of(function)
-    words = {*getattr(code, "co_names", ()), *str(getattr(code, "co_name", "")).split("test_")}
-    return 1 if words & names else 2
 
 
 def run(
@@ -252,12 +134,6 @@ def _first(why: dict[str, str]) -> str:
     return next(iter(why.values()), "")
 
 
-def _raised(text: str) -> str:
-    """The exception of a collection report: its last line that pytest marks with an E."""
-    marked = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
-    return (marked or text.strip().splitlines() or [""])[-1][:200]
-
-
 def _pytest(
     pytest: types.ModuleType,
     paths: list[str],
@@ -267,8 +143,9 @@ def _pytest(
     item: dict[str, Any],
 ) -> dict[str, Any]:
     """``uncollected`` is an outcome of its own: not one test ran, so nothing was looked at."""
-    notes = _Notes(context.job.get("lines") or {}, _end_of(context), names, _teller(context))
+    notes = Notes(context.job.get("lines") or {}, _end_of(context), names, _teller(context))
     notes.watch_start()
+    put_off_imports.begin(item.get("put_off") or [])
     # Twice quiet: no line with the seconds it took, which alone made two runs differ. Of the project's own
     # addopts (they may ask for plugins that are not here) what tests need to be found.
     words = ["-qq", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
@@ -283,11 +160,15 @@ def _pytest(
     # Assertions as they are written: code that was rewritten is not the file's own (own_code.py).
     words += ["-o", "addopts=", "--assert=plain", "--tb=line"]
 
+    own = pytest_options.own_plugins()
+
     def work() -> int:
-        ended = int(pytest.main([*words, *kept, "--", *paths], plugins=[notes]))
-        if ended == _USAGE and kept and not notes.collected:
+        ended = notes.main(pytest, [*words, *own, *kept, "--", *paths])
+        for fewer in ([*words, *kept], words) if own else ([words] if kept else ()):
+            if ended != USAGE or notes.collected:
+                break
             notes.usage = ""
-            return int(pytest.main([*words, "--", *paths], plugins=[notes]))
+            ended = notes.main(pytest, [*fewer, "--", *paths])
         return ended
 
     code, rang = _with_alarm(notes.until + _MARGIN / 3, work)
@@ -299,11 +180,19 @@ def _pytest(
     may_help = lost is not None and not isinstance(lost, ModuleNotFoundError) and not notes.missing
     if lost is not None and may_help and environment_files.complete(item, lost):
         return _pytest(pytest, paths, context, describe, names, item)
+    return _told(notes, code, context, describe)
+
+
+def _told(notes: Notes, code: Any, context: Any, describe: Callable[..., dict[str, Any]]) -> dict[str, Any]:
+    """The report of tests that pytest ran, or did not come to. ``code``: its exit code, None where cut."""
+    why = notes.not_run()
     result: dict[str, Any] = {
         "outcome": "completed",
         "tests": notes.counts,
         "exit_code": -1 if code is None else code,
     }
+    if lacks := notes.lacks(context.roots):
+        result["lacks"] = lacks[:100]
     if why:
         result["uncollected"] = why
     if notes.conftest is not None:
@@ -329,12 +218,15 @@ def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) 
     lines = context.job.get("lines") or {}
 
     def place(test: Any) -> int:
-        return _place(getattr(test, str(getattr(test, "_testMethodName", "")), None), lines, names)
+        return place_of(getattr(test, str(getattr(test, "_testMethodName", "")), None), lines, names)
 
     if not any("/migrations/" in path for path in lines):
         django_project.skip_migrations()
     runner = django_tests.runner_for(result, around, place)
-    runner.run_tests(django_project.labels(paths, manage))
+    labels = django_project.labels(paths, manage)
+    for label in labels if put_off_imports.ALLOWED else ():
+        _why_not(label)
+    runner.run_tests(labels)
     lost = len([test for test, _ in result.errors if type(test).__name__ == "_FailedTest"])
     failed = len(result.errors) + len(result.failures)
     counts = {"passed": max(0, result.testsRun - failed), "failed": failed - lost}
@@ -343,19 +235,31 @@ def _django(paths: list[str], context: Any, manage: str, names: frozenset[str]) 
         counts["not_run"] = max(left, 1)
     done: dict[str, Any] = {"outcome": "completed", "tests": counts}
     if lost:
+        lacks = (put_off_imports.unloadable(_why_not(label), context.roots) for label in labels[:MOST])
+        if first := next(filter(None, lacks), ""):
+            done["lacks"] = first[:100]
         counts["uncollected"] = lost
         done["uncollected"] = {
-            str(test)[:300]: _raised("E " + text.strip().splitlines()[-1])
-            for test, text in result.errors[:_MOST]
+            str(test)[:300]: raised("E " + text.strip().splitlines()[-1])
+            for test, text in result.errors[:MOST]
             if type(test).__name__ == "_FailedTest"
         }
     if not any(counts.get(name) for name in ("passed", "failed", "not_run")):
         why = next(iter(done.get("uncollected", {}).values()), "there is no test in them")
         done.update(outcome="uncollected", message=why)
-        missing = _MISSING.search(why)
+        missing = MISSING.search(why)
         if missing:
             done.update(outcome="missing", missing=missing[1][:100])
     return done
+
+
+def _why_not(name: str) -> BaseException | None:
+    """What the import of a module raises, where nothing is put off for it."""
+    try:
+        put_off_imports.retried(lambda: importlib.import_module(name))
+    except Exception as error:
+        return error
+    return None
 
 
 class _Result(unittest.TestResult):
@@ -381,18 +285,20 @@ def _plain(
     missing: dict[str, Any] = {}
     until = _end_of(context)
     why: dict[str, str] = {}
+    lacks = ""
     for path in paths:
         if time.monotonic() >= until:
             counts["not_run"] = counts.get("not_run", 0) + 1
             continue
         try:
-            module = _load(path)
+            module = put_off_imports.retried(functools.partial(_load, path))
         except BaseException as error:
             told = describe(error, context.roots)
+            lacks = lacks or told.get("lacks", "")
             counts["uncollected"] = counts.get("uncollected", 0) + 1
             if told["outcome"] == "missing":
                 missing = told
-            if len(why) < _MOST:
+            if len(why) < MOST:
                 why[path[:300]] = f"{type(error).__name__}: {told.get('message') or told.get('missing')}"[
                     :200
                 ]
@@ -411,6 +317,8 @@ def _plain(
         )
         counts["called"] += caller.run(names, 0)
     done: dict[str, Any] = {"outcome": "completed", "tests": counts}
+    if lacks:
+        done["lacks"] = lacks
     if why:
         done["uncollected"] = why
     if missing and not (counts["passed"] or counts["called"]):

@@ -51,6 +51,7 @@ from . import (
     make_runner,
     own_modules,
     program_runner,
+    put_off_imports,
     setup_runner,
     web_project,
 )
@@ -100,10 +101,15 @@ def _imported(name: str, item: Item, context: Context) -> types.ModuleType:
     """The module; where it asks for a Django project that is set up, for Flask's current application
     or for variables that are not set, after that.
     """
-    for _ in range(_TRIES):
+    tries = 0
+    while tries < _TRIES:
         try:
             return importlib.import_module(name)
         except Exception as error:
+            # A project is set up first: of its settings a missing package is left out, not put off.
+            if put_off_imports.ALLOWED and (context.set_up(item) or put_off_imports.put_off(error)):
+                continue
+            tries += 1
             if isinstance(error, ModuleNotFoundError) or not (
                 context.set_up(item)
                 or context.set_up_flask(name, error)
@@ -134,7 +140,7 @@ def _file(item: Item, context: Context) -> Report:
     if not _exists(item):
         return {"outcome": "absent"}
     try:
-        module = _loaded(item)
+        module = put_off_imports.retried(lambda: _loaded(item))
     except SystemExit:
         return {"outcome": "ended", "exception": "SystemExit"}
     return _call(item, context, module)

@@ -74,6 +74,42 @@ def test_lines_of_an_opened_file_ran(tmp_path: Path) -> None:
     assert seen.why["shop/cart.py"] == (UnrunReason.NOT_REACHED, "")
 
 
+def test_what_ran_with_imports_put_off_counts_beside_what_a_stand_in_showed(tmp_path: Path) -> None:
+    off = {"names": ["numpy"], "lines": {"shop/cart.py": [1, 4]}, "acted": {"shop/cart.py": [0]}}
+    seen = coverage([run(tmp_path, told("missing", missing="numpy", stand_in=True, put_off=off))], PLAN)
+    assert seen.ran == {"shop/cart.py": {1, 4}}
+    assert seen.acted == {"shop/cart.py": {0}}
+    assert seen.why["shop/cart.py"] == (UnrunReason.DEPENDENCY_MISSING, "numpy")
+
+
+def test_an_import_put_off_is_why_the_rest_of_the_tests_did_not_run(tmp_path: Path) -> None:
+    item = {"do": "test", "paths": ["shop/cart.py"]}
+    off = {"names": ["pango"], "lines": {"shop/cart.py": [7]}}
+    answer = told(uncollected={"shop/cart.py": "OSError: cannot load library"}, put_off=off)
+    seen = coverage([run(tmp_path, answer, item=item, phase="test")], PLAN)
+    assert seen.ran == {"shop/cart.py": {1, 2, 5, 7}}
+    assert seen.why["shop/cart.py"] == (UnrunReason.DEPENDENCY_MISSING, "pango")
+
+
+def test_of_calls_with_imports_put_off_those_count_that_a_trace_can_show(tmp_path: Path) -> None:
+    kinds = (SensitiveKind.PROCESS, SensitiveKind.DYNAMIC_CODE)
+    asked = tuple(
+        SensitiveCall(first=2, last=2, column=n, end_column=n + 3, kind=kind, call="f")
+        for n, kind in enumerate(kinds)
+    )
+    off = {"names": ["numpy"], "lines": {"shop/cart.py": [2]}, "acted": {"shop/cart.py": [0, 1]}}
+    plan = replace(PLAN, asked={"shop/cart.py": asked})
+    seen = coverage([run(tmp_path, told("missing", missing="numpy", put_off=off))], plan)
+    assert seen.made == {"shop/cart.py": {(2, 0, 2, 3)}}
+
+
+@pytest.mark.parametrize(
+    "odd", [None, [], 3, {"names": 3, "lines": []}, {"names": [None], "lines": {"x": "y"}}]
+)
+def test_no_told_import_put_off_breaks_it(odd: Any, tmp_path: Path) -> None:
+    assert not coverage([run(tmp_path, told("missing", missing="x", put_off=odd))], PLAN).ran.get("x")
+
+
 def test_a_file_that_the_trace_never_saw_opened_did_not_run(tmp_path: Path) -> None:
     lie = told(lines={"shop/cart.py": [1], "shop/never.py": [1, 2, 3]}, acted={"shop/never.py": [1]})
     seen = coverage([run(tmp_path, lie)], PLAN)

@@ -19,6 +19,7 @@ from tests.contract.trees import DictTree
 
 CAN = Capability(backend="docker", available=True, isolation="container", tracer="unotify", layers=True)
 COMPOSE = "services: {db: {image: 'postgres:16', environment: {POSTGRES_DB: shop}}}"
+DJANGO = "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')"
 TEST = Probe(id="test", phase="test", target="t", path="a.py", argv=("x",))
 
 
@@ -68,11 +69,16 @@ def test_what_base_asks_for() -> None:
     assert not left
 
 
+def test_a_manage_py_that_is_not_djangos() -> None:
+    _, (text, *_) = _look({"compose.yaml": COMPOSE, "src/database/manage.py": "def init_database(): ..."})
+    assert json.loads(text)["services"][0]["database"] == "shop"
+
+
 @pytest.mark.parametrize(
     ("base", "more"),
     [
         ({"a.py": ""}, {"head": {"compose.yaml": COMPOSE}}),  # a change asks for nothing
-        ({"compose.yaml": COMPOSE, "manage.py": ""}, {}),  # Django has SQLite
+        ({"compose.yaml": COMPOSE, "manage.py": DJANGO}, {}),  # Django has SQLite
         ({"compose.yaml": COMPOSE}, {"services": ()}),
         ({"compose.yaml": COMPOSE}, {"fast": True}),
         ({"compose.yaml": COMPOSE}, {"probe": Probe(id="i", phase="import", target="", path=None, argv=())}),
@@ -85,7 +91,7 @@ def test_none_where_none_is_wanted(base: dict[str, str | bytes], more: dict[str,
 
 
 def test_the_settings_name_them_as_base_describes_them() -> None:
-    files: dict[str, str | bytes] = {"compose.yaml": COMPOSE, "manage.py": ""}
+    files: dict[str, str | bytes] = {"compose.yaml": COMPOSE, "manage.py": DJANGO}
     _, (text, words, _) = _look(files, services=("redis", "postgresql"))
     assert [(s["kind"], s["database"]) for s in json.loads(text)["services"]] == [
         ("redis", "postgres"),

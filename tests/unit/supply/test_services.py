@@ -148,3 +148,19 @@ def test_any_document_is_read(data: object) -> None:
 
     text = json.dumps(data)
     asked_services(DictTree(files={"compose.yaml": text, ".github/workflows/a.yml": text}))
+
+
+def test_the_job_that_runs_the_tests() -> None:
+    browser = WORKFLOW.replace("pytest", "npx playwright test").replace("shop", "browser")
+    asked = _asked(**{".github__workflows__browser.yml": browser, ".github__workflows__tests.yml": WORKFLOW})
+    assert (asked.services[0].user, asked.path) == ("shop", ".github/workflows/tests.yml")
+    only = _asked(**{".github__workflows__browser.yml": browser, "compose.yaml": COMPOSE})
+    assert (only.services[0].user, only.path) == ("browser", ".github/workflows/browser.yml")
+
+
+def test_the_job_of_gitlab_that_runs_the_tests() -> None:
+    job = "{{services: ['postgres:16'], variables: {{POSTGRES_DB: {name}}}, script: {script}}}"
+    pages = job.format(name="pages", script="make pages")
+    tests = job.format(name="tests", script="['pip install .', 'python -m pytest -q']")
+    asked = _asked(**{".gitlab-ci.yml": f"pages: {pages}\ntests: {tests}\n"})
+    assert asked.services[0].database == "tests"

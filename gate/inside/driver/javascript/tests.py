@@ -133,16 +133,28 @@ _NAMED = re.compile(r"(?:^|\s)(?:--config|-c)[=\s]+['\"]?([^\s'\"]+)")
 
 def settings_named(runner: str, path: str) -> tuple[str, str]:
     """The folder from which a project's own test script starts the runner with settings that it names
-    (``vitest run --config test/vitest.config.mts``), and those; empty where no script above does.
+    (``vitest run --config test/vitest.config.mts``), and those; empty where no script above does. One
+    that names a folder of the file (``test-unit``: ``jest --config u.config.js tests/unit``) goes first.
     """
     for folder in _above(path):
         scripts = _table(_manifest(folder).get("scripts"))
-        for name in sorted(scripts, key=lambda name: (name != "test", name)):
+        for name in sorted(scripts, key=lambda n: (_distance(str(scripts[n]), folder, path), n != "test", n)):
             said = str(scripts[name])
             found = _NAMED.search(said) if _SCRIPTS.match(name) and runner in said.split() else None
             if found and os.path.isfile(os.path.join(folder, found[1])):
                 return folder, os.path.normpath(found[1])
     return "", ""
+
+
+def _distance(said: str, folder: str, path: str) -> int:
+    """How far a script's words are from the file: below nought where it names a folder above it, above where
+    it names others alone.
+    """
+    places = [os.path.normpath(os.path.join(folder, word)) for word in said.split() if "/" in word]
+    near = [place for place in places if os.path.normpath(path).startswith(place + os.sep)]
+    if near:
+        return -max(map(len, near))
+    return int(any(os.path.isdir(place) for place in places))
 
 
 def _above(path: str) -> list[str]:

@@ -43,6 +43,53 @@ def test_a_django_project_starts_without_the_packages_that_cannot_be_had(tmp_pat
     assert (seen.item["outcome"], seen.item["missing"]) == ("missing", "hub_push")
 
 
+def test_an_application_whose_models_name_a_missing_package_runs_with_its_import_put_off(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("django")
+    feed = """
+from django.db import models
+from hub_push.publisher import ping
+
+
+class Feed(models.Model):
+    name = models.CharField(max_length=20)
+
+    def label(self):
+        return self.name.upper()
+
+    def publish(self):
+        ping(self.name)
+"""
+    test = """
+from django.test import TestCase
+
+from feeds.models import Feed
+
+
+class FeedTests(TestCase):
+    def test_label(self):
+        self.assertEqual(Feed.objects.create(name="a").label(), "A")
+
+    def test_publish(self):
+        self.assertTrue(Feed.objects.create(name="a").publish())
+"""
+    files = {**_with_a_package_that_is_nowhere(), "feeds/models.py": feed, "feeds/tests.py": test}
+    tree = lay_tree(tmp_path / "t", files)
+    lines = {"feeds/models.py": [[1, 14]], "feeds/tests.py": [[1, 20]]}
+    job = {"lines": lines, "seconds": 90}
+    item = {"do": "test", "paths": ["feeds/tests.py"], "django": "manage.py"}
+    seen = drive(tree, {"items": [item], **job}, seconds=120).item
+    assert (seen["outcome"], seen["missing"]) == ("missing", "hub_push")
+    assert seen["put_off"]["lines"] == {
+        "feeds/models.py": [1, 5, 6, 8, 9, 11],
+        "feeds/tests.py": [1, 3, 6, 7, 8, 10, 11],
+    }
+    item = {"do": "import", "module": "feeds.models", "path": "feeds/models.py", "django": "manage.py"}
+    seen = drive(tree, {"items": [{**item, "calls": ["Feed.label"]}], **job}, seconds=120).item
+    assert 9 in seen["put_off"]["lines"]["feeds/models.py"]
+
+
 def test_models_for_another_database_do_not_keep_the_tests_from_running(tmp_path: Path) -> None:
     pytest.importorskip("django")
     odd = """

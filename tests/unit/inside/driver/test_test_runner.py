@@ -13,9 +13,9 @@ TEST = {"tests/test_a.py": "def test_one():\n    pass\n"}
 PLAIN = ("-S",)
 
 
-def run_tests(tmp_path: Path, files: dict[str, str], *flags: str) -> Driven:
+def run_tests(tmp_path: Path, files: dict[str, str], *flags: str, only: str = "") -> Driven:
     tree = lay_tree(tmp_path / "t", files)
-    paths = [name for name in files if "conftest" not in name]
+    paths = [only] if only else [name for name in files if "conftest" not in name]
     seen = drive(tree, {"items": [{"do": "test", "paths": paths}]}, python=(sys.executable, *flags))
     assert seen.done, seen
     return seen
@@ -153,3 +153,17 @@ def test_what_is_printed_does_not_tell_how_long_it_took(tmp_path: Path) -> None:
     assert seen.item["tests"]["passed"] == 1
     assert "100%" in seen.stdout
     assert "passed" not in seen.stdout
+
+
+def test_a_plugin_for_pytest_that_the_project_brings_is_loaded(tmp_path: Path) -> None:
+    test = {"tests/test_a.py": "def test_one(cart):\n    assert cart == 1\n"}
+    plugin = {"shop/testing.py": "import pytest\n\n\n@pytest.fixture\ndef cart():\n    return 1\n"}
+    project = {"pyproject.toml": "[project.entry-points.pytest11]\nshop = 'shop.testing'\n"}
+    seen = run_tests(tmp_path / "a", {**plugin, **project, **test}, only="tests/test_a.py")
+    assert seen.item["tests"] == {"passed": 1}
+    project = {"setup.cfg": "[options.entry_points]\npytest11 =\n    shop = shop.testing\n"}
+    seen = run_tests(tmp_path / "b", {**plugin, **project, **test}, only="tests/test_a.py")
+    assert seen.item["tests"] == {"passed": 1}
+    broken = {"shop/testing.py": "raise RuntimeError('no settings')\n"}
+    seen = run_tests(tmp_path / "c", {**broken, **project, **TEST}, only="tests/test_a.py")
+    assert seen.item["tests"] == {"passed": 1}

@@ -88,3 +88,21 @@ def test_settings_that_the_projects_script_names_count(
     monkeypatch.chdir(lay_tree(tmp_path / "t", files))
     assert javascript_tests.settings_named("vitest", "test/a.test.ts") == found
     assert javascript_tests._folder("vitest", "test/a.test.ts") == (found[0] or "test")
+
+
+def test_settings_of_the_script_that_names_the_folder_of_the_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripts = {
+        "test": "jest --config js/jest.config.js js/tests/",  # which is not there
+        "test-browser": "jest --config js/browser.config.js js/tests/browser/",
+        "test-unit": "jest --config js/unit.config.js js/tests/unit/",
+    }
+    (tmp_path / "js/tests/unit").mkdir(parents=True)
+    (tmp_path / "js/tests/browser").mkdir()
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": scripts}))
+    for name in ("browser", "unit"):
+        (tmp_path / f"js/{name}.config.js").write_text("module.exports = {}")
+    monkeypatch.chdir(tmp_path)
+    assert javascript_tests.settings_named("jest", "js/tests/unit/a.test.js") == (".", "js/unit.config.js")
+    assert javascript_tests.settings_named("jest", "js/tests/browser/a.js") == (".", "js/browser.config.js")
