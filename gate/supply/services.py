@@ -29,9 +29,7 @@ _ABOUT: Final = regex(
 """Variables by which a project finds such a server."""
 _PLAIN: Final = regex(r"[\w.@:/?=&%+,-]{1,200}\Z", re.ASCII)
 _NAME: Final = regex(r"[A-Za-z_][\w-]{0,60}\Z", re.ASCII)
-_RUNS_TESTS: Final = regex(
-    r"(?<![\w/-])(?:pytest|py\.test|tox|nox|unittest)(?![\w/-])|manage\.py +test\b"
-)
+_RUNS_TESTS: Final = regex(r"(?<![\w/-])(?:pytest|py\.test|tox|nox|unittest)(?![\w/-])|manage\.py +test\b")
 """Which of several jobs is meant; nothing rests on it that was not asked for anyway."""
 _MOST_FILES: Final = 30
 _MOST_BYTES: Final = 200_000
