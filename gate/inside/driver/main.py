@@ -180,9 +180,8 @@ def run_item(item: Job, job: Job, until: float) -> Result:
 
 
 def _with_imports_put_off(item: Job, job: Job, until: float, first: Result, least: float) -> Result:
-    """What more of the item ran where the import of a package that cannot be loaded is put off: a field of
-    its result, beside what it came to without. Of tests the files that were not collected. Empty: nothing.
-    ``least``: seconds below which it is not begun.
+    """What more of the item ran with imports put off that fail: a field of its result, beside what it came to
+    without. Of tests the files that were not collected. Empty: nothing. ``least``: seconds it has to have.
     """
     left = until - time.monotonic()
     if item["do"] not in put_off_imports.VERBS or left < max(_LEAST_SECONDS, least):
