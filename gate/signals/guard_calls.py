@@ -107,6 +107,7 @@ class _Answers:
         self.said = {_key(row.world): row.word for row in base}
         self.first = {_key(row.world): row.word for row in before}
         self.head = [row for row in head if _key(row.world) in self.said]
+        self.spelled = {_spelled(row.world) for row in (*before, *base) if self._accepts(row.word)}
 
     def opened(self) -> OpenedGuard | None:
         """What head lets in of what base refuses; None where that is nothing."""
@@ -154,7 +155,9 @@ class _Answers:
 
     def _is_plain(self, row: Row) -> bool:
         openly = self.words.refuse_openly(self.said[_key(row.world)])
-        return not (openly and row.asked <= self.known) or _is_plain(row.world, self.written)
+        if not (openly and row.asked <= self.known) or _is_plain(row.world, self.written):
+            return True
+        return _spelled(row.world) in self.spelled and not _names_somebody(row.world)
 
 
 def _digests(world: World) -> set[str]:
@@ -185,6 +188,21 @@ def _is_written(told: Any, written: str) -> bool:
     if not (isinstance(told, list) and len(told) > 1 and told[0] in ("clock", "clock-ms", "time", "span")):
         return False
     return isinstance(told[1], (int, float)) and abs(told[1]) < _LONG_AGO
+
+
+def _spelled(world: World) -> str:
+    """The same for worlds that differ in capitals and outer blanks."""
+    return _key(
+        {path: told.strip().casefold() if isinstance(told, str) else told for path, told in world.items()}
+    )
+
+
+def _names_somebody(world: World) -> bool:
+    """Is one of the values a name that the driver made up or a proof, and no word of the program's own?
+    Somebody else can have such a name in capitals; nobody takes another role by writing ``ADMIN``.
+    """
+    texts = [told for told in world.values() if isinstance(told, str)]
+    return bool(_digests(world)) or any("gate" in told.casefold() for told in texts)
 
 
 def _shown(world: World) -> str:

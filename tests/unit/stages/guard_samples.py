@@ -202,7 +202,21 @@ def require_valid_token(token) -> None:
         raise PermissionError("expired")
 """
 
+_OUTSIDE: Final = """
+import ipaddress
+
+from app.kinds import is_inside
+
+
+def check_address(address: str) -> None:
+    if is_inside(ipaddress.ip_address(address)):
+        raise PermissionError("not out there")
+"""
 HITS: Final[dict[str, tuple[Sources, Sources]]] = {
+    "a-kind-of-address-less": (
+        {"app/outside.py": _OUTSIDE, "app/kinds.py": "def is_inside(one):\n    return not one.is_global\n"},
+        {"app/kinds.py": "def is_inside(one):\n    return one.is_loopback or one.is_private or one.is_link_local\n"},
+    ),
     "case-folded-tenant": (
         {"app/access.py": _ACCESS, "app/names.py": "def plain(name):\n    return name.strip()\n"},
         {"app/names.py": "def plain(name):\n    return name.strip().lower()\n"},
@@ -271,6 +285,13 @@ HITS: Final[dict[str, tuple[Sources, Sources]]] = {
 """Base, and what head has otherwise."""
 
 PLAIN: Final[dict[str, tuple[Sources, Sources]]] = {
+    "roles-without-case": (
+        {
+            "app/roles.py": "def role_of(user):\n    return user.role\n",
+            "app/may.py": "from app.roles import role_of\n\n\ndef can_approve(user) -> bool:\n    return role_of(user) in ('approver', 'head')\n",
+        },
+        {"app/roles.py": "def role_of(user):\n    return (user.role or '').strip().casefold()\n"},
+    ),
     "one-role-more": (
         {"app/access.py": _ACCESS, "app/names.py": "def plain(name):\n    return name\n"},
         {"app/access.py": _ACCESS.replace('"owner"}', '"owner", "editor"}')},

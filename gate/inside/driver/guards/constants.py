@@ -11,6 +11,12 @@ from typing import Any
 
 from .. import pattern_examples
 
+ADDRESSES = (
+    *("127.0.0.1", "::1", "0.0.0.0", "::", "10.0.0.1", "172.16.0.1", "192.168.0.1", "100.64.0.1"),
+    *("169.254.169.254", "fe80::1", "fc00::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"),
+    *("192.0.0.1", "198.18.0.1", "203.0.113.1", "224.0.0.1", "ff02::1", "240.0.0.1", "255.255.255.255"),
+)
+"""One of each block that IANA's registries of special addresses name; nothing is sent to them."""
 MOST = 16
 _EACH = 12
 _LONGEST = 120
@@ -20,18 +26,25 @@ _WORDS = 4
 
 def constants_of(codes: Iterable[tuple[types.CodeType, dict[str, Any]]]) -> list[Any]:
     """Texts and numbers, what stands in tables first: those are looked up by a digest, so that no comparison
-    tells them. ``codes``: with the names of their modules.
+    tells them. For code that reads addresses one of each kind. ``codes``: with the names of their modules.
     """
     tables: dict[str, Any] = {}
     rest: dict[str, Any] = {}
+    reads_addresses = False
     for code, names in codes:
+        reads_addresses = reads_addresses or any(
+            getattr(names.get(name), "__name__", "") == "ipaddress"
+            or getattr(names.get(name), "__module__", "") == "ipaddress"
+            for name in code.co_names
+        )
         for value in code.co_consts:
             _take(value, tables, rest)
         for value in _named(code, names):
             _take(value, tables, rest)
         for text in _matched(code, names):
             rest.setdefault(repr(text), text)
-    return [*tables.values(), *rest.values()][:MOST]
+    found = [*tables.values(), *rest.values()][:MOST]
+    return [*found, *(one for one in ADDRESSES if reads_addresses and one not in found)]
 
 
 def _named(code: types.CodeType, names: dict[str, Any]) -> Iterator[Any]:
