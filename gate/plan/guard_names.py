@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Final
 
 from gate.languages.naming import snake
+from gate.regex import regex
 
 _PROTECTED: Final = (
     r"permissions?|perms?|permitted|allowed|authori[sz]\w*|authenti\w*|auth|signature|signed|token|login|logged"
@@ -32,7 +32,7 @@ _DEEDS: Final = (
     r"edit|delete|remove|view|see|read|write|manage|approve|access|publish|pay|transfer|withdraw|invite|download"
     r"|upload|comment|join|admin|moderate|change|update|create|open|refund|export|share|merge|deploy|impersonate"
 )
-_GUARD: Final = re.compile(
+_GUARD: Final = regex(
     rf"(?:^|_)(?:{_ADMITS})_(?:\w+_)?(?:{_PLACES})(?:_|$)"
     rf"|(?:^|_)(?:{_PLACES})_(?:allowed|permitted|ok|denied)(?:_|$)"
     r"|(?:^|_)is_(?:\w+_)?(?:expired|fresh|private|internal|inside|within|contained|safe|member|limited"
@@ -42,12 +42,12 @@ _GUARD: Final = re.compile(
     r"|^(?:verify|authenticate|authori[sz]e|permits?|allows?|allowed|admits?|may|owns|covers|is_valid|check_login)$"
     r"|(?:^|_)(?:authenticate|authori[sz]e|login_required|owner_of|current_user|verify)(?:_|$)"
 )
-_NEGATIVE: Final = re.compile(
+_NEGATIVE: Final = regex(
     r"(?:^|_)(?:blocked|banned|denied|expired|locked|revoked|forbidden|suspended|private|internal|anonymous"
     r"|limited|throttled|exceeded|replayed|escapes|traversal|reserved|needs|unsafe|over|too_many)(?:_|$)"
 )
-_ANSWERS: Final = re.compile(r"^(?:is|has|was|are|needs)_|^_(?:is|has|was|are|needs)_")
-REFUSING: Final = re.compile(
+_ANSWERS: Final = regex(r"^(?:is|has|was|are|needs)_|^_(?:is|has|was|are|needs)_")
+REFUSING: Final = regex(
     r"\w*(?:Permission|Denied|Forbidden|Unauthori[sz]ed|NotAuthenticated|AuthenticationFailed|NotAllowed"
     r"|AuthError|InvalidSignature|BadSignature|ExpiredSignature|SignatureExpired|InvalidToken|Csrf|Suspicious"
     r"|SecurityError|InvalidTag|LoginRequired)\w*|HTTP_40[13]\w*"
@@ -55,7 +55,7 @@ REFUSING: Final = re.compile(
 """Names of what is raised or called to refuse."""
 
 
-PRINCIPAL: Final = re.compile(
+PRINCIPAL: Final = regex(
     r"(?:^|[._\[])(?:(?:current_|request_|auth_)?user(?:_id)?|viewer|actor|principal|account(?:_id)?|tenant(?:_id)?"
     r"|requester|caller|member|customer(?:_id)?|owner(?:_id)?|identity|subject|session|claims)(?:$|[._\[(])"
 )

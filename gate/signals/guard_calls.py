@@ -6,13 +6,13 @@ The answers are hints of the driver, which the code can forge; forged ones can o
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from gate.model.guard_calls import GuardTarget, OpenedGuard
 from gate.model.run import RunRecord
 from gate.plan.item_outcomes import items_of
+from gate.regex import regex
 from gate.signals.guard_words import GuardWords, Row, World
 
 MOST: Final = 36
@@ -28,7 +28,7 @@ _LONG_AGO: Final = 390 * 86_400
 """Seconds: who is let in after so long is let in for ever."""
 _TEXT: Final = 200
 _VAGUE: Final = frozenset(map(repr, (True, 0, 1, -1, " ", "0", "-1", "true")))
-_DIGEST: Final = re.compile(r"(?i)[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{24,}")
+_DIGEST: Final = regex(r"(?i)[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{24,}")
 
 
 def rows_of(record: RunRecord, targets: Iterable[GuardTarget]) -> dict[GuardTarget, tuple[Row, ...]]:

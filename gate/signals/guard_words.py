@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from gate.plan.guard_names import PRINCIPAL, REFUSING, is_named_guard, says_no_with_true
+from gate.regex import regex
 
-_RAISED: Final = re.compile(r"raised (?P<names>.*?)(?P<status> status \d+)?(?P<said> said)?")
+_RAISED: Final = regex(r"raised (?P<names>.*?)(?P<status> status \d+)?(?P<said> said)?")
 _ACCIDENTS: Final = frozenset({
     "TypeError", "AttributeError", "NameError", "ImportError", "AssertionError", "OSError", "RecursionError",
     "UnicodeError", "NotImplementedError", "ValidationError", "RuntimeError",
