@@ -282,6 +282,7 @@ class _Reasons:
         self._ran: set[str] = set()
         self._known: dict[str, Why] = {}
         self._needs: dict[str, Why] = {}
+        self._doubted: dict[str, Why] = {}
         self._of_tests = ""
 
     def item(self, run: RunRecord, item: Item, answer: Item | None, why: Why | None) -> None:
@@ -307,7 +308,7 @@ class _Reasons:
 
     def doubted(self, path: str) -> None:
         """A file of which lines are said to have run in a run that never opened it."""
-        self._known.setdefault(
+        self._doubted.setdefault(
             path, (UnrunReason.NOT_CONFIRMED, "the run that says so never opened the file")
         )
 
@@ -322,4 +323,4 @@ class _Reasons:
     def all(self) -> dict[str, Why]:
         """The reason of each file that a probe was for."""
         ran = dict.fromkeys(sorted(self._ran), (UnrunReason.NOT_REACHED, self._of_tests))
-        return {**self._failed, **ran, **self._known, **self._needs}
+        return {**self._failed, **ran, **self._known, **self._needs, **self._doubted}
