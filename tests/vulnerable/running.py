@@ -7,8 +7,10 @@ build/attacked where the bench has made that, else from this environment.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib.metadata
+import importlib.util
 import io
 import sys
 import tarfile
@@ -124,6 +126,23 @@ def _upon(on: dict[str, str], head: dict[str, str]) -> dict[str, str]:
         name.removeprefix("+"): f"{on[name[1:]]}\n\n{text}" if name.startswith("+") else text
         for name, text in {**on, **head}.items()
     }
+
+
+def can_load(case: Case) -> bool:
+    """Is every package there that the case's code imports?"""
+    if PACKAGES.is_dir():
+        return True
+    files = {**case.base, **case.head}
+    own = {PurePosixPath(name).parts[0].removesuffix(".py") for name in files}
+    tops: set[str] = set()
+    for node in (
+        node for name, text in files.items() if name.endswith(".py") for node in ast.walk(ast.parse(text))
+    ):
+        if isinstance(node, ast.Import):
+            tops |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            tops.add(node.module.partition(".")[0])
+    return all(importlib.util.find_spec(top) for top in tops - own - sys.stdlib_module_names)
 
 
 @cache

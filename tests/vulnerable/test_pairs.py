@@ -26,13 +26,13 @@ def installed() -> Iterator[Path]:
 
 
 def _some() -> list[running.Case]:
-    """The first hole and the first secure twin of each file; all of them with GATE_PAIRS=all, as in
-    ``make bench-vulnerable``.
+    """The first hole and the first secure twin of each file that can be loaded here; all of them with
+    GATE_PAIRS=all, as in ``make bench-vulnerable``.
     """
     every = running.cases()
     if os.environ.get("GATE_PAIRS") == "all":
         return list(every)
-    first = {(case.file, case.right): case for case in reversed(every)}
+    first = {(case.file, case.right): case for case in reversed(every) if running.can_load(case)}
     return [case for case in every if case in first.values()]
 
 
