@@ -101,6 +101,8 @@ def test_a_request_is_one_quoted_command() -> None:
     assert curl(raw).startswith("echo gAI= | base64 -d | curl -i -X POST -H 'A: b' --data-binary @- ")
     typed = AttackRequest(method="POST", url="/", body=b"q=1")
     assert "--data-binary q=1" in curl(typed)
+    message = AttackRequest(method="WS", url="/live", body=b"it's")
+    assert curl(message) == "echo 'it'\"'\"'s' | websocat ws://localhost:5000/live"
 
 
 def test_a_call_is_told_for_the_weaknesses_that_a_function_can_have() -> None:
