@@ -105,10 +105,15 @@ def _safe(text: str) -> str:
 def entry() -> None:
     """The console script."""
 
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        raise Interrupted
+    def stop(number: int, _frame: FrameType | None) -> None:
+        # The first signal ends the check. A SIGTERM after it (`timeout` sends one to the group, too, and CI
+        # one after its SIGINT) would end the clean-up, and leave containers behind. Ctrl-C still can.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise KeyboardInterrupt if number == signal.SIGINT else Interrupted
 
     signal.signal(signal.SIGTERM, stop)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where a shell has it ignored
+        signal.signal(signal.SIGINT, stop)
     sys.exit(main())
 
 

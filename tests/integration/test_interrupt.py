@@ -14,9 +14,17 @@ import pytest
 from tests.e2e.pulls import Pull, build
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "how",
+    [
+        [signal.SIGINT],
+        [signal.SIGTERM],
+        pytest.param([signal.SIGTERM] * 20, id="SIGTERM again and again"),
+        [signal.SIGINT, signal.SIGTERM],
+    ],
+)
 @pytest.mark.backend
-def test_interrupt_ends_quickly_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
+def test_interrupt_ends_quickly_and_leaves_nothing(tmp_path: Path, how: list[signal.Signals]) -> None:
     pull = Pull(name="slow", head={"src/pricing/slow.py": "while True:\n    pass\n"}, verdicts=())
     code = build(pull, tmp_path)
     gate = Path(sys.executable).parent / "gate"
@@ -32,7 +40,9 @@ def test_interrupt_ends_quickly_and_leaves_nothing(tmp_path: Path, how: signal.S
     while b"sandbox" not in child.stderr.readline():
         pass
     time.sleep(1.0)
-    child.send_signal(how)
+    for each in how:  # `timeout` sends its own to the whole group, too
+        child.send_signal(each)
+        time.sleep(0.02)
     err = child.communicate(timeout=30)[1].decode()
     assert child.returncode == 130, err
     assert "Traceback" not in err
