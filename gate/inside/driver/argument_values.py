@@ -15,6 +15,7 @@ import typing
 from typing import Any
 
 from . import pattern_examples, value_draws
+from .entered import Entered
 
 SCRATCH = "/tmp/gate-args"
 HOST = "example.invalid"
@@ -39,7 +40,7 @@ def lay_out() -> None:
                 file.write(content)
 
 
-class Stand(str):  # noqa: SLOT000 - subclasses of it are made by nobody
+class Stand(Entered, str):  # noqa: SLOT000 - subclasses of it are made by nobody
     """Stands in for an object of unknown type: text where text is wanted, itself for the rest."""
 
     def __getattr__(self, name: str) -> Any:
@@ -73,22 +74,6 @@ class Stand(str):  # noqa: SLOT000 - subclasses of it are made by nobody
 
     def __float__(self) -> float:
         return 3.0
-
-    def __enter__(self) -> object:
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        return None
-
-    def __await__(self) -> Any:
-        yield from ()
-        return self
-
-    async def __aenter__(self) -> Any:
-        return self
-
-    async def __aexit__(self, *args: object) -> None:
-        return None
 
     def __aiter__(self) -> Any:
         return _once(self)

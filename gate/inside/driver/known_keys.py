@@ -53,12 +53,15 @@ def _keys(table: Any) -> Iterator[str]:
     for one in list(table)[:_EACH]:
         if isinstance(table, dict):
             yield from _text(one)
-        elif type(one) is dict:
-            yield from (text for name in _NAMES if name in one for text in _text(one[name]))
         else:
-            kept = getattr(one, "__dict__", None)
-            if type(kept) is dict:
-                yield from (text for name in _NAMES if name in kept for text in _text(kept[name]))
+            kept = fields_of(one)
+            yield from (text for name in _NAMES if name in kept for text in _text(kept[name]))
+
+
+def fields_of(record: Any) -> dict[Any, Any]:
+    """What a record holds, a dictionary or an object; empty for anything else."""
+    kept = record if type(record) is dict else getattr(record, "__dict__", None)
+    return kept if type(kept) is dict else {}
 
 
 def _text(key: Any) -> Iterator[str]:

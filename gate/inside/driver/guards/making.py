@@ -179,20 +179,17 @@ def _built(hint: Any, path: str, world: World, depth: int) -> Any:
             **{
                 p.name: value_of(hints.get(p.name, p.annotation), f"{path}.{p.name}", world, depth + 1)
                 for p in parameters
-                if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-                and (
-                    p.default is p.empty
-                    or f"{path}.{p.name}" in world.given
-                    or _seen(f"{path}.{p.name}", world)
-                )
+                if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and _is_given(p, f"{path}.{p.name}", world)
             }
         )
     except Exception:
         return None
 
 
-def _seen(path: str, world: World) -> bool:
-    """Always false: a field with a default keeps it; that it is there is told."""
+def _is_given(p: inspect.Parameter, path: str, world: World) -> bool:
+    """Does the field get a value? One with a default keeps it where the world has none; it is told then."""
+    if p.default is p.empty or path in world.given:
+        return True
     world.asked.setdefault(path)
     return False
 

@@ -12,6 +12,7 @@ import datetime
 import inspect
 from typing import Any
 
+from ..entered import Entered
 from .traced_numbers import Fraction, Whole
 from .world import World, number_of, word_of
 
@@ -216,7 +217,7 @@ def _traced(world: World, path: str, value: Any) -> Any:
     return value
 
 
-class Thing(Text):
+class Thing(Entered, Text):
     """An object of unknown kind at a path. ``kind``: the class that it passes for."""
 
     def __new__(cls, world: World, path: str, kind: type | None = None) -> Any:
@@ -338,22 +339,6 @@ class Thing(Text):
         return self._number() & other
 
     __rand__ = __and__
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        return None
-
-    def __await__(self) -> Any:
-        yield from ()
-        return self
-
-    async def __aenter__(self) -> Any:
-        return self
-
-    async def __aexit__(self, *args: object) -> None:
-        return None
 
     __hash__ = Text.__hash__
 
