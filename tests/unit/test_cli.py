@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gate import crash_log
-from gate.cli import Interrupted, main
+from gate.cli import Interrupted, entry, main
 from gate.verbs import VERBS
 from tests.e2e.pulls import Pull, build, git
 
@@ -198,6 +200,23 @@ def test_an_interrupt_ends_in_its_own_code(
     assert main(["check"]) == 130
     assert "interrupted" in capsys.readouterr().err
     assert stopped.is_set()
+
+
+@pytest.mark.parametrize(
+    ("number", "stop"), [(signal.SIGTERM, Interrupted), (signal.SIGINT, KeyboardInterrupt)]
+)
+def test_after_a_signal_no_other_one_ends_the_clean_up(
+    number: signal.Signals, stop: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers: dict[int, Any] = {}
+    monkeypatch.setattr("gate.cli.main", lambda: 130)
+    monkeypatch.setattr("gate.cli.signal.getsignal", lambda _: signal.default_int_handler)
+    monkeypatch.setattr("gate.cli.signal.signal", handlers.__setitem__)
+    with pytest.raises(SystemExit, match="130"):
+        entry()
+    with pytest.raises(stop):
+        handlers[number](number, None)
+    assert handlers[signal.SIGTERM] is signal.SIG_IGN
 
 
 def test_an_error_of_the_machine_that_is_no_lack_of_room_is_a_bug_of_ours(
