@@ -39,6 +39,11 @@ _RESULT = re.compile(
     r"(?: ([A-Z][A-Z0-9_]*)(?: \([A-Za-z0-9 ,.'/()-]*?\))?)?"
     r"( \(INJECTED\))?\Z"
 )
+_GONE = "? <unavailable>"
+"""The result of a call whose thread was killed meanwhile."""
+_LOST = re.compile(
+    r"(?:\?\?\?\(|<\.\.\. \?\?\? resumed>)(?: <unfinished \.\.\.>|\) *= \?(?: <unavailable>)?)\Z"
+)
 _COMMENT = re.compile(r" /\* ([0-9]{1,10}) in strace's PID NS \*/")
 _STRING = re.compile(r'(@?)"((?:\\x[0-9a-f]{2})*)"(?:\.\.\.)?\Z')
 _NUMBER = re.compile(r"-?[0-9]{1,20}\Z|0x[0-9a-f]{1,16}\Z")
@@ -78,6 +83,12 @@ class Ended(NamedTuple):
     heir: int = 0
 
 
+class Lost(NamedTuple):
+    """A call that strace could not read, since its thread is being killed. The kernel does not make such a
+    call (seccomp(2): a fatal signal while the tracer looks skips it).
+    """
+
+
 class Trapped(NamedTuple):
     """The launcher's filter stopped a call by SIGSYS before it was made. ``told``: the filter's own number
     for what it saw (the family of a socket); 0: nothing.
@@ -96,11 +107,13 @@ def head(line: str) -> tuple[int, str]:
     return int(match[1]), match[2]
 
 
-def parse_rest(rest: str, begun: Optional[Begun]) -> Call | Begun | Ended | Trapped | None:
+def parse_rest(rest: str, begun: Optional[Begun]) -> Call | Begun | Ended | Trapped | Lost | None:
     """The rest of a line; ``begun`` is the first half that this thread left. None: nothing of interest.
 
     Raises Strange.
     """
+    if begun is None and _LOST.match(rest) is not None:
+        return Lost()
     if rest.startswith("<... "):
         match = _RESUMED.match(rest)
         if match is None or begun is None or begun.name != match[1]:
@@ -150,7 +163,7 @@ def _end(rest: str) -> Ended:
 
 
 def _call(name: str, args: str, result: str) -> Call:
-    match = _RESULT.match(result)
+    match = _RESULT.match("?" if result == _GONE else result)
     if match is None:
         raise UnknownLineError("result")
     value, where, outside, error, injected = match.groups()

@@ -24,7 +24,7 @@ from .numbers import AUDIT_ARCH, NAMES
 from .paths import Fields
 from .strace_calls import Printed
 from .strace_known import MOST, Known
-from .strace_line import Begun, Call, Ended, Trapped, UnknownLineError
+from .strace_line import Begun, Call, Ended, Lost, Trapped, UnknownLineError
 from .target import AT_FDCWD, Process, UnreadableError, who
 from .text import bytes_of, text_of
 from .writer import Writer
@@ -104,6 +104,8 @@ class Reader:
         self.outside: set[int] = set()
         """Threads of the sandbox and the launcher: known before the code was there."""
         self.halves: dict[int, Begun] = {}
+        self.lost: set[int] = set()
+        """Threads whose last call could not be read."""
         self.known = Known(self.writer, self.halves, live=live)
 
     # -- the stream -------------------------------------------------------------------------
@@ -130,6 +132,7 @@ class Reader:
 
     def finish(self, end: str, error: str = "") -> None:
         """The last line, and the good-bye to the launcher."""
+        self.unparsed += len(self.lost)
         counts = {"events": self.writer.events, "dropped": self.writer.dropped}
         fields: Fields = {**counts, "unparsed": self.unparsed, "calls": dict(self.calls), "end": end}
         if error:
@@ -157,6 +160,12 @@ class Reader:
             self.halves.pop(tid, None)
             self.unparsed += 1
             return
+        if isinstance(found, Lost):
+            self.lost.add(tid)
+            return
+        if tid in self.lost:  # in the end it is killed, and nothing else
+            self.lost.discard(tid)
+            self.unparsed += not isinstance(found, Ended) or found.code is not None
         if isinstance(found, Begun):
             if len(self.halves) >= MOST:
                 self.unparsed += 1

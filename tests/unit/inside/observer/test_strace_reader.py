@@ -306,6 +306,28 @@ def test_a_thread_that_dies_within_a_call_is_told(tmp_path: Path) -> None:
     assert [event.path for event in only(events, Open)] == ["/etc/shadow"]
 
 
+KILLED = "701 +++ killed by SIGKILL +++"
+UNREAD = ["701 ???( <unfinished ...>", "701 <... ??? resumed>)                = ?"]
+
+
+@pytest.mark.parametrize("said", [UNREAD, ["701 ???() = ?"], UNREAD[:1]])
+def test_a_call_of_a_thread_that_is_being_killed_is_none(tmp_path: Path, said: list[str]) -> None:
+    _, whole = read(tmp_path / "t", "700 fork() = 701", *said, KILLED)
+    assert whole.whole
+    for after in (["701 +++ exited with 0 +++"], ["701 sched_yield() = 0", KILLED], []):  # it was not killed
+        _, cut = read(tmp_path / "t", "700 fork() = 701", *said, *after)
+        assert cut.unparsed >= 1, after
+
+
+def test_a_thread_that_is_killed_before_its_call_is_back_made_it(tmp_path: Path) -> None:
+    line = f"701 <... openat resumed>{hexed(b'/etc/passwd')}, 0) = ? <unavailable>"
+    events, whole = read(
+        tmp_path / "t", "700 fork() = 701", f"701 openat({CWD},  <unfinished ...>", line, KILLED
+    )
+    assert whole.whole
+    assert only(events, Open)[0].path == "/etc/passwd"
+
+
 def test_the_backends_own_calls_are_left_out(tmp_path: Path) -> None:
     events, completeness = read(
         tmp_path / "t",
