@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
+from . import installed_packages
+
 ASKED: dict[str, None] = {}
 """Names whose values were asked for, in order."""
 ABSENT: dict[str, None] = {}
@@ -93,7 +95,7 @@ def _is_the_projects(here: str, library: str) -> bool:
         name = frame.f_code.co_filename
         passed = name.startswith(library) and name[len(library) :] in _THROUGH
         if name != __file__ and not passed and not name.startswith("<frozen "):
-            return not (name.startswith((here, library)) or "/site-packages/" in name)
+            return not (name.startswith(here) or installed_packages.holds(name))
         frame = frame.f_back
     return False
 

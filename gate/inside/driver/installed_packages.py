@@ -11,6 +11,8 @@ FOLDERS: list[str] = []
 """The folder of the installed packages, where there are any (gate/sandbox/dependencies/layers.py)."""
 _MOST = 3000
 """Modules told of one item."""
+_INTERPRETER = tuple(f"{prefix}/lib" for prefix in {sys.prefix, sys.base_prefix, "/usr", "/usr/local"})
+"""Where interpreters keep their library and packages (``lib``, ``lib64``), before code can say otherwise."""
 
 
 def add() -> dict[str, Any]:
@@ -64,6 +66,14 @@ def distributions() -> list[str]:
             continue
         found += [f"{_site(folder)}/{entry}" for entry in entries if entry.endswith(".dist-info")]
     return found
+
+
+def holds(path: str) -> bool:
+    """Is this a file of an installed package or of the interpreter's own library? By place: a tree may well
+    have a folder ``site-packages`` of its own. ``path`` as ``co_filename`` and ``__file__`` give it; one that
+    is not absolute lies in the tree.
+    """
+    return path.startswith((*_INTERPRETER, *(_site(folder) + "/" for folder in FOLDERS)))
 
 
 def _site(folder: str) -> str:

@@ -14,6 +14,8 @@ import sys
 from importlib.machinery import SourceFileLoader
 from typing import Any
 
+from .installed_packages import holds
+
 FLAG = __future__.annotations.compiler_flag
 _MOST = 4 << 20
 ALLOWED: list[bool] = []
@@ -59,7 +61,7 @@ def _leave_alone(tree: str) -> None:
     plain: Any = SourceFileLoader.source_to_code
 
     def source_to_code(self: Any, data: Any, path: Any, *rest: Any, **named: Any) -> Any:
-        if isinstance(path, str) and os.path.abspath(path).startswith(tree) and "site-packages" not in path:
+        if isinstance(path, str) and os.path.abspath(path).startswith(tree) and not holds(path):
             return compile(data, path, "exec", flags=FLAG, dont_inherit=True)
         return plain(self, data, path, *rest, **named)
 
@@ -73,5 +75,5 @@ def _forget(tree: str) -> None:
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         ours = isinstance(file, str) and os.path.abspath(file).startswith(tree)
-        if ours and "site-packages" not in str(file) and name != "__main__":
+        if ours and not holds(str(file)) and name != "__main__":
             del sys.modules[name]

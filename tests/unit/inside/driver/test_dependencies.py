@@ -78,3 +78,24 @@ def test_a_layer_that_has_all_hides_the_images_own_packages(tmp_path: Path, whol
     assert done.done, (done.item, done.stderr)
     assert (len(done.stdout.split()) == 1) is whole
     assert done.stdout.split()[0].endswith(f"/deps/{SITE}")
+
+
+def test_a_folder_of_the_tree_that_is_called_so_holds_the_trees_own_files(tmp_path: Path) -> None:
+    """By its name alone it would be a library's, and what its code asks for would be told by nobody."""
+    asks = "import os\nos.environ.get('{}')\n"
+    tree = lay_tree(
+        tmp_path / "tree",
+        {
+            "vendored/site-packages/shipped.py": asks.format("OF_THE_TREE"),
+            "own.py": "import sys\nsys.path.append('vendored/site-packages')\nimport shipped, installed\n",
+        },
+    )
+    deps = lay_tree(tmp_path / "deps", {f"{SITE}/installed.py": asks.format("OF_A_LIBRARY")})
+    python = str(getattr(sys, "_base_executable", sys.executable))
+    done = drive(
+        tree,
+        {"items": [{"do": "import", "module": "own", "path": "own.py"}]},
+        python=(python,),
+        dependencies=deps,
+    )
+    assert done.item["environment"]["absent"] == ["OF_THE_TREE"], (done.item, done.stderr)
