@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from gate.model.behaviour import Behaviour, BehaviourDiff
+from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
 from gate.model.canary import Canary
 from gate.model.run import Phase, RunRecord
 from gate.tracing.behaviour.canary_match import Matcher
+from gate.tracing.behaviour.processes import FLOOD
 from gate.tracing.behaviour.reduction import behaviours
 
 Key = tuple[str, str, str]
@@ -44,7 +45,7 @@ def compare(
             continue
         side = base if run.side == "base" else head
         for behaviour in found:
-            if behaviour.key not in idle:
+            if behaviour.key not in idle and (side is base or not _is_small(behaviour)):
                 shown = _Shown(_UNASKED[run.probe.phase], behaviour, (run.probe.id, run.repeat))
                 side.setdefault(behaviour.key, []).append(shown)
     new, unchanged = [], 0
@@ -57,8 +58,19 @@ def compare(
             new.append(_merged(others, exactly=True))
         else:
             unchanged += 1
-    gone = [_merged([show.behaviour for show in shows]) for key, shows in base.items() if key not in head]
+    missed = {
+        key: [show.behaviour for show in shows if not _is_small(show.behaviour)]
+        for key, shows in base.items()
+        if key not in head
+    }
+    gone = [_merged(same) for same in missed.values() if same]
     return BehaviourDiff(new=_sorted(new), gone=_sorted(gone), unchanged_count=unchanged)
+
+
+def _is_small(behaviour: Behaviour) -> bool:
+    """Processes that are only nearly a flood: kept so that a flood beside them is nothing new."""
+    flood = behaviour.kind is BehaviourKind.LIMIT and behaviour.subject == "processes"
+    return flood and behaviour.count < FLOOD
 
 
 class _Shown(NamedTuple):

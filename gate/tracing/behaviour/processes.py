@@ -43,11 +43,15 @@ _CLOCK = regex(r"(?:/usr/lib(?:64)?(?:/[\w-]+)?|/usr/local/lib)/faketime/libfake
 _NO_COPY: Final = regex(r"CLONE_(?:THREAD|VFORK)")
 _COMMANDS: Final = 2_000
 _ITEMS: Final = ("script", "test", "install")
-_MANY: Final = 100
-_STORM: Final = 64
-"""Processes that the code has going at once, or asks for: nobody's machine has so many hands."""
+FLOOD: Final = 100
 """Processes and threads, beyond those that became another program, that a run starts before it counts as a
 flood; a sandbox holds 128 at a time by default, and a start that is refused raises an error and no alarm."""
+_NEARLY: Final = FLOOD // 2
+"""From here on they are counted for the comparison: how many threads a run starts differs by chance, and a
+main that is close to a flood does what the change does.
+"""
+_STORM: Final = 64
+"""Processes that the code has going at once, or asks for: nobody's machine has so many hands."""
 
 
 def _goes_on(before: Exec, now: Exec) -> bool:
@@ -81,6 +85,7 @@ class CallView:
         self._commands: set[str] = set()
         self._started: set[int] = set()
         self._forks = 0
+        self._flood: Cell | None = None
         self._going = 0
         self._became: set[int] = set()
         self._last: dict[int, Cell] = {}
@@ -159,8 +164,10 @@ class CallView:
     def fork(self, event: Fork) -> None:
         """New namespaces by clone, and a flood of processes; ordinary forks are no behaviour."""
         self._forks += 1
-        if self._forks == _MANY:
-            self._cells.add(Kind.LIMIT, "processes", self._actors.chain(event.pid))
+        if self._flood is None and self._forks == _NEARLY:
+            self._flood = self._cells.get(Kind.LIMIT, "processes", self._actors.chain(event.pid))
+        if self._flood is not None:
+            self._flood.count = max(self._flood.count, self._forks)
         # Who forks by vfork waits until that has become another program: no storm of copies.
         if not event.thread and not event.denied and not _NO_COPY.search(event.flags):
             self._going += 1

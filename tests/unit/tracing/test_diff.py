@@ -55,6 +55,22 @@ def test_bases_repeat_teaches_its_noise(tmp_path: Path) -> None:
     assert subjects(compare((base, again, head))) == ([], [], 1)
 
 
+def test_a_flood_of_threads_is_new_where_base_is_far_from_one(tmp_path: Path) -> None:
+    """How many threads a run starts differs by chance: one more than the limit is no other behaviour."""
+
+    def threads(side: Side, number: int) -> RunRecord:
+        trace = Trace()
+        for _ in range(number):
+            trace.fork("CLONE_VM|CLONE_THREAD")
+        return turn(tmp_path, side, trace, probe=str(number))
+
+    assert subjects(compare((threads("base", 95), threads("head", 104)))) == ([], [], 1)
+    assert subjects(compare((threads("base", 104), threads("head", 95)))) == ([], ["processes"], 0)
+    few = compare((threads("base", 20), threads("head", 104)))
+    assert [(b.subject, b.count) for b in few.new] == [("processes", 103)]
+    assert subjects(compare((threads("base", 20), threads("head", 60), threads("head", 61)))) == ([], [], 0)
+
+
 def test_moved_code_is_not_new(tmp_path: Path) -> None:
     base = turn(tmp_path, "base", Trace().exec("/usr/bin/git", "git", "log"), probe="import-old")
     head = turn(tmp_path, "head", Trace().exec("/usr/bin/git", "git", "log"), probe="import-new")
