@@ -10,6 +10,7 @@ from typing import Any, Final
 from gate.model.cut_short import cut_short
 from gate.model.run import ActingCommand, NotExercised, RunRecord
 from gate.model.sensitive import SensitiveCall
+from gate.plan.item_outcomes import tests_left
 from gate.plan.shell_commands import NOT_FOUND, unreached_commands
 from gate.regex import regex
 from gate.tracing.behaviour.paths import path_as_told
@@ -203,8 +204,7 @@ def _of_item(run: RunRecord, item: Mapping[str, Any]) -> Iterator[NotExercised]:
         yield NotExercised(
             path=path, target=f"the rest of {target}", reason="a server, stopped after its share"
         )
-    tests = item.get("tests")
-    if isinstance(tests, Mapping) and (left := _count(tests.get("not_run"))):
+    if left := tests_left(item):
         yield NotExercised(path=path, target=f"{left} tests of {target}", reason="ran out of time")
     calls = item.get("calls")
     for call in calls if isinstance(calls, list) else ():
@@ -213,10 +213,6 @@ def _of_item(run: RunRecord, item: Mapping[str, Any]) -> Iterator[NotExercised]:
         name, outcome = call[0][:_TEXT], call[1][:_TEXT]
         if outcome in _TOLD or outcome.startswith("needs "):
             yield NotExercised(path=path, target=f"call {name}", reason=_TOLD.get(outcome, outcome))
-
-
-def _count(value: object) -> int:
-    return min(value, 1_000_000) if type(value) is int and value > 0 else 0
 
 
 def _numbers(value: object) -> list[int]:

@@ -92,6 +92,13 @@ def exception_of(answer: Item) -> str:
     return ": ".join(parts)[:_TEXT]
 
 
+def tests_left(answer: Item) -> int:
+    """How many of an item's tests there was no time for, or, where nobody knows, one."""
+    tests = answer.get("tests")
+    left = tests.get("not_run") if isinstance(tests, Mapping) else None
+    return min(left, 1_000_000) if type(left) is int and left > 0 else 0
+
+
 def names_put_off(answer: Item) -> str:
     """The packages that could not be loaded, without which an item was run besides; empty: none."""
     part = answer.get("put_off")

@@ -24,6 +24,7 @@ from gate.plan.item_outcomes import (
     items_of,
     names_put_off,
     paths_of,
+    tests_left,
     uncollected_files,
     unrun_reason,
 )
@@ -280,6 +281,8 @@ class _Reasons:
     def __init__(self) -> None:
         self._failed: dict[str, Why] = {}
         self._ran: set[str] = set()
+        self._late: set[str] = set()
+        """Test files some of whose tests there was no time for."""
         self._known: dict[str, Why] = {}
         self._needs: dict[str, Why] = {}
         self._doubted: dict[str, Why] = {}
@@ -290,9 +293,12 @@ class _Reasons:
         paths = paths_of(item) or ((run.probe.path,) if run.probe.path else ())
         uncollected = uncollected_files(answer or {})
         of_tests = item.get("do") in ("test", "javascript_test")
+        late = tests_left(answer or {}) > 0
         for path in paths:
             if why is None:
                 self._ran.add(path)
+                if late:
+                    self._late.add(path)
             elif of_tests and why[0] is not UnrunReason.NOT_REACHED:
                 self._failed[path] = why  # not that it cannot be imported without its runner
             else:
@@ -303,6 +309,8 @@ class _Reasons:
                 self._known[path] = (UnrunReason.COLLECTION_FAILED, uncollected[path])
             if answer is not None and isinstance(answer.get("unwatched"), str):
                 self._known[path] = (UnrunReason.NOT_CONFIRMED, str(answer["unwatched"])[:200])
+        if late and why is None:
+            why = (UnrunReason.OUT_OF_TIME, "")
         if of_tests and why is not None:
             self._of_tests = f"of its tests: {why[0].text}{f': {why[1]}' if why[1] else ''}"
 
@@ -323,4 +331,5 @@ class _Reasons:
     def all(self) -> dict[str, Why]:
         """The reason of each file that a probe was for."""
         ran = dict.fromkeys(sorted(self._ran), (UnrunReason.NOT_REACHED, self._of_tests))
-        return {**self._failed, **ran, **self._known, **self._needs, **self._doubted}
+        late = dict.fromkeys(sorted(self._late), (UnrunReason.OUT_OF_TIME, ""))
+        return {**self._failed, **ran, **late, **self._known, **self._needs, **self._doubted}

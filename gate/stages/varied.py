@@ -10,7 +10,7 @@ makes code seen, and nothing here can end a check.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from gate.model.canary import Canary
 from gate.model.change import ChangedFile, Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord
 from gate.model.varied import Channel, Dependence, Doubt, VariedSecrets
-from gate.plan.item_outcomes import items_of
+from gate.plan.item_outcomes import items_of, tests_left
 from gate.plan.varied import varied_probe
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
@@ -317,8 +317,7 @@ def _counts(run: RunRecord) -> bool:
 
 
 def _has_tests_left(run: RunRecord) -> bool:
-    counts = [answer.get("tests") for _, answer in items_of(run) if answer is not None]
-    return any(isinstance(one, Mapping) and one.get("not_run") for one in counts)
+    return any(answer is not None and tests_left(answer) for _, answer in items_of(run))
 
 
 def _once(found: Iterable[Dependence]) -> list[Dependence]:

@@ -146,6 +146,20 @@ def test_no_look_is_no_coverage(
         assert not_run(record).startswith(f"not run: {reason.text}")
 
 
+def test_tests_that_there_was_no_time_for_are_the_reason(tmp_path: Path) -> None:
+    """Of the test's own lines, and of the lines that they would have reached."""
+    tests = {"do": "test", "paths": ["tests/test_cart.py"]}
+    product = run(tmp_path, told())
+    for left, reason, detail in (
+        (3, UnrunReason.OUT_OF_TIME, "of its tests: the time was used up"),
+        (0, UnrunReason.NOT_REACHED, ""),
+    ):
+        cut = run(tmp_path, told(tests={"passed": 2, "not_run": left}), item=tests)
+        why = coverage([product, cut], PLAN).why
+        assert why["tests/test_cart.py"] == (reason, "")
+        assert why["shop/cart.py"] == (UnrunReason.NOT_REACHED, detail)
+
+
 @pytest.mark.parametrize(
     "more",
     [
