@@ -15,6 +15,8 @@ _EXAMPLES: Final = (
 )
 _CONFTEST: Final = ("tests/conftest.py", "test/conftest.py", "conftest.py")
 _DEEPEST: Final = 3
+_RUNNERS: Final = ("runtests.py", "testmanage.py", "run_tests.py", "quicktest.py", "tests/runtests.py")
+"""What applications for Django have that are no project of their own: it names settings, too."""
 
 
 def folder_of(path: str, files: Collection[str]) -> str:
@@ -26,8 +28,11 @@ def folder_of(path: str, files: Collection[str]) -> str:
 
 
 def manage_of(path: str, files: Collection[str]) -> str | None:
-    """The ``manage.py`` that a file belongs to: the nearest above it, else one within its own project."""
-    for parent in PurePosixPath(path).parents:
+    """The ``manage.py`` that a file belongs to: the nearest above it, else one within its own project; the
+    script that runs its tests before that of an example.
+    """
+    above = PurePosixPath(path).parents
+    for parent in above:
         if str(parent / "manage.py") in files:
             return str(parent / "manage.py")
     project = folder_of(path, files)
@@ -35,7 +40,11 @@ def manage_of(path: str, files: Collection[str]) -> str | None:
     found = [
         f for f in files if f.endswith("/manage.py") and f.startswith(inside) and f.count("/") <= _DEEPEST
     ]
-    return min(found, key=lambda f: (is_aside(f), f.count("/"), f), default=None)
+    nearest = min(found, key=lambda f: (is_aside(f), f.count("/"), f), default=None)
+    if nearest is not None and not is_aside(nearest):
+        return nearest
+    runners = (str(parent / name) for parent in above for name in _RUNNERS)
+    return next((runner for runner in runners if runner in files), nearest)
 
 
 def example_of(path: str, files: Collection[str]) -> str | None:

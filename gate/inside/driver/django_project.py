@@ -51,8 +51,9 @@ def set_up(item: dict[str, Any], failed: list[Exception]) -> bool:
     if not manage or not is_there("django"):
         return False
     folder = os.path.dirname(os.path.abspath(manage))
-    named = os.environ.get(_VARIABLE) or settings_for_tests(folder) or settings_named_in(manage)
-    name = named or settings_by_place(folder)
+    name = os.environ.get(_VARIABLE) or settings_for_tests(folder) or settings_named_in(manage)
+    if os.path.basename(manage) == "manage.py":  # another script may well be no project's of Django
+        name = name or settings_by_place(folder)
     if not name:
         return False
     os.environ[_VARIABLE] = name
@@ -113,7 +114,9 @@ def settings_for_tests(folder: str) -> str:
 
 
 def settings_named_in(manage: str) -> str:
-    """The settings module that a ``manage.py`` names: the text after the variable. Empty for others."""
+    """The settings module that a ``manage.py``, or a script that runs the tests, names: the text after the
+    variable. Empty for others.
+    """
     try:
         with open(manage, "rb") as file:
             tree = ast.parse(file.read(_MOST))

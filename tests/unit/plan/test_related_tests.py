@@ -117,6 +117,10 @@ def test_the_nearest_project_and_its_manage_py() -> None:
     assert manage_of("web/shop/views.py", files) == "web/manage.py"
     assert manage_of("lib/a.py", files) == "web/manage.py"
     assert manage_of("lib/a.py", {"lib/a.py"}) is None
+    library = {"pyproject.toml", "filters/views.py", "runtests.py", "example/manage.py"}
+    assert manage_of("filters/views.py", library) == "runtests.py"
+    assert manage_of("filters/views.py", library - {"runtests.py"}) == "example/manage.py"
+    assert manage_of("filters/views.py", library | {"server/manage.py"}) == "server/manage.py"
 
 
 def test_a_file_that_has_no_module_name_is_loaded_by_its_path_and_called(tmp_path: Path) -> None:
