@@ -49,6 +49,7 @@ MOST_TIMES: Final = 2.0
 TESTS_LIGHT: Final = 16
 TESTS_DEEP: Final = 60
 RUNNER_PATIENCE: Final = 3.0
+_GLANCE: Final = 0.5
 RUNNER_TESTS: Final = 6
 """Files of JavaScript's tests, light."""
 _JAVASCRIPT: Final = frozenset({"javascript", "javascript_main", "javascript_test", "lifecycle"})
@@ -79,7 +80,7 @@ def make_plan(
     found = readings() if readings is not None else read_python(change.files, base, head)
     asked = asked_calls(change.files, found)
     places = {path: [(*call.place, call.way) for call in calls] for path, calls in asked.items()}
-    probes = _probes(wanted, deadline, places)
+    probes = _probes(wanted, deadline, places, texts_only=texts_only)
     most = MOST_DEEP if deep else MOST_LIGHT
     kept = _kept(probes, most)
     left += [
@@ -295,9 +296,11 @@ def _test_item(
     )
 
 
-def _probes(wanted: Iterable[DriverItem], deadline: float, acts: Mapping[str, AskedPlaces]) -> list[Probe]:
+def _probes(
+    wanted: Iterable[DriverItem], deadline: float, acts: Mapping[str, AskedPlaces], *, texts_only: bool
+) -> list[Probe]:
     """Probes in the order of their risk; cheap ones share a sandbox when there are many. ``acts``: where
-    calls stand of which it matters whether they were made.
+    calls stand of which it matters whether they were made. ``texts_only``: no code changed.
     """
     ordered = sorted(wanted, key=lambda w: (-w.rank[0], -w.rank[1], w.file.path, w.target))
     together: dict[tuple[str, str], list[DriverItem]] = {}
@@ -315,7 +318,7 @@ def _probes(wanted: Iterable[DriverItem], deadline: float, acts: Mapping[str, As
     groups += [[item] for item in ordered if not item.groupable]
     groups.sort(key=lambda g: (-g[0].rank[0], -g[0].rank[1], g[0].file.path, g[0].target))
     return [
-        probe_of(group, deadline * _patience(group[0]) * _times_for(len(group)), acts=acts)
+        probe_of(group, deadline * _patience(group[0], texts_only) * _times_for(len(group)), acts=acts)
         for group in groups
     ]
 
@@ -327,6 +330,10 @@ def _times_for(items: int) -> float:
     return min(MOST_TIMES, 1 + (items - 1) / 4)
 
 
-def _patience(item: DriverItem) -> float:
-    """How many times as long a probe may take: a runner of JavaScript's tests starts several programs."""
+def _patience(item: DriverItem, texts_only: bool) -> float:
+    """How many times as long a probe may take: a runner of JavaScript's tests starts several programs. Where
+    nothing but documentation changed, tests can show next to nothing, and get a look.
+    """
+    if texts_only and item.phase == "test":
+        return _GLANCE
     return RUNNER_PATIENCE if item.item["do"] == "javascript_test" else TIMES.get(item.phase, 1)

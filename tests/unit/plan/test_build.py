@@ -420,9 +420,16 @@ def test_where_comments_and_layout_alone_changed_nothing_is_run(tmp_path: Path) 
 
 def test_docstrings_are_run_and_no_more_is_looked_for(tmp_path: Path) -> None:
     head = {"shop/due.py": MODULE.replace("Net and", "Net, and"), "README.md": "# Shop\n\nmore\n"}
-    plan = planned(tmp_path, head, {"shop/due.py": MODULE, "README.md": "# Shop\n"})
+    tests = {"tests/test_due.py": "from shop.due import due\n\n\ndef test_due():\n    due(1)\n"}
+    base = {"shop/due.py": MODULE, "README.md": "# Shop\n", **tests}
+    plan = planned(tmp_path, head, base)
     assert "import shop.due" in targets(plan)
     assert (plan.same_code, plan.texts_only) == (frozenset(), True)
+    # The project's tests, which may take minutes, get a glance.
+    (tmp_path / "more").mkdir()
+    whole = planned(tmp_path / "more", head | {"shop/due.py": MODULE.replace("1.2", "1.3")}, base)
+    seconds = [next(p.deadline for p in one.probes if p.phase == "test") for one in (plan, whole)]
+    assert seconds[0] == seconds[1] / 4
 
 
 @pytest.mark.parametrize(
