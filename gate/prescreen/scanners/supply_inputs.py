@@ -34,6 +34,7 @@ _RULES: Final[dict[What, tuple[RuleMeta, str]]] = {
     "integrity": (rules.INTEGRITY, "This is no longer held by a hash."),
     "alias": (rules.ALIAS, "This name stands for another package."),
     "unasked": (rules.UNASKED, "Nothing asks for this new package."),
+    "older": (rules.OLDER, "This goes back to an older version."),
     "install-code": (rules.INSTALL_CODE, "This package newly runs code when it is installed."),
 }
 _KINDS: Final[tuple[SourceKind, ...]] = ("registry", "url", "vcs")

@@ -77,6 +77,18 @@ UNASKED: Final = rule.meta(
     "written by hand.",
     fix="Make the lock anew from the manifest and compare.",
 )
+OLDER: Final = rule.meta(
+    "supply.older-version",
+    "A package or a tool goes back to an older version",
+    severity="medium",
+    confidence="medium",
+    topic="dependency",
+    cwe=(1395, 1104),
+    attack=("T1195.001",),
+    why="Holes of old versions are public, and the code that uses the package does not change with it. Low "
+    "within one major version, and for what only other packages need.",
+    fix="Say in the pull request why, and check the versions in between for fixed holes.",
+)
 INSTALL_CODE: Final = rule.meta(
     "supply.install-code",
     "A package newly runs code when it is installed",
@@ -113,5 +125,5 @@ SAFEGUARD: Final = rule.meta(
     fix="Keep the setting, or have an owner say why it is not needed any more.",
 )
 RULES: Final[tuple[RuleMeta, ...]] = (
-    SOURCE, CONTENT, NEW_SOURCE, INTEGRITY, ALIAS, UNASKED, INSTALL_CODE, AMBIGUOUS, SAFEGUARD,
+    SOURCE, CONTENT, NEW_SOURCE, INTEGRITY, ALIAS, UNASKED, OLDER, INSTALL_CODE, AMBIGUOUS, SAFEGUARD,
 )  # fmt: skip

@@ -13,10 +13,11 @@ from gate.supply.inputs import archives, namespaces
 from gate.supply.inputs.graph import unasked
 from gate.supply.inputs.model import FileKind, Input, Inputs
 from gate.supply.inputs.places import is_usual, origins, place, shown
+from gate.supply.inputs.versions import gone_back
 from gate.supply.lookalike import imitates, is_nearly, poses_as
 from gate.supply.lookalike import is_known as is_much_used
 
-What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code"]
+What = Literal["source", "content", "new-source", "integrity", "alias", "unasked", "install-code", "older"]
 Level = Literal["low", "medium", "high", "critical"]
 """``critical``: no tool writes it and nobody asked for it, so that somebody edited a lock by hand."""
 _FORGES: Final = tuple(
@@ -148,6 +149,12 @@ class _Look:
             yield _told("integrity", level, one, told, "lost")
         if one.runs and self.told_runs and not any(other.runs for other in before):
             yield _told("install-code", "medium", one, f"{label} now runs code when it is installed", "runs")
+        if back := gone_back(one, before):
+            # What somebody else's package needs is for the solver to say.
+            asked = self.kind != "lock" or self.around.asks(one.name)
+            told = f"{label} was {back[0]}"
+            grave = asked and back[1]
+            yield _told("older", "medium" if grave else "low", one, told, told if grave else "older")
         yield from _disguised(one, before)
 
     def _moved(self, one: Input, old: Input, fresh: list[str]) -> InputDifference:
