@@ -53,7 +53,7 @@ _CLOCK = regex(r"/dev/shm/(?:sem\.)?gate-clock-\d+\Z")  # noqa: S108
 _OWN = regex(
     r"(?:/usr(?:/local)?)?/lib(?:32|64|x32|exec)?/(?!systemd/|cron|rpm|sysctl|modules|udev|init/)"
     r"|/(?:usr/(?:local/)?)?s?bin(?:/|\Z)"
-    r"|/opt/(?:venv|python|pypy|conda|deps|runtime)(?:/|\Z)"
+    r"|/opt/(?:venv|python|pypy|conda|deps|runtime)(?:/|\Z)|/OPT/(?:DEPS|RUNTIME)/"  # is there another case?
     r"|/usr/(?:local/)?(?:include|share/(?:python|nodejs|perl|git-core|doc|pyshared|gcc|dpkg))"
     r"|/usr/(?:local/)?(?:lib|share)\Z|/lib64?\Z|/usr(?:/local)?\Z|/\Z"
 )

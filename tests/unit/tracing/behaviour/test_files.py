@@ -56,6 +56,7 @@ HARMLESS_READS = (
     "/work/cache/sdists-v11/pypi/uwsgi/2.0.31/khly4JcMdmvpq_Gc/src/setup.py",
     "/dev/shm/psm_1234abcd",
     "/opt/gate/driver/item_process.py",
+    "/OPT/DEPS/HEAD-MODULES/NODE_MODULES/TYPESCRIPT/LIB/TYPESCRIPT.JS",
     "/etc",
     "/",
 )
