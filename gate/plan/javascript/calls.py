@@ -22,7 +22,8 @@ ACTS: Final = {
         | dgram\.createSocket | dns(\.promises)?\.(lookup\w*|resolve\w*|reverse|Resolver)
         | WebSocket | XMLHttpRequest | EventSource | navigator\.sendBeacon | RTCPeerConnection
         | Deno\.(connect\w*|listen\w*|serve|resolveDns) | Bun\.(connect|listen|serve|udpSocket)
-        | (ws|axios|got|ky|undici|superagent|needle|request|node-fetch(-native)?|cross-fetch|ofetch)(\.[\w.]+)?
+        | (ws|axios|got|ky|undici|superagent|needle|request|ofetch)(\.[\w.]+)?
+        | (node-fetch|node-fetch-native|cross-fetch)(\.[\w.]+)?
         | (socket\.io-client|nodemailer|ssh2)(\.[\w.]+)?""",
     "run code that it is given": r"""eval | Function | importScripts | (worker_threads\.)?(Shared)?Worker
         | vm\.(runIn\w+|Script|compileFunction|SourceTextModule|createScript)
