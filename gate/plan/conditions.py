@@ -12,6 +12,10 @@ from gate.plan.probes import job_of, probe_id
 
 DAY: Final = 86_400
 MOST: Final = 40
+ZONE: Final = "EST5EDT"
+"""Servers and sandboxes are in UTC, people are not: local time differs, and so does its date at night. A name
+that the C library also understands in an image without a table of zones.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +54,7 @@ VARIANTS: Final = (
             "EDITOR": "vim",
             "DISPLAY": ":0",
             "XDG_SESSION_TYPE": "wayland",
+            "TZ": ZONE,
         },
         options={"lines": {}, "nap": 0},
     ),

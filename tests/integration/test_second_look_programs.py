@@ -100,11 +100,11 @@ class Alone:
 
 
 def alone(folder: Path, head: FileMap, name: str, variants: str) -> Alone:
-    """These variants of the scripts of a change."""
+    """These variants of the scripts and modules of a change."""
     repo = build(Pull(name="x", head=head, base={}, verdicts=()), folder)
     with open_range(repo, "main", "head") as opened:
         plan = make_plan(opened.change, opened.base, opened.head, deadline=20, deep=False)
-        second = deepen(plan, [p.id for p in plan.probes if p.phase == "script"])
+        second = deepen(plan, [p.id for p in plan.probes if p.phase in ("script", "import")])
         kept = tuple(p for p in second.probes if p.phase == "idle" or variant(p.id) in variants.split())
         with BACKENDS[name]().open(SandboxSpec(), opened.base, opened.head) as session:
             runs = execute(session, replace(second, probes=kept), patience=Patience(200))
@@ -190,6 +190,23 @@ def test_sleeps_pass_faster(tmp_path: Path, name: str) -> None:
     assert {f"203.0.113.{n}:80" for n in (7, 8, 9)} <= met
     assert {(run.outcome, run.completed) for run in seen.runs} == {(Outcome.COMPLETED, True)}
     assert all(run.seconds < 20 for run in seen.runs)
+
+
+@pytest.mark.parametrize("name", BACKEND_NAMES[:2])
+def test_on_a_developers_machine_it_is_another_time_of_day(tmp_path: Path, name: str) -> None:
+    head: FileMap = {
+        "tools/zone.sh": '[ "$(date +%z)" = +0000 ] || curl -s http://203.0.113.7/\n',
+        "tools/zone.py": "#!/usr/bin/env python3\nimport socket, time\nif time.localtime().tm_gmtoff:\n"
+        '    socket.socket().connect_ex(("203.0.113.8", 80))\n',
+        "tools/zone.js": "#!/usr/bin/env node\nif (new Date().getTimezoneOffset())\n"
+        '  require("net").connect({host: "203.0.113.9", port: 80}).on("error", () => {});\n',
+    }
+    moved: dict[str, set[int]] = {"day": set(), "developer": {7, 8, 9}}
+    for variants, reached in moved.items():
+        (tmp_path / variants).mkdir()
+        seen = alone(tmp_path / variants, head, available(name), variants)
+        met = {b.subject for b in seen.diff.new if b.kind is BehaviourKind.CONNECT}
+        assert met == {f"203.0.113.{n}:80" for n in reached}
 
 
 @pytest.mark.parametrize("name", BACKEND_NAMES[:2])
