@@ -21,6 +21,8 @@ _TEXT_ENDS: Final = regex(r"['\"]\s*(?:;|&|\||\$\(|`)")
 """What looks like a comment may stand in a text over several lines that ends on it, and commands follow."""
 _GOES_BACK: Final = regex(r"\|(?!\|)|&&")
 _FOLDED: Final = regex(r":\s*>[-+\d]{0,2}$")
+_LITERAL: Final = regex(r":\s*\|[-+\d]{0,2}$")
+"""YAML's sign for the lines that follow, which is no pipe."""
 _TOKENS: Final = regex(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|(?<=\s)\#.*""", re.DOTALL)
 _SAID: Final = regex(r"(?:^|[\s;&|@(])(?:echo|printf|Write-Host|Write-Output)\s+(?:-[neE]+\s+)?$")
 _TAKEN_ON: Final = regex(r"\s*(?:\||>(?!&2))")
@@ -81,6 +83,8 @@ def _counts(line: str, marks: tuple[str, ...]) -> bool:
 def _end(kept: list[tuple[int, str]], at: int, *, folding: bool) -> int:
     """The index after the last line that belongs to the one at ``at``."""
     end, limit = at + 1, min(len(kept), at + _MOST_JOINED)
+    if folding and _LITERAL.search(kept[at][1].rstrip()):
+        return end
     if folding and _FOLDED.search(kept[at][1].rstrip()):
         depth = _depth(kept[at][1])
         while end < limit and _depth(kept[end][1]) > depth:

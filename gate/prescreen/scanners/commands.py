@@ -18,7 +18,7 @@ from gate.languages.commands.vocabulary import Fetched
 from gate.model.rule import Confidence, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
-from gate.prescreen.scanners import container_host, printed_secrets, sql_reach, sql_standing
+from gate.prescreen.scanners import container_host, printed_secrets, sql_reach, sql_standing, verification_off
 from gate.prescreen.scanners.automatic_commands import acts_alone
 from gate.prescreen.text_rule import TextHit, rule, run_rules
 from gate.regex import regex
@@ -232,6 +232,7 @@ RULES: Final = (
     sql_reach.leaves_database,
     sql_standing.standing_grant,
     printed_secrets.prints_secrets,
+    verification_off.verification_off,
 )
 
 

@@ -119,6 +119,7 @@ STEPS += "      - name: env\n        run: {}\n      - env:\n          A: b\n"
         (".github/workflows/a.yml", STEPS.format("printenv"), 1),
         (".github/workflows/a.yml", STEPS.format("|\n          make\n          env | sort"), 1),
         (".github/workflows/a.yml", STEPS.format("make"), 0),
+        (".github/workflows/a.yml", STEPS.format("|\n          printenv"), 1),
         (".gitlab-ci.yml", "a:\n  script:\n    - make\n    - env\n  needs:\n    - env\n", 1),
         (".gitlab-ci.yml", 'variables:\n  CI_DEBUG_TRACE: "true"\n', 1),
         ("Makefile", ".PHONY: env\n\nenv:\n\t@printenv\n", 1),
