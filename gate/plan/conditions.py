@@ -8,10 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from gate.model.run import ExecutionPlan, NotExercised, Probe
-from gate.plan.probes import job_of, probe_id
+from gate.plan.probes import MARGIN, job_of, probe_id
 
 DAY: Final = 86_400
 MOST: Final = 40
+_TESTS: Final = 4
+"""Tests run again under each condition, for so much less time: those that have most to do with the change
+come first, and a suite of a minute would take five more.
+"""
+_LEAST: Final = 10.0
+"""Seconds for tests all the same."""
 ZONE: Final = "EST5EDT"
 """Servers and sandboxes are in UTC, people are not: local time differs, and so does its date at night. A name
 that the C library also understands in an image without a table of zones.
@@ -120,8 +126,13 @@ def apart(probe: Probe) -> tuple[Probe, ...]:
 
 def _varied(probe: Probe, variant: Variant) -> Probe:
     job = {**job_of(probe), **variant.options}
+    deadline = probe.deadline
+    if probe.phase == "test":
+        deadline = max(_LEAST, deadline / _TESTS)
+        job["seconds"] = max(2.0, deadline - MARGIN)
     return replace(
         probe,
+        deadline=deadline,
         id=f"{probe.id}~{variant.name}",
         target=f"{probe.target}, {variant.description}",
         argv=(*probe.argv[:-1], json.dumps(job, sort_keys=True)),

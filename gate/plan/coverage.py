@@ -204,7 +204,7 @@ def _of_item(run: RunRecord, item: Mapping[str, Any]) -> Iterator[NotExercised]:
         yield NotExercised(
             path=path, target=f"the rest of {target}", reason="a server, stopped after its share"
         )
-    if left := tests_left(item):
+    if not run.probe.condition and (left := tests_left(item)):
         yield NotExercised(path=path, target=f"{left} tests of {target}", reason="ran out of time")
     calls = item.get("calls")
     for call in calls if isinstance(calls, list) else ():

@@ -293,7 +293,7 @@ class _Reasons:
         paths = paths_of(item) or ((run.probe.path,) if run.probe.path else ())
         uncollected = uncollected_files(answer or {})
         of_tests = item.get("do") in ("test", "javascript_test")
-        late = tests_left(answer or {}) > 0
+        late = not run.probe.condition and tests_left(answer or {}) > 0
         for path in paths:
             if why is None:
                 self._ran.add(path)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from msgspec import structs
+
 from gate.languages.naming import snake
 from gate.prescreen.guard_inputs.facts import Declared, Facts, Function
 from gate.prescreen.guard_inputs.types import LEFT_OUT
@@ -61,7 +63,11 @@ def weaker(base: Facts | None, head: Facts) -> Iterator[Weaker]:
     old = base or Facts([], [], [], [], [], [])
     before = {(one.owner, one.name): one for one in old.functions if one.name}
     yield from _narrower(old.declared, head.declared, before, head.functions)
+    # Overloads share a name; what stands there as it did is none that changed.
+    kept = [structs.replace(one, line=0) for one in old.functions if one.name]
     for one in head.functions:
+        if one.name and structs.replace(one, line=0) in kept:
+            continue
         was = before.get((one.owner, one.name)) if one.name else None
         if was is not None and was.body != one.body:
             yield from _answers(was, one)

@@ -41,6 +41,18 @@ def test_second_look(tmp_path: Path) -> None:
     assert deepen(plan, {plan.probes[1].id}).probes[1].id.endswith("~ci")
 
 
+def test_tests_of_the_second_look_get_less_time(tmp_path: Path) -> None:
+    """A suite of a minute would take five more."""
+    test = "from m00 import X\n\n\ndef test_x():\n    assert X\n"
+    plan = planned(tmp_path, {"m00.py": "X = 2\n"}, {"m00.py": "X = 1\n", "tests/test_m00.py": test})
+    plain = next(p for p in plan.probes if p.phase == "test")
+    again = [p for p in deepen(plan, ()).probes if p.phase == "test"]
+    assert {p.deadline for p in again} == {plain.deadline / 4}
+    assert all(job_of(p)["seconds"] < p.deadline for p in again)
+    others = [p for p in deepen(plan, ()).probes if p.phase == "import"]
+    assert {p.deadline for p in others} == {p.deadline for p in plan.probes if p.phase == "import"}
+
+
 def test_second_look_is_capped(tmp_path: Path) -> None:
     plan = planned(tmp_path, {f"m{n:02}.py": "X = 1\n" for n in range(20)})
     deeper = deepen(plan, ())

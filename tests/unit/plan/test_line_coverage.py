@@ -158,6 +158,9 @@ def test_tests_that_there_was_no_time_for_are_the_reason(tmp_path: Path) -> None
         why = coverage([product, cut], PLAN).why
         assert why["tests/test_cart.py"] == (reason, "")
         assert why["shop/cart.py"] == (UnrunReason.NOT_REACHED, detail)
+        # The second look's tests have less time on purpose.
+        again = replace(cut, probe=replace(cut.probe, condition="as in CI"))
+        assert coverage([product, again], PLAN).why["tests/test_cart.py"][0] is UnrunReason.NOT_REACHED
 
 
 @pytest.mark.parametrize(

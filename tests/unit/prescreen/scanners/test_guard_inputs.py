@@ -277,6 +277,15 @@ def test_a_default_that_refuses_less(parameter: str, expected: list[str]) -> Non
     assert told({"app/a.py": form.format(parameter)}, {"app/a.py": form.format(was)}) == expected
 
 
+def test_overloads_are_compared_with_themselves() -> None:
+    """Python's, and functions of other languages with one name and other parameters."""
+    form = (
+        "@t.overload\ndef edit(text: bytes, require_save=False) -> bytes: ...\n\n\n"
+        "def edit(text, require_save=True):\n    return {}\n"
+    )
+    assert told({"app/a.py": form.format("text")}, {"app/a.py": form.format("str(text)")}) == []
+
+
 @pytest.mark.parametrize(("keeps", "expected"), [(True, ["import"]), (False, [])])
 def test_a_verifier_of_another_module(keeps: bool, expected: list[str]) -> None:
     form = 'import {{ verify }} from "./{}/verify";\nexport const go = (r) => verify(r);\n'
