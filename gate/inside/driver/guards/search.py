@@ -30,11 +30,14 @@ Given = dict[str, Encoded]
 
 class Search:
     """``constants``: what the code of the guard holds ready, asked for when it has run; ``producers``: names
-    of functions that make proofs.
+    of functions that make proofs; ``edges``: values for every path, beside those of any language.
     """
 
-    def __init__(self, constants: Callable[[], list[Any]], producers: Iterable[str]) -> None:
+    def __init__(
+        self, constants: Callable[[], list[Any]], producers: Iterable[str], edges: Iterable[Encoded] = ()
+    ) -> None:
         self._constants, self._producers = constants, list(producers)
+        self._edges = (*neighbours.EDGES, *edges)
         self._waiting: deque[Given] = deque([{}])
         self._first: deque[Given] = deque()
         self._turn = False
@@ -117,7 +120,7 @@ class Search:
                     for other in neighbours.near(path, "==", one)[1:4]:
                         yield path, other
         for path in answer.asked[:_PATHS]:
-            for one in neighbours.EDGES:
+            for one in self._edges:
                 yield path, one
         plain = [path for path in answer.asked if path.isidentifier()][:_PLAIN_PATHS]
         for name in self._producers:

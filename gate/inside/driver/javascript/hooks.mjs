@@ -11,6 +11,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 export const transformed = new Map();
 /** file URL -> {text, module}: a copy that is loaded in a file's place (forced.mjs). */
 export const replaced = new Map();
+/** `act` makes another text of each module of the tree, once all else was done (guards/rewrite.mjs). */
+export const rewriting = { act: undefined };
 
 const top = process.cwd();
 const ENDS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
@@ -24,7 +26,7 @@ const NOTHING = /\.(?:css|scss|sass|less|styl|svg|png|jpe?g|gif|webp|avif|ico|wo
 const strip = Module.stripTypeScriptTypes;
 const text = (file) => fs.readFileSync(file, "utf8");
 const isFile = (file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
-const inTree = (file) => file.startsWith(top + path.sep) && !MODULES.test(file);
+export const inTree = (file) => file.startsWith(top + path.sep) && !MODULES.test(file);
 
 // -- settings of the project ---------------------------------------------------------------------
 /** JSON with comments and commas at the end. */
@@ -405,6 +407,14 @@ function withSettings(file, code) {
 
 const ESM = new RegExp(`${ES.source}|^\\s*[^/\\n]*\\bimport\\.meta\\b`, "m");
 function load(url, context, next) {
+  const found = source(url, context, next);
+  if (!rewriting.act || !/^(?:module|commonjs)$/.test(found.format ?? "") || url.endsWith(NAMED) || url.startsWith(MISSING)) return found;
+  const file = asFile(url.split(/[?#]/)[0]);
+  if (!file || !inTree(file) || !found.source) return found; // CommonJS without one is compiled by Node's own loader
+  return { ...found, source: rewriting.act(String(Buffer.from(found.source))), shortCircuit: true };
+}
+
+function source(url, context, next) {
   if (url.startsWith(MISSING)) return { format: "module", source: missingModule(url), shortCircuit: true };
   const file = asFile(url.split(/[?#]/)[0]);
   if (!file) return next(url, context);

@@ -411,7 +411,9 @@ async function main() {
   let report = { outcome: "completed" };
   try {
     const attacks = job.attack ? await import("./attacks.mjs") : undefined;
+    const guards = job.guards ? await import("./guards/asker.mjs") : undefined;
     stand(job.path);
+    if (guards && !(await guards.prepare())) return { outcome: "missing", missing: "node" };
     const tools = { value: byName, source, own: "", all: true };
     if (attacks) {
       (await import("./statements.mjs")).listen(job.path);
@@ -422,7 +424,8 @@ async function main() {
     if (job.page) (await import("./page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
     const space = await import(pathToFileURL(job.path).href);
-    if (attacks) {
+    if (guards) await guards.serve(space, { ...job.guards, outlet, bounded });
+    else if (attacks) {
       tools.own = textOf(job.path);
       say("call", { name: job.attack.name, index: 0, of: 1 });
       const outcome = await attacks.attack(space, job.path, tools, job.attack, say, bounded);

@@ -1,0 +1,166 @@
+"""Guards of JavaScript and TypeScript: Node calls them (../javascript/guards/asker.mjs), the search is the same as
+for Python. A guard that never comes back costs its process; the next one gets another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import time
+from typing import Any
+
+from ..javascript import runner as javascript_runner
+from . import runner
+from .search import Given, Search
+
+CALLS = 500
+"""Calls of one guard."""
+LONGEST = 4.0
+"""Seconds for one guard."""
+_BEGIN = 12.0
+"""Seconds for loading the module."""
+_PATIENCE = 1.5
+"""Seconds without an answer."""
+_EDGES: tuple[Any, ...] = (
+    *(["js", one] for one in ("undefined", "object", "proto")),
+    ["float", "nan"],
+    "__proto__",
+    "constructor",
+)
+"""What only JavaScript has, for every path."""
+
+
+class Gone(Exception):  # noqa: N818 - no error: it is what ends a process
+    """The process ended, or gave no answer in time."""
+
+
+class Heard:
+    """What Node said of one call; as runner.Answer."""
+
+    def __init__(self, said: dict[str, Any], given: Given) -> None:
+        self.word = str(said.get("word"))
+        self.given = given
+        self.facts = [((path, how, repr(told)), told) for path, how, told in said.get("facts", ())]
+        self.asked = list(said.get("asked", ()))
+        self.trail = frozenset(said.get("trail", ()))
+
+    @property
+    def shape(self) -> frozenset[tuple[str, str]]:
+        """What was compared, and how."""
+        return frozenset((path, how) for (path, how, _), _ in self.facts)
+
+    @property
+    def accident(self) -> bool:
+        """An exception that nobody raised on purpose."""
+        return runner.is_accident(self.word)
+
+
+class Program:
+    """A Node that has loaded the module."""
+
+    def __init__(self, item: dict[str, Any], context: Any) -> None:
+        self.constants: list[Any] = []
+        self._text = b""
+        inlet, self._to = os.pipe()
+        self._from, outlet = os.pipe()
+        try:
+            self._child: subprocess.Popen[bytes] = javascript_runner.start(item, context, (inlet, outlet))
+        finally:
+            os.close(inlet)
+            os.close(outlet)
+        while "ready" not in (said := self._line(_BEGIN)):
+            if said.get("m") in ("report", "end"):
+                raise Gone
+
+    def open(self, name: str) -> dict[str, Any]:
+        """Begin with a guard."""
+        return self._ask({"open": name})
+
+    def call(self, given: Given) -> Heard:
+        """One question."""
+        said = self._ask({"given": given})
+        self.constants = list(said.get("constants", ()))
+        return Heard(said, given)
+
+    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        try:
+            os.write(self._to, json.dumps(question).encode("ascii") + b"\n")
+        except OSError as error:
+            raise Gone from error
+        while (said := self._line(_PATIENCE)).keys() & {"m"}:
+            pass
+        return said
+
+    def _line(self, seconds: float) -> dict[str, Any]:
+        until = time.monotonic() + seconds
+        while b"\n" not in self._text:
+            ready, _, _ = select.select([self._from], [], [], max(0.0, until - time.monotonic()))
+            part = os.read(self._from, 1 << 16) if ready else b""
+            if not part:
+                raise Gone
+            self._text += part
+        line, _, self._text = self._text.partition(b"\n")
+        try:
+            said = json.loads(line) if line.strip() else {"m": ""}
+        except ValueError:
+            return {"m": ""}
+        return said if isinstance(said, dict) else {"m": ""}
+
+    def end(self) -> None:
+        """It is not needed any more."""
+        self._child.kill()
+        self._child.wait()
+        os.close(self._to)
+        os.close(self._from)
+
+
+def run(item: dict[str, Any], context: Any) -> dict[str, Any]:
+    """Every target of an item; each is told as soon as it is known."""
+    until = time.monotonic() + float(item.get("seconds") or 20.0)
+    program: Program | None = None
+    try:
+        for target in item["targets"]:
+            if time.monotonic() > until:
+                break
+            rows: list[list[Any]] = []
+            given = ""
+            try:
+                program = program or Program(item, context)
+                opened = program.open(target["name"])
+                if not opened.get("found"):
+                    continue
+                given = str(opened.get("given"))[:300]
+                _take(program, target, opened.get("producers", []), rows)
+            except Gone:
+                if program is not None:
+                    program.end()
+                elif not rows:
+                    return {"outcome": "ended"}
+                program = None
+            context.channel.say("guard", name=target["name"], given=given, rows=rows)
+    finally:
+        if program is not None:
+            program.end()
+    return {"outcome": "completed"}
+
+
+def _take(program: Program, target: dict[str, Any], producers: list[str], rows: list[list[Any]]) -> None:
+    """The answers of one guard, into ``rows``: those that were given before its process ended count, too."""
+    if "worlds" in target:
+        for given in target["worlds"]:
+            heard = program.call(given)
+            rows.append([given, heard.word, heard.asked])
+        return
+    search = Search(lambda: program.constants, producers, _EDGES)
+    latest = time.monotonic() + LONGEST
+    for _ in range(CALLS):
+        asked = search.next()
+        if asked is None or time.monotonic() > latest:
+            break
+        heard = program.call(asked)
+        count = search.heard(asked, heard)
+        if not heard.accident and len(rows) < runner.MOST_ROWS and runner.is_kept(asked, count, len(rows)):
+            rows.append([asked, heard.word, heard.asked])
+
