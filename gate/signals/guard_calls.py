@@ -55,8 +55,10 @@ def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) 
     accepted, so that what is remembered of it shows. Of a method once more with one object for all.
     """
     words = GuardWords(target.name, (*base, *head))
-    refused = [row.world for row in base if words.refuse(row.word)][:MOST]
-    accepted = [row.world for row in head if words.accept(row.word)][:MOST]
+    known = {_key(row.world) for row in base if words.accept(row.word)}
+    known_no = {_key(row.world) for row in head if words.refuse(row.word)}
+    refused = _news((row.world for row in base if words.refuse(row.word)), known_no)[:MOST]
+    accepted = _news((row.world for row in head if words.accept(row.word)), known)[:MOST]
     found = {_key(world): world for world in (*accepted, {}, *refused)}
     kept = [row.world for row in base if words.accept(row.word)][:_KEPT_AS_IT_WAS]
     found = {**{_key(world): world for world in kept}, **found}
@@ -64,6 +66,11 @@ def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) 
     if "." in target.name:
         asked += [{**world, _KEPT: True} for world in asked if not any(p.startswith("self") for p in world)]
     return asked
+
+
+def _news(worlds: Iterable[World], known: set[str]) -> list[World]:
+    """Those first of which the other side is not known to say the same."""
+    return sorted(worlds, key=lambda world: _key(world) in known)
 
 
 def opened(
@@ -212,7 +219,7 @@ def _shown(world: World) -> str:
 
 def _value(told: Any) -> str:
     if isinstance(told, list) and len(told) > 1:
-        return {"same": f"the same as {told[1]}", "bytes": f"bytes {told[1]}"}.get(
+        return {"same": f"the same as {told[1]}", "bytes": f"bytes {told[1]}", "js": str(told[1])}.get(
             str(told[0]), f"{told[0]} {told[1]}"
         )
     return repr(told)

@@ -9,10 +9,11 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..javascript import runner as javascript_runner
-from . import runner
+from . import neighbours, runner
 from .search import Given, Search
 
 CALLS = 500
@@ -23,13 +24,18 @@ _BEGIN = 12.0
 """Seconds for loading the module."""
 _PATIENCE = 1.5
 """Seconds without an answer."""
+_UNDEFINED, _OBJECT = ["js", "undefined"], ["js", "object"]
 _EDGES: tuple[Any, ...] = (
-    *(["js", one] for one in ("undefined", "object", "proto")),
+    *neighbours.EDGES,
+    _UNDEFINED,
+    _OBJECT,
+    ["js", "proto"],
     ["float", "nan"],
     "__proto__",
     "constructor",
 )
-"""What only JavaScript has, for every path."""
+_OF_OBJECTS: tuple[Any, ...] = (None, _UNDEFINED, _OBJECT)
+"""For a path below which others stand."""
 
 
 class Gone(Exception):  # noqa: N818 - no error: it is what ends a process
@@ -55,6 +61,38 @@ class Heard:
     def accident(self) -> bool:
         """An exception that nobody raised on purpose."""
         return runner.is_accident(self.word)
+
+
+class _Search(Search):
+    """What has parts is an object or nothing: a text in its place is a mistake of the caller's."""
+
+    def __init__(self, constants: Callable[[], list[Any]], producers: list[str]) -> None:
+        super().__init__(constants, producers)
+        self._objects: set[str] = set()
+
+    def next(self) -> Given | None:
+        """The next one that can be, by what is known by now."""
+        while (given := super().next()) is not None and not self._can_be(given):
+            pass
+        return given
+
+    def heard(self, given: Given, answer: Any) -> int:
+        """Also which paths have parts."""
+        for path in answer.asked:
+            self._objects |= {path[:at] for at, sign in enumerate(path) if sign in ".[(" and at}
+        return super().heard(given, answer)
+
+    def _can_be(self, world: Given) -> bool:
+        if any(_is_below(one, other) for one in world for other in world):
+            return False
+        return all(told in _OF_OBJECTS for path, told in world.items() if path in self._objects)
+
+    def _edges(self, path: str, asked: Sequence[str]) -> Sequence[Any]:
+        return _OF_OBJECTS if path in self._objects else _EDGES
+
+
+def _is_below(path: str, other: str) -> bool:
+    return len(path) > len(other) and path.startswith(other) and path[len(other)] in ".[("
 
 
 class Program:
@@ -153,7 +191,7 @@ def _take(program: Program, target: dict[str, Any], producers: list[str], rows: 
             heard = program.call(given)
             rows.append([given, heard.word, heard.asked])
         return
-    search = Search(lambda: program.constants, producers, _EDGES)
+    search = _Search(lambda: program.constants, producers)
     latest = time.monotonic() + LONGEST
     for _ in range(CALLS):
         asked = search.next()
@@ -163,4 +201,3 @@ def _take(program: Program, target: dict[str, Any], producers: list[str], rows: 
         count = search.heard(asked, heard)
         if not heard.accident and len(rows) < runner.MOST_ROWS and runner.is_kept(asked, count, len(rows)):
             rows.append([asked, heard.word, heard.asked])
-

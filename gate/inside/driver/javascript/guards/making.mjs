@@ -17,7 +17,7 @@ export function parametersOf(f) {
 function read(f) {
   for (const text of [`(${source(f)})`, `({${source(f)}})`, `(class {${source(f)}})`]) {
     try {
-      const { expression } = parser.parse(text, { ecmaVersion: "latest", sourceType: "module" }).body[0];
+      const { expression } = parser.parse(text, { ecmaVersion: "latest", sourceType: "module", checkPrivateFields: false }).body[0];
       if (expression.params) return expression.params;
       const members = expression.properties ?? expression.body?.body ?? [];
       if (/^class\b/.test(text.slice(1))) {

@@ -10,6 +10,8 @@ const FAR = 20 * 366 * 86_400;
 const HOUR = 3600;
 const CLOCKS = [["clock", 1], ["clock-ms", 1000]];
 const RealDate = Date;
+/** Texts of what is not there. */
+const NOTHING = new Set(["undefined", "null", "NaN", "[object Object]", ""]);
 
 export class EnoughAsked extends Error {}
 
@@ -67,7 +69,7 @@ export class World {
   note(path, how, other) {
     this.count += 1;
     if (this.count > 20 * MOST_FACTS) throw new EnoughAsked("enough");
-    if (this.facts.size >= MOST_FACTS) return;
+    if (this.facts.size >= MOST_FACTS || NOTHING.has(other)) return;
     const told = this.encode(other);
     if (told !== undefined) this.facts.set(JSON.stringify([path, how, told]), [path, how, told]);
   }
