@@ -372,11 +372,12 @@ def _exploit(item: Item, context: Context) -> Report:
 def _guards(item: Item, context: Context) -> Report:
     if not _exists(item):
         return {"outcome": "absent"}
+    report: Report
     with own_modules.shown():
         from .guards import javascript, runner
 
     if item.get("script"):
-        report: Report = javascript.run(item, context)
+        report = javascript.run(item, context)
         return report
     runner.listen_to_clocks()
     if item.get("module") and not _is_taken(item["module"], item.get("path")):

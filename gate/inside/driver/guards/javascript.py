@@ -1,5 +1,5 @@
-"""Guards of JavaScript and TypeScript: Node calls them (../javascript/guards/asker.mjs), the search is the same as
-for Python. A guard that never comes back costs its process; the next one gets another.
+"""Guards of JavaScript and TypeScript: Node calls them (../javascript/guards/asker.mjs), the search is the
+same as for Python. A guard that never comes back costs its process; the next one gets another.
 """
 
 from __future__ import annotations
