@@ -84,7 +84,8 @@ def _ranked(
     names = {name for f in changed for name in changed_names(f, facts.get(f.path), was.get(f.path))}
     if not names:
         return
-    around = {**_users(kind, head, names, frozenset(facts)), **facts}
+    told = _followed(names, facts, near=True)  # a function of the same file that uses it is used elsewhere
+    around = {**_users(kind, head, told, frozenset(facts)), **facts}
     here = {f.path: f for f in changed}
     for path, one_facts in around.items():
         for one in _reached(path, one_facts, _followed(names, around, path in here), here.get(path)):

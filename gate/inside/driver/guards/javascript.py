@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..javascript import runner as javascript_runner
-from . import neighbours, runner
+from . import constants, neighbours, runner
 from .search import Given, Search
 
 CALLS = 500
@@ -34,6 +34,8 @@ _EDGES: tuple[Any, ...] = (
     "__proto__",
     "constructor",
 )
+_SPELLED = ("localhost", "localhost.", "127.1", "0x7f000001", "2130706433", "[::1]")
+"""Other ways to write an address of the machine itself."""
 _OF_OBJECTS: tuple[Any, ...] = (None, _UNDEFINED, _OBJECT)
 """For a path below which others stand."""
 
@@ -54,8 +56,10 @@ class Heard:
 
     @property
     def shape(self) -> frozenset[tuple[str, str]]:
-        """What was compared, and how."""
-        return frozenset((path, how) for (path, how, _), _ in self.facts)
+        """What was compared, and how; with nothing is another way."""
+        return frozenset(
+            (path, f"{how} undefined" if told == _UNDEFINED else how) for (path, how, _), told in self.facts
+        )
 
     @property
     def accident(self) -> bool:
@@ -104,7 +108,10 @@ class Program:
         inlet, self._to = os.pipe()
         self._from, outlet = os.pipe()
         try:
-            self._child: subprocess.Popen[bytes] = javascript_runner.start(item, context, (inlet, outlet))
+            more = {"clock": time.time(), "addresses": (*constants.ADDRESSES, *_SPELLED)}
+            self._child: subprocess.Popen[bytes] = javascript_runner.start(
+                item, context, (inlet, outlet), more
+            )
         finally:
             os.close(inlet)
             os.close(outlet)

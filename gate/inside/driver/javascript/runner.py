@@ -59,13 +59,15 @@ def become(item: dict[str, Any], context: Any) -> None:
     os.execv(words[0], [*words, os.path.join(here, RUNNER)])
 
 
-def start(item: dict[str, Any], context: Any, fds: tuple[int, int]) -> subprocess.Popen[bytes]:
+def start(
+    item: dict[str, Any], context: Any, fds: tuple[int, int], more: dict[str, Any]
+) -> subprocess.Popen[bytes]:
     """Start Node with our runner as a child that answers questions about guards: it reads them from the first
-    descriptor and writes to the second. Raises MissingProgramError.
+    descriptor and writes to the second. ``more``: what guards/asker.mjs needs. Raises MissingProgramError.
     """
     words = command_with_hooks()
     inlet, outlet = fds
-    job = {**_job(item, context), "fd": outlet, "guards": {"inlet": inlet, "clock": time.time()}}
+    job = {**_job(item, context), "fd": outlet, "guards": {**more, "inlet": inlet}}
     here = os.path.dirname(os.path.abspath(__file__))
     _prepare_process()
     child = subprocess.Popen(

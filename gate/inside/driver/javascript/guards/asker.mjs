@@ -15,6 +15,7 @@ const MAKES = /^(?:sign|seal|issue|make|mint|create|generate|new|encode|dumps|bu
 const PRODUCERS = 3;
 const OK = /^(?:ok|okay|allow(?:ed)?|valid|isValid|success|authori[sz]ed|authenticated|granted|permitted|accepted|verified|pass(?:ed)?)$/;
 const CONSTANTS = 16;
+const ACCIDENT = /^raised TypeError(?!.* said$)/;
 const isClass = (f) => /^class\b/.test(Function.prototype.toString.call(f));
 
 /** Before the module is loaded. False where this program cannot do it. */
@@ -32,9 +33,9 @@ export async function prepare() {
 }
 
 export class Asker {
-  /** `space`: what the module exports; `each`: seconds for one call. */
-  constructor(space, { clock, each, bounded }) {
-    Object.assign(this, { space, clock, each, bounded });
+  /** `space`: what the module exports; `clock`: seconds since 1970. */
+  constructor(space, { clock, bounded }) {
+    Object.assign(this, { space, clock, bounded });
     this.kept = new Map();
   }
 
@@ -55,7 +56,8 @@ export class Asker {
   find(name) {
     const [first, ...rest] = name.split(".");
     const holders = [this.space, this.space.default, this.space.default?.default].filter((one) => one && !isThing(one));
-    let target = first === "default" ? (typeof this.space.default === "function" ? this.space.default : this.space.default?.default ?? this.space.default) : holders.find((one) => one[first] !== undefined)?.[first];
+    const bare = holders.filter((one) => typeof one === "function").at(-1);
+    let target = holders.find((one) => one !== bare && one[first] !== undefined)?.[first] ?? bare?.[first] ?? bare; // what is exported without a name
     let owner;
     for (const step of rest) {
       if (target === undefined || target === null) return undefined;
@@ -102,6 +104,21 @@ export class Asker {
 
   /** One question: {word, facts, asked, trail, constants}. Asked again where the code wants other kinds of values. */
   async call(given) {
+    let answer = await this.settle(given);
+    if (!ACCIDENT.test(answer.word)) return answer;
+    // What the language's own functions want a text for says so by an exception alone.
+    const before = new Map(this.shapes);
+    // Its message asks for the name of what it was given.
+    const below = (path) => answer.asked.some((one) => one.startsWith(path) && /^[.[(]/.test(one.slice(path.length)) && one !== `${path}.name`);
+    for (const path of answer.asked) if (!this.shapes.has(path) && !(path in given) && !below(path)) this.shapes.set(path, "text");
+    if (this.shapes.size === before.size) return answer;
+    const again = await this.settle(given);
+    if (!ACCIDENT.test(again.word)) return again;
+    this.shapes = before;
+    return answer;
+  }
+
+  async settle(given) {
     let answer;
     for (let n = 0; n < ROUNDS; n++) {
       const world = new World(given, this.clock, this.shapes, new Map());
@@ -268,8 +285,9 @@ function changed(proof, how) {
 }
 
 /** Answers the driver's questions, one line each, until there are no more. */
-export async function serve(space, { inlet, outlet, clock, each, bounded }) {
-  const asker = new Asker(space, { clock, each, bounded });
+export async function serve(space, { inlet, outlet, clock, addresses, bounded }) {
+  now.addresses = addresses;
+  const asker = new Asker(space, { clock, bounded });
   const buffer = Buffer.alloc(1 << 16);
   let rest = "";
   const line = () => {

@@ -3,6 +3,7 @@
 import { Buffer } from "node:buffer";
 import crypto from "node:crypto";
 import Module from "node:module";
+import net from "node:net";
 import { isThing, placeOf, plainOf } from "./things.mjs";
 import { fitting } from "../pattern_texts.mjs";
 import { holder, LISTENER } from "./rewrite.mjs";
@@ -214,7 +215,7 @@ function matching() {
     }
     for (const [path] of paths) {
       for (const one of patterns.get(key)) {
-        for (const told of [one, `${one}\n`, `gate${one}`, `${one}gate`, `gate\n${one}`]) now.world.note(path, "match", told);
+        for (const told of [one, `${one}\n`, `gate${one}`, `${one}gate`, `gate\n${one}`]) now.world.note(path, "is", told);
       }
     }
     return { words: [text] };
@@ -255,6 +256,17 @@ function proofs() {
   Module.syncBuiltinESMExports?.();
 }
 
+function addresses() {
+  const about = (_, words) => {
+    const paths = isThing(words[0]) ? [[placeOf(words[0])]] : now.world.origins(String(words[0]));
+    for (const [path] of paths) now.world.address(path);
+    return { words: [plainOf(words[0]), ...words.slice(1)] };
+  };
+  for (const name of ["isIP", "isIPv4", "isIPv6"]) hook(net, name, about);
+  hook(net.BlockList?.prototype, "check", about);
+  Module.syncBuiltinESMExports?.();
+}
+
 /** Before the code is loaded. */
 export function listen() {
   texts();
@@ -262,4 +274,5 @@ export function listen() {
   matching();
   numbers();
   proofs();
+  addresses();
 }

@@ -10,13 +10,14 @@ const FAR = 20 * 366 * 86_400;
 const HOUR = 3600;
 const CLOCKS = [["clock", 1], ["clock-ms", 1000]];
 const RealDate = Date;
+const ADDRESSES = /^(?:127\.|10\.|192\.168|169\.254|172\.|fe80|fc00|fd|::1|0\.0\.0\.0|localhost)/;
 /** Texts of what is not there. */
 const NOTHING = new Set(["undefined", "null", "NaN", "[object Object]", ""]);
 
 export class EnoughAsked extends Error {}
 
 /** The world of the call that runs, and whether what runs is ours: then nothing is noted. */
-export const now = { world: undefined, busy: 0 };
+export const now = { world: undefined, busy: 0, addresses: [] };
 /** Our own work, of which nothing is noted. */
 export function quietly(act) {
   now.busy += 1;
@@ -51,6 +52,7 @@ export class World {
     this.facts = new Map();
     this.asked = new Map();
     this.values = new Map(); // path -> the plain value that stands there
+    this.addressed = new Set();
     this.count = 0;
     this.news = false; // is more known of what the code wants?
     this.trail = new Set();
@@ -70,8 +72,15 @@ export class World {
     this.count += 1;
     if (this.count > 20 * MOST_FACTS) throw new EnoughAsked("enough");
     if (this.facts.size >= MOST_FACTS || NOTHING.has(other)) return;
+    if (typeof other === "string" && ADDRESSES.test(other) && !this.addressed.has(path)) this.address(path);
     const told = this.encode(other);
     if (told !== undefined) this.facts.set(JSON.stringify([path, how, told]), [path, how, told]);
+  }
+
+  /** An address is read there: one of each kind is worth a try. */
+  address(path) {
+    this.addressed.add(path);
+    for (const one of now.addresses) this.note(path, "is", one);
   }
 
   encode(value) {
