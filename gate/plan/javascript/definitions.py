@@ -111,6 +111,7 @@ class _Module:
 
     def _uses(self, node: Node) -> set[str]:
         found = {_text(one) for one in walk(node, frozenset()) if one.type in _NAMES}
+        found |= {f"HTTP_{_text(one)}" for one in walk(node, frozenset()) if _refuses(one)}
         for name in list(found):
             found |= self._aliases.get(name, set())
         return found
@@ -341,6 +342,11 @@ def _required(node: Node | None) -> str:
     if _text(callee) not in ("require", "import") or arguments is None or not arguments.named_children:
         return ""
     return _said(arguments.named_children[0])
+
+
+def _refuses(node: Node) -> bool:
+    """``401`` and ``403`` in a text are statuses that refuse."""
+    return node.type == "number" and _text(node) in ("401", "403")
 
 
 def _camel(stem: str) -> str:

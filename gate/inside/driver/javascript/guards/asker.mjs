@@ -213,6 +213,7 @@ export class Asker {
       if (value === undefined || value === null) return "none";
       if (typeof value === "boolean") return String(value);
       if (value === 0 || value === 1) return String(Boolean(value));
+      if (Number.isInteger(value) && value >= 200 && value <= 599) return `status ${value}`;
       if (typeof value === "object") {
         for (const key of Object.keys(value)) if (OK.test(key) && typeof value[key] === "boolean") return String(value[key]);
       }
