@@ -196,7 +196,8 @@ function missingModule(url) {
 const NAMED = "?gate-names";
 /** Files of packages whose exports were replaced (packages.mjs): an import has to see that, too. */
 const WRAPPED = Symbol.for("gate.wrapped");
-const ES = /^\s*(?:import\b(?!\s*\()|export\b)/m;
+/** Compilers put a comment and what follows it on one line. */
+const ES = /^\s*(?:\/\*(?:[^*]|\*(?!\/))*\*\/\s*)*(?:import\b(?!\s*\()|export\b)/m;
 
 /** Would Node take what is compiled of a source for a module? By its ending, else by the nearest package.json. */
 function isModule(file) {
