@@ -219,7 +219,10 @@ def _shown(world: World) -> str:
 
 def _value(told: Any) -> str:
     if isinstance(told, list) and len(told) > 1:
-        return {"same": f"the same as {told[1]}", "bytes": f"bytes {told[1]}", "js": str(told[1])}.get(
-            str(told[0]), f"{told[0]} {told[1]}"
-        )
+        return {
+            "same": f"the same as {told[1]}",
+            "bytes": f"bytes {told[1]}",
+            "js": str(told[1]),
+            "many": f"{told[1]} alike",
+        }.get(str(told[0]), f"{told[0]} {told[1]}")
     return repr(told)

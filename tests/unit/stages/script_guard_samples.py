@@ -227,6 +227,16 @@ export class UsedNonces {
   }
 }
 """
+_APPROVED: Final = """
+import { countOf } from "./approvals";
+
+interface Change { author: string; approvals: { by: string; state: string }[] }
+
+export function mayDeploy(change: Change): boolean {
+  const given = change.approvals.filter((one) => one.state === "approved" && one.by !== change.author);
+  return countOf(given.map((one) => one.by)) >= 2;
+}
+"""
 _MODULE: Final = '{"type": "module"}'
 _COUNTER: Final = """
 export class Counter {
@@ -376,6 +386,13 @@ HITS: Final[dict[str, tuple[Sources, Sources]]] = {
         'const ALL = { "made-up-7": { email: "kim@shop.example" } };\nexport const known = (code) => (Object.hasOwn(ALL, code) ? ALL[code] : undefined);\n',
         'const ALL = { "made-up-7": { email: "kim@shop.example" } };\nexport const known = (code) => ALL[code];\n',
     ),
+    "the-same-approver-twice": _pair(
+        "deploy.ts",
+        _APPROVED,
+        "approvals.ts",
+        "export const countOf = (names: string[]) => new Set(names).size;\n",
+        "export const countOf = (names: string[]) => names.length;\n",
+    ),
     "nonces-that-are-forgotten": _pair(
         "intake.ts", _NONCES, "replay.ts", _USED, _USED.replace("now + 1_200_000", "now")
     ),
@@ -495,6 +512,13 @@ CLEAN: Final[dict[str, tuple[Sources, Sources]]] = {
         "members.ts",
         "export const isMember = (user: any, team: string) => user.team === team;\n",
         "export const isMember = (user: any, team: string) => user.teamId === team;\n",
+    ),
+    "approvers-counted-otherwise": _pair(
+        "deploy.ts",
+        _APPROVED,
+        "approvals.ts",
+        "export const countOf = (names: string[]) => new Set(names).size;\n",
+        "export const countOf = (names: string[]) => names.filter((one, at) => names.indexOf(one) === at).length;\n",
     ),
     "a-validator": _pair(
         "form.js",

@@ -34,6 +34,8 @@ _EDGES: tuple[Any, ...] = (
     "__proto__",
     "constructor",
 )
+_MANY: tuple[Any, ...] = (["list", []], ["many", 2], ["many", 3])
+"""For a list: nothing, and the same several times."""
 _SPELLED = ("localhost", "localhost.", "127.1", "0x7f000001", "2130706433", "[::1]")
 """Other ways to write an address of the machine itself."""
 _OF_OBJECTS: tuple[Any, ...] = (None, _UNDEFINED, _OBJECT)
@@ -73,6 +75,7 @@ class _Search(Search):
     def __init__(self, constants: Callable[[], list[Any]], producers: list[str]) -> None:
         super().__init__(constants, producers)
         self._objects: set[str] = set()
+        self._asked: set[str] = set()
 
     def next(self) -> Given | None:
         """The next one that can be, by what is known by now."""
@@ -83,16 +86,23 @@ class _Search(Search):
     def heard(self, given: Given, answer: Any) -> int:
         """Also which paths have parts."""
         for path in answer.asked:
+            self._asked.add(path)
             self._objects |= {path[:at] for at, sign in enumerate(path) if sign in ".[(" and at}
         return super().heard(given, answer)
 
     def _can_be(self, world: Given) -> bool:
-        if any(_is_below(one, other) for one in world for other in world):
-            return False
-        return all(told in _OF_OBJECTS for path, told in world.items() if path in self._objects)
+        for path, told in world.items():
+            many = isinstance(told, list) and told[:1] == ["many"]
+            if not many and any(_is_below(one, path) for one in world):
+                return False
+            if path in self._objects and not many and told not in (*_OF_OBJECTS, *_MANY):
+                return False
+        return True
 
     def _edges(self, path: str, asked: Sequence[str]) -> Sequence[Any]:
-        return _OF_OBJECTS if path in self._objects else _EDGES
+        if path not in self._objects:
+            return _EDGES
+        return (*_OF_OBJECTS, *_MANY) if f"{path}[*]" in self._asked else _OF_OBJECTS
 
 
 def _is_below(path: str, other: str) -> bool:

@@ -29,7 +29,11 @@ const below2 = (path, key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? (path ? `${path}
 /** What stands at a path: what the world gives, what the code is known to want, else a thing. */
 export function part(world, path, own) {
   world.asked.set(path);
-  if (path in world.given) return keepAll(world, path, world.decode(world.given[path]));
+  if (path in world.given) {
+    const told = world.given[path];
+    if (Array.isArray(told) && told[0] === "many") return Array.from({ length: told[1] }, () => part(world, `${path}[*]`));
+    return keepAll(world, path, world.decode(told));
+  }
   const shape = world.shapes.get(path);
   if (shape === "list") return [part(world, `${path}[*]`)];
   if (shape && shape !== "object") return world.keep(path, world.plain(path));
