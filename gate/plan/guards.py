@@ -48,6 +48,8 @@ _COMMON: Final = frozenset({
     "model", "objects", "filter",
 })  # fmt: skip
 """Names that say too little to follow them to other files."""
+_LOADS: Final = 3.0
+"""Seconds to begin a program for one module of JavaScript or TypeScript, compiled there."""
 Worlds = Mapping[GuardTarget, Sequence[Mapping[str, Any]]]
 
 
@@ -208,9 +210,10 @@ def guard_probe(
     """One run that calls these guards of one side. ``paths``: all files of its tree; ``started``: the time of
     day, the same in all runs; ``worlds``: the questions to ask, else they are found.
     """
-    seconds = _START + _EACH * len(targets)
+    places = list(dict.fromkeys(target.path for target in targets))
+    seconds = _START + _EACH * len(targets) + _LOADS * sum(path.endswith(JAVASCRIPT) for path in places)
     items = []
-    for path in dict.fromkeys(target.path for target in targets):
+    for path in places:
         mine = [target for target in targets if target.path == path]
         item: dict[str, Any] = {
             "do": "guards",

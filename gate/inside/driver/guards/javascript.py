@@ -16,10 +16,12 @@ from ..javascript import runner as javascript_runner
 from . import constants, neighbours, runner
 from .search import Given, Search
 
-CALLS = 500
+CALLS = 700
 """Calls of one guard."""
-LONGEST = 4.0
+LONGEST = 2.4
 """Seconds for one guard."""
+_QUIET = 250
+"""Calls in a row that took no new way, after which a guard is known."""
 _BEGIN = 12.0
 """Seconds for loading the module."""
 _PATIENCE = 1.5
@@ -43,7 +45,11 @@ _OF_OBJECTS: tuple[Any, ...] = (None, _UNDEFINED, _OBJECT)
 
 
 class Gone(Exception):  # noqa: N818 - no error: it is what ends a process
-    """The process ended, or gave no answer in time."""
+    """The process ended, or gave no answer in time. ``report``: what it said before, if it could not load."""
+
+    def __init__(self, report: dict[str, Any] | None = None) -> None:
+        super().__init__()
+        self.report = {k: v for k, v in (report or {}).items() if k != "m"} or {"outcome": "ended"}
 
 
 class Heard:
@@ -126,8 +132,9 @@ class Program:
             os.close(inlet)
             os.close(outlet)
         while "ready" not in (said := self._line(_BEGIN)):
-            if said.get("m") in ("report", "end"):
-                raise Gone
+            if said.get("m") == "report":
+                self.end()
+                raise Gone(said)
 
     def open(self, name: str) -> dict[str, Any]:
         """Begin with a guard."""
@@ -188,11 +195,10 @@ def run(item: dict[str, Any], context: Any) -> dict[str, Any]:
                     continue
                 given = str(opened.get("given"))[:300]
                 _take(program, target, opened.get("producers", []), rows)
-            except Gone:
-                if program is not None:
-                    program.end()
-                elif not rows:
-                    return {"outcome": "ended"}
+            except Gone as gone:
+                if program is None:
+                    return gone.report
+                program.end()
                 program = None
             context.channel.say("guard", name=target["name"], given=given, rows=rows)
     finally:
@@ -210,11 +216,13 @@ def _take(program: Program, target: dict[str, Any], producers: list[str], rows: 
         return
     search = _Search(lambda: program.constants, producers)
     latest = time.monotonic() + LONGEST
+    quiet = 0
     for _ in range(CALLS):
         asked = search.next()
-        if asked is None or time.monotonic() > latest:
+        if asked is None or quiet > _QUIET or time.monotonic() > latest:
             break
         heard = program.call(asked)
         count = search.heard(asked, heard)
+        quiet = 0 if count == 1 else quiet + 1
         if not heard.accident and len(rows) < runner.MOST_ROWS and runner.is_kept(asked, count, len(rows)):
             rows.append([asked, heard.word, heard.asked])
