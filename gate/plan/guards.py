@@ -17,7 +17,7 @@ from gate.model.change import ChangedFile, Side, Tree
 from gate.model.guard_calls import GuardTarget
 from gate.model.run import Probe
 from gate.plan.dependents import acted_on
-from gate.plan.guard_names import is_guard, is_named_guard
+from gate.plan.guard_names import is_named_guard
 from gate.plan.guard_sources import JAVASCRIPT, KINDS, SourceKind
 from gate.plan.module_layout import module_of
 from gate.plan.probes import DriverItem, probe_of
@@ -62,6 +62,8 @@ def find_guards(files: Sequence[ChangedFile], base: Tree, head: Tree) -> tuple[G
     found.sort()
     chosen: list[GuardTarget] = []
     for _, one in found:
+        if any((other.path, other.name) == (one.path, one.name) for other in chosen):
+            continue
         of_a_file = sum(other.path == one.path for other in chosen)
         unnamed = sum(not is_named_guard(other.name) for other in chosen)
         if of_a_file < _OF_A_FILE and (unnamed < _UNNAMED or is_named_guard(one.name)):
@@ -87,10 +89,10 @@ def _ranked(
     if not names:
         return
     told = _followed(names, facts, near=True)  # a function of the same file that uses it is used elsewhere
-    around = {**_users(kind, head, told, frozenset(facts)), **facts}
+    around = kind.linked(frozenset(facts), {**_users(kind, head, told, frozenset(facts)), **facts})
     here = {f.path: f for f in changed}
     for path, one_facts in around.items():
-        for one in _reached(path, one_facts, _followed(names, around, path in here), here.get(path)):
+        for one in _reached(kind, path, one_facts, _followed(names, around, path in here), here.get(path)):
             yield _rank(one, changed), one
 
 
@@ -166,7 +168,9 @@ def _followed(names: set[str], around: Mapping[str, Facts], near: bool) -> set[s
     return found if near else found - _COMMON
 
 
-def _reached(path: str, facts: Facts, names: set[str], file: ChangedFile | None) -> Iterator[GuardTarget]:
+def _reached(
+    kind: SourceKind, path: str, facts: Facts, names: set[str], file: ChangedFile | None
+) -> Iterator[GuardTarget]:
     made = {
         one.name.rpartition(".")[0]
         for one in facts.definitions
@@ -177,7 +181,7 @@ def _reached(path: str, facts: Facts, names: set[str], file: ChangedFile | None)
         used = one.uses & names or one.name.rpartition(".")[0] in made
         if _is_class(one, facts) or not (touched or used) or not _is_reachable(one, facts):
             continue
-        if is_guard(one.name, one.uses):
+        if kind.is_guard(one.name, one.uses):
             yield GuardTarget(path=path, name=one.name, line=one.first, changed=touched)
 
 

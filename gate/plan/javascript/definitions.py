@@ -54,7 +54,7 @@ def _facts(raw: Mapping[str, Any] | None) -> Facts | None:
         names=tuple((name, first, last) for name, first, last in raw["names"]),
         guard=False,
         ends=False,
-        imports=frozenset(),
+        imports=frozenset(raw["imported"]),
         exported=frozenset(raw["exported"]),
     )
 
@@ -91,10 +91,20 @@ class _Module:
         self._names: list[tuple[str, Node]] = []
         self._aliases: dict[str, set[str]] = {}
         self._exported: dict[str, str] = {}
+        self._imported: set[str] = set()
 
     def told(self) -> dict[str, Any]:
         for node in self._root.named_children:
             self._statement(node)
+        for one in walk(self._root, frozenset()):
+            if one.type == "call_expression":
+                source = _required(one)
+            elif one.type in ("import_statement", "export_statement"):
+                source = _said(one.child_by_field_name("source"))
+            else:
+                continue
+            if source:
+                self._imported.add(default_of(source))
         return {
             "defs": [
                 [self._outward(name), *_span(node), sorted(self._uses(node))]
@@ -102,6 +112,7 @@ class _Module:
             ],
             "names": [[name, *_span(node)] for name, node in self._names[:_MOST]],
             "exported": sorted({*self._exported.values()}),
+            "imported": sorted(self._imported),
         }
 
     def _outward(self, name: str) -> str:
