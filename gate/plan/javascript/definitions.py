@@ -177,8 +177,8 @@ class _Module:
             return
         before = len(self._defs)
         self._statement(inner)
-        for name, _ in self._defs[before:]:
-            self._exported.setdefault(name.partition(".")[0], name.partition(".")[0])
+        for first in (defined.partition(".")[0] for defined, _ in self._defs[before:]):
+            self._exported.setdefault(first, first)
 
     def _default(self, node: Node) -> None:
         """What the module gives without a name is known by its own name, or by that of its file."""
