@@ -237,6 +237,17 @@ export function mayDeploy(change: Change): boolean {
   return countOf(given.map((one) => one.by)) >= 2;
 }
 """
+_STORED: Final = """
+import { documents } from "./generated/client.js";
+import { db } from "no-such-database";
+import { same } from "./names.js";
+
+export async function canDelete(user, id) {
+  const document = await documents.find(id);
+  const team = await db.teams.findFirst({ where: { id: document.teamId } });
+  return same(document.ownerId, user.id) || same(team.ownerId, user.id);
+}
+"""
 _MODULE: Final = '{"type": "module"}'
 _COUNTER: Final = """
 export class Counter {
@@ -392,6 +403,13 @@ HITS: Final[dict[str, tuple[Sources, Sources]]] = {
         "approvals.ts",
         "export const countOf = (names: string[]) => new Set(names).size;\n",
         "export const countOf = (names: string[]) => names.length;\n",
+    ),
+    "owner-out-of-what-is-not-there": _pair(
+        "delete.js",
+        _STORED,
+        "names.js",
+        _SAME,
+        "export const same = (one, other) => `${one}`.toUpperCase() === `${other}`.toUpperCase();\n",
     ),
     "nonces-that-are-forgotten": _pair(
         "intake.ts", _NONCES, "replay.ts", _USED, _USED.replace("now + 1_200_000", "now")

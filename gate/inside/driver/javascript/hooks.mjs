@@ -164,7 +164,8 @@ function resolve(name, context, next) {
     const lost = /MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT|PACKAGE_PATH_NOT_EXPORTED/.test(error?.code ?? "");
     const target = asFile(error?.url);
     const found = lost ? (ours ? sought(name, parent, error) : target && inPackage(target)) : undefined;
-    if (!found && ours && lost && globalThis[STANDS_IN] && BARE.test(name) && context.conditions?.includes("import")) {
+    const standsFor = BARE.test(name) || (rewriting.act && /^\.{1,2}\//.test(name)); // what a build would have made
+    if (!found && ours && lost && globalThis[STANDS_IN] && standsFor && context.conditions?.includes("import")) {
       return { url: `${MISSING}${encodeURIComponent(parent)},${encodeURIComponent(name)}`, format: "module", shortCircuit: true };
     }
     if (!found || found === parent) throw error;

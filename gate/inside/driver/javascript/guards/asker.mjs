@@ -5,7 +5,7 @@ import Module from "node:module";
 import { argumentsOf, saidBy, signatureOf } from "./making.mjs";
 import { forget, listen, ran, wasSaid } from "./listening.mjs";
 import { literals, LISTENER, parser, rewrite } from "./rewrite.mjs";
-import { isThing, placeOf, thing } from "./things.mjs";
+import { elsewhere, isThing, placeOf, thing } from "./things.mjs";
 import { EnoughAsked, now, quietly, World } from "./world.mjs";
 
 const TIMES = "*times";
@@ -31,6 +31,9 @@ export async function prepare() {
   listen();
   return true;
 }
+
+/** In place of a module that cannot be found. */
+export const missing = (name) => elsewhere(name.replace(/^@[^/]+\//, "").split("/").at(-1).replace(/\.\w+$/, "").replace(/\W+/g, "_") || "module");
 
 export class Asker {
   /** `space`: what the module exports; `clock`: seconds since 1970. */

@@ -1,7 +1,7 @@
 // Objects of unknown kind at a path: every part of one stands at a path of its own. What the code does with one says
 // what it wants there (a text, a number, a list, a moment), and the next call has that. Trusted.
 import { Buffer } from "node:buffer";
-import { numberOf, quietly, wordOf } from "./world.mjs";
+import { now, numberOf, quietly, wordOf } from "./world.mjs";
 
 const TEXT = new Set("toLowerCase toUpperCase toLocaleLowerCase toLocaleUpperCase trim trimStart trimEnd startsWith endsWith split replace replaceAll charAt charCodeAt codePointAt padStart padEnd normalize localeCompare match matchAll search substring substr repeat".split(" "));
 const LIST = new Set("some every find filter map forEach reduce findIndex flatMap findLast join push pop shift unshift sort reverse".split(" "));
@@ -136,3 +136,20 @@ export function thing(world, path, own = {}) {
 }
 /** What the code itself put into a thing. */
 export const putInto = (value) => things.get(value)?.put ?? new Map();
+
+/** What stands in for a module that is not there: its parts are those of the world of the call that runs. */
+export function elsewhere(path) {
+  const inner = (at) => (now.world ? part(now.world, at) : elsewhere(at));
+  return new Proxy(class {}, {
+    get(target, key) {
+      if (key === "prototype") return target.prototype;
+      if (key === Symbol.toPrimitive) return () => wordOf(path);
+      if (typeof key === "symbol" || key === "then" || key === "__esModule") return undefined;
+      return quietly(() => inner(key === "default" ? path : below(path, key)));
+    },
+    has: () => true,
+    apply: (_, __, words) => quietly(() => inner(`${path}(${words.map(shown).join(", ")})`.slice(-200))),
+    construct: (target, words, as) => (as === undefined || as.prototype === target.prototype ? Object(quietly(() => inner(path))) : Reflect.construct(Object, [], as)),
+    set: () => true,
+  });
+}
