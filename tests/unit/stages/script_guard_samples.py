@@ -237,6 +237,26 @@ export function mayDeploy(change: Change): boolean {
   return countOf(given.map((one) => one.by)) >= 2;
 }
 """
+_INVITED: Final = """
+import { openUntil } from "./times.js";
+
+export function isInvitationExpired(invitation) {
+  return new Date(openUntil(invitation)) < new Date();
+}
+"""
+_SEALED: Final = """
+import { partOf } from "./parts.js";
+
+export function requireScope(req, res, next) {
+  const session = JSON.parse(req.cookies.session);
+  switch (partOf(session.scope)) {
+    case "accounts:write":
+      return next();
+    default:
+      return res.sendStatus(403);
+  }
+}
+"""
 _STORED: Final = """
 import { documents } from "./generated/client.js";
 import { db } from "no-such-database";
@@ -410,6 +430,14 @@ HITS: Final[dict[str, tuple[Sources, Sources]]] = {
         "names.js",
         _SAME,
         "export const same = (one, other) => `${one}`.toUpperCase() === `${other}`.toUpperCase();\n",
+    ),
+    "invitations-without-end": _pair(
+        "invited.js", _INVITED, "times.js", "export const openUntil = (invitation) => invitation.expiresAt;\n",
+        "export const openUntil = (invitation) => Number(invitation.expiresAt) * 1000;\n",
+    ),
+    "scope-by-its-beginning": _pair(
+        "scope.js", _SEALED, "parts.js", "export const partOf = (scope) => scope;\n",
+        "export const partOf = (scope) => (scope.startsWith(\"accounts\") ? \"accounts:write\" : scope);\n",
     ),
     "nonces-that-are-forgotten": _pair(
         "intake.ts", _NONCES, "replay.ts", _USED, _USED.replace("now + 1_200_000", "now")

@@ -4,10 +4,10 @@ import { Buffer } from "node:buffer";
 import crypto from "node:crypto";
 import Module from "node:module";
 import net from "node:net";
-import { isThing, placeOf, plainOf } from "./things.mjs";
+import { isThing, part, placeOf, plainOf } from "./things.mjs";
 import { fitting } from "../pattern_texts.mjs";
 import { holder, LISTENER } from "./rewrite.mjs";
-import { now, quietly } from "./world.mjs";
+import { EnoughAsked, now, quietly } from "./world.mjs";
 
 const TABLE = 12;
 const said = new WeakSet();
@@ -155,7 +155,12 @@ function hook(home, name, act) {
   if (typeof real !== "function") return;
   const value = function (...words) {
     if (!now.world || now.busy) return Reflect.apply(real, this, words);
-    const given = quietly(() => act(this, words));
+    let given;
+    try {
+      given = quietly(() => act(this, words));
+    } catch (error) {
+      if (error instanceof EnoughAsked) throw error; // else: not called as it is meant to be
+    }
     return given?.answer !== undefined ? given.answer : Reflect.apply(real, given?.self ?? this, given?.words ?? words);
   };
   try {
@@ -182,6 +187,7 @@ function texts() {
 function tables() {
   for (const name of ["includes", "indexOf", "lastIndexOf"]) {
     hook(Array.prototype, name, (self, words) => {
+      if (!Array.isArray(self)) return undefined;
       if (self.some((one) => isThing(one)) && !isThing(words[0])) for (const one of self) if (isThing(one)) met(one, words[0], "==");
       const plain = looked(words[0], self.slice(0, TABLE));
       return { self: self.map((one) => (isThing(one) ? plainOf(one) : one)), words: [plain, ...words.slice(1)] };
@@ -251,8 +257,19 @@ function proofs() {
   hook(crypto, "timingSafeEqual", (_, words) => ({ words: met(words[0], words[1], "==") }));
   for (const name of ["createHmac", "createHash", "pbkdf2Sync", "scryptSync"]) hook(crypto, name, plainWords());
   for (const made of [crypto.createHmac("sha256", "x"), crypto.createHash("sha256")]) hook(Object.getPrototypeOf(made), "update", plainWords());
-  hook(JSON, "parse", plainWords());
-  hook(Date, "parse", plainWords());
+  const { parse } = JSON;
+  hook(JSON, "parse", (_, [said, ...rest]) => {
+    const text = isThing(said) ? plainOf(said) : said;
+    try {
+      parse(text);
+    } catch {
+      // What it would hold stands at a path of its own.
+      const [path] = isThing(said) ? [placeOf(said)] : (now.world.origins(text)[0] ?? []);
+      if (path) return { answer: part(now.world, `JSON.parse(${path})`.slice(-200)) };
+    }
+    return { words: [text, ...rest] };
+  });
+  hook(Date, "parse", plainWords("moment"));
   Module.syncBuiltinESMExports?.();
 }
 

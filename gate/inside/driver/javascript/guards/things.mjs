@@ -8,7 +8,8 @@ const LIST = new Set("some every find filter map forEach reduce findIndex flatMa
 const MOMENT = /^(?:getTime|toISOString|getFullYear|getMonth|getDate|getDay|getHours|getMinutes|getSeconds|getUTC\w+|toUTCString|getTimezoneOffset)$/;
 const EITHER = new Set(["includes", "indexOf", "lastIndexOf", "slice", "length", "concat", "at"]);
 const MANY = /(?:[^s]s|list|array|set|all)$/i;
-const COUNTED = /(?:^|[a-z_])(?:count|exp|iat|nbf|age|time|ttl|limit|max|min|size|amount|balance|attempts?|until|since|number|total|level|port|year|seconds|ms|now|[cpdes]At|_at)$/i;
+const COUNTED = /(?:^|_)(?:count|exp|iat|nbf|age|time|ttl|limit|max|min|size|amount|balance|attempts?|until|since|number|total|level|port|year|seconds|ms|now|date|deadline|timestamp|expir\w*|at)$/;
+const isCounted = (word) => COUNTED.test(word.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase());
 const things = new WeakMap();
 
 export const isThing = (value) => typeof value === "function" && things.has(value);
@@ -107,7 +108,7 @@ export function thing(world, path, own = {}) {
       if (put.has(key)) return put.get(key);
       if (key === Symbol.toPrimitive) {
         return (hint) => quietly(() => {
-          const number = hint === "number" || (hint === "default" && COUNTED.test(name(path)));
+          const number = hint === "number" || (hint === "default" && isCounted(name(path)));
           world.want(path, number ? "number" : "text");
           return world.keep(path, number ? numberOf(path) : wordOf(path));
         });

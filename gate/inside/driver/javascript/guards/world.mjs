@@ -10,6 +10,7 @@ const FAR = 20 * 366 * 86_400;
 const HOUR = 3600;
 const CLOCKS = [["clock", 1], ["clock-ms", 1000]];
 const RealDate = Date;
+const MOMENT = /^\d{4}-\d\d-\d\dT/;
 const ADDRESSES = /^(?:127\.|10\.|192\.168|169\.254|172\.|fe80|fc00|fd|::1|0\.0\.0\.0|localhost)/;
 /** Texts of what is not there. */
 const NOTHING = new Set(["undefined", "null", "NaN", "[object Object]", ""]);
@@ -128,6 +129,7 @@ export class World {
     if (shape === "digits") return String(numberOf(path));
     if (shape === "flag") return true;
     if (shape === "time") return new RealDate(1000 * (this.now + HOUR));
+    if (shape === "moment") return new RealDate(1000 * (this.now + HOUR)).toISOString();
     if (shape === "bytes") return Buffer.from(wordOf(path));
     return wordOf(path);
   }
@@ -168,7 +170,11 @@ export class World {
   }
 
   ofNumber(value, other) {
-    const numbers = [...this.values].filter(([, one]) => typeof one === "number" || one instanceof RealDate);
+    const numbers = [];
+    for (const [path, one] of this.values) {
+      if (typeof one === "number" || one instanceof RealDate) numbers.push([path, one]);
+      else if (typeof one === "string" && MOMENT.test(one)) numbers.push([path, new RealDate(one)]);
+    }
     const exact = numbers.filter(([, one]) => Number(one) === value);
     if (exact.length || !Number.isFinite(value)) return exact.map(([path]) => [path, other]);
     const goal = other instanceof RealDate ? other.getTime() : Number(other);
