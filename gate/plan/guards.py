@@ -214,32 +214,32 @@ def guard_probe(
     """One run that calls these guards of one side. ``paths``: all files of its tree; ``started``: the time of
     day, the same in all runs; ``worlds``: the questions to ask, else they are found.
     """
-    places = list(dict.fromkeys(target.path for target in targets))
-    seconds = _START + _EACH * len(targets) + _LOADS * sum(path.endswith(JAVASCRIPT) for path in places)
+    scripts = [target for target in targets if target.path.endswith(JAVASCRIPT)]
+    loads = _LOADS * len({target.path for target in scripts})
     items = []
-    for path in places:
+    if scripts:  # one program for all: what their modules share is loaded once
+        told = [{"path": one.path, **_asked(one, worlds)} for one in scripts]
+        seconds = _EACH * len(scripts) + loads
+        items.append(
+            {"do": "guards", "script": True, "path": scripts[0].path, "seconds": seconds, "targets": told}
+        )
+    for path in dict.fromkeys(target.path for target in targets if target not in scripts):
+        module = module_of(path, paths)
         mine = [target for target in targets if target.path == path]
         item: dict[str, Any] = {
             "do": "guards",
             "path": path,
+            "roots": list(module.roots),
             "seconds": _EACH * len(mine),
-            "targets": [
-                {"name": one.name} | ({"worlds": list(worlds[one])} if worlds is not None else {})
-                for one in mine
-            ],
+            "targets": [_asked(one, worlds) for one in mine],
         }
-        items.append(item)
-        if path.endswith(JAVASCRIPT):
-            item["script"] = True
-            continue
-        module = module_of(path, paths)
-        item["roots"] = list(module.roots)
         if module.name is not None:
             item["module"] = module.name
         if (manage := manage_of(path, paths)) is not None:
             item["django"] = manage
         if (example := example_of(path, paths)) is not None:
             item["env"] = example
+        items.append(item)
     which = "found" if worlds is None else "asked"
     return probe_of(
         [
@@ -252,6 +252,10 @@ def guard_probe(
             )
             for item in items
         ],
-        seconds,
+        _START + _EACH * len(targets) + loads,
         {"grace": 0.2, "pin": _SEED, "pin_time": started},
     )
+
+
+def _asked(target: GuardTarget, worlds: Worlds | None) -> dict[str, Any]:
+    return {"name": target.name} | ({"worlds": list(worlds[target])} if worlds is not None else {})

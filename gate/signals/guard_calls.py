@@ -34,11 +34,12 @@ _DIGEST: Final = regex(r"(?i)[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{24,}")
 def rows_of(record: RunRecord, targets: Iterable[GuardTarget]) -> dict[GuardTarget, tuple[Row, ...]]:
     """Questions and answers by guard. What has another form is left out."""
     known = {(one.path, one.name): one for one in targets}
+    in_full = {f"{one.path} {one.name}": one for one in targets}
     found: dict[GuardTarget, tuple[Row, ...]] = {}
     for item, answer in items_of(record):
         table = answer.get("guards") if answer else None
         for name, said in table.items() if isinstance(table, Mapping) else ():
-            target = known.get((str(item.get("path")), str(name)))
+            target = known.get((str(item.get("path")), str(name)), in_full.get(str(name)))
             if target is not None and isinstance(said, list) and len(said) == 2 and isinstance(said[1], list):
                 found[target] = tuple(_rows(said[1]))
     return found

@@ -116,7 +116,7 @@ def _is_below(path: str, other: str) -> bool:
 
 
 class Program:
-    """A Node that has loaded the module."""
+    """A Node that loads modules and asks their guards."""
 
     def __init__(self, item: dict[str, Any], context: Any) -> None:
         self.constants: list[Any] = []
@@ -136,9 +136,9 @@ class Program:
                 self.end()
                 raise Gone(said)
 
-    def open(self, name: str) -> dict[str, Any]:
-        """Begin with a guard."""
-        return self._ask({"open": name})
+    def open(self, name: str, path: str) -> dict[str, Any]:
+        """Begin with a guard; its module is loaded once."""
+        return self._ask({"open": name, "path": path}, _BEGIN)
 
     def call(self, given: Given) -> Heard:
         """One question."""
@@ -146,12 +146,12 @@ class Program:
         self.constants = list(said.get("constants", ()))
         return Heard(said, given)
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, question: dict[str, Any], patience: float = _PATIENCE) -> dict[str, Any]:
         try:
             os.write(self._to, json.dumps(question).encode("ascii") + b"\n")
         except OSError as error:
             raise Gone from error
-        while (said := self._line(_PATIENCE)).keys() & {"m"}:
+        while (said := self._line(patience)).keys() & {"m"}:
             pass
         return said
 
@@ -179,19 +179,25 @@ class Program:
 
 
 def run(item: dict[str, Any], context: Any) -> dict[str, Any]:
-    """Every target of an item; each is told as soon as it is known."""
+    """Every target of an item; each is told as soon as it is known. One that cannot be loaded is what the
+    item came to where no other was asked.
+    """
     until = time.monotonic() + float(item.get("seconds") or 20.0)
     program: Program | None = None
+    failed: dict[str, Any] = {}
+    told = False
     try:
         for target in item["targets"]:
             if time.monotonic() > until:
                 break
+            name, path = target["name"], target.get("path") or item["path"]
             rows: list[list[Any]] = []
             given = ""
             try:
                 program = program or Program(item, context)
-                opened = program.open(target["name"])
+                opened = program.open(name, path)
                 if not opened.get("found"):
+                    failed = failed or opened.get("report") or {}
                     continue
                 given = str(opened.get("given"))[:300]
                 _take(program, target, opened.get("producers", []), rows)
@@ -200,11 +206,12 @@ def run(item: dict[str, Any], context: Any) -> dict[str, Any]:
                     return gone.report
                 program.end()
                 program = None
-            context.channel.say("guard", name=target["name"], given=given, rows=rows)
+            told = True
+            context.channel.say("guard", name=f"{path} {name}", given=given, rows=rows)
     finally:
         if program is not None:
             program.end()
-    return {"outcome": "completed"}
+    return {"outcome": "completed"} if told or not failed else failed
 
 
 def _take(program: Program, target: dict[str, Any], producers: list[str], rows: list[list[Any]]) -> None:

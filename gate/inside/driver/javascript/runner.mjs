@@ -423,9 +423,13 @@ async function main() {
     if (job.attack || job.call) listenToRoutes(job.path, attacks && tools);
     if (job.page) (await import("./page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
+    if (guards) {
+      const load = (file) => import(pathToFileURL(path.resolve(file)).href);
+      await guards.serve({ ...job.guards, outlet, bounded, load, describe });
+      return report;
+    }
     const space = await import(pathToFileURL(job.path).href);
-    if (guards) await guards.serve(space, { ...job.guards, outlet, bounded });
-    else if (attacks) {
+    if (attacks) {
       tools.own = textOf(job.path);
       say("call", { name: job.attack.name, index: 0, of: 1 });
       const outcome = await attacks.attack(space, job.path, tools, job.attack, say, bounded);

@@ -1,4 +1,4 @@
-// Calls guards of one module, each time in the world that the driver names (../../guards/javascript.py), which explores
+// Calls guards, each time in the world that the driver names (../../guards/javascript.py), which explores
 // what they compare. Says what came of it; judges nothing. Trusted.
 import fs from "node:fs";
 import Module from "node:module";
@@ -288,10 +288,20 @@ function changed(proof, how) {
   return made[how] ?? text;
 }
 
-/** Answers the driver's questions, one line each, until there are no more. */
-export async function serve(space, { inlet, outlet, clock, addresses, bounded }) {
+/** Answers the driver's questions, one line each, until there are no more. `load` gives a module by its path. */
+export async function serve({ inlet, outlet, clock, addresses, bounded, load, describe }) {
   now.addresses = addresses;
-  const asker = new Asker(space, { clock, bounded });
+  const askers = new Map();
+  let asker;
+  const open = async ({ open: name, path }) => {
+    try {
+      if (!askers.has(path)) askers.set(path, new Asker(await load(path), { clock, bounded }));
+    } catch (error) {
+      return { found: false, report: describe(error) };
+    }
+    asker = askers.get(path);
+    return asker.open(name);
+  };
   const buffer = Buffer.alloc(1 << 16);
   let rest = "";
   const line = () => {
@@ -311,6 +321,6 @@ export async function serve(space, { inlet, outlet, clock, addresses, bounded })
   say({ ready: true });
   for (let text = line(); text !== undefined; text = line()) {
     const asked = JSON.parse(text);
-    say(asked.open ? asker.open(asked.open) : await asker.call(asked.given));
+    say(asked.open ? await open(asked) : await asker.call(asked.given));
   }
 }

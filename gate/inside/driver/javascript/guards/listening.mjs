@@ -7,7 +7,7 @@ import net from "node:net";
 import { isThing, part, placeOf, plainOf } from "./things.mjs";
 import { fitting } from "../pattern_texts.mjs";
 import { holder, LISTENER } from "./rewrite.mjs";
-import { EnoughAsked, now, quietly } from "./world.mjs";
+import { EnoughAsked, now, quietly, Same } from "./world.mjs";
 
 const TABLE = 12;
 const said = new WeakSet();
@@ -41,7 +41,7 @@ function met(left, right, how) {
     world.count += 1;
     if (isThing(other)) {
       if (other === one) return one;
-      world.note(placeOf(one), how, { same: placeOf(other) });
+      world.note(placeOf(one), how, new Same(placeOf(other)));
       return plainOf(one, ordered ? "number" : "text");
     }
     world.note(placeOf(one), how, other);
@@ -54,7 +54,7 @@ function met(left, right, how) {
     const theirs = isThing(sides[1 - n]) ? [[placeOf(sides[1 - n])]] : world.origins(other, one);
     for (const [path, told] of world.origins(one, other)) {
       const same = theirs.find(([place]) => place !== path);
-      if (same && !theirs.some(([place]) => place === path)) world.note(path, how, { same: same[0] });
+      if (same && !theirs.some(([place]) => place === path)) world.note(path, how, new Same(same[0]));
       else if (!same) world.note(path, how, told);
     }
   });

@@ -16,6 +16,12 @@ const ADDRESSES = /^(?:127\.|10\.|192\.168|169\.254|172\.|fe80|fc00|fd|::1|0\.0\
 const NOTHING = new Set(["undefined", "null", "NaN", "[object Object]", ""]);
 
 export class EnoughAsked extends Error {}
+/** What stands at another path. */
+export class Same {
+  constructor(path) {
+    this.path = path;
+  }
+}
 
 /** The world of the call that runs, and whether what runs is ours: then nothing is noted. */
 export const now = { world: undefined, busy: 0, addresses: [] };
@@ -92,8 +98,7 @@ export class World {
     if (typeof value === "number") return Number.isFinite(value) ? this.number(value) : ["float", Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf"];
     if (value instanceof RealDate) return Number.isNaN(value.getTime()) ? undefined : ["time", Math.round(value.getTime() / 1000 - this.now), true];
     if (Buffer.isBuffer(value) || value instanceof Uint8Array) return value.length <= LONGEST ? ["bytes", Buffer.from(value).toString("hex")] : undefined;
-    if (value?.same) return ["same", value.same];
-    return undefined;
+    return value instanceof Same ? ["same", value.path] : undefined;
   }
 
   number(value) {
