@@ -20,7 +20,7 @@ _HOOK: Final = regex(r"^use[A-Z]")
 _WHOSE: Final = regex(r"(?:owner|tenant)(?:_id)?|is_owner|owned_by")
 _STATUS: Final = regex(r"UNAUTHORI[SZ]ED|FORBIDDEN")
 _STEPS: Final = 4
-_COMMON: Final = frozenset({"src", "lib", "app", "server", "packages", "apps"})
+_COMMON: Final = frozenset({"src", "app", "server", "packages", "apps"})
 _NOT_OURS: Final = frozenset({"node_modules", "dist", "vendor"})
 
 

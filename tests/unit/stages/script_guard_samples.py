@@ -432,12 +432,18 @@ HITS: Final[dict[str, tuple[Sources, Sources]]] = {
         "export const same = (one, other) => `${one}`.toUpperCase() === `${other}`.toUpperCase();\n",
     ),
     "invitations-without-end": _pair(
-        "invited.js", _INVITED, "times.js", "export const openUntil = (invitation) => invitation.expiresAt;\n",
+        "invited.js",
+        _INVITED,
+        "times.js",
+        "export const openUntil = (invitation) => invitation.expiresAt;\n",
         "export const openUntil = (invitation) => Number(invitation.expiresAt) * 1000;\n",
     ),
     "scope-by-its-beginning": _pair(
-        "scope.js", _SEALED, "parts.js", "export const partOf = (scope) => scope;\n",
-        "export const partOf = (scope) => (scope.startsWith(\"accounts\") ? \"accounts:write\" : scope);\n",
+        "scope.js",
+        _SEALED,
+        "parts.js",
+        "export const partOf = (scope) => scope;\n",
+        'export const partOf = (scope) => (scope.startsWith("accounts") ? "accounts:write" : scope);\n',
     ),
     "nonces-that-are-forgotten": _pair(
         "intake.ts", _NONCES, "replay.ts", _USED, _USED.replace("now + 1_200_000", "now")

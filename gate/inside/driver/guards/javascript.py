@@ -14,12 +14,10 @@ from typing import Any
 
 from ..javascript import runner as javascript_runner
 from . import constants, neighbours, runner
-from .search import Given, Search
+from .search import TIMES, Given, Search
 
 CALLS = 700
 """Calls of one guard."""
-LONGEST = 2.4
-"""Seconds for one guard."""
 _QUIET = 250
 """Calls in a row that took no new way, after which a guard is known."""
 _BEGIN = 12.0
@@ -61,6 +59,7 @@ class Heard:
         self.facts = [((path, how, repr(told)), told) for path, how, told in said.get("facts", ())]
         self.asked = list(said.get("asked", ()))
         self.trail = frozenset(said.get("trail", ()))
+        self.spent = float(said.get("spent") or 0)
 
     @property
     def shape(self) -> frozenset[tuple[str, str]]:
@@ -94,7 +93,12 @@ class _Search(Search):
         for path in answer.asked:
             self._asked.add(path)
             self._objects |= {path[:at] for at, sign in enumerate(path) if sign in ".[(" and at}
-        return super().heard(given, answer)
+        count = super().heard(given, answer)
+        if count == 1 and not answer.accident and TIMES not in given:
+            for path in answer.asked:
+                if f"{path}[*]" in self._asked and path not in given:
+                    self._put(self._first, {**given, path: _MANY[1]})
+        return count
 
     def _can_be(self, world: Given) -> bool:
         for path, told in world.items():
@@ -222,8 +226,8 @@ def _take(program: Program, target: dict[str, Any], producers: list[str], rows: 
             rows.append([given, heard.word, heard.asked])
         return
     search = _Search(lambda: program.constants, producers)
-    latest = time.monotonic() + LONGEST
-    quiet = 0
+    latest = time.monotonic() + runner.LONGEST
+    quiet, begun = 0, -1.0
     for _ in range(CALLS):
         asked = search.next()
         if asked is None or quiet > _QUIET or time.monotonic() > latest:
@@ -231,5 +235,8 @@ def _take(program: Program, target: dict[str, Any], producers: list[str], rows: 
         heard = program.call(asked)
         count = search.heard(asked, heard)
         quiet = 0 if count == 1 else quiet + 1
+        begun = heard.spent if begun < 0 else begun
+        if heard.spent - begun > runner.SPENT:
+            break
         if not heard.accident and len(rows) < runner.MOST_ROWS and runner.is_kept(asked, count, len(rows)):
             rows.append([asked, heard.word, heard.asked])

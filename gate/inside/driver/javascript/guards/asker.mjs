@@ -2,6 +2,7 @@
 // what they compare. Says what came of it; judges nothing. Trusted.
 import fs from "node:fs";
 import Module from "node:module";
+import process from "node:process";
 import { argumentsOf, saidBy, signatureOf } from "./making.mjs";
 import { forget, listen, ran, wasSaid } from "./listening.mjs";
 import { literals, LISTENER, parser, rewrite } from "./rewrite.mjs";
@@ -129,7 +130,7 @@ export class Asker {
         world.producers.set(key, (of, how) => changed(make(of), how));
       }
       answer = await this.once(world);
-      if (!world.news) break;
+      if (!world.news || answer.word === "late") break;
     }
     return answer;
   }
@@ -138,7 +139,7 @@ export class Asker {
     forget();
     const word = await this.word(world);
     const path = (one) => [one, ...world.facts.values()].slice(1);
-    return { word, facts: path(), asked: [...world.asked.keys()], trail: [...world.trail], constants: this.constants() };
+    return { word, facts: path(), asked: [...world.asked.keys()], spent: process.cpuUsage().user / 1e6, trail: [...world.trail], constants: this.constants() };
   }
 
   async word(world) {
@@ -149,7 +150,7 @@ export class Asker {
         try {
           await this.settled(this.called(world));
         } catch (error) {
-          if (error instanceof EnoughAsked) return "late";
+          if (error instanceof EnoughAsked || error?.name === "timed-out") return "late";
         }
         world.passed = undefined;
       }

@@ -19,6 +19,9 @@ const name = (path) => path.slice(path.lastIndexOf(".") + 1).replace(/\(.*\)$/, 
 /** How a key or an argument is told in a path. */
 export function shown(value) {
   if (isThing(value)) return placeOf(value) || "...";
+  if (["string", "number"].includes(typeof value)) {
+    for (const [path, one] of now.world?.values ?? []) if (one === value) return path; // also where it is a plain value by now
+  }
   if (typeof value === "string") return `'${value.slice(0, 40)}'`;
   return value === null || ["number", "boolean", "undefined"].includes(typeof value) ? String(value) : "...";
 }
