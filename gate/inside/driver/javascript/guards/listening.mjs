@@ -53,6 +53,7 @@ function met(left, right, how) {
     if (isThing(one)) return;
     const theirs = isThing(sides[1 - n]) ? [[placeOf(sides[1 - n])]] : world.origins(other, one);
     for (const [path, told] of world.origins(one, other)) {
+      if (ordered && typeof one === "string" && (typeof other === "number" || other instanceof Date)) world.wantNumber(path);
       const same = theirs.find(([place]) => place !== path);
       if (same && !theirs.some(([place]) => place === path)) world.note(path, how, new Same(same[0]));
       else if (!same) world.note(path, how, told);

@@ -75,6 +75,13 @@ export class World {
     });
   }
 
+  /** It was taken for a text, and is compared with a number: `user.seen + 5 > 100`. */
+  wantNumber(path) {
+    if (this.shapes.get(path) !== "text" || path in this.given) return;
+    this.shapes.set(path, "number");
+    this.news = true;
+  }
+
   note(path, how, other) {
     this.count += 1;
     if (this.count > 20 * MOST_FACTS) throw new EnoughAsked("enough");
