@@ -20,6 +20,8 @@ CALLS = 700
 """Calls of one guard."""
 _QUIET = 250
 """Calls in a row that took no new way, after which a guard is known."""
+_LATE = 6
+"""Calls without an answer, after which a guard is left: it waits for something that is not there."""
 _BEGIN = 12.0
 """Seconds for loading the module."""
 _PATIENCE = 1.5
@@ -227,7 +229,7 @@ def _take(program: Program, target: dict[str, Any], producers: list[str], rows: 
         return
     search = _Search(lambda: program.constants, producers)
     latest = time.monotonic() + runner.LONGEST
-    quiet, begun = 0, -1.0
+    quiet, late, begun = 0, 0, -1.0
     for _ in range(CALLS):
         asked = search.next()
         if asked is None or quiet > _QUIET or time.monotonic() > latest:
@@ -236,7 +238,8 @@ def _take(program: Program, target: dict[str, Any], producers: list[str], rows: 
         count = search.heard(asked, heard)
         quiet = 0 if count == 1 else quiet + 1
         begun = heard.spent if begun < 0 else begun
-        if heard.spent - begun > runner.SPENT:
+        late += heard.word == "late"
+        if heard.spent - begun > runner.SPENT or late > _LATE:
             break
         if not heard.accident and len(rows) < runner.MOST_ROWS and runner.is_kept(asked, count, len(rows)):
             rows.append([asked, heard.word, heard.asked])
