@@ -24,6 +24,8 @@ _LATE = 6
 """Calls without an answer, after which a guard is left: it waits for something that is not there."""
 _BEGIN = 12.0
 """Seconds for loading the module."""
+_LINE = 4 << 20
+"""Bytes of one answer."""
 _PATIENCE = 1.5
 """Seconds without an answer."""
 _UNDEFINED, _OBJECT = ["js", "undefined"], ["js", "object"]
@@ -166,7 +168,7 @@ class Program:
         while b"\n" not in self._text:
             ready, _, _ = select.select([self._from], [], [], max(0.0, until - time.monotonic()))
             part = os.read(self._from, 1 << 16) if ready else b""
-            if not part:
+            if not part or len(self._text) > _LINE:
                 raise Gone
             self._text += part
         line, _, self._text = self._text.partition(b"\n")
