@@ -3,21 +3,28 @@
 import fs from "node:fs";
 import Module from "node:module";
 import process from "node:process";
-import { argumentsOf, saidBy, signatureOf } from "./making.mjs";
-import { forget, listen, ran, wasSaid } from "./listening.mjs";
+import { meaning, refusal } from "./answers.mjs";
+import { listen } from "./builtins.mjs";
+import { forget, ran } from "./listening.mjs";
+import { argumentsOf, signatureOf } from "./making.mjs";
+import { changed, MAKES } from "./proofs.mjs";
 import { literals, LISTENER, parser, rewrite } from "./rewrite.mjs";
-import { elsewhere, isThing, placeOf, thing } from "./things.mjs";
+import { elsewhere, isThing, thing } from "./things.mjs";
 import { EnoughAsked, now, quietly, World } from "./world.mjs";
 
 const TIMES = "*times";
 const KEPT = "*kept";
 const ROUNDS = 8;
-const MAKES = /^(?:sign|seal|issue|make|mint|create|generate|new|encode|dumps|build|pack|encrypt|tokenFor|hash)(?:[A-Z_]|$)/;
 const PRODUCERS = 3;
-const OK = /^(?:ok|okay|allow(?:ed)?|valid|isValid|success|authori[sz]ed|authenticated|granted|permitted|accepted|verified|pass(?:ed)?)$/;
 const CONSTANTS = 16;
 const ACCIDENT = /^raised TypeError(?!.* said$)/;
 const isClass = (f) => /^class\b/.test(Function.prototype.toString.call(f));
+
+/** Is it a value to try? A text of many words is for people. */
+function isPlain(value) {
+  if (typeof value === "number") return Math.abs(value) > 1;
+  return typeof value === "string" && /^[^\n]{1,120}$/.test(value) && value.split(" ").length <= 4;
+}
 
 /** Before the module is loaded. False where this program cannot do it. */
 export async function prepare() {
@@ -34,7 +41,10 @@ export async function prepare() {
 }
 
 /** In place of a module that cannot be found. */
-export const missing = (name) => elsewhere(name.replace(/^@[^/]+\//, "").split("/").at(-1).replace(/\.\w+$/, "").replace(/\W+/g, "_") || "module");
+export function missing(name) {
+  const last = name.replace(/^@[^/]+\//, "").split("/").at(-1);
+  return elsewhere(last.replace(/\.\w+$/, "").replace(/\W+/g, "_") || "module");
+}
 
 export class Asker {
   /** `space`: what the module exports; `clock`: seconds since 1970. */
@@ -54,14 +64,16 @@ export class Asker {
     if (!this.found) return { found: false };
     this.takeProducers();
     const { target } = this.found;
-    return { found: true, given: typeof target === "function" ? signatureOf(target) : "", producers: [...this.producers.keys()] };
+    const given = typeof target === "function" ? signatureOf(target) : "";
+    return { found: true, given, producers: [...this.producers.keys()] };
   }
 
   find(name) {
     const [first, ...rest] = name.split(".");
     const holders = [this.space, this.space.default, this.space.default?.default].filter((one) => one && !isThing(one));
     const bare = holders.filter((one) => typeof one === "function").at(-1);
-    let target = holders.find((one) => one !== bare && one[first] !== undefined)?.[first] ?? bare?.[first] ?? bare; // what is exported without a name
+    const named = holders.find((one) => one !== bare && one[first] !== undefined)?.[first];
+    let target = named ?? bare?.[first] ?? bare; // what is exported without a name
     let owner;
     for (const step of rest) {
       if (target === undefined || target === null) return undefined;
@@ -84,7 +96,8 @@ export class Asker {
   takeProducers() {
     const { owner, factory } = this.found;
     const add = (key, make) => {
-      if (this.producers.size < PRODUCERS && key !== this.name && MAKES.test(key) && !this.producers.has(key)) this.producers.set(key, make);
+      const wanted = key !== this.name && MAKES.test(key) && !this.producers.has(key);
+      if (wanted && this.producers.size < PRODUCERS) this.producers.set(key, make);
     };
     if (owner && !factory) {
       for (const key of Object.getOwnPropertyNames(owner.prototype)) {
@@ -94,7 +107,8 @@ export class Asker {
     }
     for (const holder of [this.space, this.space.default]) {
       for (const [key, f] of holder && typeof holder === "object" ? Object.entries(holder) : []) {
-        if (typeof f === "function" && !isClass(f) && f !== this.found.target && f !== owner) add(key, (world) => f(...argumentsOf(f, this.bare(world))));
+        const other = typeof f === "function" && !isClass(f) && f !== this.found.target && f !== owner;
+        if (other) add(key, (world) => f(...argumentsOf(f, this.bare(world))));
       }
     }
   }
@@ -113,8 +127,11 @@ export class Asker {
     // What the language's own functions want a text for says so by an exception alone.
     const before = new Map(this.shapes);
     // Its message asks for the name of what it was given.
-    const below = (path) => answer.asked.some((one) => one.startsWith(path) && /^[.[(]/.test(one.slice(path.length)) && one !== `${path}.name`);
-    for (const path of answer.asked) if (!this.shapes.has(path) && !(path in given) && !below(path)) this.shapes.set(path, "text");
+    const isBelow = (one, path) => one.startsWith(path) && /^[.[(]/.test(one.slice(path.length));
+    const below = (path) => answer.asked.some((one) => isBelow(one, path) && one !== `${path}.name`);
+    for (const path of answer.asked) {
+      if (!this.shapes.has(path) && !(path in given) && !below(path)) this.shapes.set(path, "text");
+    }
     if (this.shapes.size === before.size) return answer;
     const again = await this.settle(given);
     if (!ACCIDENT.test(again.word)) return again;
@@ -138,8 +155,9 @@ export class Asker {
   async once(world) {
     forget();
     const word = await this.word(world);
-    const path = (one) => [one, ...world.facts.values()].slice(1);
-    return { word, facts: path(), asked: [...world.asked.keys()], spent: process.cpuUsage().user / 1e6, trail: [...world.trail], constants: this.constants() };
+    const spent = process.cpuUsage().user / 1e6;
+    const [facts, asked, trail] = [[...world.facts.values()], [...world.asked.keys()], [...world.trail]];
+    return { word, facts, asked, trail, spent, constants: this.constants() };
   }
 
   async word(world) {
@@ -155,10 +173,11 @@ export class Asker {
         world.passed = undefined;
       }
       value = await this.settled(this.called(world));
-      for (let n = 0; n < 2 && !world.passed && typeof value === "function" && !isThing(value) && !isClass(value); n++) {
+      const isGiven = (one) => typeof one === "function" && !isThing(one) && !isClass(one);
+      for (let n = 0; n < 2 && !world.passed && isGiven(value); n++) {
         value = await this.settled(value(...argumentsOf(value, world)));
       }
-      return this.meaning(value, world);
+      return meaning(value, world);
     } catch (error) {
       if (error instanceof EnoughAsked || error?.name === "timed-out") return "late";
       return quietly(() => refusal(error));
@@ -205,88 +224,15 @@ export class Asker {
     }
   }
 
-  meaning(value, world) {
-    return quietly(() => {
-      if (world.passed?.error) return refusal(world.passed.error);
-      if (world.passed?.through) return "through";
-      if (world.passed?.status) return statusWord(world.passed.status);
-      const status = statusOf(value);
-      if (status) return statusWord(status, value);
-      const said = world.context ? saidBy(world.context) : undefined;
-      if (said) return statusWord(said);
-      if (value === undefined || value === null) return "none";
-      if (typeof value === "boolean") return String(value);
-      if (value === 0 || value === 1) return String(Boolean(value));
-      if (Number.isInteger(value) && value >= 200 && value <= 599) return `status ${value}`;
-      if (typeof value === "object") {
-        for (const key of Object.keys(value)) if (OK.test(key) && typeof value[key] === "boolean") return String(value[key]);
-      }
-      return "value";
-    });
-  }
-
   constants() {
     const found = new Map();
     for (const one of ran) {
       for (const value of literals.get(one) ?? []) {
-        const fits = typeof value === "string" ? value.length > 0 && value.length <= 120 && !/\n/.test(value) && value.split(" ").length <= 4 : typeof value === "number" && Math.abs(value) > 1;
-        if (fits && found.size < CONSTANTS) found.set(JSON.stringify(value), value);
+        if (isPlain(value) && found.size < CONSTANTS) found.set(JSON.stringify(value), value);
       }
     }
     return [...found.values()];
   }
-}
-
-function statusOf(value) {
-  if (value === null || typeof value !== "object") return 0;
-  if (typeof value.gateStatus === "number") return value.gateStatus;
-  const status = value.status ?? value.statusCode;
-  if (typeof status === "function" || !Number.isInteger(status) || status < 100 || status > 599) return 0;
-  if (value.headers?.get?.("x-middleware-next") === "1") return -1;
-  return status;
-}
-function statusWord(status, value) {
-  if (status < 0) return "through";
-  if (status >= 300 && status < 400) {
-    const to = value?.headers?.get?.("location") ?? "";
-    return /log-?in|sign-?in|auth|denied|forbidden|unauthor/i.test(to) ? "status 401" : `status ${status}`;
-  }
-  return `status ${status}`;
-}
-
-function refusal(error) {
-  if (isThing(error)) return `raised ${placeOf(error)}`.slice(0, 80);
-  const names = [];
-  if (error !== null && typeof error === "object") {
-    for (let at = error; at && at !== Object.prototype && names.length < 5; at = Object.getPrototypeOf(at)) {
-      const own = Object.hasOwn(at, "name") ? at.name : at.constructor?.name;
-      if (typeof own === "string" && /^[\w$]+$/.test(own) && !names.includes(own)) names.push(own);
-    }
-    if (typeof error.code === "string" && /^[A-Z][A-Z_]{2,40}$/.test(error.code)) names.push(error.code);
-  }
-  if (!names.length) names.push("Error");
-  let status = error?.status ?? error?.statusCode ?? error?.getStatus?.();
-  if (!Number.isInteger(status) || status < 100 || status > 599) status = undefined;
-  return `raised ${names.join(" ")}${status ? ` status ${status}` : ""}${wasSaid(error) ? " said" : ""}`;
-}
-
-/** A proof that is no longer the one that was made; as in ../../guards/world.py. */
-function changed(proof, how) {
-  if (Buffer.isBuffer(proof)) return Buffer.from(changed(proof.toString("latin1"), how), "latin1");
-  const text = String(proof);
-  const mark = text.includes(".") ? "." : text.includes(":") ? ":" : "";
-  const at = mark ? text.lastIndexOf(mark) : 0;
-  const swapped = [...text].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join("");
-  const made = {
-    last: text.slice(0, -1) + (text.at(-1) !== "0" ? "0" : "1"),
-    cut: text.slice(0, text.length >> 1),
-    "no-end": mark ? text.slice(0, at + 1) : "",
-    upper: swapped,
-    longer: `${text}x`,
-    "first-part": mark ? text.slice(0, text.indexOf(mark)) : text.slice(0, 8),
-    reversed: `gate${text.slice(4)}`,
-  };
-  return made[how] ?? text;
 }
 
 /** Answers the driver's questions, one line each, until there are no more. `load` gives a module by its path. */

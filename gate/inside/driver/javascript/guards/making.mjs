@@ -1,7 +1,7 @@
 // Arguments of a guard out of a world, each at the path of its name, and what stands around a middleware. Trusted.
 import { parser } from "./rewrite.mjs";
 import { part, putInto, thing } from "./things.mjs";
-import { now, quietly } from "./world.mjs";
+import { quietly } from "./world.mjs";
 
 const source = (f) => Function.prototype.toString.call(f);
 const isClass = (f) => /^class\b/.test(source(f));
@@ -153,4 +153,3 @@ export function saidBy(self) {
   if (typeof status === "number") return status;
   return put.get("gateStatus") ?? undefined;
 }
-export { now };

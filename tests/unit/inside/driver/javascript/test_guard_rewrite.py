@@ -104,7 +104,7 @@ def test_what_is_compared_is_told(code: str, fact: list[Any], tmp_path: Path) ->
         import process from "node:process";
         process.chdir({json.dumps(str(tmp_path))});
         const {{ Asker }} = await import({json.dumps(str(GUARDS / "asker.mjs"))});
-        const {{ listen }} = await import({json.dumps(str(GUARDS / "listening.mjs"))});
+        const {{ listen }} = await import({json.dumps(str(GUARDS / "builtins.mjs"))});
         const {{ rewrite }} = await import({json.dumps(str(GUARDS / "rewrite.mjs"))});
         listen();
         const space = await import("data:text/javascript," + encodeURIComponent(rewrite(fs.readFileSync("guard.mjs", "utf8"))));
