@@ -27,7 +27,8 @@ export function meaning(value, world) {
     if (value === 0 || value === 1) return String(Boolean(value));
     if (Number.isInteger(value) && value >= 200 && value <= 599) return `status ${value}`;
     if (typeof value === "object") {
-      for (const key of Object.keys(value)) if (OK.test(key) && typeof value[key] === "boolean") return String(value[key]);
+      const key = Object.keys(value).find((one) => OK.test(one) && typeof value[one] === "boolean");
+      if (key) return String(value[key]);
     }
     return "value";
   });

@@ -102,7 +102,8 @@ export class Asker {
     if (owner && !factory) {
       for (const key of Object.getOwnPropertyNames(owner.prototype)) {
         const f = Object.getOwnPropertyDescriptor(owner.prototype, key).value;
-        if (typeof f === "function") add(key, (world) => f.apply(this.instance(world), argumentsOf(f, this.bare(world))));
+        const make = (world) => f.apply(this.instance(world), argumentsOf(f, this.bare(world)));
+        if (typeof f === "function") add(key, make);
       }
     }
     for (const holder of [this.space, this.space.default]) {
@@ -115,7 +116,8 @@ export class Asker {
 
   /** The same world without proofs. */
   bare(world) {
-    const given = Object.fromEntries(Object.entries(world.given).filter(([, told]) => !(Array.isArray(told) && told[0] === "made")));
+    const isMade = ([, told]) => Array.isArray(told) && told[0] === "made";
+    const given = Object.fromEntries(Object.entries(world.given).filter((one) => !isMade(one)));
     const inner = new World(given, this.clock, this.shapes, new Map());
     return inner;
   }

@@ -7,6 +7,7 @@ const source = (f) => Function.prototype.toString.call(f);
 const isClass = (f) => /^class\b/.test(source(f));
 const GUARDED = /^(?:f|fn|func|function|view|handler|wrapped|method|endpoint|callback|cb|action|controller|resolver)$/;
 const NEXT = /^(?:next|done)$/;
+const OPTIONS = { ecmaVersion: "latest", sourceType: "module", checkPrivateFields: false };
 const known = new WeakMap();
 
 /** The parameters' nodes of a function or class; empty where nobody can tell. */
@@ -17,7 +18,7 @@ export function parametersOf(f) {
 function read(f) {
   for (const text of [`(${source(f)})`, `({${source(f)}})`, `(class {${source(f)}})`]) {
     try {
-      const { expression } = parser.parse(text, { ecmaVersion: "latest", sourceType: "module", checkPrivateFields: false }).body[0];
+      const { expression } = parser.parse(text, OPTIONS).body[0];
       if (expression.params) return expression.params;
       const members = expression.properties ?? expression.body?.body ?? [];
       if (/^class\b/.test(text.slice(1))) {
@@ -40,8 +41,8 @@ export const signatureOf = (f) => parametersOf(f).map((one) => one.name ?? one.l
 function through(world) {
   return (...words) => {
     const [error] = words;
-    if (error instanceof Error || (error && typeof error === "object" && (error.status ?? error.statusCode))) world.passed ??= { error };
-    else world.passed ??= { through: true };
+    const refused = error instanceof Error || (error && typeof error === "object" && (error.status ?? error.statusCode));
+    world.passed ??= refused ? { error } : { through: true };
     return "gate-through";
   };
 }
@@ -51,7 +52,8 @@ export function argumentsOf(f, world, prefix = "") {
   const nodes = parametersOf(f);
   const names = nodes.map((one) => one.name ?? one.left?.name ?? "");
   const words = nodes.map((one, n) => argument(one, names, n, world, prefix));
-  while (words.length && words.at(-1) === undefined && !((prefix + names[words.length - 1]) in world.given)) words.pop();
+  const isGiven = (n) => prefix + names[n] in world.given;
+  while (words.length && words.at(-1) === undefined && !isGiven(words.length - 1)) words.pop();
   return words;
 }
 
@@ -69,7 +71,8 @@ function argument(node, names, n, world, prefix) {
   if (NEXT.test(names[n])) return through(world);
   const handled = responseAt(names);
   if (handled === n) return response(world);
-  if (/^(?:ctx|c|context)$/.test(names[n]) && (names.length === 1 || NEXT.test(names[n + 1]))) return context(world, path);
+  const alone = names.length === 1 || NEXT.test(names[n + 1]);
+  if (alone && /^(?:ctx|c|context)$/.test(names[n])) return context(world, path);
   if (GUARDED.test(names[n])) return through(world);
   return part(world, path);
 }
@@ -86,7 +89,13 @@ function taken(pattern, world, prefix) {
   return thing(world, prefix.replace(/\.$/, ""), Object.fromEntries(kept));
 }
 
-const responseAt = (names) => names.findIndex((one, n) => n > 0 && /^_?(?:res|response|reply|rep)$/.test(one) && /^_?(?:req|request)$/.test(names[n - 1]));
+const REQUEST = /^_?(?:req|request)$/;
+const RESPONSE = /^_?(?:res|response|reply|rep)$/;
+const SAYS = ["json", "send", "end", "render", "sendFile", "jsonp"];
+const SETS = "set header setHeader cookie clearCookie type vary append removeHeader on once".split(" ");
+const responseAt = (names) => names.findIndex((one, n) => n > 0 && RESPONSE.test(one) && REQUEST.test(names[n - 1]));
+
+const each = (names, f) => Object.fromEntries(names.map((name) => [name, f]));
 
 /** A response of Express, Fastify or Node: what is answered is noted. */
 function response(world) {
@@ -106,11 +115,11 @@ function response(world) {
     },
     headersSent: false,
     sent: false,
-    ...Object.fromEntries(["set", "header", "setHeader", "cookie", "clearCookie", "type", "vary", "append", "removeHeader", "on", "once"].map((name) => [name, () => self])),
-    ...Object.fromEntries(["json", "send", "end", "render", "sendFile", "jsonp"].map((name) => [name, () => {
+    ...each(SETS, () => self),
+    ...each(SAYS, () => {
       said.status ??= putInto(self).get("statusCode");
       return end();
-    }])),
+    }),
   });
   return self;
 }

@@ -94,7 +94,8 @@ class Edits {
   }
 
   text() {
-    const places = [...new Set([...this.opens.keys(), ...this.closes.keys(), ...this.instead.keys()])].sort((a, b) => a - b);
+    const every = [this.opens, this.closes, this.instead].flatMap((one) => [...one.keys()]);
+    const places = [...new Set(every)].sort((a, b) => a - b);
     let out = "";
     let at = 0;
     for (const place of places) {
@@ -121,7 +122,8 @@ export function rewrite(code) {
   for (const one of parsed.tree.body) {
     const said = one.type === "ExportNamedDeclaration" ? one.declaration : one;
     for (const each of said?.type === "VariableDeclaration" ? said.declarations : []) {
-      if (each.id.type === "Identifier" && each.init && !FUNCTIONS.test(each.init.type)) top.set(each.id.name, each.init);
+      const value = each.id.type === "Identifier" ? each.init : undefined;
+      if (value && !FUNCTIONS.test(value.type)) top.set(each.id.name, value);
     }
   }
   walk(parsed.tree, edits, 0, top, {});
@@ -150,8 +152,18 @@ function enter(node, edits, top) {
   return own;
 }
 
-const NOT_READ = { AssignmentExpression: "left", UpdateExpression: "argument", CallExpression: "callee", NewExpression: "callee",
-  TaggedTemplateExpression: "tag", ForInStatement: "left", ForOfStatement: "left", AssignmentPattern: "left", RestElement: "argument" };
+/** Parts of a node that are no values that are read: targets, and what is called, which needs its `this`. */
+const NOT_READ = {
+  AssignmentExpression: "left", UpdateExpression: "argument", CallExpression: "callee", NewExpression: "callee",
+  TaggedTemplateExpression: "tag", ForInStatement: "left", ForOfStatement: "left", AssignmentPattern: "left",
+  RestElement: "argument",
+};
+const READ_AGAIN = /^(?:Identifier|MemberExpression|ChainExpression)$/;
+
+function isLookup(node) {
+  if (node.type !== "MemberExpression" || !node.computed) return false;
+  return node.object.type !== "Super" && node.property.type !== "Literal";
+}
 
 function walk(node, edits, inside, top, from) {
   const wrap = (one, how) => edits.around(one.start, one.end, `${LISTENER}.${how}(${site(inside)},(`, "))");
@@ -162,7 +174,7 @@ function walk(node, edits, inside, top, from) {
     if (token && edits.code.slice(token.start, token.end) === node.operator) {
       const kinds = [node.left, node.right].map((one) => one.type === "UnaryExpression" && one.operator === "typeof");
       const typed = kinds[0] ? node.left : kinds[1] ? node.right : undefined;
-      const plain = typed && /^(?:Identifier|MemberExpression|ChainExpression)$/.test(typed.argument.type) ? typed.argument : undefined;
+      const plain = typed && READ_AGAIN.test(typed.argument.type) ? typed.argument : undefined;
       const more = plain ? `,()=>${edits.code.slice(plain.start, plain.end)}` : "";
       edits.around(node.start, node.end, `${LISTENER}.c(${site(inside)},"${node.operator}",(`, `)${more})`);
       edits.instead.set(token.start, [token.end, "),("]);
@@ -173,8 +185,10 @@ function walk(node, edits, inside, top, from) {
   else if (node.type === "SwitchStatement") {
     const own = site(inside);
     edits.around(node.discriminant.start, node.discriminant.end, `${LISTENER}.s(${own},(`, "))");
-    for (const one of node.cases) if (one.test) edits.around(one.test.start, one.test.end, `${LISTENER}.k(${own},${site(inside)},(`, "))");
-  } else if (node.type === "MemberExpression" && node.computed && !from.chain && !from.target && node.object.type !== "Super" && node.property.type !== "Literal") {
+    for (const { test } of node.cases) {
+      if (test) edits.around(test.start, test.end, `${LISTENER}.k(${own},${site(inside)},(`, "))");
+    }
+  } else if (isLookup(node) && !from.chain && !from.target) {
     const token = edits.operator(node.object.end);
     if (token?.type.label === "[") {
       edits.around(node.start, node.end - 1, `${LISTENER}.i(${site(inside)},(`, "");
@@ -184,7 +198,9 @@ function walk(node, edits, inside, top, from) {
   }
   for (const [one, key] of children(node)) {
     const pattern = /Pattern$/.test(node.type) && key !== "right";
-    const target = NOT_READ[node.type] === key || pattern || (node.type === "UnaryExpression" && node.operator === "delete") || (from.target && node.type === "Property" && key === "value");
+    const deleted = node.type === "UnaryExpression" && node.operator === "delete";
+    const parted = from.target && node.type === "Property" && key === "value"; // of a pattern
+    const target = NOT_READ[node.type] === key || pattern || deleted || parted;
     const chain = node.type === "ChainExpression" || (from.chain && (key === "object" || key === "callee"));
     walk(one, edits, within, top, { target, chain });
   }

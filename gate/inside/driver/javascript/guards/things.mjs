@@ -3,12 +3,20 @@
 import { Buffer } from "node:buffer";
 import { now, numberOf, quietly, wordOf } from "./world.mjs";
 
-const TEXT = new Set("toLowerCase toUpperCase toLocaleLowerCase toLocaleUpperCase trim trimStart trimEnd startsWith endsWith split replace replaceAll charAt charCodeAt codePointAt padStart padEnd normalize localeCompare match matchAll search substring substr repeat".split(" "));
-const LIST = new Set("some every find filter map forEach reduce findIndex flatMap findLast join push pop shift unshift sort reverse".split(" "));
-const MOMENT = /^(?:getTime|toISOString|getFullYear|getMonth|getDate|getDay|getHours|getMinutes|getSeconds|getUTC\w+|toUTCString|getTimezoneOffset)$/;
+const words = (text) => new Set(text.trim().split(/\s+/));
+const TEXT = words(`
+  toLowerCase toUpperCase toLocaleLowerCase toLocaleUpperCase trim trimStart trimEnd startsWith endsWith split
+  replace replaceAll charAt charCodeAt codePointAt padStart padEnd normalize localeCompare match matchAll search
+  substring substr repeat`);
+const LIST = words(`
+  some every find filter map forEach reduce findIndex flatMap findLast join push pop shift unshift sort reverse`);
+const MOMENT = /^(?:getTime|to(?:ISO|UTC)String|get(?:UTC)?(?:FullYear|Month|Date|Day|Hours|Minutes|Seconds)|getTimezoneOffset)$/;
 const EITHER = new Set(["includes", "indexOf", "lastIndexOf", "slice", "length", "concat", "at"]);
 const MANY = /(?:[^s]s|list|array|set|all)$/i;
-const COUNTED = /(?:^|_)(?:count|exp|iat|nbf|age|time|ttl|limit|max|min|size|amount|balance|attempts?|until|since|number|total|level|port|year|seconds|ms|now|date|deadline|timestamp|expir\w*|at)$/;
+const COUNTED = new RegExp(
+  "(?:^|_)(?:count|exp|iat|nbf|age|time|ttl|limit|max|min|size|amount|balance|attempts?|until|since|number|total" +
+    "|level|port|year|seconds|ms|now|date|deadline|timestamp|expir\\w*|at)$",
+);
 const isCounted = (word) => COUNTED.test(word.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase());
 const things = new WeakMap();
 
@@ -20,22 +28,31 @@ const name = (path) => path.slice(path.lastIndexOf(".") + 1).replace(/\(.*\)$/, 
 export function shown(value) {
   if (isThing(value)) return placeOf(value) || "...";
   if (["string", "number"].includes(typeof value)) {
-    for (const [path, one] of now.world?.values ?? []) if (one === value) return path; // also where it is a plain value by now
+    // Also where it is a plain value by now.
+    for (const [path, one] of now.world?.values ?? []) if (one === value) return path;
   }
   if (typeof value === "string") return `'${value.slice(0, 40)}'`;
   return value === null || ["number", "boolean", "undefined"].includes(typeof value) ? String(value) : "...";
 }
 
 const HEADERS = /(?:^|\.)headers$/;
-const below = (path, key) => (HEADERS.test(path) ? below2(path, key.toLowerCase()) : below2(path, key));
-const below2 = (path, key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? (path ? `${path}.${key}` : key) : `${path}['${key}']`).slice(-200);
+/** The path of a part. Names of headers have no capitals. */
+function below(path, name) {
+  const key = HEADERS.test(path) ? name.toLowerCase() : name;
+  if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${path}['${key}']`.slice(-LONGEST);
+  return (path ? `${path}.${key}` : key).slice(-LONGEST);
+}
+const LONGEST = 200;
+/** The path of what a call gives. */
+const called = (path, args) => `${path}(${args.map(shown).join(", ")})`.slice(-LONGEST);
 
 /** What stands at a path: what the world gives, what the code is known to want, else a thing. */
 export function part(world, path, own) {
   world.asked.set(path);
   if (path in world.given) {
     const told = world.given[path];
-    if (Array.isArray(told) && told[0] === "many") return Array.from({ length: told[1] }, () => part(world, `${path}[*]`));
+    const many = Array.isArray(told) && told[0] === "many" ? told[1] : 0;
+    if (many) return Array.from({ length: many }, () => part(world, `${path}[*]`));
     return keepAll(world, path, world.decode(told));
   }
   const shape = world.shapes.get(path);
@@ -54,7 +71,8 @@ export const plainOf = (value, shape = "text") => quietly(() => {
   if (!isThing(value)) return value;
   const { world, path } = things.get(value);
   world.want(path, shape);
-  return world.keep(path, shape === "number" ? numberOf(path) : shape === "bytes" ? Buffer.from(wordOf(path)) : world.plain(path));
+  if (shape === "number") return world.keep(path, numberOf(path));
+  return world.keep(path, shape === "bytes" ? Buffer.from(wordOf(path)) : world.plain(path));
 });
 
 function method(world, path, key) {
@@ -67,14 +85,14 @@ function method(world, path, key) {
     });
   }
   if (!LIST.has(key)) return undefined;
-  return (...words) => {
+  return (...args) => {
     const list = quietly(() => {
-      const called = typeof words[0] === "function" && !isThing(words[0]);
-      if (!called && key !== "join") return undefined;
+      const each = typeof args[0] === "function" && !isThing(args[0]);
+      if (!each && key !== "join") return undefined;
       world.want(path, "list");
       return [part(world, `${path}[*]`)];
     });
-    return list ? list[key](...words) : quietly(() => part(world, `${path}.${key}(${words.map(shown).join(", ")})`.slice(-200)));
+    return list ? list[key](...args) : quietly(() => part(world, called(`${path}.${key}`, args)));
   };
 }
 function text({ world, path }) {
@@ -96,9 +114,10 @@ export function thing(world, path, own = {}) {
     apply: (_, __, words) => quietly(() => {
       const last = name(path);
       const holder = path.slice(0, Math.max(0, path.length - last.length - 1));
-      if (last === "get" && words.length === 1 && !isThing(words[0])) return part(world, below(holder, String(words[0])));
-      if (last === "header" && words.length === 1) return part(world, below(`${holder}.headers`, String(words[0])));
-      return part(world, `${path}(${words.map(shown).join(", ")})`.slice(-200));
+      const [key] = words.length === 1 && !isThing(words[0]) ? words : [];
+      if (key !== undefined && last === "get") return part(world, below(holder, String(key)));
+      if (key !== undefined && last === "header") return part(world, below(`${holder}.headers`, String(key)));
+      return part(world, called(path, words));
     }),
     set: (_, key, value) => quietly(() => Boolean(put.set(key, value))),
     defineProperty: () => true,
@@ -124,7 +143,7 @@ export function thing(world, path, own = {}) {
       }
       if (typeof key === "symbol" || key === "then" || key === "__proto__" || key === "prototype") return undefined;
       if (key === "constructor") return Object;
-      if (key === "toString" || key === "valueOf" || key === "toJSON") return () => quietly(() => text({ world, path }));
+      if (/^(?:toString|valueOf|toJSON)$/.test(key)) return () => quietly(() => text({ world, path }));
       if (key === "toFixed") return (n) => plainOf(self, "number").toFixed(n);
       if (EITHER.has(key)) {
         const many = MANY.test(name(path));
@@ -152,8 +171,11 @@ export function elsewhere(path) {
       return quietly(() => inner(key === "default" ? path : below(path, key)));
     },
     has: () => true,
-    apply: (_, __, words) => quietly(() => inner(`${path}(${words.map(shown).join(", ")})`.slice(-200))),
-    construct: (target, words, as) => (as === undefined || as.prototype === target.prototype ? Object(quietly(() => inner(path))) : Reflect.construct(Object, [], as)),
+    apply: (_, __, words) => quietly(() => inner(called(path, words))),
+    construct(target, _, as) {
+      const own = as === undefined || as.prototype === target.prototype;
+      return own ? Object(quietly(() => inner(path))) : Reflect.construct(Object, [], as);
+    },
     set: () => true,
   });
 }

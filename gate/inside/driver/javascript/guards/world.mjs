@@ -10,6 +10,7 @@ const FAR = 20 * 366 * 86_400;
 const HOUR = 3600;
 const CLOCKS = [["clock", 1], ["clock-ms", 1000]];
 const RealDate = Date;
+const ENDLESS = { NaN: "nan", Infinity: "inf", "-Infinity": "-inf" };
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
 const ADDRESSES = /^(?:127\.|10\.|192\.168|169\.254|172\.|fe80|fc00|fd|::1|0\.0\.0\.0|localhost)/;
 /** Texts of what is not there. */
@@ -44,13 +45,21 @@ const FORMS = [
 ];
 /** The text that stands at a path where nothing else is given; as in Python. */
 export function wordOf(path) {
-  const leaf = path.slice(path.lastIndexOf(".") + 1).replace(/[^\p{L}\p{N}]/gu, "-").replace(/^-+|-+$/g, "").slice(0, 20);
+  const last = path.slice(path.lastIndexOf(".") + 1).replace(/[^\p{L}\p{N}]/gu, "-");
+  const leaf = last.replace(/^-+|-+$/g, "").slice(0, 20);
   const word = `gate-${leaf}-${String(sum(path)).padStart(5, "0")}`;
   const words = new Set([...leaf.toLowerCase().split("-").at(-1).split("_"), leaf.toLowerCase()]);
   const form = FORMS.find(([, names]) => names.some((one) => words.has(one)));
   return form ? form[0](word, path) : word;
 }
 export const numberOf = (path) => 3 + (sum(path) % 29);
+
+/** What stands between a beginning and an end; all of it where they are not there. */
+function within(text, before, after) {
+  if (typeof text !== "string" || text.length <= before.length + after.length) return text;
+  if (!text.startsWith(before) || !text.endsWith(after)) return text;
+  return text.slice(before.length, text.length - after.length);
+}
 
 /** `given`: encoded values by path; `now`: seconds; `shapes`: path -> what the code wants there. */
 export class World {
@@ -102,9 +111,14 @@ export class World {
     if (value === undefined) return ["js", "undefined"];
     if (typeof value === "string") return value.length <= LONGEST ? value : undefined;
     if (typeof value === "bigint") return this.number(Number(value));
-    if (typeof value === "number") return Number.isFinite(value) ? this.number(value) : ["float", Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf"];
-    if (value instanceof RealDate) return Number.isNaN(value.getTime()) ? undefined : ["time", Math.round(value.getTime() / 1000 - this.now), true];
-    if (Buffer.isBuffer(value) || value instanceof Uint8Array) return value.length <= LONGEST ? ["bytes", Buffer.from(value).toString("hex")] : undefined;
+    if (typeof value === "number") return Number.isFinite(value) ? this.number(value) : ["float", ENDLESS[value]];
+    if (value instanceof RealDate) {
+      const seconds = Math.round(value.getTime() / 1000 - this.now);
+      return Number.isNaN(seconds) ? undefined : ["time", seconds, true];
+    }
+    if (value instanceof Uint8Array) {
+      return value.length <= LONGEST ? ["bytes", Buffer.from(value).toString("hex")] : undefined;
+    }
     return value instanceof Same ? ["same", value.path] : undefined;
   }
 
@@ -130,8 +144,8 @@ export class World {
     if (word === "made") return this.producers.get(value)?.(this, told[2]);
     if (word !== "same") return undefined;
     const other = this.given[value];
-    if (value in this.given) return Array.isArray(other) && other[0] === "same" ? this.plain(other[1]) : this.decode(other);
-    return this.plain(value);
+    if (!(value in this.given)) return this.plain(value);
+    return Array.isArray(other) && other[0] === "same" ? this.plain(other[1]) : this.decode(other);
   }
 
   /** The plain value of a path for which nothing is given. */
@@ -147,21 +161,24 @@ export class World {
   }
 
   keep(path, value) {
-    if (["string", "number", "bigint"].includes(typeof value) || Buffer.isBuffer(value) || value instanceof RealDate) this.values.set(path, value);
+    const plain = ["string", "number", "bigint"].includes(typeof value);
+    if (plain || Buffer.isBuffer(value) || value instanceof RealDate) this.values.set(path, value);
     return value;
   }
 
   /** Where a value comes from: [[path, what the other side would have to be]]. */
   origins(value, other) {
     if (typeof value === "string" && value) return this.ofText(value, other);
-    if (typeof value === "number" || typeof value === "bigint" || value instanceof RealDate) return this.ofNumber(Number(value), other);
-    if (value instanceof Uint8Array) {
-      const raw = Buffer.from(value);
-      const plain = other instanceof Uint8Array ? Buffer.from(other) : other;
-      const told = Buffer.isBuffer(plain) && /^[\x20-\x7e]*$/.test(plain.toString("latin1")) ? plain.toString("latin1") : plain;
-      return this.ofText(raw.toString("utf8"), told).concat([...this.values].filter(([, one]) => Buffer.isBuffer(one) && one.equals(raw)).map(([path]) => [path, other]));
-    }
-    return [];
+    const counted = typeof value === "number" || typeof value === "bigint";
+    if (counted || value instanceof RealDate) return this.ofNumber(Number(value), other);
+    return value instanceof Uint8Array ? this.ofBytes(Buffer.from(value), other) : [];
+  }
+
+  ofBytes(raw, other) {
+    const plain = other instanceof Uint8Array ? Buffer.from(other).toString("latin1") : "\0";
+    const found = this.ofText(raw.toString("utf8"), /^[\x20-\x7e]*$/.test(plain) ? plain : other);
+    for (const [path, one] of this.values) if (Buffer.isBuffer(one) && one.equals(raw)) found.push([path, other]);
+    return found;
   }
 
   ofText(value, other) {
@@ -174,8 +191,7 @@ export class World {
       else if (plain.length > 5 && folded.includes(plain)) {
         const at = folded.indexOf(plain);
         const [before, after] = [value.slice(0, at), value.slice(at + plain.length)];
-        const fits = typeof other === "string" && other.length > before.length + after.length && other.startsWith(before) && other.endsWith(after);
-        found.push([path, fits ? other.slice(before.length, other.length - after.length) : other]);
+        found.push([path, within(other, before, after)]);
       } else if (value.length > 5 && plain.includes(folded)) found.push([path, other]);
     }
     return found;
@@ -194,7 +210,8 @@ export class World {
     // Something was added or taken away, in seconds or in milliseconds: what would have to stand there?
     return numbers.slice(0, 4).flatMap(([path, one]) => {
       const step = goal - value;
-      const found = [step, -step, step / 1000, -step / 1000].map((by) => Number(one) + by).filter((to) => Math.abs(to) < 1e14);
+      const goals = [step, -step, step / 1000, -step / 1000].map((by) => Number(one) + by);
+      const found = goals.filter((to) => Math.abs(to) < 1e14);
       return found.map((to) => [path, one instanceof RealDate ? new RealDate(to) : Math.round(to)]);
     });
   }
