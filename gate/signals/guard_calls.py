@@ -60,6 +60,8 @@ def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) 
     known_no = {_key(row.world) for row in head if words.refuse(row.word)}
     refused = _news((row.world for row in base if words.refuse(row.word)), known_no)[:MOST]
     accepted = _news((row.world for row in head if words.accept(row.word)), known)[:MOST]
+    if not (refused or accepted):
+        return []
     found = {_key(world): world for world in (*accepted, {}, *refused)}
     kept = [row.world for row in base if words.accept(row.word)][:_KEPT_AS_IT_WAS]
     found = {**{_key(world): world for world in kept}, **found}
