@@ -162,6 +162,8 @@ const READ_AGAIN = /^(?:Identifier|MemberExpression|ChainExpression)$/;
 
 function isLookup(node) {
   if (node.type !== "MemberExpression" || !node.computed) return false;
+  // Behind a `?.` it may not be looked up at all.
+  for (let at = node; at; at = at.object ?? at.callee) if (at.optional) return false;
   return node.object.type !== "Super" && node.property.type !== "Literal";
 }
 
@@ -188,7 +190,7 @@ function walk(node, edits, inside, top, from) {
     for (const { test } of node.cases) {
       if (test) edits.around(test.start, test.end, `${LISTENER}.k(${own},${site(inside)},(`, "))");
     }
-  } else if (isLookup(node) && !from.chain && !from.target) {
+  } else if (isLookup(node) && !from.target) {
     const token = edits.operator(node.object.end);
     if (token?.type.label === "[") {
       edits.around(node.start, node.end - 1, `${LISTENER}.i(${site(inside)},(`, "");
@@ -201,7 +203,6 @@ function walk(node, edits, inside, top, from) {
     const deleted = node.type === "UnaryExpression" && node.operator === "delete";
     const parted = from.target && node.type === "Property" && key === "value"; // of a pattern
     const target = NOT_READ[node.type] === key || pattern || deleted || parted;
-    const chain = node.type === "ChainExpression" || (from.chain && (key === "object" || key === "callee"));
-    walk(one, edits, within, top, { target, chain });
+    walk(one, edits, within, top, { target });
   }
 }
