@@ -64,7 +64,12 @@ PRINCIPAL: Final = regex(
 
 def is_guard(name: str, uses: Collection[str] = ()) -> bool:
     """Is it one by its name, does it refuse in so many words, or does it look at who asks?"""
-    return is_named_guard(name) or any(REFUSING.fullmatch(one) or PRINCIPAL.search(one) for one in uses)
+    return is_named_guard(name) or any(REFUSING.fullmatch(one) or is_principal(one) for one in uses)
+
+
+def is_principal(name: str) -> bool:
+    """Does a name or a path say who asks? ``ownerId`` as ``owner_id``."""
+    return bool(PRINCIPAL.search(name) or (name[:1].islower() and PRINCIPAL.search(snake(name))))
 
 
 def is_named_guard(name: str) -> bool:

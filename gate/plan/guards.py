@@ -13,16 +13,16 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from gate.languages.naming import snake
-from gate.languages.path_roles import is_test_code
 from gate.model.change import ChangedFile, Side, Tree
 from gate.model.guard_calls import GuardTarget
 from gate.model.run import Probe
 from gate.plan.dependents import acted_on
-from gate.plan.guard_names import is_guard, is_named_guard
+from gate.plan.guard_names import is_named_guard
+from gate.plan.guard_sources import JAVASCRIPT, KINDS, SourceKind
 from gate.plan.module_layout import module_of
 from gate.plan.probes import DriverItem, probe_of
 from gate.plan.project_layout import example_of, manage_of
-from gate.plan.python_source import BIGGEST, Definition, Facts, read_facts
+from gate.plan.python_source import BIGGEST, Definition, Facts
 
 MOST: Final = 16
 """Guards of one change."""
@@ -48,41 +48,56 @@ _COMMON: Final = frozenset({
     "model", "objects", "filter",
 })  # fmt: skip
 """Names that say too little to follow them to other files."""
+_LOADS: Final = 3.0
+"""Seconds to begin a program for one module of JavaScript or TypeScript, compiled there."""
 Worlds = Mapping[GuardTarget, Sequence[Mapping[str, Any]]]
 
 
 def find_guards(files: Sequence[ChangedFile], base: Tree, head: Tree) -> tuple[GuardTarget, ...]:
     """Guards of head that use what changed, or changed themselves: those first whose own text did not."""
-    changed = [f for f in files if f.language == "python" and _is_module(f.path)]
-    changed = [f for f in changed if f.new_mode in ("100644", "100755")]
-    changed += [f for f in acted_on(files, head) if f.language == "python" and _is_module(f.path)]
-    if not changed:
-        return ()
-    own = {
-        path: data for path, data in head.read_many(tuple(f.path for f in changed)) if len(data) <= BIGGEST
-    }
-    facts = {path: one for path, one in read_facts(own).items() if one is not None}
-    before = {f.old_path or f.path: f.path for f in changed if f.old_blob}
-    old = {path: data for path, data in base.read_many(tuple(before)) if len(data) <= BIGGEST}
-    was = {before[path]: one for path, one in read_facts(old).items() if one is not None}
-    names = {name for f in changed for name in changed_names(f, facts.get(f.path), was.get(f.path))}
-    if not names:
-        return ()
-    around = {**_users(head, names, frozenset(facts)), **facts}
-    here = {f.path: f for f in changed}
-    found = [
-        (_rank(one, changed), one)
-        for path, one_facts in around.items()
-        for one in _reached(path, one_facts, _followed(names, around, path in here), here.get(path))
-    ]
+    changed = [f for f in files if f.new_mode in ("100644", "100755")]
+    if any(_kind_of(f.path) or f.language not in ("python", "javascript", "typescript") for f in changed):
+        changed += acted_on(files, head)
+    found = [one for kind in KINDS for one in _ranked(kind, changed, base, head)]
     found.sort()
     chosen: list[GuardTarget] = []
     for _, one in found:
+        if any((other.path, other.name) == (one.path, one.name) for other in chosen):
+            continue
         of_a_file = sum(other.path == one.path for other in chosen)
         unnamed = sum(not is_named_guard(other.name) for other in chosen)
         if of_a_file < _OF_A_FILE and (unnamed < _UNNAMED or is_named_guard(one.name)):
             chosen.append(one)
     return tuple(chosen[:MOST])
+
+
+def _ranked(
+    kind: SourceKind, files: Sequence[ChangedFile], base: Tree, head: Tree
+) -> Iterator[tuple[tuple[bool, bool, int, GuardTarget], GuardTarget]]:
+    """Guards of one kind of source, each with its rank."""
+    changed = [f for f in files if kind.is_module(f.path)]
+    if not changed:
+        return
+    own = {
+        path: data for path, data in head.read_many(tuple(f.path for f in changed)) if len(data) <= BIGGEST
+    }
+    facts = {path: one for path, one in kind.read(own).items() if one is not None}
+    before = {f.old_path or f.path: f.path for f in changed if f.old_blob}
+    old = {path: data for path, data in base.read_many(tuple(before)) if len(data) <= BIGGEST}
+    was = {before[path]: one for path, one in kind.read(old).items() if one is not None}
+    names = {name for f in changed for name in changed_names(f, facts.get(f.path), was.get(f.path))}
+    if not names:
+        return
+    told = _followed(names, facts, near=True)  # a function of the same file that uses it is used elsewhere
+    around = kind.linked(frozenset(facts), {**_users(kind, head, told, frozenset(facts)), **facts})
+    here = {f.path: f for f in changed}
+    for path, one_facts in around.items():
+        for one in _reached(kind, path, one_facts, _followed(names, around, path in here), here.get(path)):
+            yield _rank(one, changed), one
+
+
+def _kind_of(path: str) -> SourceKind | None:
+    return next((kind for kind in KINDS if kind.is_module(path)), None)
 
 
 def changed_names(file: ChangedFile, facts: Facts | None, before: Facts | None) -> set[str]:
@@ -106,14 +121,14 @@ def _words(name: str) -> set[str]:
     return found | ({snake(parts[-2])} if parts[-1].startswith("__") and len(parts) > 1 else set())
 
 
-def _users(head: Tree, names: set[str], known: frozenset[str]) -> dict[str, Facts]:
+def _users(kind: SourceKind, head: Tree, names: set[str], known: frozenset[str]) -> dict[str, Facts]:
     """Modules that name what changed, the nearest first."""
     entries = [e for e in head.entries() if e.size <= _SIZE and e.mode.startswith("100")]
-    paths = [e.path for e in entries if e.path.endswith(".py") and _is_module(e.path) and e.path not in known]
+    paths = [e.path for e in entries if kind.is_module(e.path) and e.path not in known]
     telling = sorted(name for name in names if name not in _COMMON)
     if not telling or not paths:
         return {}
-    pattern = re.compile(rb"\b(?:%b)\b" % b"|".join(re.escape(one.encode()) for one in telling))
+    pattern = re.compile(b"|".join(kind.written_as(one) for one in telling))
     paths.sort(key=lambda path: (-max((_shared(path, one) for one in known), default=0), path))
     found = {}
     size = 0
@@ -123,7 +138,7 @@ def _users(head: Tree, names: set[str], known: frozenset[str]) -> dict[str, Fact
             size += len(data)
             if len(found) == _FILES or size > _BYTES:
                 break
-    return {path: one for path, one in read_facts(found).items() if one is not None}
+    return {path: one for path, one in kind.read(found).items() if one is not None}
 
 
 def _shared(one: str, other: str) -> int:
@@ -153,7 +168,9 @@ def _followed(names: set[str], around: Mapping[str, Facts], near: bool) -> set[s
     return found if near else found - _COMMON
 
 
-def _reached(path: str, facts: Facts, names: set[str], file: ChangedFile | None) -> Iterator[GuardTarget]:
+def _reached(
+    kind: SourceKind, path: str, facts: Facts, names: set[str], file: ChangedFile | None
+) -> Iterator[GuardTarget]:
     made = {
         one.name.rpartition(".")[0]
         for one in facts.definitions
@@ -162,10 +179,16 @@ def _reached(path: str, facts: Facts, names: set[str], file: ChangedFile | None)
     for one in facts.definitions:
         touched = file is not None and file.touches(one.first, one.last)
         used = one.uses & names or one.name.rpartition(".")[0] in made
-        if _is_class(one, facts) or not (touched or used):
+        if _is_class(one, facts) or not (touched or used) or not _is_reachable(one, facts):
             continue
-        if is_guard(one.name, one.uses):
+        if kind.is_guard(one.name, one.uses):
             yield GuardTarget(path=path, name=one.name, line=one.first, changed=touched)
+
+
+def _is_reachable(one: Definition, facts: Facts) -> bool:
+    """Can another module call it?"""
+    first, _, last = one.name.partition(".")
+    return facts.exported is None or (first in facts.exported and not last.startswith(("#", "__")))
 
 
 def _is_class(one: Definition, facts: Facts) -> bool:
@@ -180,10 +203,6 @@ def _rank(one: GuardTarget, changed: Sequence[ChangedFile]) -> tuple[bool, bool,
     return (not is_named_guard(one.name), one.changed, -near, one)
 
 
-def _is_module(path: str) -> bool:
-    return path.endswith(".py") and not is_test_code(path) and PurePosixPath(path).name != "setup.py"
-
-
 def guard_probe(
     targets: Sequence[GuardTarget],
     file: ChangedFile,
@@ -195,9 +214,16 @@ def guard_probe(
     """One run that calls these guards of one side. ``paths``: all files of its tree; ``started``: the time of
     day, the same in all runs; ``worlds``: the questions to ask, else they are found.
     """
-    seconds = _START + _EACH * len(targets)
+    scripts = [target for target in targets if target.path.endswith(JAVASCRIPT)]
+    loads = _LOADS * len({target.path for target in scripts})
     items = []
-    for path in dict.fromkeys(target.path for target in targets):
+    if scripts:  # one program for all: what their modules share is loaded once
+        told = [{"path": one.path, **_asked(one, worlds)} for one in scripts]
+        seconds = _EACH * len(scripts) + loads
+        items.append(
+            {"do": "guards", "script": True, "path": scripts[0].path, "seconds": seconds, "targets": told}
+        )
+    for path in dict.fromkeys(target.path for target in targets if target not in scripts):
         module = module_of(path, paths)
         mine = [target for target in targets if target.path == path]
         item: dict[str, Any] = {
@@ -205,10 +231,7 @@ def guard_probe(
             "path": path,
             "roots": list(module.roots),
             "seconds": _EACH * len(mine),
-            "targets": [
-                {"name": one.name} | ({"worlds": list(worlds[one])} if worlds is not None else {})
-                for one in mine
-            ],
+            "targets": [_asked(one, worlds) for one in mine],
         }
         if module.name is not None:
             item["module"] = module.name
@@ -229,6 +252,10 @@ def guard_probe(
             )
             for item in items
         ],
-        seconds,
+        _START + _EACH * len(targets) + loads,
         {"grace": 0.2, "pin": _SEED, "pin_time": started},
     )
+
+
+def _asked(target: GuardTarget, worlds: Worlds | None) -> dict[str, Any]:
+    return {"name": target.name} | ({"worlds": list(worlds[target])} if worlds is not None else {})

@@ -53,6 +53,8 @@ class Facts:
     code: str = ""
     bare: str = ""
     """Digests of the syntax tree, with docstrings and without; empty where that is not known."""
+    exported: frozenset[str] | None = None
+    """Names that other modules can reach; None where that is all of them."""
 
 
 def read_facts(sources: Mapping[str, bytes]) -> dict[str, Facts | None]:

@@ -34,11 +34,12 @@ _DIGEST: Final = regex(r"(?i)[0-9a-f]{16,}|[A-Za-z0-9+/=_-]{24,}")
 def rows_of(record: RunRecord, targets: Iterable[GuardTarget]) -> dict[GuardTarget, tuple[Row, ...]]:
     """Questions and answers by guard. What has another form is left out."""
     known = {(one.path, one.name): one for one in targets}
+    in_full = {f"{one.path} {one.name}": one for one in targets}
     found: dict[GuardTarget, tuple[Row, ...]] = {}
     for item, answer in items_of(record):
         table = answer.get("guards") if answer else None
         for name, said in table.items() if isinstance(table, Mapping) else ():
-            target = known.get((str(item.get("path")), str(name)))
+            target = known.get((str(item.get("path")), str(name)), in_full.get(str(name)))
             if target is not None and isinstance(said, list) and len(said) == 2 and isinstance(said[1], list):
                 found[target] = tuple(_rows(said[1]))
     return found
@@ -55,8 +56,12 @@ def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) 
     accepted, so that what is remembered of it shows. Of a method once more with one object for all.
     """
     words = GuardWords(target.name, (*base, *head))
-    refused = [row.world for row in base if words.refuse(row.word)][:MOST]
-    accepted = [row.world for row in head if words.accept(row.word)][:MOST]
+    known = {_key(row.world) for row in base if words.accept(row.word)}
+    known_no = {_key(row.world) for row in head if words.refuse(row.word)}
+    refused = _news((row.world for row in base if words.refuse(row.word)), known_no)[:MOST]
+    accepted = _news((row.world for row in head if words.accept(row.word)), known)[:MOST]
+    if not (refused or accepted):
+        return []
     found = {_key(world): world for world in (*accepted, {}, *refused)}
     kept = [row.world for row in base if words.accept(row.word)][:_KEPT_AS_IT_WAS]
     found = {**{_key(world): world for world in kept}, **found}
@@ -64,6 +69,11 @@ def worth_asking(target: GuardTarget, base: Sequence[Row], head: Sequence[Row]) 
     if "." in target.name:
         asked += [{**world, _KEPT: True} for world in asked if not any(p.startswith("self") for p in world)]
     return asked
+
+
+def _news(worlds: Iterable[World], known: set[str]) -> list[World]:
+    """Those first of which the other side is not known to say the same."""
+    return sorted(worlds, key=lambda world: _key(world) in known)
 
 
 def opened(
@@ -212,7 +222,10 @@ def _shown(world: World) -> str:
 
 def _value(told: Any) -> str:
     if isinstance(told, list) and len(told) > 1:
-        return {"same": f"the same as {told[1]}", "bytes": f"bytes {told[1]}"}.get(
-            str(told[0]), f"{told[0]} {told[1]}"
-        )
+        return {
+            "same": f"the same as {told[1]}",
+            "bytes": f"bytes {told[1]}",
+            "js": str(told[1]),
+            "many": f"{told[1]} alike",
+        }.get(str(told[0]), f"{told[0]} {told[1]}")
     return repr(told)

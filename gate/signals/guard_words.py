@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from gate.plan.guard_names import PRINCIPAL, REFUSING, is_named_guard, says_no_with_true
+from gate.plan.guard_names import REFUSING, is_named_guard, is_principal, says_no_with_true
 from gate.regex import regex
 
 _RAISED: Final = regex(r"raised (?P<names>.*?)(?P<status> status \d+)?(?P<said> said)?")
@@ -98,7 +98,7 @@ def _relates(world: World) -> bool:
         isinstance(told, list)
         and told[:1] == ["same"]
         and _root(path) != _root(str(told[1]))
-        and bool(PRINCIPAL.search(path) or PRINCIPAL.search(str(told[1])))
+        and (is_principal(path) or is_principal(str(told[1])))
         for path, told in world.items()
     )
 

@@ -174,7 +174,7 @@ def run_item(item: Job, job: Job, until: float) -> Result:
         _variables(again, first)
         return {**again, **off}
     first.update(off)
-    if first["outcome"] == "exception" and item["do"] in _IN_NODE:
+    if first["outcome"] == "exception" and (item["do"] in _IN_NODE or item.get("script")):
         first = _with_variables(item, job, until, first)
     return _with_page(item, job, until, first) if item["do"] == "javascript" else first
 

@@ -305,6 +305,7 @@ def preload(items: list[Item]) -> None:
         importlib.import_module(__package__ + ".forced.runner")
     if any(item["do"] == "guards" for item in items):
         importlib.import_module(__package__ + ".guards.runner")
+        importlib.import_module(__package__ + ".guards.javascript")
     if any(item["do"] == "exploit" for item in items):
         importlib.import_module(__package__ + ".exploit.runner")
         importlib.import_module(__package__ + ".exploit.access.runner")
@@ -371,15 +372,19 @@ def _exploit(item: Item, context: Context) -> Report:
 def _guards(item: Item, context: Context) -> Report:
     if not _exists(item):
         return {"outcome": "absent"}
+    report: Report
     with own_modules.shown():
-        from .guards import runner
+        from .guards import javascript, runner
 
+    if item.get("script"):
+        report = javascript.run(item, context)
+        return report
     runner.listen_to_clocks()
     if item.get("module") and not _is_taken(item["module"], item.get("path")):
         module = _imported(item["module"], item, context)
     else:
         module = _loaded(item)
-    report: Report = runner.run(item, context.channel, module)
+    report = runner.run(item, context.channel, module)
     return report
 
 

@@ -31,6 +31,8 @@ def near(path: str, how: str, told: Encoded) -> list[Encoded]:
     """Values to put at ``path``, which was compared so with ``told``."""
     if how == "true":
         return [False, True, None]
+    if how == "is":  # the very text
+        return [told, f"http://{told}/"] if any(word in path.lower() for word in _PLACES) else [told]
     if how == "hash" or told is None:
         return []
     if type(told) is bool:
@@ -42,7 +44,12 @@ def near(path: str, how: str, told: Encoded) -> list[Encoded]:
         return [int(one) if float(one).is_integer() else one for one in step]
     word, value = told[0], told[1]
     if word in ("clock", "clock-ms", "time", "span"):
-        spans = (*(value + one for one in _SPANS), *(value - one for one in _SPANS[1:]))
+        spans = (
+            value,
+            value - _SPANS[-1],
+            *(value + one for one in _SPANS[1:]),
+            *(value - one for one in _SPANS[1:-1]),
+        )
         return [[word, one, *told[2:]] for one in spans]
     if word == "same":
         return [told, "", None]
@@ -129,4 +136,15 @@ def _wide(text: str) -> str:
 
 def copies(told: Encoded, text: str) -> list[Encoded]:
     """Values near the one that stands elsewhere: ``text`` is what stands there where nothing is given."""
-    return [told, text.upper(), text + " ", text[:-1], text + "x", text[:4], "", None, f"x{text}"]
+    return [
+        told,
+        text.upper(),
+        text + " ",
+        text[:-1],
+        text + "x",
+        text[:4],
+        "",
+        None,
+        f"x{text}",
+        _wide(text),
+    ]

@@ -76,8 +76,20 @@ class Answer:
     @property
     def accident(self) -> bool:
         """An exception that nobody raised on purpose: the value is of no use to the code."""
-        names = self.word.split()
-        return names[0] == "raised" and names[-1] != "said" and not _ON_PURPOSE.search(self.word)
+        return is_accident(self.word)
+
+
+def is_accident(word: str) -> bool:
+    """An exception that nobody raised on purpose."""
+    names = word.split()
+    return names[0] == "raised" and names[-1] != "said" and not _ON_PURPOSE.search(word)
+
+
+def is_kept(given: Given, count: int, rows: int) -> bool:
+    """Is the question one to tell, the ``count``-th that goes its way?"""
+    if list(given) == [TIMES] or len(given) > 1 >= count:
+        return True
+    return count <= ROWS_OF_A_WAY and rows < ROWS
 
 
 class Asker:
@@ -109,11 +121,7 @@ class Asker:
             count = search.heard(given, answer)
             if answer.accident:
                 continue
-            if (
-                list(given) == [TIMES]
-                or (count <= ROWS_OF_A_WAY and len(rows) < ROWS)
-                or len(given) > 1 >= count
-            ):
+            if is_kept(given, count, len(rows)):
                 rows.append([given, answer.word, answer.asked])
         return rows[:MOST_ROWS]
 

@@ -6,7 +6,7 @@ The order follows from the answers alone, so that the same code is explored in t
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from . import neighbours
@@ -72,10 +72,18 @@ class Search:
         key = repr(sorted(world.items()))
         if key in self._tried or len(world) > DEEPEST:
             return
-        if any(told == ["same", path] for path, told in world.items()):
+        if any(told == ["same", path] for path, told in world.items()) or not self._can_be(world):
             return
         self._tried.add(key)
         queue.append(world)
+
+    def _can_be(self, world: Given) -> bool:
+        """Can what stands at these paths stand there together?"""
+        return True
+
+    def _edges(self, path: str, asked: Sequence[str]) -> Sequence[Encoded]:
+        """Values of each kind for a path; ``asked``: all that were looked at."""
+        return neighbours.EDGES
 
     def _take_values(self, answer: Any) -> None:
         """The very values that something was compared with, for putting them together with other ways."""
@@ -117,7 +125,7 @@ class Search:
                     for other in neighbours.near(path, "==", one)[1:4]:
                         yield path, other
         for path in answer.asked[:_PATHS]:
-            for one in neighbours.EDGES:
+            for one in self._edges(path, answer.asked):
                 yield path, one
         plain = [path for path in answer.asked if path.isidentifier()][:_PLAIN_PATHS]
         for name in self._producers:

@@ -11,6 +11,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 export const transformed = new Map();
 /** file URL -> {text, module}: a copy that is loaded in a file's place (forced.mjs). */
 export const replaced = new Map();
+/** `act` makes another text of each module of the tree, once all else was done (guards/rewrite.mjs). */
+export const rewriting = { act: undefined };
 
 const top = process.cwd();
 const ENDS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
@@ -24,7 +26,7 @@ const NOTHING = /\.(?:css|scss|sass|less|styl|svg|png|jpe?g|gif|webp|avif|ico|wo
 const strip = Module.stripTypeScriptTypes;
 const text = (file) => fs.readFileSync(file, "utf8");
 const isFile = (file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
-const inTree = (file) => file.startsWith(top + path.sep) && !MODULES.test(file);
+export const inTree = (file) => file.startsWith(top + path.sep) && !MODULES.test(file);
 
 // -- settings of the project ---------------------------------------------------------------------
 /** JSON with comments and commas at the end. */
@@ -162,7 +164,8 @@ function resolve(name, context, next) {
     const lost = /MODULE_NOT_FOUND|UNSUPPORTED_DIR_IMPORT|PACKAGE_PATH_NOT_EXPORTED/.test(error?.code ?? "");
     const target = asFile(error?.url);
     const found = lost ? (ours ? sought(name, parent, error) : target && inPackage(target)) : undefined;
-    if (!found && ours && lost && globalThis[STANDS_IN] && BARE.test(name) && context.conditions?.includes("import")) {
+    const standsFor = BARE.test(name) || (rewriting.act && /^\.{1,2}\//.test(name)); // what a build would have made
+    if (!found && ours && lost && globalThis[STANDS_IN] && standsFor && context.conditions?.includes("import")) {
       return { url: `${MISSING}${encodeURIComponent(parent)},${encodeURIComponent(name)}`, format: "module", shortCircuit: true };
     }
     if (!found || found === parent) throw error;
@@ -194,7 +197,8 @@ function missingModule(url) {
 const NAMED = "?gate-names";
 /** Files of packages whose exports were replaced (packages.mjs): an import has to see that, too. */
 const WRAPPED = Symbol.for("gate.wrapped");
-const ES = /^\s*(?:import\b(?!\s*\()|export\b)/m;
+/** Compilers put a comment and what follows it on one line. */
+const ES = /^\s*(?:\/\*(?:[^*]|\*(?!\/))*\*\/\s*)*(?:import\b(?!\s*\()|export\b)/m;
 
 /** Would Node take what is compiled of a source for a module? By its ending, else by the nearest package.json. */
 function isModule(file) {
@@ -405,6 +409,14 @@ function withSettings(file, code) {
 
 const ESM = new RegExp(`${ES.source}|^\\s*[^/\\n]*\\bimport\\.meta\\b`, "m");
 function load(url, context, next) {
+  const found = source(url, context, next);
+  if (!rewriting.act || !/^(?:module|commonjs)$/.test(found.format ?? "") || url.endsWith(NAMED) || url.startsWith(MISSING)) return found;
+  const file = asFile(url.split(/[?#]/)[0]);
+  if (!file || !inTree(file) || !found.source) return found; // CommonJS without one is compiled by Node's own loader
+  return { ...found, source: rewriting.act(String(Buffer.from(found.source))), shortCircuit: true };
+}
+
+function source(url, context, next) {
   if (url.startsWith(MISSING)) return { format: "module", source: missingModule(url), shortCircuit: true };
   const file = asFile(url.split(/[?#]/)[0]);
   if (!file) return next(url, context);

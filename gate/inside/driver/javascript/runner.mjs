@@ -16,6 +16,7 @@ import { stand } from "./sqlite.mjs";
 import { drawer, isView } from "./views.mjs";
 
 const job = JSON.parse(fs.readFileSync(0, "utf8"));
+const guards = job.guards ? await import("./guards/asker.mjs") : undefined;
 const forced = job.force ? await import("./forced.mjs") : undefined;
 const { setTimeout: later, clearTimeout: never } = globalThis;
 const { setTimeout: inTheEnd } = timers;
@@ -159,14 +160,14 @@ Module._load = function (name, ...rest) {
   } catch (error) {
     if (/[\\/]node_modules[\\/]/.test(rest[0]?.filename ?? "")) throw error; // a package knows what it can do without
     const bare = typeof name === "string" && !/^(\.|\/|node:|file:)/.test(name);
-    if (error?.code !== "MODULE_NOT_FOUND" || !bare) throw error;
+    if (error?.code !== "MODULE_NOT_FOUND" || !(bare || guards)) throw error;
     missing ||= name;
-    return ghost("gate", CLIENTS.test(name));
+    return guards ? guards.missing(name) : ghost("gate", CLIENTS.test(name));
   }
 };
 globalThis[Symbol.for("gate.stand-in")] = (name) => {
   missing ||= name;
-  return ghost("gate", CLIENTS.test(name));
+  return guards ? guards.missing(name) : ghost("gate", CLIENTS.test(name));
 };
 if (Module.syncBuiltinESMExports) Module.syncBuiltinESMExports();
 
@@ -412,6 +413,7 @@ async function main() {
   try {
     const attacks = job.attack ? await import("./attacks.mjs") : undefined;
     stand(job.path);
+    if (guards && !(await guards.prepare())) return { outcome: "missing", missing: "node" };
     const tools = { value: byName, source, own: "", all: true };
     if (attacks) {
       (await import("./statements.mjs")).listen(job.path);
@@ -421,6 +423,11 @@ async function main() {
     if (job.attack || job.call) listenToRoutes(job.path, attacks && tools);
     if (job.page) (await import("./page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
+    if (guards) {
+      const load = (file) => import(pathToFileURL(path.resolve(file)).href);
+      await guards.serve({ ...job.guards, outlet, bounded, load, describe });
+      return report;
+    }
     const space = await import(pathToFileURL(job.path).href);
     if (attacks) {
       tools.own = textOf(job.path);

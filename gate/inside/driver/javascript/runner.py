@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import subprocess
 import time
 from typing import Any
 
@@ -41,7 +42,60 @@ def become(item: dict[str, Any], context: Any) -> None:
     words = command_with_hooks() if force else command(str(path or ""), bool(item.get("typed")))
     if force:
         marks.choose(int(force["seed"]), str(force["mark"]))
-    job = {
+    job = _job(item, context)
+    if "seed" in item:
+        job["attack"] = _attack(item, context)
+    if force:
+        made = {"word": str.__str__(marks.Mark()), "number": marks.PORTS[marks.Mark.seed]}
+        job["force"] = {**made, **{key: force.get(key) for key in ("edits", "module", "line")}}
+    inlet, outlet = os.pipe()
+    os.write(outlet, json.dumps(job).encode("ascii"))
+    os.close(outlet)
+    os.dup2(inlet, 0)
+    os.close(inlet)
+    os.set_inheritable(context.channel.fd, True)
+    _prepare_process()
+    here = os.path.dirname(os.path.abspath(__file__))
+    os.execv(words[0], [*words, os.path.join(here, RUNNER)])
+
+
+def start(
+    item: dict[str, Any], context: Any, fds: tuple[int, int], more: dict[str, Any]
+) -> subprocess.Popen[bytes]:
+    """Start Node with our runner as a child that answers questions about guards: it reads them from the first
+    descriptor and writes to the second. ``more``: what guards/asker.mjs needs. Raises MissingProgramError.
+    """
+    words = command_with_hooks()
+    inlet, outlet = fds
+    job = {**_job(item, context), "fd": outlet, "guards": {**more, "inlet": inlet}}
+    here = os.path.dirname(os.path.abspath(__file__))
+    _prepare_process()
+    child = subprocess.Popen(
+        [words[0], "--expose-internals", *words[1:], os.path.join(here, RUNNER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=fds,
+    )
+    if child.stdin is not None:
+        with child.stdin as stdin:
+            stdin.write(json.dumps(job).encode("ascii"))
+    return child
+
+
+def _prepare_process() -> None:
+    argument_values.lay_out()
+    # Its own limit on the heap is what holds it; a soft limit of ours keeps Deno from starting.
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    os.environ.pop("PYTHONPATH", None)
+    runtimes.offer_node()  # to what the code starts
+
+
+def _job(item: dict[str, Any], context: Any) -> dict[str, Any]:
+    """What runner.mjs is told in any case."""
+    path = item.get("path")
+    return {
         "fd": context.channel.fd,
         "path": os.path.abspath(path) if path else None,
         "call": bool(item.get("call")),
@@ -57,25 +111,6 @@ def become(item: dict[str, Any], context: Any) -> None:
         "grace": float(context.job.get("grace", 1.0)),
         "words": argument_values.plain_words(),
     }
-    if "seed" in item:
-        job["attack"] = _attack(item, context)
-    if force:
-        made = {"word": str.__str__(marks.Mark()), "number": marks.PORTS[marks.Mark.seed]}
-        job["force"] = {**made, **{key: force.get(key) for key in ("edits", "module", "line")}}
-    inlet, outlet = os.pipe()
-    os.write(outlet, json.dumps(job).encode("ascii"))
-    os.close(outlet)
-    os.dup2(inlet, 0)
-    os.close(inlet)
-    os.set_inheritable(context.channel.fd, True)
-    argument_values.lay_out()
-    # Its own limit on the heap is what holds it; a soft limit of ours keeps Deno from starting.
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    os.environ.pop("PYTHONPATH", None)
-    runtimes.offer_node()  # to what the code starts
-    here = os.path.dirname(os.path.abspath(__file__))
-    os.execv(words[0], [*words, os.path.join(here, RUNNER)])
 
 
 def _attack(item: dict[str, Any], context: Any) -> dict[str, Any]:

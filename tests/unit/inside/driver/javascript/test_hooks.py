@@ -94,3 +94,12 @@ def test_typescript_that_requires_is_for_node(
     file = lay_tree(tmp_path / "t", {path: text}) / path
     words = javascript_runner.command(str(file), typed=False)
     assert words[0] == ("/opt/node" if node else "/opt/deno")
+
+
+def test_an_export_behind_a_comment_is_one(tmp_path: Path) -> None:
+    files = {
+        "index.mts": 'import { one } from "./one.ts";\nconsole.log(one);',
+        "one.ts": "/** What it is. */\nexport const one = 1;",
+    }
+    done = node(lay_tree(tmp_path / "t", {**files, "package.json": '{"type": "module"}'}), "index.mts")
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
