@@ -342,7 +342,7 @@ def _force(item: Item, context: Context) -> Report:
 
 def _exploit(item: Item, context: Context) -> Report:
     with own_modules.shown():
-        from .exploit import bare_django
+        from .exploit import asgi_client, bare_django
         from .exploit.access import runner as access
         from .exploit.runner import Attacker
 
@@ -362,10 +362,13 @@ def _exploit(item: Item, context: Context) -> Report:
         project = call_runner.bounded(
             lambda: _web_project(module.__name__, item, context), _SET_UP_SHARE * context.total
         )
-    if item.get("access"):
-        access.attack(item, context, module, project, attacker.asked)
-    else:
-        attacker.run(module, project)
+    try:
+        if item.get("access"):
+            access.attack(item, context, module, project, attacker.asked)
+        else:
+            attacker.run(module, project)
+    finally:
+        asgi_client.close()
     return {"outcome": "completed"}
 
 

@@ -8,6 +8,8 @@ const HARM = 1e9; // steps: about a second
 const LENGTHS = { body: [60_000, 20_000, 5_000, 1_000, 300, 100], other: [7_000, 2_000, 500, 100] };
 const COUNTED = 3_000_000;
 const WAYS = 3;
+const WHOLE = "the whole text"; // of a body that the program does not take apart
+const READS_TEXT = /\.text\(\)|\brawBody\b|\b(?:express|bodyParser)\.text\(|\.on\(\s*["']data["']/;
 
 export async function slowPatterns(kit) {
   const { asked, tools, late } = kit;
@@ -17,7 +19,7 @@ export async function slowPatterns(kit) {
     for (const [route, ways] of asked) {
       const told = new Set();
       for (const way of ways.slice(0, WAYS)) {
-        for (const [source, name] of way.known) {
+        for (const [source, name] of [...way.known, ...wholeOf(route, tools)]) {
           if (late()) return;
           if (told.has(name)) continue;
           const value = way.values[source]?.[name];
@@ -37,7 +39,15 @@ export async function slowPatterns(kit) {
   }
 }
 
+function wholeOf(route, tools) {
+  return !/^(?:GET|HEAD|DELETE)\b/.test(route.entry) && READS_TEXT.test(tools.tree.code) ? [["body", WHOLE]] : [];
+}
+
 async function sent({ bounded, tools }, route, way, source, name, value) {
+  if (name === WHOLE) {
+    const how = ask(route, way.known, way.values, tools, { raw: value, headers: { "content-type": "text/plain" } });
+    return quietly(() => bounded(route.send(how)));
+  }
   return quietly(() => bounded(route.send(ask(route, way.known, merged(way.values, source, name, value), tools))));
 }
 
