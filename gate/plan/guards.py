@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from gate.languages.naming import snake
 from gate.model.change import ChangedFile, Side, Tree
 from gate.model.guard_calls import GuardTarget
 from gate.model.run import Probe
+from gate.plan.conditions import ZONE
 from gate.plan.dependents import acted_on
 from gate.plan.guard_names import is_named_guard
 from gate.plan.guard_sources import JAVASCRIPT, KINDS, SourceKind
@@ -241,7 +243,7 @@ def guard_probe(
             item["env"] = example
         items.append(item)
     which = "found" if worlds is None else "asked"
-    return probe_of(
+    probe = probe_of(
         [
             DriverItem(
                 phase="call",
@@ -255,6 +257,8 @@ def guard_probe(
         _START + _EACH * len(targets) + loads,
         {"grace": 0.2, "pin": _SEED, "pin_time": started},
     )
+    # Local time taken for UTC, or the other way round, is the same moment where the machine's zone is UTC.
+    return replace(probe, env={**probe.env, "TZ": ZONE})
 
 
 def _asked(target: GuardTarget, worlds: Worlds | None) -> dict[str, Any]:

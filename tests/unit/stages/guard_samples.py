@@ -285,6 +285,18 @@ HITS: Final[dict[str, tuple[Sources, Sources]]] = {
 """Base, and what head has otherwise."""
 
 PLAIN: Final[dict[str, tuple[Sources, Sources]]] = {
+    "local-time-for-utc": (
+        {
+            "app/fresh.py": _FRESH.replace("LIFETIME:", "timedelta(seconds=LIFETIME):").replace(
+                "from app", "from datetime import timedelta\n\nfrom app"
+            ),
+            "app/clock.py": "import datetime as d\n\n\ndef now():\n    return d.datetime.now(d.timezone.utc)\n",
+        },
+        {
+            "app/clock.py": "import datetime as d\nimport time\n\n\ndef now():\n"
+            "    return d.datetime.fromtimestamp(time.time()).replace(tzinfo=d.timezone.utc)\n"
+        },
+    ),
     "roles-without-case": (
         {
             "app/roles.py": "def role_of(user):\n    return user.role\n",

@@ -28,7 +28,7 @@ class Session:
 
     def run(self, probe: Probe, side: Side, *, repeat: int = 0) -> RunRecord:
         self.runs += 1
-        driven = drive(self.trees[side], job_of(probe))
+        driven = drive(self.trees[side], job_of(probe), environment=probe.env)
         assert driven.done, driven.stderr
         return replace(run("call"), probe=probe, side=side, driver_report=driven.report)
 

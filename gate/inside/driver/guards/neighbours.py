@@ -21,7 +21,8 @@ TEXTS: tuple[Encoded, ...] = (
     "127.0.0.1",
 )
 NUMBERS: tuple[Encoded, ...] = (0, -1, 1, 255, 256, 65_536, 1 << 31, 1 << 64, ["float", "nan"], None)
-_SPANS = (0, 1, 60, 3_600, 86_400, 30 * 86_400, 400 * 86_400)
+_SPANS = (0, 1, 60, 3_600, 4 * 3_600, 86_400, 30 * 86_400, 400 * 86_400)
+"""Seconds; hours are what time zones lie apart."""
 _PLACES = ("url", "uri", "link", "redirect", "next", "origin", "callback", "target", "location", "referer")
 _PATHS = ("path", "file", "filename", "name", "folder", "dir", "key")
 _HOSTS = ("host", "hostname", "domain", "server", "netloc", "origin")

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,8 +62,11 @@ def drive(
     python: tuple[str, ...] = (sys.executable,),
     seconds: float = 60,
     dependencies: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Driven:
-    """Run one job in ``tree``, in a process with nothing of our environment. ``dependencies``: a layer."""
+    """Run one job in ``tree``, in a process with nothing of our environment but what is given.
+    ``dependencies``: a layer.
+    """
     _compile()
     ours, theirs = socket.socketpair()
     home = tree.parent / "home"
@@ -75,6 +79,7 @@ def drive(
                 "PATH": PATH,
                 "HOME": str(home),
                 "LC_ALL": "C.UTF-8",
+                **(environment or {}),
                 "PYTHONDONTWRITEBYTECODE": "1",
                 "GATE_DRIVER_FD": str(theirs.fileno()),
                 **({"GATE_DEPS": str(dependencies)} if dependencies else {}),
