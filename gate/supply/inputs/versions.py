@@ -11,6 +11,8 @@ from gate.supply.inputs.model import Input
 
 _EXACT: Final = ("===", "==", "~=", "~>", "=", "^", "~", "v")
 """What may stand before a version that is asked for, and leaves room upwards only."""
+_LONGEST: Final = 100
+"""Characters of a version: nobody writes numbers of thousands of digits, and they take long."""
 
 
 def gone_back(one: Input, before: Iterable[Input]) -> tuple[str, bool] | None:
@@ -31,6 +33,8 @@ def gone_back(one: Input, before: Iterable[Input]) -> tuple[str, bool] | None:
 def _version(text: str) -> Version | None:
     for sign in _EXACT:
         text = text.strip().removeprefix(sign)
+    if len(text) > _LONGEST:
+        return None
     try:
         return Version(text.strip())
     except InvalidVersion:
