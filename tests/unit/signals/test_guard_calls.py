@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gate.model.guard_calls import GuardTarget
-from gate.signals.guard_calls import Row, worth_asking
+from gate.signals.guard_calls import worth_asking
+from gate.signals.guard_words import Row
 
 GUARD = GuardTarget(path="app/access.py", name="can_edit", line=8)
 MEMBER = {"user.role": "member"}
