@@ -41,10 +41,29 @@ class Application:
         return bool(self._run(self._start()))
 
     def stop(self) -> None:
-        """Let it end."""
-        with contextlib.suppress(BaseException):
-            self._run(self._stop())
-        self._loop.close()
+        """Let it end, and wait for that."""
+        try:
+            with contextlib.suppress(Exception):
+                self._run(self._stop())
+        finally:
+            self._loop.close()
+
+    def __enter__(self) -> Application:  # noqa: PYI034 - Self came with Python 3.11
+        """As a test client is entered: raises where it cannot start. It is then left at once, waiting for
+        nothing: a start that hangs has an end that hangs.
+        """
+        started = False
+        try:
+            started = self.start()
+        finally:
+            if not started:
+                self._abandon()
+        if not started:
+            raise RuntimeError("it does not start")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def request(
         self, method: str, url: str, headers: Iterable[tuple[str, str]] = (), body: bytes = b""
@@ -52,6 +71,13 @@ class Application:
         """One request. Raises what the application raises, as a test client does."""
         answer: Answer = self._run(self._request(method, url, list(headers), body))
         return answer
+
+    def _abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
+            self._run(asyncio.sleep(0))
+        self._loop.close()
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
         asyncio.set_event_loop(self._loop)

@@ -64,9 +64,11 @@ def weaker(base: Facts | None, head: Facts) -> Iterator[Weaker]:
     before = {(one.owner, one.name): one for one in old.functions if one.name}
     yield from _narrower(old.declared, head.declared, before, head.functions)
     # Overloads share a name; what stands there as it did is none that changed.
-    kept = [structs.replace(one, line=0) for one in old.functions if one.name]
+    kept: dict[tuple[str, str], list[Function]] = {}
+    for one in old.functions:
+        kept.setdefault((one.owner, one.name), []).append(structs.replace(one, line=0))
     for one in head.functions:
-        if one.name and structs.replace(one, line=0) in kept:
+        if one.name and structs.replace(one, line=0) in kept.get((one.owner, one.name), ()):
             continue
         was = before.get((one.owner, one.name)) if one.name else None
         if was is not None and was.body != one.body:

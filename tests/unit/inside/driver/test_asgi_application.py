@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from typing import Any
 
 import pytest
 
 from gate.inside.driver import asgi_application, web_project
 from gate.inside.driver.asgi_application import Application
+from gate.inside.driver.exploit import asgi_client
 from gate.inside.driver.exploit.asgi_client import AsgiClient
 from gate.inside.driver.exploit.asked import Asked
 from gate.inside.driver.exploit.requests import Request
@@ -73,6 +75,24 @@ def test_one_that_cannot_start_is_asked_all_the_same() -> None:
     assert not app.start()
     assert app.request("GET", "/") == asgi_application.Answer(204, [], b"")
     app.stop()
+
+
+async def hangs(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await asyncio.Event().wait()
+    await starts_not(scope, receive, send)
+
+
+def test_a_start_that_hangs_is_left_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end would hang as well: nobody waits for that."""
+    monkeypatch.setattr(web_project, "is_there", lambda name: False)
+    monkeypatch.setattr(asgi_client, "_SECONDS", 0.3)
+    began = time.monotonic()
+    client = AsgiClient(hangs, Asked())
+    client.start()
+    assert time.monotonic() - began < 3
+    assert client.answer(Request("GET", "/", [], b"")).status == 204
+    client._client.stop()
 
 
 def test_it_takes_the_place_of_the_client_whose_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
