@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
-from . import argument_values, asgi_application, openapi_requests, sample_rows
+from . import argument_values, openapi_requests, sample_rows
 from .asgi_routes import each_route
 from .django_project import is_there
 
@@ -167,6 +167,8 @@ class AsgiProject:
         kind = test_client()
         if kind is not None:
             return kind(self._app, raise_server_exceptions=False).request(method, path, **sent)
+        from . import asgi_application  # brings asyncio, which takes longer than most runs
+
         called = asgi_application.Application(self._app)
         answer = _quietly(lambda: called.request(method, *_encoded(path, sent)))
         called.stop()
