@@ -24,6 +24,7 @@ from gate.plan.varied import varied_probe
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
 from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
+from gate.tracing.renamed import without_renamed
 from gate.tracing.secret_reach import asked_for, may_read
 from gate.tracing.varied import SecretDifference, differences, undecided
 
@@ -106,13 +107,13 @@ class Varying:
         for run in self.runs:
             if not _counts(run) or run.side != "head" or run.probe.condition:
                 continue
-            given = outgoing(run, self.planted)
+            given: Outgoing = outgoing(run, self.planted)
             before: set[Channel] = set()
             at_base = [r for r in self.runs if r.side == "base" and r.probe.id == run.probe.id and r.trace]
             for other in at_base:
                 known = outgoing(other, self.planted)
                 before.update(known)
-                given = {c: v for c, v in given.items() if known.get(c) != v}
+                given = without_renamed({c: v for c, v in given.items() if known.get(c) != v}, known)
             fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
             if not fresh:
                 continue
