@@ -403,6 +403,7 @@ class ProofV1(_Part):
         "access",
         "argument",
         "predictable",
+        "cross-site",
     ]
     kind: Literal["http", "call"]
     entry: Text

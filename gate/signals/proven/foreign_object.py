@@ -32,7 +32,7 @@ _MESSAGES: Final = {NO_LOG_IN: _NO_GUARD, PRIVILEGE: _RAISED}
     severity="medium",
     confidence="high",
     topic="auth",
-    cwe=(639, 862, 915),
+    cwe=(639, 862, 863, 915),
     why="Whoever has an account reads what belongs to others by counting through the identifiers.",
     fix=(
         "Look the object up by its identifier and its owner, or compare the owner with who asks. Register "

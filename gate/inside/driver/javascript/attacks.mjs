@@ -7,17 +7,24 @@ import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { access } from "./access.mjs";
+import { cheapen } from "./cheap_hashes.mjs";
 import { crossed } from "./crossed.mjs";
+import { crossSite, ownOrigin } from "./cross_site.mjs";
+import { keep } from "./deployed.mjs";
 import { identifierOf, Made } from "./made.mjs";
 import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
+import { added } from "./operator.mjs";
+import { members } from "./members.mjs";
 import { ownTokens } from "./own_tokens.mjs";
+import { predictable } from "./predictable.mjs";
 import { raised } from "./privileges.mjs";
 import { prototypes } from "./prototypes.mjs";
 import { forget as forgetConditions, operated } from "./queries.mjs";
-import { answerOf, routesBeside, routesOf } from "./routes.mjs";
+import { answerOf, applications, routesBeside, routesOf } from "./routes.mjs";
+import { behindWord, finders, searched } from "./searched.mjs";
 import { held } from "./sinks.mjs";
 import { slowPatterns } from "./slow_patterns.mjs";
 import { complete } from "./settings.mjs";
@@ -36,7 +43,6 @@ const SILENCE = 1000; // milliseconds
 const LEAST = 300; // milliseconds of one route for that
 const PLAIN = "gatezq";
 const LATER = 4; // routes that are asked for what another one kept
-const SECOND = new Set(["prototype", "token", "access"]);
 
 function markOf(job, number) {
   const word = `${job.seed}x${number}`;
@@ -64,8 +70,11 @@ function near(job, word) {
 /** What stands around the program. Before the module is imported; completes `tools` (tree, users). */
 export function prepare(file, tools) {
   tools.tree = treeText(process.cwd());
+  keep();
+  cheapen(file);
   tools.users = usersOf(tools.tree);
   complete(tools.tree, tools.users);
+  tools.origin = ownOrigin(tools.tree.code, process.env);
   stand(file, tools.users, () => answerOf(tools));
 }
 
@@ -95,23 +104,23 @@ export async function attack(space, file, tools, job, say, patient) {
     forgetConditions();
     now.started.length = 0;
     now.weakness = weakness;
-    Object.assign(now, { hit: false, near: false });
+    Object.assign(now, { hit: false, near: false, at: undefined });
     now.marks = [mark.WORD.toLowerCase(), mark.ADDRESS];
     return mark;
   };
   const tell = (route, weakness, mark, field, payload, reply, shown, more = {}) =>
     say("attempt", {
       ...{ mark: mark.WORD, address: mark.ADDRESS, product: mark.PRODUCT, target: job.name, surface: route.entry, via: "http", weakness },
-      ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: ["", 0], text: weakness === "sql" || weakness === "query" ? shown : "", ...more },
+      ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: now.at ?? ["", 0], text: weakness === "sql" || weakness === "query" ? shown : "", ...more },
     });
   const asked = [];
   tools.made = new Made();
-  tools.users.push(...(await signIn(routes, tools, bounded, late)));
+  const beside = await routesBeside(file, tools);
+  tools.users.push(...(await signedIn([...routes, ...beside], tools, bounded, late)));
   now.making = true;
   // What makes objects goes first: the others are asked for those.
   const order = [...routes].sort((a, b) => rankOf(a) - rankOf(b));
   const waysUntil = Date.now() + WAYS_SHARE * (job.until - Date.now());
-  const beside = await routesBeside(file, tools);
   const helpers = [];
   for (const route of beside.map(aside)) if (Date.now() < waysUntil) helpers.push([route, await waysOf(route, tools, bounded, () => late() || Date.now() >= waysUntil)]);
   for (const [n, route] of order.entries()) {
@@ -121,15 +130,15 @@ export async function attack(space, file, tools, job, say, patient) {
     asked.push([one, await waysOf(one, tools, bounded, () => late() || Date.now() >= until)]);
   }
   now.making = false;
-  const kit = { asked, tools, bounded, late, begin, tell, job };
-  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["slow-pattern", slowPatterns]]) {
+  const kit = { asked, helpers, tools, bounded, late, begin, tell, job };
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["access", members], ["predictable", predictable], ["cross-site", crossSite], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
   const proven = new Set();
   const quiet = []; // attempts of which nothing was seen here yet
   const hits = new Map();
   const owned = new Set(asked.map(([route]) => route));
-  const texts = job.classes.filter((weakness) => !SECOND.has(weakness) && TEXTS[weakness]);
+  const texts = job.classes.filter((weakness) => TEXTS[weakness]);
   for (const [route, ways] of [...asked, ...helpers]) {
     const isOwn = owned.has(route);
     for (const weakness of texts) {
@@ -156,6 +165,7 @@ export async function attack(space, file, tools, job, say, patient) {
           if (acts || close) hits.set(place, told + 1);
           if (!acts && STORED.has(weakness) && !/^(?:GET|HEAD)\b/.test(route.entry)) {
             await later(kit, route, way, reply, weakness, mark, field, payload);
+            await found(kit, { route, way, dress }, weakness, mark, field, payload, sent);
           }
           ready?.();
           if (shown || ran(mark)) {
@@ -169,6 +179,14 @@ export async function attack(space, file, tools, job, say, patient) {
   for (const one of quiet.filter(([, weakness, mark]) => ran(mark) || !RUNS.has(weakness)).slice(0, QUIET)) tell(...one);
   if (!late()) for (const [weakness, place, line] of held()) if (texts.includes(weakness)) say("held", { weakness, at: [place, line] });
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
+}
+
+/** Users who can log in: by the application's own routes, also those whom an operator adds, or with what he gives. */
+async function signedIn(routes, tools, bounded, late) {
+  const found = await signIn(routes, tools, bounded, late);
+  if (found.length) return found;
+  const made = await added(tools, applications, bounded);
+  return made.length ? made : signIn(routes, tools, bounded, late);
 }
 
 /** A route whose own calls are not the attack's. */
@@ -235,6 +253,18 @@ async function later(kit, route, way, reply, weakness, mark, field, payload) {
   const acts = (answer) => answer && (shows(weakness, answer, mark) || acted(weakness, mark));
   for (const { other, answer } of await asksLater(kit, route, way, reply, acts)) {
     if (acts(answer)) kit.tell(other, weakness, mark, field, payload, answer, shows(weakness, answer, mark), { before: [reply.request] });
+  }
+}
+
+/** The same where what is kept is found by a word of it. */
+async function found(kit, { route, way, dress }, weakness, mark, field, payload, sent) {
+  const [source, name] = field;
+  for (const place of await finders(kit, route, way, source, name, dress)) {
+    if (kit.late()) return;
+    const kept = await quietly(() => kit.bounded(route.send(ask(route, way.known, merged(way.values, source, name, dress(behindWord(sent))), kit.tools))));
+    const answer = kept && (await searched(place, kit));
+    const shown = answer && shows(weakness, answer, mark);
+    if (shown || (answer && acted(weakness, mark))) kit.tell(place.other, weakness, mark, field, payload, answer, shown, { before: [kept.request] });
   }
 }
 

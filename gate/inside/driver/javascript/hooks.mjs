@@ -11,8 +11,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 export const transformed = new Map();
 /** file URL -> {text, module}: a copy that is loaded in a file's place (forced.mjs). */
 export const replaced = new Map();
-/** `act` makes another text of each module of the tree, once all else was done (guards/rewrite.mjs). */
-export const rewriting = { act: undefined };
+/** Another text of each module of the tree, once all else was done: `act` of guards/rewrite.mjs, `keep` of deployed.mjs. */
+export const rewriting = { act: undefined, keep: undefined };
 
 const top = process.cwd();
 const ENDS = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
@@ -410,10 +410,11 @@ function withSettings(file, code) {
 const ESM = new RegExp(`${ES.source}|^\\s*[^/\\n]*\\bimport\\.meta\\b`, "m");
 function load(url, context, next) {
   const found = source(url, context, next);
-  if (!rewriting.act || !/^(?:module|commonjs)$/.test(found.format ?? "") || url.endsWith(NAMED) || url.startsWith(MISSING)) return found;
+  const act = rewriting.act ?? rewriting.keep;
+  if (!act || !/^(?:module|commonjs)$/.test(found.format ?? "") || url.endsWith(NAMED) || url.startsWith(MISSING)) return found;
   const file = asFile(url.split(/[?#]/)[0]);
   if (!file || !inTree(file) || !found.source) return found; // CommonJS without one is compiled by Node's own loader
-  return { ...found, source: rewriting.act(String(Buffer.from(found.source))), shortCircuit: true };
+  return { ...found, source: act(String(Buffer.from(found.source))), shortCircuit: true };
 }
 
 function source(url, context, next) {

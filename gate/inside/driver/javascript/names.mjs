@@ -55,10 +55,11 @@ export function wordsOf(text) {
 const SOURCES = /\.[mc]?[jt]sx?$/;
 const SKIPPED = /^(?:node_modules|\.git|dist|build|coverage|tests?|__tests__|\.next)$/;
 
-/** Programs and data of the tree, as one text each: {code, data}. */
+/** Programs and data of the tree, as one text each, and the programs by their files: {code, data, files}. */
 export function treeText(top, files = 120, most = 600_000) {
   const code = [];
   const data = [];
+  const programs = new Map();
   let size = 0;
   let left = 2000;
   const walk = (folder, depth) => {
@@ -78,6 +79,7 @@ export function treeText(top, files = 120, most = 600_000) {
           const text = fs.readFileSync(place, "utf8").slice(0, 100_000);
           size += text.length;
           (SOURCES.test(entry.name) ? code : data).push(text);
+          if (SOURCES.test(entry.name)) programs.set(place, text);
         } catch {
           // not readable: no hint
         }
@@ -85,7 +87,7 @@ export function treeText(top, files = 120, most = 600_000) {
     }
   };
   walk(top, 0);
-  return { code: code.join("\n"), data: data.join("\n") };
+  return { code: code.join("\n"), data: data.join("\n"), files: programs };
 }
 
 const LITERAL = String.raw`(?:["'\x60]([\w.:/@+ -]{1,60})["'\x60]|(-?\d{1,12}(?:\.\d+)?))`;

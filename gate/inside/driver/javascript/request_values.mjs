@@ -37,6 +37,7 @@ export function userOf(how, tools) {
 export function headersOf(how, tools, cookies = []) {
   const { values = {}, headers = {} } = how;
   const all = { host: "localhost", accept: "*/*", "content-type": "application/json", authorization: `Bearer ${credentialOf(how, tools)}` };
+  if (tools.origin) Object.assign(all, { origin: tools.origin, referer: `${tools.origin}/`, "sec-fetch-site": "same-origin" });
   for (const name of how.bare ? [] : (tools.credentials ?? [])) all[name] = /user|account/.test(name) ? tools.users?.[how.as ?? 0]?.id : credentialOf(how, tools);
   const kept = { ...(how.bare ? {} : tools.users?.[how.as ?? 0]?.cookies), ...Object.fromEntries(cookies.map((name) => [name, worthIn("cookies", name, tools, how)])), ...values.cookies };
   const told = Object.entries(kept).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
@@ -87,6 +88,7 @@ export function told(method, url, { values = {}, raw, form, headers = {} }) {
   const body = raw ?? (values.body ? JSON.stringify(values.body) : "");
   const cookies = Object.entries(values.cookies ?? {}).map(([name, value]) => `${name}=${value}`);
   const other = [...Object.entries(values.headers ?? {}), ...Object.entries(headers)].filter(([, value]) => value !== null);
-  const all = [...(body ? [["Content-Type", form ? "application/x-www-form-urlencoded" : "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
+  const typed = other.some(([name]) => name.toLowerCase() === "content-type");
+  const all = [...(body && !typed ? [["Content-Type", form ? "application/x-www-form-urlencoded" : "application/json"]] : []), ...(cookies.length ? [["Cookie", cookies.join("; ")]] : []), ...other.map(([name, value]) => [name, String(value)])];
   return { method, url: query ? `${url}?${query}` : url, headers: all, body: Buffer.from(body).toString("base64") };
 }

@@ -6,8 +6,10 @@ import http from "node:http";
 import path from "node:path";
 import process from "node:process";
 import { Duplex } from "node:stream";
+import { programOf, start } from "./deployed.mjs";
 import { entriesOf, listenToServers } from "./entries.mjs";
 import { fastify, listen as listenToFastify } from "./fastify.mjs";
+import { isMounted, listen as listenToHono } from "./hono.mjs";
 import { cookiesIn, headersIn, insideOf, namesIn, wordsOf } from "./names.mjs";
 import { during, formOf as actionForm, isActions, listen as listenToNext, loaded, redirected, routeFilesBeside } from "./next.mjs";
 import { textOf } from "./coverage.mjs";
@@ -18,10 +20,11 @@ const MOST = 40; // routes of one module
 /** Names of functions that give an application. */
 const MAKES = /^(?:(?:build|create|make|init|setup|get|start|new|bootstrap|configure)\w*|app|server|\w+App|\w+Server|\w+Router)$/;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
-const applications = new Set(); // made while the module was loaded: most programs export none
+export const applications = new Set(); // made while the module was loaded: most programs export none
 const mounts = new WeakMap(); // of Express: a layer -> the path that it was mounted at
 /** Learn what frameworks do not keep. Before the module is imported. */
-export function listen(file, tools) {
+export async function listen(file, tools) {
+  if (tools?.all) await listenToHono(file, applications);
   if (tools?.all) listenToNext(file, { cookie: (name, how) => worthIn("cookies", name, tools, how), headers: (how) => headersOf(how, tools) });
   listenToFastify(file, applications);
   listenToServers();
@@ -76,8 +79,13 @@ export async function routesOf(space, file, tools, bounded = (promise) => promis
       for (const key of Object.keys(value)) await look(member(value, key), `${name}.${key}`, depth + 1);
     }
   };
-  for (const key of Object.keys(space)) await look(member(space, key), key, 0);
-  for (const app of applications) await look(app, "app", 0);
+  const program = tools.all && !applications.size && programOf(file, tools.tree.files);
+  if (program) await start(program, () => applications.size > 0, bounded);
+  for (const app of program ? applications : []) if (!isMounted(app)) await look(app, "app", 0);
+  if (!program || !out.length) {
+    for (const key of Object.keys(space)) await look(member(space, key), key, 0);
+    for (const app of applications) if (!isMounted(app)) await look(app, "app", 0);
+  }
   if (!out.length && tools.all) {
     for (const key of Object.keys(space)) {
       const make = member(space, key);
@@ -88,7 +96,7 @@ export async function routesOf(space, file, tools, bounded = (promise) => promis
         // it wants more than we can give
       }
     }
-    for (const app of applications) await look(app, "app", 0);
+    for (const app of applications) if (!isMounted(app)) await look(app, "app", 0);
   }
   for (const method of METHODS) {
     if (typeof space[method] === "function") out.push(...asked(method, space[method], file, tools));
@@ -283,7 +291,7 @@ async function ofFastify(value, file, tools) {
   const found = await fastify(value, file, tools.source);
   return found?.routes.slice(0, MOST).map(({ method, url: path, handler, schema }) => {
     const said = Object.keys({ ...schema?.body?.properties, ...(schema?.querystring ?? schema?.query)?.properties });
-    const names = [...new Set([...said, ...namesIn(tools.all ? tools.own : tools.source(handler))])];
+    const names = [...new Set([...said, ...namesIn(tools.source(handler)), ...(tools.all ? namesIn(tools.own) : [])])];
     const address = (how) => [method, filled(path, tools, how)];
     const send = async (how) => {
       const [url, init] = written(...address(how), names, how, tools);
@@ -337,7 +345,7 @@ function hono(value, tools) {
   if (typeof value.request !== "function" || !Array.isArray(value.routes) || typeof value.fetch !== "function") return undefined;
   const guards = value.routes.map(({ method, path }, at) => ({ method, path, at })).filter(({ method, path }) => method === "ALL" && path.length > 2);
   return value.routes.slice(0, MOST).map(({ method, path, handler }, at) => {
-    const names = namesIn(tools.all ? tools.own : tools.source(handler));
+    const names = [...new Set([...namesIn(tools.source(handler)), ...(tools.all ? namesIn(tools.own) : [])])];
     const verb = METHODS.includes(method) ? method : "GET";
     const send = async (how) => {
       const [url, init] = written(verb, filled(path, tools, how), names, how, tools);

@@ -420,7 +420,7 @@ async function main() {
       (await import("./queries.mjs")).listen(job.path);
       await attacks.prepare(job.path, tools);
     }
-    if (job.attack || job.call) listenToRoutes(job.path, attacks && tools);
+    if (job.attack || job.call) await listenToRoutes(job.path, attacks && tools);
     if (job.page) (await import("./page.mjs")).layPage(ghost);
     if (!attacks) draw = await drawer(job.path); // a page before what asks whether there is one
     if (guards) {

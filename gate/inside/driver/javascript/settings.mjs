@@ -3,16 +3,32 @@
 import process from "node:process";
 import { identifiersIn } from "./names.mjs";
 
+/** What users of ours log in with. */
+export const PASSWORD = "Gate-pass-1!word";
+
 const HELD = /TOKEN|SESSION|USER|ACCOUNT|CREDENTIAL|MEMBER|CLIENT|KEY|SECRET|PASS|AUTH/;
 const ONE = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)$/;
 const PLAIN = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)S?$/;
 const KEPT = /ENCRYPT|CIPHER|AES|PRIVATE|PUBLIC|ADDRESS|URL/; // a value of another form
+/** Is a list of JSON names with one text each, a password, by its type or by how it is taken apart? */
+function isFlat(code, at, whole) {
+  const around = code.slice(Math.max(0, at - 120), at + whole.length + 120);
+  if (/Record<\s*string\s*,\s*string\s*>|Map<\s*string\s*,\s*string\s*>/.test(around)) return true;
+  const name = /(?:const|let|var)\s+(\w+)[^=\n]{0,80}=\s*JSON\.parse\(\s*$/.exec(code.slice(0, at))?.[1];
+  const taken = name && new RegExp(String.raw`\[\s*\w+\s*,\s*(\w+)\s*\]\s+of\s+Object\.entries\(\s*${name}\b`).exec(code)?.[1];
+  return Boolean(taken) && /pass|phrase|pwd|secret|pin/i.test(taken);
+}
+
 /** Set what holds a log-in, also where a decoy stands in it. `who` are two users, {credential, id, ...}. Before the
  * module is imported. */
 export function complete(tree, who) {
   for (const [whole, name] of tree.code.matchAll(/process\.env(?:\.|\[["'])([A-Z][A-Z0-9_]{2,60})\b/g)) {
-    if (!HELD.test(name) || KEPT.test(name)) continue; // a decoy may stand in it: nobody who asks has that
     const at = tree.code.indexOf(whole);
+    if (/JSON\.parse\(\s*$/.test(tree.code.slice(Math.max(0, at - 60), at)) && !/TOKEN|KEY/.test(name) && isFlat(tree.code, at, whole)) {
+      process.env[name] = JSON.stringify(Object.fromEntries(who.flatMap(({ username, email }) => [[username, PASSWORD], [email, PASSWORD]])));
+      continue;
+    }
+    if (!HELD.test(name) || KEPT.test(name)) continue; // a decoy may stand in it: nobody who asks has that
     const before = tree.code.slice(Math.max(0, at - 60), at);
     // A list may be taken apart later; what is one by its name, where it is read.
     const near = tree.code.slice(at, at + 400);

@@ -1,6 +1,7 @@
 // Signs two users up and in by the application's own routes, where their names say what they are. The token or the
 // cookies that it gives are sent where they lead farther than what stands in for a log-in. Trusted.
 import { identifierOf } from "./made.mjs";
+import { PASSWORD } from "./settings.mjs";
 import { ask, learn, quietly } from "./ways.mjs";
 
 const UP = /\/(?:sign-?up|register|registration|users?|accounts?|customers?|members?)\/?$/i;
@@ -8,8 +9,7 @@ const IN = /\/(?:log-?in|sign-?in|sessions?|auth(?:enticate)?|tokens?)\/?$/i;
 const TOKEN = /^(?:token|jwt|bearer|session(?:id|token)?|sid|key|apikey|(?:access|auth|id)_?token)$/i;
 const WHO = /^(?:user_?name|name|login|user|nick\w*|handle|account|display_?name|full_?name|first_?name|last_?name)$/i;
 const MAIL = /mail/i;
-const WORD = /pass(?:word|phrase|wd)?|pwd|secret/i;
-const PASSWORD = "Gate-pass-1!word";
+const WORD = /pass(?:word|phrase|wd)?|phrase|pwd|secret/i;
 
 /** Users who are signed in, {credential, cookies, signed, ...}: none where no route of the application does that. */
 export async function signIn(routes, tools, bounded, late) {
@@ -40,7 +40,8 @@ export async function signIn(routes, tools, bounded, late) {
 
 const named = (route) => Number(/sign-?up|register/i.test(route.entry));
 
-function valueOf(name, user, tools) {
+/** What a field of an account holds, by its name. */
+export function valueOf(name, user, tools) {
   const last = name.split(".").at(-1);
   if (WORD.test(last)) return PASSWORD;
   if (MAIL.test(last)) return user.email;
@@ -50,11 +51,12 @@ function valueOf(name, user, tools) {
 }
 
 /** What an answer gives to be sent again: a token by its field's name, cookies. */
-function credentialsIn({ headers, body }) {
+export function credentialsIn({ headers = {}, body }) {
   const out = {};
   const set = Object.entries(headers).filter(([name]) => name.toLowerCase() === "set-cookie").flatMap(([, value]) => value);
   const pairs = set.map((text) => String(text).split(";")[0].split(/=(.*)/s).slice(0, 2)).filter(([, value]) => value);
   if (pairs.length) out.cookies = Object.fromEntries(pairs.map(([name, value]) => [name, decoded(value)]));
+  if (set.some((text) => /;\s*samesite=none/i.test(String(text)))) out.travels = true; // from other sites, too
   const walk = (value, depth) => {
     if (value === null || typeof value !== "object" || depth > 3) return;
     for (const [name, inner] of Object.entries(value)) {

@@ -6,6 +6,7 @@ import Module from "node:module";
 import path from "node:path";
 import process from "node:process";
 import { lineOf } from "./coverage.mjs";
+import { listed, looked } from "./folders.mjs";
 
 const PLAIN = "gate";
 const READS = ["readFile", "readFileSync", "createReadStream", "open", "openSync", "readdir", "readdirSync", "copyFile", "copyFileSync"];
@@ -16,18 +17,24 @@ const AT = /(?:file:\/\/)?(\/[^\s()]+?)(?:\?[^\s():]*)?:(\d+):(\d+)\)?$/;
 /** "weakness path line column" -> whether it was met by the ordinary value and by a payload. */
 const met = new Map();
 
-/** The innermost line of the tree's own code on the stack. */
-function place() {
+/** Lines of the tree's own code on the stack, the innermost first: [function, path, line, column]. */
+function frames() {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 30;
   const lines = String(new Error().stack).split("\n");
   Error.stackTraceLimit = stackTraceLimit;
+  const found = [];
   for (const line of lines) {
     const [, file, at, column] = AT.exec(line.trim()) ?? [];
-    if (file?.startsWith(top) && !file.includes("/node_modules/")) return `${file.slice(top.length)} ${at} ${column}`;
+    if (file?.startsWith(top) && !file.includes("/node_modules/")) found.push([/\bat (?:async )?([\w$.<>]+) \(/.exec(line)?.[1] ?? "", file.slice(top.length), Number(at), Number(column)]);
   }
-  return "";
+  return found;
 }
+
+/** The innermost of them, as a text. */
+const place = () => frames()[0]?.slice(1).join(" ") ?? "";
+/** The same with lines of the sources: [function, path, line]. */
+export const treeFrames = () => frames().map(([name, file, line, column]) => [name, file, lineOf(file, line, column)]);
 
 /** Does it lead where the payload wants to: out of the tree, or to its host? */
 function leads(weakness, text, [word, address]) {
@@ -52,6 +59,7 @@ export function arrived(weakness, text, now) {
   if (!hostile && (marked || !text.includes(PLAIN))) return;
   const at = place();
   if (!at) return;
+  if (hostile) now.at ??= placed(at);
   const one = met.get(`${weakness} ${at}`) ?? { plain: false, hostile: false };
   met.set(`${weakness} ${at}`, hostile ? { ...one, hostile } : { ...one, plain: true });
 }
@@ -78,6 +86,8 @@ export function listen(now) {
         at[name] = Object.assign(function (...words) {
           const file = text(words[0]);
           if (file && weakness !== "path-write") make(file);
+          if (file && now.making && /^readdir/.test(name)) listed(file);
+          if (file && now.making && /[\\/]\.git(?:[\\/]|$)/.test(file)) looked(file);
           if (file && weakness) arrived(weakness, file, now);
           return real.apply(this, words);
         }, real);
@@ -91,8 +101,14 @@ export function listen(now) {
 export function held() {
   return [...met].filter(([, { plain, hostile }]) => plain && !hostile).map(([key]) => {
     const [weakness, ...rest] = key.split(" ");
-    const [line, column] = rest.slice(-2).map(Number);
-    const name = rest.slice(0, -2).join(" ");
-    return [weakness, name, lineOf(name, line, column)];
+    return [weakness, ...placed(rest.join(" "))];
   });
+}
+
+/** [path, line] in the source of a place. */
+function placed(text) {
+  const words = text.split(" ");
+  const [line, column] = words.slice(-2).map(Number);
+  const name = words.slice(0, -2).join(" ");
+  return [name, lineOf(name, line, column)];
 }

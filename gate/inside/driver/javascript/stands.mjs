@@ -6,11 +6,12 @@ import http from "node:http";
 import https from "node:https";
 import Module from "node:module";
 import { isOwner, ownersIn } from "./names.mjs";
+import { started } from "./folders.mjs";
 import { arrived, listen as listenToFiles } from "./sinks.mjs";
 import { packagesOf } from "./packages.mjs";
 
 /** Read by the hooks: marks of the attempt that runs, whether it is bare, programs and objects that were met. */
-export const now = { aside: 0, hit: false, near: false, word: "", met: false, making: false, marks: [], weakness: "", bare: false, away: 0, started: [], objects: new Map(), collect: false, databases: new Set() };
+export const now = { sent: undefined, aside: 0, hit: false, near: false, word: "", met: false, making: false, marks: [], weakness: "", bare: false, away: 0, started: [], objects: new Map(), collect: false, databases: new Set() };
 
 const NAMES = ["gate", "other"];
 /** Two users with different values in whatever says whose an object is. */
@@ -94,6 +95,7 @@ function services(fields) {
     const url = String(input?.url ?? input);
     arrived("request-forgery", url, now);
     now.away += 1;
+    now.sent?.(init?.body ?? "");
     if (now.marks.some((mark) => url.toLowerCase().includes(mark))) return real(input, init);
     new URL(url);
     const answer = new Response("{}", { status: 200, headers: { "content-type": "application/json" } });
@@ -104,7 +106,8 @@ function services(fields) {
 
 /** Programs and their arguments, as [file, words, by a shell]. */
 function programs() {
-  const keep = (file, words, shell) => {
+  const keep = (file, words, shell, folder) => {
+    if (now.making) started(file, [...(words ?? [])].map(String), folder);
     // Other programs open files and connections, too.
     if (words?.some?.((one) => now.marks.some((mark) => String(one).toLowerCase().includes(mark)))) now.near = true;
     if (now.word && words?.some?.((one) => String(one).includes(now.word))) now.met = true;
@@ -113,16 +116,21 @@ function programs() {
   };
   const { spawn } = childProcess.ChildProcess.prototype;
   childProcess.ChildProcess.prototype.spawn = function (options) {
-    keep(options?.file, options?.args?.slice(1), /(?:^|\/)(?:ba|da|z)?sh$/.test(options?.file ?? ""));
+    keep(options?.file, options?.args?.slice(1), /(?:^|\/)(?:ba|da|z)?sh$/.test(options?.file ?? ""), options?.cwd);
     return spawn.call(this, options);
   };
   for (const name of ["spawnSync", "execFileSync"]) {
     const real = childProcess[name];
     childProcess[name] = function (file, words, options) {
-      keep(file, Array.isArray(words) ? words : [], (Array.isArray(words) ? options : words)?.shell);
+      keep(file, Array.isArray(words) ? words : [], (Array.isArray(words) ? options : words)?.shell, (Array.isArray(words) ? options : words)?.cwd);
       return real.call(this, file, words, options);
     };
   }
+  const { execSync } = childProcess;
+  childProcess.execSync = function (line, options) {
+    keep("/bin/sh", ["-c", line], true, options?.cwd);
+    return execSync.call(this, line, options);
+  };
   Module.syncBuiltinESMExports?.();
 }
 
