@@ -16,7 +16,7 @@ import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
 import { hostsIn, originsIn, treeText } from "./names.mjs";
 import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
-import { added } from "./operator.mjs";
+import { added, known } from "./operator.mjs";
 import { members } from "./members.mjs";
 import { ownTokens } from "./own_tokens.mjs";
 import { predictable } from "./predictable.mjs";
@@ -185,8 +185,11 @@ export async function attack(space, file, tools, job, say, patient) {
 async function signedIn(routes, tools, bounded, late) {
   const found = await signIn(routes, tools, bounded, late);
   if (found.length) return found;
-  const made = await added(tools, applications, bounded);
-  return made.length ? made : signIn(routes, tools, bounded, late);
+  const made = await added(tools, applications, bounded, late);
+  if (made.length) return made;
+  const people = known(tools);
+  const there = people.length ? await signIn(routes, tools, bounded, late, people) : [];
+  return there.length ? there : signIn(routes, tools, bounded, late);
 }
 
 /** A route whose own calls are not the attack's. */

@@ -13,6 +13,7 @@ const TEST = /(?:^|\/)(?:tests?|__tests__|spec|bench\w*|examples?|e2e)\/|\.(?:te
 const SPECIFIER = /(?:\bfrom|\bimport|\brequire)[\s(]*["'](\.{1,2}\/[^"'\n]{1,200})["']/g;
 const TOP = /^(?:export\s+)?(?:(?:const|let|var|class)\s+|(?:async\s+)?function\s*\*?\s*)([A-Za-z_$][\w$]*)/gm;
 const ENDS = ["", ".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".tsx", ".jsx", "/index.ts", "/index.js"];
+const WORDS = /^(?:extends|implements|enum|default|async|await|function|class|new|of|in|from|let|static|yield)$/;
 const KEEPER = "__gate_kept__";
 const WAIT = 1500; // milliseconds, until an application is there
 const PORT = 3000;
@@ -23,7 +24,7 @@ const kept = [];
 export function keep() {
   Object.defineProperty(globalThis, KEEPER, { value: (get) => kept.length < 200 && kept.push(get), enumerable: false });
   rewriting.keep = (code) => {
-    const names = [...new Set([...code.matchAll(TOP)].map(([, name]) => name))].slice(0, 60);
+    const names = [...new Set([...code.matchAll(TOP)].map(([, name]) => name))].filter((name) => !WORDS.test(name)).slice(0, 60);
     if (!names.length) return code;
     const told = names.map((name) => `[${JSON.stringify(name)}, () => ${name}]`).join(", ");
     return `${code}\n;globalThis.${KEEPER}?.([${told}]);\n`;

@@ -1,6 +1,7 @@
 // Users whom nobody can register by a request are added as an operator does it: by a function of the program's own that
 // adds a user or gives a key (`store.addUser`, `issueToken`), found at the top of its files and in what applications
-// hold. Nobody is made an administrator. Trusted.
+// hold. Nobody is made an administrator. Else those log in whom a table of the program has with a plain password.
+// Trusted.
 import { bindings } from "./deployed.mjs";
 import { identifierOf } from "./made.mjs";
 import { credentialsIn, valueOf } from "./sign_in.mjs";
@@ -52,10 +53,11 @@ function argumentsOf(act, user, tools) {
 }
 
 /** Two users, each with what the program gave for him: {credential?, id, signed?, ...}; none where nothing adds one. */
-export async function added(tools, applications, bounded) {
+export async function added(tools, applications, bounded, late) {
   const found = [];
   for (const [act, owner] of makers(tools.source, applications)) {
     for (const user of tools.users.slice(0, 2)) {
+      if (late()) return [];
       const result = await quietly(async () => bounded(Promise.resolve(act.apply(owner, argumentsOf(act, user, tools)))));
       if (result === undefined || result === null) break;
       const body = JSON.stringify(typeof result === "string" ? { token: result } : result) ?? "";
@@ -67,4 +69,29 @@ export async function added(tools, applications, bounded) {
     found.length = 0;
   }
   return found;
+}
+
+const NAMED = /^(?:user_?name|name|login|user|email|e?mail|handle|nick\w*)$/i;
+const PASSWORD = /^(?:pass(?:word|phrase|wd)?|pwd|phrase|secret)$/i;
+const ENTRIES = 50;
+
+/** Who has a plain password in a table at the top of a file: [{username, email, password, ...}], those without a right
+ * of their own first. */
+export function known(tools) {
+  const found = [];
+  const add = (key, row) => {
+    if (row === null || typeof row !== "object" || found.length > 6) return;
+    const plain = (pattern) => Object.entries(row).find(([name, value]) => pattern.test(name) && typeof value === "string" && value.length < 80)?.[1];
+    const password = plain(PASSWORD);
+    const name = plain(NAMED) ?? (typeof key === "string" ? key : undefined);
+    if (!password || !name || /^(?:\$2|\$argon|scrypt|pbkdf2)|^[\da-f]{40,}$/i.test(password)) return;
+    const rights = Object.entries(row).filter(([right, value]) => RIGHTS.test(right) && (value === true || /admin|owner|root|super/i.test(String(value)))).length;
+    found.push({ ...tools.users[found.length % 2], username: name, name, email: plain(/mail/i) ?? name, id: row.id ?? name, sub: row.id ?? name, password, rights });
+  };
+  for (const [name, value] of bindings()) {
+    if (!/user|account|people|member|login|staff|customer|credential|author|person/i.test(name)) continue;
+    const entries = value instanceof Map ? [...value] : value !== null && typeof value === "object" ? Object.entries(value) : [];
+    for (const [key, row] of entries.slice(0, ENTRIES)) add(Array.isArray(value) ? undefined : key, typeof row === "string" ? { password: row } : row);
+  }
+  return found.sort((a, b) => a.rights - b.rights).map(({ rights: _, ...one }) => one);
 }

@@ -8,6 +8,9 @@ export const PASSWORD = "Gate-pass-1!word";
 
 const HELD = /TOKEN|SESSION|USER|ACCOUNT|CREDENTIAL|MEMBER|CLIENT|KEY|SECRET|PASS|AUTH/;
 const ONE = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)$/;
+const PHRASE = /PASS(?:WORD|WD|PHRASE)?$/;
+const NAME = /(?:USER|USER_?NAME|LOGIN)$/;
+const MAIL = /(?:USER|ADMIN|LOGIN|OWNER|ACCOUNT)_?E?MAIL$/;
 const PLAIN = /(?:TOKEN|SECRET|KEY|PASS|PASSWORD|PASSPHRASE|CREDENTIAL)S?$/;
 const KEPT = /ENCRYPT|CIPHER|AES|PRIVATE|PUBLIC|ADDRESS|URL/; // a value of another form
 /** Is a list of JSON names with one text each, a password, by its type or by how it is taken apart? */
@@ -28,7 +31,7 @@ export function complete(tree, who) {
       process.env[name] = JSON.stringify(Object.fromEntries(who.flatMap(({ username, email }) => [[username, PASSWORD], [email, PASSWORD]])));
       continue;
     }
-    if (!HELD.test(name) || KEPT.test(name)) continue; // a decoy may stand in it: nobody who asks has that
+    if (!(HELD.test(name) || MAIL.test(name)) || KEPT.test(name)) continue; // a decoy may stand in it: nobody who asks has that
     const before = tree.code.slice(Math.max(0, at - 60), at);
     // A list may be taken apart later; what is one by its name, where it is read.
     const near = tree.code.slice(at, at + 400);
@@ -41,6 +44,8 @@ export function complete(tree, who) {
       const sign = /["'`]([=:|])["'`]/.exec(after)?.[1];
       const ids = [...new Set([...identifiersIn(tree).map(String), "gate"])].slice(0, 12);
       process.env[name] = sign ? ids.map((id) => `${id}${sign}${who[0].credential}`).join(",") : who.map((one) => one.credential).join(",");
-    } else if (PLAIN.test(name)) process.env[name] = who[0].credential;
+    } else if (PHRASE.test(name)) process.env[name] = PASSWORD; // with a name of its own, or none: it is sent as one
+    else if (NAME.test(name) || MAIL.test(name)) process.env[name] = (MAIL.test(name) ? who[0].email : who[0].username) ?? "gate";
+    else if (PLAIN.test(name)) process.env[name] = who[0].credential;
   }
 }

@@ -11,15 +11,16 @@ const WHO = /^(?:user_?name|name|login|user|nick\w*|handle|account|display_?name
 const MAIL = /mail/i;
 const WORD = /pass(?:word|phrase|wd)?|phrase|pwd|secret/i;
 
-/** Users who are signed in, {credential, cookies, signed, ...}: none where no route of the application does that. */
-export async function signIn(routes, tools, bounded, late) {
+/** Users who are signed in, {credential, cookies, signed, ...}: none where no route of the application does that.
+ * `people`: who they are, those of the attack or those whom the program knows, with their `password`. */
+export async function signIn(routes, tools, bounded, late, people = tools.users) {
   const posts = routes.filter((route) => /^POST\b/.test(route.entry));
   const ups = posts.filter((route) => UP.test(route.entry)).sort((a, b) => named(b) - named(a));
   const ins = posts.filter((route) => IN.test(route.entry));
   if (!ins.length) return [];
   const fields = new Map();
   const found = [];
-  for (const user of tools.users.slice(0, 2)) {
+  for (const user of people.slice(0, 2)) {
     let got;
     for (const route of [...ups.slice(0, 2), ...ins.slice(0, 2)]) {
       if (late()) return found;
@@ -33,7 +34,8 @@ export async function signIn(routes, tools, bounded, late) {
       const id = identifierOf(reply.body);
       if (id !== undefined) got = { ...got, made: id };
     }
-    if (got?.credential || got?.cookies) found.push({ ...user, credential: "none", ...got, id: got.made ?? user.id, signed: true });
+    const { password: _, ...known } = user;
+    if (got?.credential || got?.cookies) found.push({ ...known, credential: "none", ...got, id: got.made ?? user.id, signed: true });
   }
   return found;
 }
@@ -43,7 +45,7 @@ const named = (route) => Number(/sign-?up|register/i.test(route.entry));
 /** What a field of an account holds, by its name. */
 export function valueOf(name, user, tools) {
   const last = name.split(".").at(-1);
-  if (WORD.test(last)) return PASSWORD;
+  if (WORD.test(last)) return user.password ?? PASSWORD;
   if (MAIL.test(last)) return user.email;
   if (WHO.test(last)) return user.username;
   const value = tools.value(last);

@@ -79,7 +79,7 @@ def test_an_operator_adds_two_users_and_no_administrator(tmp_path: Path) -> None
       const app = { store: new Store() };
       const users = [{ username: "gate", email: "g@x", id: 7 }, { username: "other", email: "o@x", id: 8 }];
       const tools = { users, source: (f) => Function.prototype.toString.call(f), value: () => "gate" };
-      const made = await added(tools, [app], (one) => one);
+      const made = await added(tools, [app], (one) => one, () => false);
       const admins = app.store.users().filter((one) => one.admin !== undefined).length;
       const told = made.map(({ credential, id, signed }) => [credential, id, signed]);
       console.log(JSON.stringify([told, admins]));
