@@ -32,6 +32,7 @@ import { layOut, now, optionOf, stand, usersOf } from "./stands.mjs";
 import { signIn } from "./sign_in.mjs";
 import { forget, structured } from "./statements.mjs";
 import { tokens } from "./tokens.mjs";
+import { uploads } from "./uploads.mjs";
 import { ask, chosen, merged, quietly, waysOf } from "./ways.mjs";
 
 const { execFileSync } = childProcess;
@@ -131,7 +132,7 @@ export async function attack(space, file, tools, job, say, patient) {
   }
   now.making = false;
   const kit = { asked, helpers, tools, bounded, late, begin, tell, job };
-  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["access", members], ["predictable", predictable], ["cross-site", crossSite], ["slow-pattern", slowPatterns]]) {
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["access", members], ["predictable", predictable], ["cross-site", crossSite], ["path-write", uploads], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
   const proven = new Set();

@@ -155,7 +155,7 @@ function express(value, file, tools) {
 function sentTo(ask, how) {
   let out = how;
   const names = parsersOf(ask);
-  if (how.raw !== undefined && names.has("urlencodedParser") && !names.has("jsonParser")) out = { ...out, form: true, raw: formOf(parsed(how.raw)) };
+  if (how.raw !== undefined && !how.headers?.["content-type"] && names.has("urlencodedParser") && !names.has("jsonParser")) out = { ...out, form: true, raw: formOf(parsed(how.raw)) };
   let nested = false;
   try {
     nested = ask.get?.("query parser fn")?.("a[b]=c")?.a?.b === "c";
