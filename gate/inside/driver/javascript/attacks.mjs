@@ -10,7 +10,7 @@ import { access } from "./access.mjs";
 import { cheapen } from "./cheap_hashes.mjs";
 import { crossed } from "./crossed.mjs";
 import { crossSite, ownOrigin } from "./cross_site.mjs";
-import { keep } from "./deployed.mjs";
+import { keep, noteOf } from "./deployed.mjs";
 import { identifierOf, Made } from "./made.mjs";
 import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
@@ -96,6 +96,8 @@ export async function attack(space, file, tools, job, say, patient) {
   let made = 0;
   const late = () => Date.now() >= job.until || number >= job.marks;
   const routes = await routesOf(space, file, tools, patient);
+  const note = tools.program && noteOf(job, tools.program);
+  if (note && fs.existsSync(note)) return "asked with another file, 0 attempts";
   const named = { origins: originsIn(tools.tree.code), hosts: hostsIn(tools.tree.code) };
   const begin = (weakness) => {
     const mark = markOf(job, number++);
@@ -179,6 +181,7 @@ export async function attack(space, file, tools, job, say, patient) {
   }
   for (const one of quiet.filter(([, weakness, mark]) => ran(mark) || !RUNS.has(weakness)).slice(0, QUIET)) tell(...one);
   if (!late()) for (const [weakness, place, line] of held()) if (texts.includes(weakness)) say("held", { weakness, at: [place, line] });
+  if (note && !late()) await quietly(() => fs.writeFileSync(note, ""));
   return routes.length ? `${made} attempts${late() ? ", out of time" : ""}` : "no route leads to it";
 }
 

@@ -77,6 +77,13 @@ export function programOf(file, files) {
   return listening.sort((a, b) => isStarted(b) - isStarted(a) || a.length - b.length).find((one) => leadsTo(one, file, files));
 }
 
+/** A note of this attack's, that this program was asked to the end: another file of its application needs no second look.
+ * `job` is the attack's. */
+export function noteOf(job, program) {
+  const name = `asked-${process.ppid}-${job.generous ? "base" : "head"}-${path.relative(top, program).replace(/\W/g, "_").slice(0, 80)}`;
+  return path.join(path.dirname(job.outside), name);
+}
+
 /** Import it, and wait until `isThere` says that there is an application. */
 export async function start(program, isThere, bounded) {
   const { listen, address } = net.Server.prototype;

@@ -82,6 +82,7 @@ export async function routesOf(space, file, tools, bounded = (promise) => promis
   const program = tools.all && !applications.size && programOf(file, tools.tree.files);
   if (program) await start(program, () => applications.size > 0, bounded);
   for (const app of program ? applications : []) if (!isMounted(app)) await look(app, "app", 0);
+  if (program && out.length) tools.program = program;
   if (!program || !out.length) {
     for (const key of Object.keys(space)) await look(member(space, key), key, 0);
     for (const app of applications) if (!isMounted(app)) await look(app, "app", 0);
