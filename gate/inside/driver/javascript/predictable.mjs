@@ -8,7 +8,8 @@ import { ask, merged, quietly } from "./ways.mjs";
 
 /** The payload of such a request. */
 const AGAIN = "the generator's state again";
-const WORD = /(?<![\w.])[A-Za-z0-9_+/=-]{6,}/g;
+/** No longer ones: they may be digests by a key that nobody knows. No later parts of signed tokens. */
+const WORD = /(?<![\w.+/=-])[A-Za-z0-9_+/=-]{6,39}(?![\w+/=-])/g;
 const SECRET = /token|pass(?:word|wd|phrase|code)|reset|session|auth|csrf|otp|secret|(?:api|access|private)_?key|invit|verif|voucher|coupon|activat|confirm|licen[cs]e|magic|one_?time|recover|unlock|credential/i;
 /** Names that say nothing of what they hold. */
 const ANY = /^(?:|code|word|phrase|pin|link|url|href|location|text|message|body|html|content|subject|value|data|result|number)$/i;
