@@ -153,7 +153,8 @@ export function optionOf(word) {
   for (const [file, words, shell] of now.started) {
     if (shell || OWN_SCRIPT.test(file)) continue;
     const end = words.indexOf("--");
-    const at = words.findIndex((one) => /^-/.test(one) && one.includes(word));
+    // At its beginning: behind `--grep=` it is that option's value.
+    const at = words.findIndex((one) => /^-/.test(one) && one.replace(/^-+/, "").startsWith(word));
     if (at < 0 || (end >= 0 && end < at)) continue;
     if (!isPlace(file, words.slice(0, at))) continue;
     return `${file} is given ${words[at].slice(0, 60)} as an option`;
