@@ -28,8 +28,8 @@ _DATA: Final = "data"
 """A folder of data; of a program where programs lie in it (``shop/data/store.py``)."""
 _PROGRAMS: Final = frozenset({
     ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".go",
-    ".rb", ".php", ".java", ".kt", ".scala", ".groovy", ".cs", ".rs", ".swift", ".dart", ".ex", ".exs", ".c", ".cc",
-    ".cpp", ".h", ".hpp", ".lua", ".pl", ".sh",
+    ".rb", ".php", ".java", ".kt", ".scala", ".groovy", ".cs", ".rs", ".swift", ".dart", ".ex", ".exs", ".c",
+    ".cc", ".cpp", ".h", ".hpp", ".lua", ".pl", ".sh",
 })  # fmt: skip
 _BENCHES: Final = frozenset({"bench", "benchmarks", ".github"})
 _TOOLS: Final = frozenset({
