@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from gate.languages import hcl
-from gate.supply.inputs.images import compose as services_of
 from gate.supply.inputs.images import SYNTAX_ARGUMENT, dockerfile, frontend, image
+from gate.supply.inputs.images import compose as services_of
 from gate.supply.inputs.model import Input, Inputs
 from gate.supply.inputs.text import json_table, table_of, text_of, texts_of, yaml_table
 
