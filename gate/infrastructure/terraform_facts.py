@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from gate.infrastructure.cache_keys import policy_block
 from gate.infrastructure.facts import Fact, FileFacts, Width
-from gate.infrastructure.policy_widths import REFERENCE, flat, statement_widths
+from gate.infrastructure.policy_widths import REFERENCE, all_but, flat, holds_nobody, statement_widths
 from gate.infrastructure.settings import named_width
 from gate.languages import hcl
 from gate.regex import regex
@@ -134,10 +134,11 @@ def policy_facts(text: str, subject: str, line: int = 1) -> Iterator[Fact | Widt
     except (ValueError, RecursionError):
         return
     if isinstance(found, dict):
-        yield from _statements(found, subject, line)
+        yield from statement_facts(found, subject, line)
 
 
-def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[Fact | Width]:
+def statement_facts(policy: Mapping[str, object], subject: str, line: int) -> Iterator[Fact | Width]:
+    """What the statements of one policy allow."""
     statements = policy.get("Statement", policy.get("statement", []))
     for one in statements if isinstance(statements, list) else [statements]:
         if not isinstance(one, dict):
@@ -153,7 +154,8 @@ def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[F
             yield Fact("grant", "every-right", subject, line, "Allow * on *")
         yield from statement_widths(low, subject, line)
         who = flat(low.get("principal", low.get("principals")))
-        if "*" in who and not low.get("condition"):
+        yield from all_but(low, subject, line)
+        if "*" in who and holds_nobody(low.get("condition")):
             yield Fact("grant", "to-anybody", subject, line, f"Allow {' '.join(sorted(actions))[:80]} to *")
 
 
@@ -171,18 +173,18 @@ def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fac
     yield from policy_block(kind, values, subject, lines.get("items", line))
     if kind == "statement":
         conditions = _conditions(inner)
-        named = {"Statement": [values | {"principals": _identifiers(inner)} | conditions]}
-        yield from _statements(named, subject, line)  # type: ignore[arg-type]
+        who = {f"{no}principals": _identifiers(inner, f"{no}principals") for no in ("", "not_")}
+        yield from statement_facts({"Statement": [values | who | conditions]}, subject, line)
     for (name, *_), child in inner:
         # What comes in is a block of the rule's own; everything else keeps its resource's kind.
         yield from _block(child, name, subject, depth + 1)
 
 
-def _identifiers(blocks: list[tuple[list[str], Node]]) -> Value:
+def _identifiers(blocks: list[tuple[list[str], Node]], called: str) -> Value:
     return [
         _value(expression)
         for (kind, *_), block in blocks
-        if kind == "principals"
+        if kind == called
         for name, expression in hcl.attributes(block)
         if name == "identifiers"
     ]
@@ -223,7 +225,7 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
         elif name == "role" and str(value) in ("roles/owner", "roles/editor"):
             yield Fact("grant", "every-right", f"{subject} {value}", at, text)
         elif isinstance(value, dict):
-            yield from _statements(value, subject, at)
+            yield from statement_facts(value, subject, at)
         elif isinstance(value, str) and "Statement" in value:
             yield from policy_facts(value, subject, at)
 
