@@ -40,7 +40,10 @@ def statement_widths(statement: Mapping[str, object], subject: str, line: int) -
 
 
 def _conditions(conditions: object, subject: str, line: int) -> Iterator[Fact | Width]:
-    for operator, tests in conditions.items() if isinstance(conditions, dict) else ():
+    if not isinstance(conditions, dict):
+        return
+    asked = _asked_for(conditions)
+    for operator, tests in conditions.items():
         for variable, values in tests.items() if isinstance(tests, dict) else ():
             about = f"{subject} condition {variable}"
             text = f"{operator} {variable}: {', '.join(sorted(flat(values)))}"[:120]
@@ -48,7 +51,7 @@ def _conditions(conditions: object, subject: str, line: int) -> Iterator[Fact | 
             lists = operator.lower() != "null" and "not" not in operator.lower()
             if lists:
                 yield Width("trusted", about, line, text, members=sorted(flat(values)))
-            loose = _says_nothing_of_absence(operator) and variable not in _asked_for(conditions)
+            loose = _says_nothing_of_absence(operator) and variable not in asked
             yield Width("weaker", about, line, text, measure=1.0 if loose else 0.0)
 
 
