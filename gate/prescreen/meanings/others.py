@@ -1,0 +1,143 @@
+"""Names that a file of PHP, Go or Ruby takes from the language: what unchanged calls mean then.
+
+Runs in the limited child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from gate.languages.tree_sitter_parse import walk
+from gate.prescreen.meanings.facts import Meaning
+from gate.protections.tree_sitter.shapes import line_of, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_PHP: Final = frozenset({
+    "time", "microtime", "hrtime", "date", "mktime", "strtotime", "hash", "hash_equals", "hash_hmac", "md5",
+    "sha1", "crc32", "random_int", "random_bytes", "mt_rand", "rand", "uniqid", "password_verify",
+    "password_hash", "password_needs_rehash", "openssl_verify", "openssl_decrypt", "openssl_encrypt",
+    "openssl_sign", "sodium_crypto_sign_verify_detached", "in_array", "is_array", "is_string", "is_int",
+    "is_numeric", "is_file", "is_dir", "is_uploaded_file", "move_uploaded_file", "is_null", "is_bool",
+    "is_a", "is_subclass_of", "array_key_exists", "array_search", "count", "strcmp", "strlen", "strpos",
+    "str_contains", "str_starts_with", "str_ends_with", "substr", "preg_match", "preg_replace",
+    "filter_var", "htmlspecialchars", "htmlentities", "strip_tags", "addslashes", "intval", "trim",
+    "basename", "realpath", "file_exists", "ctype_digit", "ctype_alnum", "ctype_alpha", "header",
+    "setcookie", "session_id", "session_regenerate_id", "file_get_contents", "unserialize", "json_decode",
+    "base64_decode", "escapeshellarg", "escapeshellcmd", "ip2long", "inet_pton", "parse_url", "explode",
+    "max", "min", "function_exists", "method_exists",
+})  # fmt: skip
+_GO: Final = frozenset({
+    "len", "cap", "copy", "append", "min", "max", "delete", "clear", "close", "panic", "recover", "string",
+    "bool", "byte", "int", "int64", "uint64", "error", "true", "false", "nil", "iota", "any", "comparable",
+})  # fmt: skip
+_WEAKER: Final = {
+    "rand": ("crypto/rand",), "template": ("html/template",), "subtle": ("crypto/subtle",),
+    "hmac": ("crypto/hmac",), "tls": ("crypto/tls",), "x509": ("crypto/x509",), "sha256": ("crypto/sha256",),
+    "ed25519": ("crypto/ed25519",), "bcrypt": ("golang.org/x/crypto/bcrypt",),
+}  # fmt: skip
+_RUBY: Final = frozenset({
+    "String", "Integer", "Float", "Numeric", "Array", "Hash", "Symbol", "Object", "BasicObject", "Kernel",
+    "NilClass", "TrueClass", "FalseClass", "Regexp", "Time", "Date", "DateTime", "Set", "Range",
+    "Comparable", "Enumerable", "SecureRandom", "OpenSSL", "Digest", "URI", "File", "IPAddr", "Proc",
+    "Module", "Class",
+})  # fmt: skip
+_ASKS: Final = frozenset({
+    "==", "!=", "===", "=~", "!~", "<=>", "<", ">", "<=", ">=", "!", "eql?", "equal?", "hash", "include?",
+    "member?", "match?", "match", "start_with?", "end_with?", "empty?", "nil?", "blank?", "present?",
+    "any?", "all?", "none?", "key?", "has_key?", "is_a?", "kind_of?", "instance_of?", "between?", "[]",
+    "fetch", "dig", "cover?", "zero?", "hex", "random_bytes", "random_number", "alphanumeric", "uuid",
+    "raise", "now", "frozen?", "size", "length",
+})  # fmt: skip
+
+
+def php(root: Node) -> Iterator[Meaning]:
+    """Functions of a name space with a built-in's name."""
+    space = ""
+    for node in walk(root, frozenset({"class_declaration", "compound_statement"})):
+        if node.type == "namespace_definition":
+            space = text_of(node.child_by_field_name("name"))
+            body = node.child_by_field_name("body")
+            if body is not None:
+                yield from _php_functions(body, space)
+        elif node.type == "function_definition" and space and node.parent == root:
+            yield from _php_function(node, space)
+
+
+def _php_functions(body: Node, space: str) -> Iterator[Meaning]:
+    for node in body.named_children:
+        if node.type == "function_definition":
+            yield from _php_function(node, space)
+
+
+def _php_function(node: Node, space: str) -> Iterator[Meaning]:
+    name = text_of(node.child_by_field_name("name"))
+    if name.lower() in _PHP:
+        yield Meaning("name", name.lower(), line_of(node), f"function {name} of {space}", asks=space)
+
+
+def go(root: Node) -> Iterator[Meaning]:
+    """Names of the language at a package's top, and imports under another package's name."""
+    for node in root.named_children:
+        if node.type == "function_declaration":
+            name = text_of(node.child_by_field_name("name"))
+            if name in _GO:
+                yield Meaning("name", name, line_of(node), f"func {name}", asks=_package(root))
+        elif node.type in ("var_declaration", "const_declaration", "type_declaration"):
+            for one in walk(node, frozenset({"block"})):
+                name = text_of(one.child_by_field_name("name")) if one.type.endswith("_spec") else ""
+                if name in _GO:
+                    yield Meaning(
+                        "name", name, line_of(one), f"{node.type[:-12]} {name}", asks=_package(root)
+                    )
+    for node in walk(root, frozenset({"function_declaration", "method_declaration"})):
+        if node.type != "import_spec":
+            continue
+        path = text_of(node.child_by_field_name("path")).strip('"`')
+        called = text_of(node.child_by_field_name("name")) or path.rpartition("/")[2]
+        wanted = _WEAKER.get(called)
+        # Only under a name that the import gives on purpose, or the plain twin of what base imported.
+        if wanted and path not in wanted and not path.startswith(wanted):
+            yield Meaning("name", called, line_of(node), f"import {called} {path}", asks="import")
+
+
+def _package(root: Node) -> str:
+    clause = next((node for node in root.named_children if node.type == "package_clause"), None)
+    return f"package {text_of(clause.named_children[0])}" if clause is not None else "package"
+
+
+def wanted_import(called: str) -> tuple[str, ...]:
+    """Paths of Go whose last name this is, and that protect."""
+    return _WEAKER.get(called, ())
+
+
+def ruby(root: Node) -> Iterator[Meaning]:
+    """Questions that core classes answer, defined anew: reopened, or in a refinement."""
+    for node in walk(root, frozenset()):
+        if node.type in ("class", "module"):
+            owner = text_of(node.child_by_field_name("name")).removeprefix("::")
+            body = node.child_by_field_name("body")
+        elif node.type == "call" and text_of(node.child_by_field_name("method")) == "refine":
+            given = node.child_by_field_name("arguments")
+            owner = (
+                text_of(given.named_children[0]).removeprefix("::") if given and given.named_children else ""
+            )
+            block = node.child_by_field_name("block")
+            body = block.child_by_field_name("body") if block is not None else None
+        else:
+            continue
+        if owner not in _RUBY or body is None or (node.type in ("class", "module") and _is_inside(node)):
+            continue
+        for one in body.named_children:
+            name = text_of(one.child_by_field_name("name"))
+            if one.type in ("method", "singleton_method") and name in _ASKS:
+                yield Meaning(
+                    "name", f"{owner}#{name}", line_of(one), f"{owner}#{name} is defined anew", uses=1
+                )
+
+
+def _is_inside(node: Node) -> bool:
+    """A class of a module of the project is another one than the language's."""
+    return node.parent is not None and node.parent.type == "body_statement"
