@@ -17,7 +17,7 @@ _IGNORES: Final = regex(r"^(?:\.IGNORE\s*:|MAKEFLAGS\s*[+:]?=.*(?:\s-?[a-z]*i|--
 
 
 class Recipe(NamedTuple):
-    """One line of a recipe that verifies. ``goes_on``: by what make goes on when it fails; empty: it stops."""
+    """One line of a recipe that verifies. ``goes_on``: why make goes on when it fails; empty: it stops."""
 
     command: str
     line: int
