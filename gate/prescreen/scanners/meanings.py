@@ -22,6 +22,7 @@ from gate.prescreen.meanings.read import is_read
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import Unread, first_files, read_files, says_newly
 from gate.prescreen.scanners.lowered_levels import LEVEL, level_findings
+from gate.prescreen.scanners.unbound_rows import UNBOUND, unbound_findings
 from gate.prescreen.scanners.unheeded_checks import UNHEEDED, unheeded_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -75,7 +76,7 @@ NAME: Final = rule.meta(
     "read as before, and ask somebody else.",
     fix="Give it a name of its own, and change the lines that are to use it.",
 )
-RULES: Final[tuple[RuleMeta, ...]] = (PATTERN, IDENTITY, KEPT, NAME, LEVEL, UNHEEDED)
+RULES: Final[tuple[RuleMeta, ...]] = (PATTERN, IDENTITY, KEPT, NAME, LEVEL, UNHEEDED, UNBOUND)
 _RULE_OF: Final = {"pattern": PATTERN, "identity": IDENTITY, "kept": KEPT, "name": NAME}
 _SAID: Final = {
     "pattern": "A pattern remembers where it stopped, and a condition asks it at the next call.",
@@ -108,7 +109,7 @@ class Meanings:
             [one for one in every if says_newly(one, _MATTERS)], _MOST_FILES, _LARGEST
         )
         found = [*_meanings(request, files, until, unread), *_modules(request), *level_findings(request)]
-        found += unheeded_findings(request)
+        found += [*unheeded_findings(request), *unbound_findings(request)]
         return ended(self.name, found, unread)
 
 
