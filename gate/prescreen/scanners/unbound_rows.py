@@ -25,9 +25,9 @@ UNBOUND: Final = rule.meta(
     confidence="medium",
     topic="auth",
     cwe=(639, 863),
-    why="An inner join on who asks (`JOIN memberships m ON ... AND m.user_id = ?`) leaves other "
-    "people's rows out. As an outer join it has the same words and leaves nothing out; a condition that moves from WHERE "
-    "into its ON, or that stands beside an OR, does neither.",
+    why="An inner join on who asks (`JOIN memberships m ON ... AND m.user_id = ?`) leaves out what belongs "
+    "to others. As an outer join it has the same words and leaves nothing out; a condition that moves from "
+    "WHERE into its ON, or that stands beside an OR, does neither.",
     fix="Keep the inner join, or ask in WHERE that the joined row is there (`m.user_id IS NOT NULL`).",
 )
 _READER: Final = Reader("gate.prescreen.meanings.joins:read", list[Query], parses=True, pure=True)
