@@ -16,6 +16,7 @@ _MOST: Final = 3_000
 _LARGEST: Final = 1 << 19
 _ORDINARY: Final = frozenset({"__init__", "__main__", "test", "this", "antigravity", "idlelib", "turtledemo"})
 _IMPORTS: Final = r"(?m)^\s*(?:import|from)\s+{name}\b"
+_SCRIPTS: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte")
 _COMMENT: Final = regex(r"^\s*(?://|#|\*|/\*)")
 
 
@@ -55,6 +56,25 @@ def calls_of(one: Meaning, path: str, base: Tree) -> list[Call]:
             if called.search(line) and not _COMMENT.match(line):
                 found.append(Call(other, number, line.strip()[:120]))
     return found
+
+
+def patterns_asked(name: str, head: Tree) -> Call | None:
+    """A line of another module that asks a pattern which a module of the project exports."""
+    paths = [e.path for e in head.entries() if e.path.endswith(_SCRIPTS) and e.size <= _LARGEST]
+    asks = re.compile(rf"(?<![\w$])(?:\w+\.)?{re.escape(name)}\.test\(")
+    called = re.escape(name)
+    brings = re.compile(
+        rf"(?:import\b|require\()[^;]{{0,400}}?\b{called}\b|\b{called}\b[^;\n]{{0,200}}=\s*require\("
+        rf"|\b\w+\.{called}\.test\("
+    )
+    for path, data in head.read_many(tuple(paths[:_MOST])):
+        text = data.decode("utf-8", "replace") if name.encode() in data else ""
+        if not asks.search(text) or not brings.search(text) or f"{name}.lastIndex" in text:
+            continue
+        for number, line in enumerate(text.split("\n"), 1):
+            if asks.search(line) and not _COMMENT.match(line) and "while" not in line:
+                return Call(path, number, line.strip()[:120])
+    return None
 
 
 def stands_before(path: str, head: Tree, base: Tree) -> tuple[str, Call] | None:

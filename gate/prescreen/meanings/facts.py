@@ -12,7 +12,8 @@ KINDS: Final[tuple[Kind, ...]] = ("pattern", "identity", "kept", "name")
 
 class Meaning(msgspec.Struct, frozen=True):
     """One such thing. ``name``: the pattern, the mapping, the function, or the name that is taken. ``text``:
-    what is said of it. ``asks``: for a name, where it holds (a name space of PHP), else empty. ``uses``: how
+    what is said of it. ``asks``: for a name, where it holds (a name space of PHP); ``export``:
+    other modules may ask the pattern. ``uses``: how
     often the file uses the name outside of what takes it.
     """
 

@@ -70,6 +70,9 @@ def _patterns(nodes: list[Node]) -> Iterator[Meaning]:
             left = node.child_by_field_name("left")
             if left is not None and text_of(left).endswith(".lastIndex"):
                 settled.add(text_of(left).rpartition(".")[0])
+    for name, node in made.items():
+        if name not in settled and _is_exported(name, node, nodes):
+            yield Meaning("pattern", name, line_of(node), text_of(node)[:120], asks="export")
     for node in nodes:
         if node.type != "call_expression" or not callee(node).endswith(".test"):
             continue
@@ -81,6 +84,26 @@ def _patterns(nodes: list[Node]) -> Iterator[Meaning]:
         if inside != function_around(declared) and _holds(function_around(declared), inside):
             yield Meaning("pattern", name, line_of(node), text_of(declared)[:120])
             settled.add(name)
+
+
+def _is_exported(name: str, declared: Node, nodes: list[Node]) -> bool:
+    """``export const P``, ``export { P }``, ``module.exports = { P }``, ``exports.P = P``."""
+    at = declared.parent
+    if at is not None and at.parent is not None and at.parent.type == "export_statement":
+        return True
+    for node in nodes:
+        if node.type == "export_specifier" and text_of(node.child_by_field_name("name")) == name:
+            return True
+        left = node.child_by_field_name("left") if node.type == "assignment_expression" else None
+        if left is not None and text_of(left) in (
+            "module.exports",
+            f"exports.{name}",
+            f"module.exports.{name}",
+        ):
+            given = node.child_by_field_name("right")
+            if given is not None and any(text_of(one) == name for one in walk(given, frozenset())):
+                return True
+    return False
 
 
 def _keeps_place(value: Node) -> bool:

@@ -5,6 +5,7 @@ Runs in the limited child.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -33,11 +34,12 @@ _GO: Final = frozenset({
     "len", "cap", "copy", "append", "min", "max", "delete", "clear", "close", "panic", "recover", "string",
     "bool", "byte", "int", "int64", "uint64", "error", "true", "false", "nil", "iota", "any", "comparable",
 })  # fmt: skip
-_WEAKER: Final = {
-    "rand": ("crypto/rand",), "template": ("html/template",), "subtle": ("crypto/subtle",),
-    "hmac": ("crypto/hmac",), "tls": ("crypto/tls",), "x509": ("crypto/x509",), "sha256": ("crypto/sha256",),
-    "ed25519": ("crypto/ed25519",), "bcrypt": ("golang.org/x/crypto/bcrypt",),
+_BETTER: Final = {
+    "rand": ("crypto/rand", r"math/rand(?:/v2)?"), "template": ("html/template", r"text/template"),
+    "subtle": ("crypto/subtle", r".+"), "hmac": ("crypto/hmac", r".+"), "sha256": ("crypto/sha256", r".+"),
+    "ed25519": ("crypto/ed25519", r".+"), "bcrypt": ("golang.org/x/crypto/bcrypt", r".+"),
 }  # fmt: skip
+"""Packages of Go that protect, by their last name, and which others take their place for the worse."""
 _RUBY: Final = frozenset({
     "String", "Integer", "Float", "Numeric", "Array", "Hash", "Symbol", "Object", "BasicObject", "Kernel",
     "NilClass", "TrueClass", "FalseClass", "Regexp", "Time", "Date", "DateTime", "Set", "Range",
@@ -97,9 +99,8 @@ def go(root: Node) -> Iterator[Meaning]:
             continue
         path = text_of(node.child_by_field_name("path")).strip('"`')
         called = text_of(node.child_by_field_name("name")) or path.rpartition("/")[2]
-        wanted = _WEAKER.get(called)
-        # Only under a name that the import gives on purpose, or the plain twin of what base imported.
-        if wanted and path not in wanted and not path.startswith(wanted):
+        better, worse = _BETTER.get(called, ("", ""))
+        if better and path != better and re.fullmatch(worse, path):
             yield Meaning("name", called, line_of(node), f"import {called} {path}", asks="import")
 
 
@@ -108,9 +109,9 @@ def _package(root: Node) -> str:
     return f"package {text_of(clause.named_children[0])}" if clause is not None else "package"
 
 
-def wanted_import(called: str) -> tuple[str, ...]:
-    """Paths of Go whose last name this is, and that protect."""
-    return _WEAKER.get(called, ())
+def better_import(called: str) -> str:
+    """The package of Go under this name that protects."""
+    return _BETTER.get(called, ("", ""))[0]
 
 
 def ruby(root: Node) -> Iterator[Meaning]:

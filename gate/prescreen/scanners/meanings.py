@@ -15,9 +15,9 @@ from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import RuleMeta, Severity
 from gate.prescreen.interface import Prescreened, PrescreenRequest, Source
-from gate.prescreen.meanings.around import Call, calls_of, fresh, stands_before
+from gate.prescreen.meanings.around import Call, calls_of, fresh, patterns_asked, stands_before
 from gate.prescreen.meanings.facts import Meaning
-from gate.prescreen.meanings.others import wanted_import
+from gate.prescreen.meanings.others import better_import
 from gate.prescreen.meanings.read import is_read
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import Unread, first_files, read_files, says_newly
@@ -133,16 +133,19 @@ def _meanings(
 
 
 def _judged(one: Meaning, source: Source, request: PrescreenRequest) -> Finding | None:
+    if one.asks == "export":
+        asked = patterns_asked(one.name, request.head)
+        where = {"text": one.text, "asked at": f"{asked.path}:{asked.line} {asked.text}"} if asked else {}
+        return _finding(_SAID["pattern"], source.path, one, where) if asked else None
     if one.kind != "name":
         return _finding(_SAID[one.kind], source.path, one, {"text": one.text})
     message = "Lines that did not change ask something else by this name."
     before = (source.base or b"").decode("utf-8", "replace")
     if one.asks == "import":
-        lost = [path for path in wanted_import(one.name) if f'"{path}"' in before]
-        still = source.head.decode("utf-8", "replace")
-        if not lost or any(f'"{path}"' in still for path in lost):
+        better = f'"{better_import(one.name)}"'
+        if better not in before or better in source.head.decode("utf-8", "replace"):
             return None
-        return _finding(message, source.path, one, {"name": one.text, "was": lost[0]})
+        return _finding(message, source.path, one, {"name": one.text, "was": better.strip('"')})
     if one.asks:
         calls = calls_of(one, source.path, request.base)
         return _finding(message, source.path, one, _called(one, calls)) if calls else None

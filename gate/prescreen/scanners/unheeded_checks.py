@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
+import msgspec
+
 from gate.languages.limited_child import Reader
 from gate.languages.path_roles import is_example, is_test_code
 from gate.model.change import Tree
@@ -64,14 +66,24 @@ def unheeded_findings(request: PrescreenRequest) -> Iterator[Finding]:
         return
     known = _functions(request.head, {one.name for _, one in moved}, until)
     known |= {one.name: one for script in head.values() for one in script.functions}
+    told: set[tuple[str, str]] = set()
     for source, one in moved[:_MOST_FILES]:
-        if check := unheeded(one.name, known):
+        check = unheeded(one.name, known)
+        if check and (source.path, one.name) not in told:
+            told.add((source.path, one.name))
             yield _finding(source, one, check)
 
 
 def _moved(old: Script, new: Script) -> Iterator[Called]:
     """Calls of head where ``set -e`` does nothing, of names that base called where it acts."""
     if not old.ends_on_failure:
+        return
+    if not new.ends_on_failure:
+        # ``set -e`` is gone: a check of its own is told by the reader of protections.
+        had = {one.name for one in old.calls if not one.idle}
+        yield from [msgspec.structs.replace(one, idle="no set -e") for one in new.calls if one.name in had][
+            :_MOST
+        ]
         return
     acted = Counter(one.name for one in old.calls if not one.idle)
     acts = Counter(one.name for one in new.calls if not one.idle)

@@ -242,3 +242,24 @@ def test_a_module_in_front_of_the_standard_librarys() -> None:
     assert told({**base, "tools/hashlib/__init__.py": "x = 1\n"}, base) == ["medium name-taken"]
     assert told({**base, "pkg/logging.py": "x = 1\n"}, base) == []
     assert told({**base, "tools/json.py": "x = 1\n"}, base) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "use"),
+    [
+        ("export const P = /x/{};\n", "import { P } from './p.js';\nexport const bad = (s) => P.test(s);\n"),
+        (
+            "const P = /x/{};\nmodule.exports = { P };\n",
+            "const { P } = require('./p');\nmodule.exports = (s) => P.test(s);\n",
+        ),
+        (
+            "const P = /x/{};\nexport { P };\n",
+            "import * as p from './p.js';\nexport const bad = (s) => p.P.test(s);\n",
+        ),
+    ],
+)
+def test_a_pattern_that_another_module_asks(pattern: str, use: str) -> None:
+    base = {"p.js": pattern.replace("{}", "i", 1), "use.js": use}
+    assert told({**base, "p.js": pattern.replace("{}", "gi", 1)}, base) == ["medium pattern-keeps-place"]
+    unasked = {**base, "use.js": use.replace("P.test(s)", "s.replace(P, '')")}
+    assert told({**unasked, "p.js": pattern.replace("{}", "gi", 1)}, unasked) == []

@@ -119,3 +119,9 @@ def test_recipes_that_go_on(head: str, by: str) -> None:
 )
 def test_recipes_that_stop(head: str) -> None:
     assert told({"Makefile": head}, {"Makefile": MAKE}) == []
+
+
+def test_set_e_that_is_gone() -> None:
+    head = {key: text.replace("set -euo pipefail\n", "set -u\n") for key, text in call('fetch "$1"').items()}
+    assert told(head, call('fetch "$1"')) == ["medium no set -e"]
+    assert told(call('fetch "$1"'), head) == []
