@@ -31,7 +31,7 @@ UNBOUND: Final = rule.meta(
     fix="Keep the inner join, or ask in WHERE that the joined row is there (`m.user_id IS NOT NULL`).",
 )
 _READER: Final = Reader("gate.prescreen.meanings.joins:read", list[Query], parses=True, pure=True)
-_JOINS: Final = regex(rb"(?i)\bjoin\b|\bwhere\b")
+_QUERIES: Final = regex(rb"(?i)\bselect\s[^;]{1,4000}?\sfrom\s[^;]{1,4000}?\b(?:join|where)\s")
 _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 200
 _MOST: Final = 5
@@ -66,7 +66,7 @@ def _is_read(source: Source) -> bool:
     if source.base is None or len(source.head) > _LARGEST or is_test_code(path) or is_example(path):
         return False
     known = path.endswith((".py", ".pyw", ".sql")) or bool(grammar_of(path))
-    return known and bool(_JOINS.search(source.base)) and bool(_JOINS.search(source.head))
+    return known and bool(_QUERIES.search(source.base))
 
 
 def _unbound(old: Sequence[Query], new: Sequence[Query]) -> Iterator[tuple[Query, list[str], str]]:
