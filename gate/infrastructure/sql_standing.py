@@ -8,16 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from gate.infrastructure.sql_constraints import plain, statements
+from gate.languages.tree_sitter_parse import parse, walk
+from gate.regex import regex
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 What = Literal["view", "function", "policy"]
 _OFF: Final = frozenset({"FALSE", "OFF", "0", "NO"})
 _RELOPTIONS: Final = {"SECURITY_INVOKER": "security_invoker", "SECURITY_BARRIER": "security_barrier"}
 _SKIPPED: Final = frozenset({"IF", "NOT", "EXISTS", "ONLY"})
+_GRAMMARS: Final = {
+    "rb": "tree_sitter_ruby", "exs": "tree_sitter_elixir",
+    "js": "javascript", "cjs": "javascript", "mjs": "javascript", "ts": "typescript",
+    "php": "tree_sitter_php:language_php", "go": "tree_sitter_go",
+    "java": "tree_sitter_java", "kt": "tree_sitter_kotlin",
+}  # fmt: skip
+_PROGRAMS: Final = (".py", *(f".{ending}" for ending in _GRAMMARS))
+_MIGRATION: Final = regex(r"(?i)migrat|(?:^|/)(?:versions|alembic|db|schema|sql|database)/")
+_TEXT: Final = regex(r"string|heredoc|text_block")
+_SAYS: Final = regex(r"(?i)\b(?:create|alter)\b[\s\S]{0,60}?\b(?:view|policy|function|procedure)\b")
+_DOWN: Final = regex(
+    r"(?i)(?:^|\.)[:\"']?_?(?:down(?:grade)?|revert|rollback|reverse(?:_sql)?|undo)(?:_\w+)?\b"
+)
 _LONGEST: Final = 60
 """Words before the query of a view."""
 
@@ -37,10 +55,45 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def read(path: str, data: bytes, options: Mapping[str, object]) -> list[Standing]:
-    """The views, functions and policies of one file, in its order."""
-    del path, options
+    """The views, functions and policies of one file in order; of a program, in texts of its way up."""
+    del options
+    if path.endswith(_PROGRAMS):
+        grammar = "tree_sitter_python" if path.endswith(".py") else _GRAMMARS[path.rpartition(".")[2]]
+        return [one for text, line in _texts(parse(data, grammar)) for one in _read(text, line - 1)]
+    return _read(data.decode("utf-8", "replace"), 0)
+
+
+def is_program(path: str) -> bool:
+    """Is this a migration that a program runs?"""
+    return path.endswith(_PROGRAMS) and bool(_MIGRATION.search(path))
+
+
+def _texts(root: Node) -> Iterator[tuple[str, int]]:
+    for node in walk(root, frozenset()):
+        if not _TEXT.search(node.type) or (node.parent is not None and _TEXT.search(node.parent.type)):
+            continue
+        text = (node.text or b"").decode("utf-8", "replace")
+        if _SAYS.search(text) and not _is_way_down(node):
+            yield text.strip("\"'`"), node.start_point[0] + 1
+
+
+def _is_way_down(node: Node) -> bool:
+    at = node.parent
+    while at is not None:
+        name = (
+            at.child_by_field_name("name") or at.child_by_field_name("key") or at.child_by_field_name("left")
+        )
+        said = (name.text or b"").decode("utf-8", "replace") if name is not None else ""
+        if _DOWN.search(said):
+            return True
+        at = at.parent
+    return False
+
+
+def _read(source: str, above: int) -> list[Standing]:
     found: list[Standing] = []
-    for line, words in statements(data.decode("utf-8", "replace")):
+    for number, words in statements(source):
+        line = above + number
         upper = [word.upper() for word in words]
         if upper[:1] == ["CREATE"]:
             found += _created(words, upper, line)

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from gate.languages.tree_sitter_parse import parse, walk
+from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.identities.tree_literals import grammar_of
+from gate.prescreen.meanings.builders import asks_for_presence, join_of, lines_of
 from gate.protections.queries import bound_columns, bound_in, split_at, tokens_of
 from gate.protections.tree_sitter.shapes import line_of, short_name
 from gate.protections.vocabulary import is_owner
@@ -58,7 +60,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Query]:
     if path.endswith(".sql"):
         return [*_of_sql(data.decode("utf-8", "replace"))][:_MOST]
     root = parse(data, "tree_sitter_python" if path.endswith((".py", ".pyw")) else grammar_of(path))
-    return [*_of_program(root)][:_MOST]
+    return [*_of_program(root), *_of_builders(root)][:_MOST]
 
 
 def _of_program(root: Node) -> Iterator[Query]:
@@ -71,6 +73,17 @@ def _of_program(root: Node) -> Iterator[Query]:
             yield query_of(
                 _SEAM.sub(" ", raw).strip("\"'`frbFRB "), name, line_of(node), in_function=in_function
             )
+
+
+def _of_builders(root: Node) -> Iterator[Query]:
+    for node, line in lines_of(root):
+        if (found := join_of(node)) is None:
+            continue
+        joined, columns, is_outer = found
+        name, in_function = _named(node)
+        is_inner = not is_outer or asks_for_presence(function_around(node))
+        inner, outer = (columns, []) if is_inner else ([], columns)
+        yield Query(name, in_function, f"join {joined}", inner, outer, [], columns, line)
 
 
 def _of_sql(text: str) -> Iterator[Query]:

@@ -6,11 +6,10 @@ The protection stands in an older file, which does not change; the new one merel
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 from gate.infrastructure.sql_constraints import is_schema
-from gate.infrastructure.sql_standing import Standing
+from gate.infrastructure.sql_standing import Standing, is_program
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_unshipped
 from gate.model.finding import Finding
@@ -20,9 +19,11 @@ from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.read_files import Unread
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding
+from gate.regex import regex
 
 _READER: Final = Reader("gate.infrastructure.sql_standing:read", list[Standing], parses=True, pure=True)
-_SURROUNDING: Final = 400
+_SURROUNDING: Final = 800
+_SAYS: Final = regex(rb"(?i)\b(?:create|alter)\b[\s\S]{0,60}?\b(?:view|policy|function|procedure)\b")
 _LONGEST: Final = 1 << 19
 _MOST: Final = 5
 _SAID: Final = {
@@ -36,8 +37,8 @@ def standing_findings(request: PrescreenRequest, lost: RuleMeta, unread: Unread)
     """Findings about what is said anew; ``lost`` is the rule about guards. What could not be read is added
     to ``unread``.
     """
-    changed = [one for one in sources(request).files if is_schema(one.path) and not is_unshipped(one.path)]
-    changed = [one for one in changed if PurePosixPath(one.path).suffix != ".prisma"]
+    changed = [one for one in sources(request).files if _is_read(one.path) and not is_unshipped(one.path)]
+    changed = [one for one in changed if not is_program(one.path) or _SAYS.search(one.head)]
     if not changed:
         return
     results = scan_isolated(_READER, [(one.path, one.head) for one in changed], deadline=request.deadline)
@@ -53,6 +54,10 @@ def standing_findings(request: PrescreenRequest, lost: RuleMeta, unread: Unread)
             if told < _MOST:
                 told += 1
                 yield _told(source, one, options, lost)
+
+
+def _is_read(path: str) -> bool:
+    return (is_schema(path) and not path.endswith(".prisma")) or is_program(path)
 
 
 def _losses(
@@ -89,9 +94,9 @@ def _before(path: str, key: tuple[str, str], base: Sequence[tuple[str, Standing]
 def _base(request: PrescreenRequest) -> list[tuple[str, Standing]]:
     """What base's files say, in the order of their paths, which is that of migrations."""
     entries = request.base.entries()
-    paths = sorted(one.path for one in entries if is_schema(one.path) and one.size <= _LONGEST)
-    paths = [path for path in paths if not path.endswith(".prisma")]
-    files = list(request.base.read_many(tuple(paths[-_SURROUNDING:])))
+    paths = sorted(one.path for one in entries if _is_read(one.path) and one.size <= _LONGEST)
+    every = request.base.read_many(tuple(paths[-_SURROUNDING:]))
+    files = [(path, data) for path, data in every if not is_program(path) or _SAYS.search(data)]
     results = scan_isolated(_READER, files, deadline=request.deadline)
     return [(one.path, said) for one in results if one.value is not None for said in one.value]
 

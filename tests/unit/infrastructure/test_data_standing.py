@@ -85,3 +85,22 @@ def test_a_schema_is_compared_with_itself() -> None:
     assert told(VIEW.replace("WITH (security_invoker = true) ", ""), "migrations/001.sql") == [
         "view my_loans: security_invoker"
     ]
+
+
+ALEMBIC = 'def upgrade():\n    op.execute("""\n{}\n    """)\n\n\ndef downgrade():\n    op.execute("""\n{}\n    """)\n'
+RAILS = "class A < ActiveRecord::Migration[7.1]\n  def up\n    execute <<~SQL\n      {}\n    SQL\n  end\n\n  def down\n    execute <<~SQL\n      {}\n    SQL\n  end\nend\n"
+KNEX = "exports.up = (k) => k.raw(`{}`);\nexports.down = (k) => k.raw(`{}`);\n"
+PLAIN = "CREATE OR REPLACE VIEW my_loans AS SELECT id FROM loans;"
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [("alembic/versions/b.py", ALEMBIC), ("db/migrate/2_b.rb", RAILS), ("migrations/2_b.js", KNEX)],
+)
+def test_migrations_that_programs_run(path: str, form: str) -> None:
+    assert told(form.format(PLAIN, VIEW), path) == ["view my_loans: security_invoker"]
+    assert told(form.format(VIEW, PLAIN), path) == []
+    first = path.replace("b.", "a.").replace("2_", "1_")
+    base = {first: form.format(VIEW, "DROP VIEW my_loans")}
+    found = standing_findings(make_request({**base, path: form.format(PLAIN, VIEW)}, base), LOST, [])
+    assert [f.evidence["before"] for f in found] == ["security_invoker"]

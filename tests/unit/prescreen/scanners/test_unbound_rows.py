@@ -85,3 +85,52 @@ def test_in_other_languages(path: str, form: str) -> None:
         "medium member_id"
     ]
     assert told(form.format(query.replace("p.name", "p.title")), form.format(query), path) == []
+
+
+ALCHEMY = """
+def projects(session, member):
+    return session.query(Project).join(Membership, and_(Membership.project_id == Project.id, Membership.member_id == member.id)).all()
+"""
+KNEX = "const list = (db, userId) => db('projects').innerJoin('members', (j) => j.on('p', 'q').andOnVal('members.user_id', '=', userId));\n"
+TYPEORM = "class A { list(user) { return this.p.createQueryBuilder('p').innerJoin('p.members', 'm', 'm.userId = :id', { id: user.id }).getMany(); } }\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "head", "columns"),
+    [
+        ("a.py", ALCHEMY, ALCHEMY.replace(".join(", ".outerjoin("), "member_id"),
+        ("a.py", ALCHEMY, ALCHEMY.replace("member.id))", "member.id), isouter=True)"), "member_id"),
+        ("a.js", KNEX, KNEX.replace("innerJoin", "leftJoin"), "user_id"),
+        ("a.ts", TYPEORM, TYPEORM.replace("innerJoin", "leftJoinAndSelect"), "userId"),
+    ],
+)
+def test_joins_of_query_builders(path: str, base: str, head: str, columns: str) -> None:
+    assert columns in (told(head, base, path) or [""])[0]
+    assert told(base, head, path) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "head"),
+    [
+        (
+            "a.py",
+            ALCHEMY,
+            ALCHEMY.replace(".join(", ".outerjoin(").replace(
+                ".all()", ".filter(Membership.id.isnot(None)).all()"
+            ),
+        ),
+        ("a.py", ALCHEMY, ALCHEMY.replace(".all()", ".outerjoin(Star, Star.member_id == member.id).all()")),
+        (
+            "a.py",
+            "def f(s):\n    return s.join(Tag, Tag.note_id == Note.id)\n",
+            "def f(s):\n    return s.outerjoin(Tag, Tag.note_id == Note.id)\n",
+        ),
+        (
+            "a.py",
+            "def f(a):\n    return ', '.join(a.user_id)\n",
+            "def f(a):\n    return '; '.join(a.user_id)\n",
+        ),
+    ],
+)
+def test_joins_of_builders_that_are_in_order(path: str, base: str, head: str) -> None:
+    assert told(head, base, path) == []
