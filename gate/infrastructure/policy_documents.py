@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gate.infrastructure.facts import Fact, Width
+from gate.infrastructure.policy_widths import flat
 from gate.infrastructure.terraform_facts import statement_facts
 from gate.supply.yaml_data import Path
 
+_EVERYBODY: Final = frozenset({"allUsers", "allAuthenticatedUsers"})
 _DEEPEST: Final = 30
 _MOST: Final = 200
 
@@ -16,8 +18,8 @@ _MOST: Final = 200
 def nested_policies(
     data: object, subject: str, line_of: Callable[[Path], int | None]
 ) -> Iterator[Fact | Width]:
-    """The statements of every policy below the top: a table with ``Statement``, each of which has an effect
-    or an action. ``subject``: what the file or the document is called.
+    """The statements of every policy below the top (a table with ``Statement``, one of which has an effect),
+    and bindings of Google's policies for everybody. ``subject``: what the file or the document is called.
     """
     waiting: list[tuple[Path, object]] = [((), data)]
     count = 0
@@ -32,6 +34,11 @@ def nested_policies(
             here = (*path, key if isinstance(key, int) else str(key))
             if isinstance(one, dict | list):
                 waiting.append((here, one))
+        if isinstance(value, dict) and {"role", "members"} <= value.keys():
+            open_to = sorted(flat(value["members"]) & _EVERYBODY)
+            text = f"{value['role']} for {', '.join(open_to)}"
+            if open_to:
+                yield Fact("grant", "to-anybody", f"{subject} {value['role']}", line_of(path) or 1, text)
         if path and isinstance(value, dict) and _is_policy(value):
             count += 1
             place = ".".join(str(part) for part in path)

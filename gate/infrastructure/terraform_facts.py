@@ -72,6 +72,7 @@ _UNGUARDS: Final = {
     "skip_final_snapshot": "deletion-protection",
     "insecure_ssl": "transport",
     "insecure_skip_verify": "transport",
+    "public_network_access_enabled": "public-block",
 }
 """Attributes that guard by being ``false``; of several, that is also what holds without them."""
 _PROTECTS: Final = (
@@ -87,6 +88,13 @@ _PROTECTS: Final = (
     "verify",
 )
 _SHOWN: Final = regex(r"\bnonsensitive\s*\(")
+_HANDS_ON: Final = frozenset({
+    "roles/iam.securityAdmin", "roles/iam.serviceAccountTokenCreator", "roles/iam.serviceAccountKeyAdmin",
+    "roles/iam.roleAdmin", "roles/resourcemanager.projectIamAdmin", "roles/resourcemanager.folderIamAdmin",
+    "roles/resourcemanager.organizationAdmin", "User Access Administrator",
+    "Role Based Access Control Administrator",
+})  # fmt: skip
+"""Roles of Google's and Microsoft's clouds that give rights to others, or take them."""
 _DEEPEST: Final = 40
 
 Value = str | list["Value"] | dict[str, "Value"]
@@ -214,20 +222,41 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
             yield Fact("guard", _GUARDED[name], f"{subject} {name}", at, text)
         if name in _UNGUARDS and value in ("true", "false"):
             yield Width("weaker", f"{subject} {name}", at, text, measure=float(value == "true"))
-        if (name == "publicly_accessible" and value == "true") or (
-            name == "acl" and str(value).startswith("public-")
-        ):
+        if _is_public(name, value):
             yield Fact("grant", "public-data", f"{subject} {name}", at, text)
         elif name in ("member", "members") and _PRINCIPALS & flat(value):
             yield Fact("grant", "to-anybody", subject, at, text)
-        elif name == "policy_arn" and str(value).endswith(_OWNERS):
-            yield Fact("grant", "every-right", f"{subject} {str(value).rpartition('/')[2]}", at, text)
-        elif name == "role" and str(value) in ("roles/owner", "roles/editor"):
-            yield Fact("grant", "every-right", f"{subject} {value}", at, text)
+        elif what := _role(name, str(value)):
+            yield Fact(
+                "grant",
+                what,
+                f"{subject} {str(value).rpartition('/')[2] if name == 'policy_arn' else value}",
+                at,
+                text,
+            )
         elif isinstance(value, dict):
             yield from statement_facts(value, subject, at)
         elif isinstance(value, str) and "Statement" in value:
             yield from policy_facts(value, subject, at)
+
+
+def _role(name: str, value: str) -> str:
+    """What a role or a policy of the cloud's own gives, where that is everything, or the right to give."""
+    if name in ("role", "role_definition_name") and value in _HANDS_ON:
+        return "escalates"
+    whole = (name == "policy_arn" and value.endswith(_OWNERS)) or (
+        (name, value) in (("role", "roles/owner"), ("role", "roles/editor"))
+    )
+    azure = name == "role_definition_name" and value in ("Owner", "Contributor")
+    return "every-right" if whole or azure else ""
+
+
+def _is_public(name: str, value: Value) -> bool:
+    if name in ("publicly_accessible", "allow_nested_items_to_be_public", "allow_blob_public_access"):
+        return value == "true"
+    if name == "container_access_type":
+        return value in ("blob", "container")
+    return name == "acl" and str(value).startswith("public-")
 
 
 def _worth(name: str, value: Value, subject: str, line: int) -> Iterator[Width]:

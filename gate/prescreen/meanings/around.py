@@ -42,9 +42,10 @@ def calls_of(one: Meaning, path: str, base: Tree) -> list[Call]:
     ]
     named = re.compile(rf"namespace\s+{re.escape(space)}\s*[;{{]")
     called = re.compile(
-        rf"(?<![\\>:.\w$])(?<!function )(?<!func ){re.escape(one.name)}\s*\(", re.IGNORECASE if is_php else 0
+        rf"(?<![\\>:.\w$])(?<!function )(?<!func )(?<!fun ){re.escape(one.name)}\s*{_asked(path)}",
+        re.IGNORECASE if is_php else 0,
     )
-    made = re.compile(rf"(?m)^ {{0,4}}(?:function|func)\s+{re.escape(one.name)}\b", re.IGNORECASE)
+    made = re.compile(rf"(?m)^ {{0,4}}(?:function|func|fun)\s+{re.escape(one.name)}\b", re.IGNORECASE)
     found: list[Call] = []
     for other, data in base.read_many(tuple(paths[:_MOST])):
         text = data.decode("utf-8", "replace")
@@ -56,6 +57,11 @@ def calls_of(one: Meaning, path: str, base: Tree) -> list[Call]:
             if called.search(line) and not _COMMENT.match(line):
                 found.append(Call(other, number, line.strip()[:120]))
     return found
+
+
+def _asked(path: str) -> str:
+    """How a name is asked: a function is called, a class of Java stands before a point, too."""
+    return r"[.(]" if path.endswith(".java") else r"\("
 
 
 def patterns_asked(name: str, head: Tree) -> Call | None:

@@ -30,7 +30,7 @@ _STATEFUL: Final = regex(r"^/.*/[a-z]*[gy][a-z]*$")
 _FLAGS: Final = regex(r"^['\"`][a-z]*[gy][a-z]*['\"`]$")
 _PATCHED: Final = regex(
     r"^(?:Math\.random|Date\.now|JSON\.(?:parse|stringify)|Object\.(?:freeze|is|keys)|Number\.is\w+|Array\.isArray"
-    r"|(?:crypto|globalThis\.crypto)\.(?:getRandomValues|randomUUID|randomBytes|timingSafeEqual|verify|randomInt)"
+    r"|(?:require\\(['\"](?:node:)?crypto['\"]\\)|crypto|globalThis\.crypto)\.(?:getRandomValues|randomUUID|randomBytes|timingSafeEqual|verify|randomInt)"
     r"|(?:RegExp|String|Array|Set|Map)\.prototype\.(?:test|exec|includes|has|every|some|startsWith|endsWith|indexOf|filter"
     r"|find|match|get))$"
 )
@@ -59,31 +59,59 @@ def _is_optional(node: Node) -> bool:
 
 
 def _patterns(nodes: list[Node]) -> Iterator[Meaning]:
-    made: dict[str, Node] = {}
+    made = {name: node for node in nodes for name in _held(node)}
     settled: set[str] = set()
     for node in nodes:
-        value = node.child_by_field_name("value") if node.type == "variable_declarator" else None
-        named = node.child_by_field_name("name")
-        if value is not None and named is not None and named.type == "identifier" and _keeps_place(value):
-            made[text_of(named)] = node
-        if node.type == "assignment_expression":
-            left = node.child_by_field_name("left")
-            if left is not None and text_of(left).endswith(".lastIndex"):
-                settled.add(text_of(left).rpartition(".")[0])
+        left = node.child_by_field_name("left") if node.type == "assignment_expression" else None
+        if left is not None and text_of(left).endswith(".lastIndex"):
+            settled.add(text_of(left).rpartition(".")[0])
     for name, node in made.items():
-        if name not in settled and _is_exported(name, node, nodes):
+        if name not in settled and "." not in name and _is_exported(name, node, nodes):
             yield Meaning("pattern", name, line_of(node), text_of(node)[:120], asks="export")
-    for node in nodes:
-        if node.type != "call_expression" or not callee(node).endswith(".test"):
-            continue
-        name = callee(node).removesuffix(".test")
+    for node in nodes if made else ():
+        name, _, method = callee(node).rpartition(".") if node.type == "call_expression" else ("", "", "")
         declared = made.get(name)
-        if declared is None or name in settled or _is_loop(node):
+        if declared is None or name in settled or method not in ("test", "exec"):
+            continue
+        if _is_loop(node, anywhere=method == "exec"):
             continue
         inside = function_around(node)
-        if inside != function_around(declared) and _holds(function_around(declared), inside):
+        if inside != function_around(declared) and _holds(_reach(declared), inside):
             yield Meaning("pattern", name, line_of(node), text_of(declared)[:120])
             settled.add(name)
+
+
+def _held(node: Node) -> Iterator[str]:
+    """Under which names a pattern with a memory is asked: a constant, an entry of one, a field of a class."""
+    value = node.child_by_field_name("value")
+    if value is None or not _keeps_place(value):
+        return
+    named = node.child_by_field_name("name") or node.child_by_field_name("key")
+    named = named or node.child_by_field_name("property")
+    name = text_of(named).strip("'\"")
+    if node.type == "variable_declarator":
+        yield name
+    elif node.type == "pair":
+        at = node.parent
+        while at is not None and at.type in ("object", "call_expression", "arguments", "as_expression"):
+            at = at.parent
+        if at is not None and at.type == "variable_declarator":
+            yield f"{text_of(at.child_by_field_name('name'))}.{name}"
+    elif node.type in ("field_definition", "public_field_definition"):
+        owner = node.parent.parent if node.parent is not None else None
+        yield f"this.{name}"
+        if owner is not None and (called := text_of(owner.child_by_field_name("name"))):
+            yield f"{called}.{name}"
+
+
+def _reach(declared: Node) -> Node:
+    """Where a name holds: the function, the class or the file around it."""
+    at = declared.parent
+    while at is not None and at.parent is not None:
+        if at.type == "class_body":
+            return function_around(at)
+        at = at.parent
+    return function_around(declared)
 
 
 def _is_exported(name: str, declared: Node, nodes: list[Node]) -> bool:
@@ -115,12 +143,16 @@ def _keeps_place(value: Node) -> bool:
     return False
 
 
-def _is_loop(node: Node) -> bool:
-    """``while (pattern.test(text))`` goes from place to place on purpose."""
+def _is_loop(node: Node, *, anywhere: bool) -> bool:
+    """``while (pattern.test(text))`` goes from place to place on purpose; ``exec`` does so in any loop."""
     at = node
-    while at.parent is not None and at.parent.type not in ("statement_block", "program"):
-        if at.parent.type in _LOOPS and at.parent.child_by_field_name("condition") == at:
+    while at.parent is not None and at.parent.type != "program":
+        if at.parent.type in _LOOPS and (anywhere or at.parent.child_by_field_name("condition") == at):
             return True
+        if at.parent.type == "statement_block" and not anywhere:
+            return False
+        if "function" in at.parent.type or at.parent.type == "method_definition":
+            return False
         at = at.parent
     return False
 

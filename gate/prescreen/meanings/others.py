@@ -30,6 +30,20 @@ _PHP: Final = frozenset({
     "base64_decode", "escapeshellarg", "escapeshellcmd", "ip2long", "inet_pton", "parse_url", "explode",
     "max", "min", "function_exists", "method_exists",
 })  # fmt: skip
+_PHP_WHOLE: Final = frozenset({
+    "class_declaration", "trait_declaration", "interface_declaration", "function_definition",
+    "enum_declaration",
+})  # fmt: skip
+_KOTLIN: Final = frozenset({
+    "require", "requireNotNull", "check", "checkNotNull", "error", "maxOf", "minOf", "listOf", "setOf",
+    "mapOf", "emptyList", "emptySet", "assert",
+})  # fmt: skip
+_JAVA: Final = frozenset({
+    "Math", "String", "Integer", "Long", "Boolean", "Character", "System", "Object", "Number", "Double",
+    "Enum", "StringBuilder", "Thread", "Runtime", "Class", "Short", "Byte", "StrictMath",
+    "SecurityManager",
+})  # fmt: skip
+"""Of ``java.lang``: a class of the package stands before it."""
 _GO: Final = frozenset({
     "len", "cap", "copy", "append", "min", "max", "delete", "clear", "close", "panic", "recover", "string",
     "bool", "byte", "int", "int64", "uint64", "error", "true", "false", "nil", "iota", "any", "comparable",
@@ -56,22 +70,31 @@ _ASKS: Final = frozenset({
 
 
 def php(root: Node) -> Iterator[Meaning]:
-    """Functions of a name space with a built-in's name."""
+    """Functions of a name space with a built-in's name, and others' that ``use function`` puts there."""
     space = ""
-    for node in walk(root, frozenset({"class_declaration", "compound_statement"})):
+    for node in walk(root, _PHP_WHOLE):
         if node.type == "namespace_definition":
             space = text_of(node.child_by_field_name("name"))
-            body = node.child_by_field_name("body")
-            if body is not None:
-                yield from _php_functions(body, space)
-        elif node.type == "function_definition" and space and node.parent == root:
+        elif node.type == "function_definition" and space:
             yield from _php_function(node, space)
+        elif node.type == "namespace_use_clause" and "use function" in text_of(_statement(node)):
+            yield from _php_used(node)
 
 
-def _php_functions(body: Node, space: str) -> Iterator[Meaning]:
-    for node in body.named_children:
-        if node.type == "function_definition":
-            yield from _php_function(node, space)
+def _statement(node: Node) -> Node:
+    at = node
+    while at.parent is not None and at.type != "namespace_use_declaration":
+        at = at.parent
+    return at
+
+
+def _php_used(clause: Node) -> Iterator[Meaning]:
+    """``use function`` of another name space: calls of the file mean that. The package `Safe` only throws."""
+    whole = text_of(_statement(clause)).removeprefix("use function ")
+    said = text_of(clause).removeprefix("function ")
+    name = (said.partition(" as ")[2] or said.rpartition("\\")[2]).strip().lower()
+    if name in _PHP and not whole.startswith("Safe\\") and ("\\" in whole):
+        yield Meaning("name", name, line_of(clause), f"use function {whole[:80]}", asks="", uses=1)
 
 
 def _php_function(node: Node, space: str) -> Iterator[Meaning]:
@@ -142,3 +165,23 @@ def ruby(root: Node) -> Iterator[Meaning]:
 def _is_inside(node: Node) -> bool:
     """A class of a module of the project is another one than the language's."""
     return node.parent is not None and node.parent.type == "body_statement"
+
+
+def kotlin(root: Node) -> Iterator[Meaning]:
+    """Functions at the top of a package with the name of one of Kotlin's: those of the package come first."""
+    for node in root.named_children:
+        names = [
+            one for one in node.named_children if one.type in ("identifier", "user_type", "simple_identifier")
+        ]
+        if node.type == "function_declaration" and names and names[0].type != "user_type":
+            name = text_of(names[0])
+            if name in _KOTLIN:
+                yield Meaning("name", name, line_of(node), f"fun {name}", asks="package")
+
+
+def java(root: Node) -> Iterator[Meaning]:
+    """Classes at the top of a package with the name of one of ``java.lang``."""
+    for node in root.named_children:
+        name = text_of(node.child_by_field_name("name"))
+        if node.type.endswith("_declaration") and name in _JAVA:
+            yield Meaning("name", name, line_of(node), f"class {name}", asks="package")

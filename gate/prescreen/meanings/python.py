@@ -31,6 +31,10 @@ _MEMO: Final = regex(
     r"^@(?:functools\.)?(?:lru_cache|cache)(?:\(|$)|^@(?:cachetools\.(?:func\.)?)?(?:cached|\w+_cache)\("
 )
 _OUTLIVES: Final = regex(r"^(?:self|cls)\.\w+$")
+_PATCHED: Final = regex(
+    r"^(?:builtins\.\w+|hmac\.(?:compare_digest|digest|new)|secrets\.\w+|hashlib\.\w+|uuid\.uuid4|time\.(?:time|time_ns)"
+    r"|random\.(?:SystemRandom|random|randint|choice)|jwt\.decode|bcrypt\.checkpw|os\.urandom)$"
+)
 _ID: Final = regex(r"^id\((\w+)\)$")
 _EMPTY: Final = regex(
     r"^(?:\{\}|dict\(\)|(?:collections\.)?(?:OrderedDict|defaultdict)\(.*\)|LRU\w*\(.*\)|TTLCache\(.*\))$"
@@ -45,6 +49,10 @@ def meanings(root: Node) -> Iterator[Meaning]:
     for function in functions:
         yield from _identities(function, kept, whole)
     yield from _answers(root, functions)
+    for node in walk(root, frozenset()):
+        left = text_of(node.child_by_field_name("left")) if node.type == "assignment" else ""
+        if _PATCHED.match(left):
+            yield Meaning("name", left, line_of(node), "replaced for the whole program", uses=1)
     yield from _names(root)
 
 
@@ -69,23 +77,39 @@ def _identities(function: Node, kept: set[str], whole: str) -> Iterator[Meaning]
         if node.type == "assignment" and (match := _ID.match(text_of(node.child_by_field_name("right")))):
             keys[text_of(node.child_by_field_name("left"))] = match[1]
     for node in nodes:
-        left = node.child_by_field_name("left") if node.type == "assignment" else None
-        if left is None or left.type != "subscript":
-            continue
-        mapping = text_of(left.child_by_field_name("value"))
-        key = text_of(left.child_by_field_name("subscript"))
+        mapping, key, value, stored = _stored(node)
         match = _ID.match(key)
         of = match[1] if match else keys.get(key, "")
         if not of or not (mapping in kept or _OUTLIVES.match(mapping)):
             continue
-        value = text_of(node.child_by_field_name("right"))
         if re.search(rf"\b{re.escape(of)}\b(?!\s*[.\[])", _without_calls(value)) or not _is_given(
             function, of
         ):
             continue
-        if _is_read(nodes, mapping, key, left) and not _is_let_go(whole, mapping):
+        read = stored is None or _is_read(nodes, mapping, key, stored) or _is_read_elsewhere(whole, mapping)
+        if read and not _is_let_go(whole, mapping):
             yield Meaning("identity", mapping, line_of(node), f"{mapping}[{key}] for {of}")
             return
+
+
+def _stored(node: Node) -> tuple[str, str, str, Node | None]:
+    """Mapping, key and value of ``m[k] = v``, with what stands at its left, and of ``m.setdefault(k, v)``."""
+    left = node.child_by_field_name("left") if node.type == "assignment" else None
+    if left is not None and left.type == "subscript":
+        mapping, key = left.child_by_field_name("value"), left.child_by_field_name("subscript")
+        return text_of(mapping), text_of(key), text_of(node.child_by_field_name("right")), left
+    called = text_of(node.child_by_field_name("function")) if node.type == "call" else ""
+    given = node.child_by_field_name("arguments")
+    if called.endswith(".setdefault") and given is not None and given.named_child_count == 2:
+        key, value = given.named_children
+        return called.removesuffix(".setdefault"), text_of(key), text_of(value), None
+    return "", "", "", None
+
+
+def _is_read_elsewhere(whole: str, mapping: str) -> bool:
+    """Is it handed out by the address of another method's argument?"""
+    name = re.escape(mapping)
+    return bool(re.search(rf"{name}\.get\(id\(|{name}\[id\(\w+\)\](?!\s*=[^=])", whole))
 
 
 def _without_calls(text: str) -> str:

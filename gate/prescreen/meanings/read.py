@@ -13,12 +13,19 @@ from gate.prescreen.meanings.facts import Meaning
 
 _LONGEST: Final = 5_000
 _MOST: Final = 200
+_OTHERS: Final = {
+    ".php": others.php,
+    ".go": others.go,
+    ".rb": others.ruby,
+    ".kt": others.kotlin,
+    ".java": others.java,
+}
 _SCRIPTS: Final = ("javascript", "typescript", "tsx")
 
 
 def is_read(path: str) -> bool:
     """Is this a file that may make other lines mean something else?"""
-    return path.endswith((".py", ".pyw", ".php", ".go", ".rb")) or grammar_of(path) in _SCRIPTS
+    return path.endswith((".py", ".pyw", *_OTHERS)) or grammar_of(path) in _SCRIPTS
 
 
 def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Meaning]:
@@ -30,11 +37,8 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Meaning]:
 def _read(path: str, data: bytes) -> Iterator[Meaning]:
     if path.endswith((".py", ".pyw")):
         yield from python.meanings(parse(data, "tree_sitter_python"))
-    elif path.endswith(".php"):
-        yield from others.php(parse(data, grammar_of(path)))
-    elif path.endswith(".go"):
-        yield from others.go(parse(data, grammar_of(path)))
-    elif path.endswith(".rb"):
-        yield from others.ruby(parse(data, grammar_of(path)))
+    elif path.endswith(tuple(_OTHERS)):
+        ending = next(one for one in _OTHERS if path.endswith(one))
+        yield from _OTHERS[ending](parse(data, grammar_of(path)))
     elif grammar_of(path) in _SCRIPTS:
         yield from javascript.meanings(parse(data, grammar_of(path)))

@@ -107,6 +107,8 @@ def _inside(node: Node) -> str:
 def _idle(node: Node, modes: frozenset[str], *, bash: bool, within: Node | None = None) -> str:
     """In what a command stands that keeps ``set -e`` from acting upon what fails in it; empty: nothing."""
     at = node
+    if _is_switched_off(node):
+        return "set +e"
     while at.parent is not None and at != within:
         above = at.parent
         kind = above.type
@@ -124,6 +126,21 @@ def _idle(node: Node, modes: frozenset[str], *, bash: bool, within: Node | None 
             return ""
         at = above
     return ""
+
+
+def _is_switched_off(node: Node) -> bool:
+    """Is ``set +e`` the last word about it among the statements in front?"""
+    at = node.prev_named_sibling
+    while at is not None:
+        said = text_of(at) if at.type == "command" else ""
+        if said.startswith("set "):
+            words = said.split()[1:]
+            if any(one.startswith("+") and "e" in one for one in words):
+                return True
+            if any(one.startswith("-") and "e" in one for one in words):
+                return False
+        at = at.prev_named_sibling
+    return False
 
 
 def _is_condition(node: Node, statement: Node) -> bool:

@@ -85,7 +85,7 @@ _SAID: Final = {
 }
 _READER: Final = Reader("gate.prescreen.meanings.read:read", list[Meaning], parses=True, pure=True)
 _MATTERS: Final = regex(
-    rb"/[a-z]*[gy][a-z]*\b|RegExp\(|\.test\(|\bid\(|cache|memo|\bfunction\s+\w+\s*\(|\bdef\s|\bfunc\s+\w|\bimport\b"
+    rb"/[a-z]*[gy][a-z]*\b|RegExp\(|\.test\(|\bid\(|cache|memo|\bfunction\s+\w+\s*\(|\bdef\s|\bfunc?\s+\w|use\s+function|\bimport\b"
     rb"|^\s*\(?[\w.]*\s*\"|\bvar\b|\bconst\b|\blet\b|\bclass\b|\bmodule\b|\brefine\b|\w\.\w+\s*=[^=]|prototype|^\s*\w+\s*=|\btype\b"
 )
 _UNREAD: Final = regex(
@@ -151,7 +151,7 @@ def _judged(one: Meaning, source: Source, request: PrescreenRequest) -> Finding 
         return _finding(message, source.path, one, _called(one, calls)) if calls else None
     if source.path.endswith(".rb") or "." in one.name:
         return _finding(message, source.path, one, {"name": one.text})
-    used = re.search(rf"(?<![\w.$]){re.escape(one.name)}[.(]", before)
+    used = re.search(rf"(?<![\w.$>:\\]){re.escape(one.name)}[.(]", before)
     if not one.uses or used is None:
         return None
     return _finding(message, source.path, one, {"name": one.name, "is": one.text})

@@ -103,3 +103,40 @@ def test_what_is_in_order(statement: dict[str, object]) -> None:
     grave = {"to-anybody", "all-but", "weaker"}
     assert not grave & told("p.json", document(before), document(statement))
     assert not grave & told("stack.json", stack(before), stack(statement))
+
+
+AZURE = 'resource "azurerm_x" "a" {{\n name = "x"\n {}\n}}\n'
+BINDING = '{{"policy": {{"bindings": [{{"role": "roles/viewer", "members": ["{}"]}}]}}}}'
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "head", "what"),
+    [
+        ("a.tf", AZURE.format(""), AZURE.format("allow_nested_items_to_be_public = true"), "public-data"),
+        ("a.tf", AZURE.format(""), AZURE.format('container_access_type = "blob"'), "public-data"),
+        (
+            "a.tf",
+            AZURE.format("public_network_access_enabled = false"),
+            AZURE.format("public_network_access_enabled = true"),
+            "weaker",
+        ),
+        (
+            "a.tf",
+            AZURE.format('role_definition_name = "Reader"'),
+            AZURE.format('role_definition_name = "Owner"'),
+            "every-right",
+        ),
+        (
+            "a.tf",
+            AZURE.format('role = "roles/viewer"'),
+            AZURE.format('role = "roles/iam.securityAdmin"'),
+            "escalates",
+        ),
+        ("p.json", BINDING.format("user:a"), BINDING.format("allUsers"), "to-anybody"),
+        ("p.yaml", BINDING.format("user:a"), BINDING.format("allAuthenticatedUsers"), "to-anybody"),
+    ],
+)
+def test_other_clouds(path: str, base: str, head: str, what: str) -> None:
+    assert told(path, base, head) == {what}
+    assert told(path, head, base) == set()
+    assert told(path, head, head) == set()

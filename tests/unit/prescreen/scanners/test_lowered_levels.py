@@ -18,6 +18,7 @@ HITS = [
     ("GODEBUG", "go.mod", "module a\ngo 1.23\n", "module a\ngo 1.23\ngodebug default=go1.20\n"),
     ("GODEBUG", "Dockerfile", "FROM a\n", "FROM a\nENV GODEBUG=gctrace=1,panicnil=1\n"),
     ("GODEBUG", "deploy/a.yaml", "env: {}\n", "env:\n  GODEBUG: httplaxcontentlength=1\n"),
+    ("go language", "Makefile", "a:\n\tgo build .\n", "a:\n\tgo build -gcflags=-lang=go1.20 .\n"),
     ("node", "package.json", '{"scripts": {}}\n', '{"scripts": {"start": "node --insecure-http-parser a.js"}}\n'),
     ("node", "Dockerfile", "FROM a\n", 'FROM a\nENV NODE_OPTIONS="--security-revert=CVE-2023-46809"\n'),
     ("java", "run.sh", "java -jar a\n", "java -Dcom.sun.jndi.ldap.object.trustURLCodebase=true -jar a\n"),

@@ -29,6 +29,9 @@ BASE_JS = "const A = /x/i;\nexport function keep(name) { return A.test(name) ? '
         BASE_JS.replace("/x/i", "/x/gi"),
         BASE_JS.replace("/x/i", "new RegExp('x', 'y')"),
         "class N { keep(a) { return list.filter((x) => !P.test(x)); } }\nconst P = /[<>]/g;\n",
+        "const P = { bad: /x/g };\nexport function keep(name) { return P.bad.test(name); }\n",
+        "class N { static P = /x/g; keep(name) { return N.P.test(name); } }\n",
+        "const P = /x/g;\nexport function keep(name) { const m = P.exec(name); if (!m) return null; return m[0]; }\n",
         "export const check = (() => { const P = /a/y; return (s) => { if (P.test(s)) throw new Error(); }; })();\n",
     ],
 )
@@ -44,6 +47,8 @@ def test_a_pattern_that_remembers(path: str, head: str) -> None:
         BASE_JS.replace("A.test(name)", "name.replace(A, '')").replace("/x/i", "/x/g"),
         BASE_JS.replace("/x/i", "/x/g").replace("return A", "A.lastIndex = 0; return A"),
         "const A = /x/g;\nexport function all(text) { while (A.test(text)) count(A.lastIndex); }\n",
+        "const A = /x/g;\nexport function all(t) { for (;;) { const m = A.exec(t); if (!m) break; use(m); } }\n",
+        "const A = /x/g;\nexport function all(t) { let m; while ((m = A.exec(t)) !== null) { use(m); } }\n",
         "export function once(name) { const A = /x/g; return A.test(name); }\n",
         "const A = /x/g;\nconsole.log(A.test(process.argv[2]));\n",
         "const A = /x/g;\nexport const split = (text) => text.split(A);\n",
@@ -76,6 +81,8 @@ class Memo:
     [
         MEMO,
         "KEPT = {}\ndef of(user):\n    if id(user) not in KEPT:\n        KEPT[id(user)] = rights(user)\n    return KEPT[id(user)]\n",
+        "KEPT = {}\ndef of(user):\n    return KEPT.setdefault(id(user), rights(user))\n",
+        "class A:\n    def put(self, request, context):\n        self.kept[id(request)] = context\n    def get(self, request):\n        return self.kept.get(id(request))\n",
         "KEPT = dict()\ndef of(user):\n    had = KEPT.get(id(user))\n    if had is None:\n        KEPT[id(user)] = had = rights(user.name)\n    return had\n",
     ],
 )
@@ -124,6 +131,12 @@ def test_a_name_of_php_in_a_name_space() -> None:
     assert told({**base, "src/moment.php": TIME.replace("Entry;", "Entry {") + "}\n"}, base) == [
         "medium name-taken"
     ]
+    wrapped = TIME.replace("function time", "if (!function_exists('x')) { function time") + "}\n"
+    assert told({**base, "src/moment.php": wrapped}, base) == ["medium name-taken"]
+    used = PASS.replace("class Pass", "use function Shop\\Clock\\time;\nclass Pass")
+    assert told({"src/Pass.php": used}, base) == ["medium name-taken"]
+    assert told({"src/Pass.php": used.replace("Shop\\Clock", "Safe")}, base) == []
+    assert told({"src/Pass.php": used.replace("time;", "moment;")}, base) == []
     assert told({**base, "tests/moment.php": TIME}, base) == []
     assert told({**base, "src/moment.php": TIME.replace("Entry", "Other")}, base) == []
     assert told({**base, "src/moment.php": TIME.replace("time", "moment")}, base) == []
@@ -263,3 +276,17 @@ def test_a_pattern_that_another_module_asks(pattern: str, use: str) -> None:
     assert told({**base, "p.js": pattern.replace("{}", "gi", 1)}, base) == ["medium pattern-keeps-place"]
     unasked = {**base, "use.js": use.replace("P.test(s)", "s.replace(P, '')")}
     assert told({**unasked, "p.js": pattern.replace("{}", "gi", 1)}, unasked) == []
+
+
+def test_names_of_kotlin_and_java_in_a_package() -> None:
+    base = {"a/Guard.kt": 'package a\nfun open(u: User) { require(u.admin) { "no" } }\n'}
+    taken = {**base, "a/More.kt": "package a\nfun require(v: Boolean, m: () -> Any) {}\n"}
+    assert told(taken, base) == ["medium name-taken"]
+    assert told({**base, "b/More.kt": "package b\nfun require(v: Boolean) {}\n"}, base) == []
+    assert (
+        told({**base, "a/More.kt": "package a\nfun User.require() {}\nclass A { fun check() {} }\n"}, base)
+        == []
+    )
+    java = {"a/Sum.java": "package a;\nclass Sum { int of(int a) { return Math.addExact(a, 1); } }\n"}
+    assert told({**java, "a/Math.java": "package a;\nfinal class Math {}\n"}, java) == ["medium name-taken"]
+    assert told({**java, "a/Maths.java": "package a;\nfinal class Maths {}\n"}, java) == []

@@ -33,6 +33,7 @@ def call(text: str) -> dict[str, str]:
         ('if false; then :; elif fetch "$1"; then echo ok; fi', "elif"),
         ('fetch "$1" && echo ok', "&&"),
         ('fetch "$1" || exit 1', "||"),
+        ('set +e\nfetch "$1"\nset -e', "set +e"),
         ('said=$(fetch "$1")', "$( )"),
         ('readonly said="$(fetch "$1")"', "$( )"),
     ],
@@ -44,6 +45,7 @@ def test_a_call_that_moves_to_where_nothing_ends_it(text: str, by: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        'set +e\ntrue\nset -e\nfetch "$1"',
         'echo now && fetch "$1"',
         'for one in "$@"; do fetch "$one"; done',
         '( fetch "$1" )',
