@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from gate.regex import regex
 from gate.resources import rules_dir
 
-_LONGEST: Final = 2_000
+_LONGEST: Final = 500
 _COMMENT: Final = regex(r"^\s*(?:#(?!!)|//(?!go:)|\*|--|;|<!--)")
 _MOST: Final = 20
 
@@ -73,31 +73,36 @@ def lowered(path: str, head: str, base: str | None) -> Iterator[Lowered]:
     """What head of one file brings back that base's does not have."""
     table = _table()
     had = set((base or "").split("\n"))
-    lines = [*enumerate(head.split("\n"), 1)]
-    fresh = [(number, line) for number, line in lines if line not in had and len(line) < _LONGEST]
+    lines = [(number, line[:_LONGEST]) for number, line in enumerate(head.split("\n"), 1) if line not in had]
     for row in table.switches:
         if not row.files.search(path) or (row.beside and not row.beside.search(head)):
             continue
-        for number, line in fresh:
+        for number, line in lines:
             match = None if _COMMENT.match(line) else row.said.search(line)
             what = match["what"] if match is not None else ""
             if what and what not in (base or ""):
                 yield Lowered(row.name, what[:120], number, row.why, row.is_grave)
     for row in table.levels if base else ():
-        if row.files.search(path) and (found := _fallen(row, lines, base or "")):
+        if row.files.search(path) and (found := _fallen(row, head, base or "")):
             yield found
     for row in table.gone if base else ():
         if row.files.search(path) and row.said.search(base or "") and not row.said.search(head):
             yield Lowered(row.name, "strict_types", 1, row.why, row.is_grave, "1")
 
 
-def _fallen(row: _Row, lines: list[tuple[int, str]], base: str) -> Lowered | None:
-    old = [match["level"] for line in base.split("\n") if (match := row.said.search(line))]
-    new = [(number, match["level"]) for number, line in lines if (match := row.said.search(line))]
+def _fallen(row: _Row, head: str, base: str) -> Lowered | None:
+    old, new = (
+        [
+            (number, match["level"])
+            for number, line in enumerate(text.split("\n"), 1)
+            if (match := row.said.search(line[:_LONGEST]))
+        ]
+        for text in (base, head)
+    )
     if not new or (not old and not row.name.endswith(" file")):
         return None
     number, level = new[0]
-    was = old[0] if old else ""
+    was = old[0][1] if old else ""
     now, then = _number(level), _number(was)
     if was and now >= then:
         return None

@@ -35,7 +35,7 @@ def goes_on(text: str) -> list[Recipe]:
     whole = next((line.split("#")[0].strip() for line in lines if _IGNORES.match(line)), "")
     found: list[Recipe] = []
     for number, line in enumerate(lines, 1):
-        if not line.startswith("\t") or len(line) > 2_000:
+        if not line.startswith("\t") or len(line) > 500:
             continue
         bare = line.strip()
         command = bare.lstrip("@+- ")

@@ -57,16 +57,17 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> Script:
     del path, options
     root = parse(without_long_lines(data, _LONGEST), "bash")
     modes = modes_of(root, data)
+    off = _switched_off(root)
     bash = not data.startswith((b"#!/bin/sh", b"#!/usr/bin/env sh")) and b"inherit_errexit" not in data
     functions = [node for node in walk(root, frozenset()) if node.type == "function_definition"][:_MOST]
     return Script(
-        functions=[_function(node, modes) for node in functions],
-        calls=[*_calls(root, modes, bash=bash)][:_MOST],
+        functions=[_function(node, modes, off) for node in functions],
+        calls=[*_calls(root, modes, off, bash=bash)][:_MOST],
         ends_on_failure="errexit" in modes,
     )
 
 
-def _function(node: Node, modes: frozenset[str]) -> Function:
+def _function(node: Node, modes: frozenset[str], off: frozenset[int]) -> Function:
     body = node.child_by_field_name("body")
     checks: list[str] = []
     calls: list[str] = []
@@ -75,7 +76,9 @@ def _function(node: Node, modes: frozenset[str]) -> Function:
     for at, statement in enumerate(statements):
         is_last = at == len(statements) - 1
         for one in walk(statement, frozenset({"function_definition", "command_substitution"})):
-            if one.type not in ("command", "test_command") or _idle(one, modes, bash=True, within=statement):
+            if one.type not in ("command", "test_command") or _idle(
+                one, modes, off, bash=True, within=statement
+            ):
                 continue
             said = " ".join(text_of(one).split())[:80]
             name = text_of(one.child_by_field_name("name")).rpartition("/")[2]
@@ -89,12 +92,12 @@ def _function(node: Node, modes: frozenset[str]) -> Function:
     return Function(text_of(node.child_by_field_name("name")), checks, sorted(set(calls))[:_MOST], ends)
 
 
-def _calls(root: Node, modes: frozenset[str], *, bash: bool) -> Iterator[Called]:
+def _calls(root: Node, modes: frozenset[str], off: frozenset[int], *, bash: bool) -> Iterator[Called]:
     for node in walk(root, frozenset()):
         if node.type == "command":
             name = text_of(node.child_by_field_name("name"))
             if name and "/" not in name and "$" not in name:
-                yield Called(name, line_of(node), _idle(node, modes, bash=bash), _inside(node))
+                yield Called(name, line_of(node), _idle(node, modes, off, bash=bash), _inside(node))
 
 
 def _inside(node: Node) -> str:
@@ -104,12 +107,14 @@ def _inside(node: Node) -> str:
     return text_of(at.child_by_field_name("name")) if at is not None else ""
 
 
-def _idle(node: Node, modes: frozenset[str], *, bash: bool, within: Node | None = None) -> str:
+def _idle(
+    node: Node, modes: frozenset[str], off: frozenset[int], *, bash: bool, within: Node | None = None
+) -> str:
     """In what a command stands that keeps ``set -e`` from acting upon what fails in it; empty: nothing."""
     at = node
-    if _is_switched_off(node):
-        return "set +e"
     while at.parent is not None and at != within:
+        if at.id in off:
+            return "set +e"
         above = at.parent
         kind = above.type
         if kind == "negated_command":
@@ -128,19 +133,19 @@ def _idle(node: Node, modes: frozenset[str], *, bash: bool, within: Node | None 
     return ""
 
 
-def _is_switched_off(node: Node) -> bool:
-    """Is ``set +e`` the last word about it among the statements in front?"""
-    at = node.prev_named_sibling
-    while at is not None:
-        said = text_of(at) if at.type == "command" else ""
-        if said.startswith("set "):
-            words = said.split()[1:]
-            if any(one.startswith("+") and "e" in one for one in words):
-                return True
-            if any(one.startswith("-") and "e" in one for one in words):
-                return False
-        at = at.prev_named_sibling
-    return False
+def _switched_off(root: Node) -> frozenset[int]:
+    """Statements behind a ``set +e``, up to the next ``set -e`` beside it."""
+    found: set[int] = set()
+    for node in walk(root, frozenset({"string", "command"})):
+        off = False
+        for one in node.named_children if node.named_child_count > 1 else ():
+            found |= {one.id} if off else set()
+            words = text_of(one).split() if one.type == "command" else []
+            if words[:1] == ["set"]:
+                off = (off or any(word[:1] == "+" and "e" in word for word in words)) and not any(
+                    word[:1] == "-" and "e" in word for word in words
+                )
+    return frozenset(found)
 
 
 def _is_condition(node: Node, statement: Node) -> bool:

@@ -105,11 +105,10 @@ class Meanings:
         """Compare what both sides of the changed programs take, keep and ask."""
         until = time.monotonic() + request.deadline
         every = [one for one in sources(request).files if _is_looked_at(one.path)]
-        files, unread = first_files(
-            [one for one in every if says_newly(one, _MATTERS)], _MOST_FILES, _LARGEST
-        )
+        files, left = first_files([one for one in every if says_newly(one, _MATTERS)], _MOST_FILES, _LARGEST)
+        unread = [*left]
         found = [*_meanings(request, files, until, unread), *_modules(request), *level_findings(request)]
-        found += [*unheeded_findings(request), *unbound_findings(request)]
+        found += [*unheeded_findings(request, unread), *unbound_findings(request, unread)]
         return ended(self.name, found, unread)
 
 

@@ -13,7 +13,7 @@ from gate.model.location import Location
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.meanings.joins import Query
-from gate.prescreen.read_files import read_files
+from gate.prescreen.read_files import Unread, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 from gate.regex import regex
@@ -31,25 +31,26 @@ UNBOUND: Final = rule.meta(
     fix="Keep the inner join, or ask in WHERE that the joined row is there (`m.user_id IS NOT NULL`).",
 )
 _READER: Final = Reader("gate.prescreen.meanings.joins:read", list[Query], parses=True, pure=True)
-_QUERIES: Final = regex(
-    rb"(?i)\bselect\s[^;]{1,4000}?\sfrom\s[^;]{1,4000}?\b(?:join|where)\s"
-    rb"|(?:\.|->)\s*(?:inner_?)?join\w*\("
-)
+_SELECTS: Final = regex(rb"(?i)\bselect\s")
+_BINDS: Final = regex(rb"(?i)\b(?:join|where)\s")
+_BUILDS: Final = regex(rb"(?:\.|->)\s{0,80}(?:inner_?)?[jJ]oin\w{0,20}\(")
 _LARGEST: Final = 1 << 19
 _MOST_FILES: Final = 200
 _MOST: Final = 5
 _ALIKE: Final = 0.6
 
 
-def unbound_findings(request: PrescreenRequest) -> Iterator[Finding]:
-    """Of every changed program with queries, and of SQL with named ones."""
+def unbound_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Finding]:
+    """Of every changed program with queries, and of SQL with named ones. What could not be read is added to
+    ``unread``.
+    """
     until = time.monotonic() + request.deadline
     files = [one for one in sources(request).files if _is_read(one)][:_MOST_FILES]
     if not files:
         return
-    base = read_files(_READER, [(one.path, one.base or b"") for one in files], until)
+    base = read_files(_READER, [(one.path, one.base or b"") for one in files], until, unread)
     some = [one for one in files if any(q.inner or q.where for q in base.get(one.path, ()))]
-    head = read_files(_READER, [(one.path, one.head) for one in some], until)
+    head = read_files(_READER, [(one.path, one.head) for one in some], until, unread)
     told = 0
     for source in some:
         for query, columns, how in _unbound(base[source.path], head.get(source.path, ())):
@@ -69,7 +70,11 @@ def _is_read(source: Source) -> bool:
     if source.base is None or len(source.head) > _LARGEST or is_test_code(path) or is_example(path):
         return False
     known = path.endswith((".py", ".pyw", ".sql")) or bool(grammar_of(path))
-    return known and bool(_QUERIES.search(source.base))
+    return known and _asks(source.base)
+
+
+def _asks(data: bytes) -> bool:
+    return bool((_SELECTS.search(data) and _BINDS.search(data)) or _BUILDS.search(data))
 
 
 def _unbound(old: Sequence[Query], new: Sequence[Query]) -> Iterator[tuple[Query, list[str], str]]:

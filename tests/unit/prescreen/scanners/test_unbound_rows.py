@@ -17,7 +17,7 @@ WHERE = "SELECT id, name FROM notes WHERE owner_id = ? AND archived = 0"
 def told(head: str, base: str, path: str = "listing.py") -> list[str]:
     for text in (head, base):
         read(path, text.encode(), {})  # here as well: what the child runs is not measured
-    found = [*unbound_findings(make_request({path: head}, {path: base}))]
+    found = [*unbound_findings(make_request({path: head}, {path: base}), [])]
     return [f"{f.severity.value} {f.evidence['columns']}" for f in found]
 
 

@@ -16,7 +16,7 @@ BASE = '#!/usr/bin/env bash\nset -euo pipefail\n. lib/release.sh\nfetch "$1"\nec
 def told(head: dict[str, str], base: dict[str, str]) -> list[str]:
     for path, text in [*base.items(), *head.items()]:
         read(path, text.encode(), {})  # here as well: what the child runs is not measured
-    found = [*unheeded_findings(make_request(head, base))]
+    found = [*unheeded_findings(make_request(head, base), [])]
     return [f"{f.severity.value} {f.evidence.get('stands in') or f.evidence['by']}" for f in found]
 
 
