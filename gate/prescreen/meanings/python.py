@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from gate.languages.tree_sitter_parse import walk
@@ -106,6 +107,7 @@ def _stored(node: Node) -> tuple[str, str, str, Node | None]:
     return "", "", "", None
 
 
+@lru_cache(maxsize=64)
 def _is_read_elsewhere(whole: str, mapping: str) -> bool:
     """Is it handed out by the address of another method's argument?"""
     name = re.escape(mapping)
@@ -130,6 +132,7 @@ def _is_read(nodes: list[Node], mapping: str, key: str, stored: Node) -> bool:
     return False
 
 
+@lru_cache(maxsize=64)
 def _is_let_go(whole: str, mapping: str) -> bool:
     """Is an entry taken out when what it belongs to ends?"""
     if re.search(r"\bweakref\b|\bfinalize\(|__del__", whole):
