@@ -28,8 +28,12 @@ _REQUESTS: Final = {
     "flask_security": ("current_user",), "crum": ("get_current_user", "get_current_request"),
     "starlette_context": ("context",), "sanic": ("request",),
 }  # fmt: skip
+_CURRENT: Final = regex(
+    r"^(?:get_)?current_(?:user|request|tenant|account|org|organi[sz]ation|session|member)$"
+)
+_PER_CALL: Final = regex(r"^(?:contextvars\.)?ContextVar\(|^(?:threading\.)?local\(\)$")
 _MEMO: Final = regex(
-    r"^@(?:functools\.)?(?:lru_cache|cache)(?:\(|$)|^@(?:cachetools\.(?:func\.)?)?(?:cached|\w+_cache)\("
+    r"^@(?:functools\.)?(?:lru_cache|cache|memoi[sz]ed?)(?:\(|$)|^@(?:cachetools\.(?:func\.)?)?(?:cached|\w+_cache)\("
 )
 _OUTLIVES: Final = regex(r"^(?:self|cls)\.\w+$")
 _PATCHED: Final = regex(
@@ -144,7 +148,11 @@ def _answers(root: Node, functions: list[Node]) -> Iterator[Meaning]:
     """Functions whose answers are kept for all, and that read who asks elsewhere than in arguments."""
     names: set[str] = set()
     for node in walk(root, frozenset({"function_definition"})):
-        if node.type == "import_from_statement":
+        if node.type == "assignment" and _PER_CALL.match(text_of(node.child_by_field_name("right"))):
+            names.add(text_of(node.child_by_field_name("left")))
+        elif node.type == "import_from_statement":
+            brought = (one.child_by_field_name("alias") or one for one in node.named_children[1:])
+            names |= {text_of(one) for one in brought if _CURRENT.match(text_of(one))}
             wanted = _REQUESTS.get(text_of(node.child_by_field_name("module_name")), ())
             names |= {
                 name for name in wanted if re.search(rf"\b{name}\b", text_of(node).partition(" import ")[2])

@@ -117,6 +117,10 @@ def test_an_answer_that_is_kept_for_everybody() -> None:
         {"a.py": FLASK.format("@lru_cache(maxsize=None)\n", "session['user'], page")}, {"a.py": base}
     ) == ["medium answer-kept"]
     assert told({"a.py": FLASK.format("@lru_cache\n", "page")}, {"a.py": base}) == []
+    own = "from functools import cache\nfrom shop.context import current_tenant\n\n{}def prices():\n    return load(current_tenant())\n"
+    assert told({"b.py": own.format("@cache\n")}, {"b.py": own.format("")}) == ["medium answer-kept"]
+    held = "from functools import cache\nfrom contextvars import ContextVar\nWHO = ContextVar('who')\n\n{}def may(right):\n    return right in WHO.get()\n"
+    assert told({"b.py": held.format("@cache\n")}, {"b.py": held.format("")}) == ["medium answer-kept"]
     named = "from functools import cache\nfrom flask import request\n@cache\ndef menu(request):\n    return request.path\n"
     assert told({"a.py": named}, {"a.py": base}) == []
 
