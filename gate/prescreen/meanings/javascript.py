@@ -68,14 +68,20 @@ def _patterns(nodes: list[Node]) -> Iterator[Meaning]:
     for name, node in made.items():
         if name not in settled and "." not in name and _is_exported(name, node, nodes):
             yield Meaning("pattern", name, line_of(node), text_of(node)[:120], asks="export")
+    searched = {
+        (callee(node).removesuffix(".exec"), function_around(node).id)
+        for node in nodes
+        if made and node.type == "call_expression" and callee(node).endswith(".exec")
+        and _is_loop(node, anywhere=True)
+    }  # fmt: skip
     for node in nodes if made else ():
         name, _, method = callee(node).rpartition(".") if node.type == "call_expression" else ("", "", "")
         declared = made.get(name)
         if declared is None or name in settled or method not in ("test", "exec"):
             continue
-        if _is_loop(node, anywhere=method == "exec"):
-            continue
         inside = function_around(node)
+        if (name, inside.id) in searched or _is_loop(node, anywhere=False):
+            continue
         if inside != function_around(declared) and _holds(_reach(declared), inside):
             yield Meaning("pattern", name, line_of(node), text_of(declared)[:120])
             settled.add(name)

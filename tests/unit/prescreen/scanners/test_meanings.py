@@ -47,6 +47,7 @@ def test_a_pattern_that_remembers(path: str, head: str) -> None:
         BASE_JS.replace("A.test(name)", "name.replace(A, '')").replace("/x/i", "/x/g"),
         BASE_JS.replace("/x/i", "/x/g").replace("return A", "A.lastIndex = 0; return A"),
         "const A = /x/g;\nexport function all(text) { while (A.test(text)) count(A.lastIndex); }\n",
+        "const A = /x/g;\nexport function all(t) { let m = A.exec(t); while (m) { use(m); m = A.exec(t); } }\n",
         "const A = /x/g;\nexport function all(t) { for (;;) { const m = A.exec(t); if (!m) break; use(m); } }\n",
         "const A = /x/g;\nexport function all(t) { let m; while ((m = A.exec(t)) !== null) { use(m); } }\n",
         "export function once(name) { const A = /x/g; return A.test(name); }\n",
