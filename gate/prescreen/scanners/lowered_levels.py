@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Final
 
 from gate.languages.path_roles import is_example, is_test_code
+from gate.model.change import Tree
 from gate.model.finding import Finding
 from gate.model.location import Location
 from gate.model.rule import Severity
@@ -29,6 +31,7 @@ LEVEL: Final = rule.meta(
     "why.",
 )
 _LARGEST: Final = 1 << 19
+_MOST_FILES: Final = 3_000
 _MOST: Final = 5
 
 
@@ -42,10 +45,19 @@ def level_findings(request: PrescreenRequest) -> Iterator[Finding]:
         for one in lowered(source.path, source.head.decode("utf-8", "replace"), base):
             if (one.name, one.what) not in told and len(told) < _MOST:
                 told.add((one.name, one.what))
-                yield _finding(source, one)
+                yield _finding(
+                    source, one, known=not one.was and _is_known(one.what, source.path, request.base)
+                )
 
 
-def _finding(source: Source, one: Lowered) -> Finding:
+def _is_known(what: str, path: str, base: Tree) -> bool:
+    """Does another file of base, of the same kind, say the same?"""
+    kind = PurePosixPath(path).suffix or PurePosixPath(path).name
+    paths = [e.path for e in base.entries() if e.path.endswith(kind) and e.size <= _LARGEST]
+    return any(what.encode() in data for _, data in base.read_many(tuple(paths[:_MOST_FILES])))
+
+
+def _finding(source: Source, one: Lowered, *, known: bool) -> Finding:
     evidence = {"set": one.what, "so that": one.why} | ({"was": one.was} if one.was else {})
     return finding(
         LEVEL,
@@ -53,5 +65,5 @@ def _finding(source: Source, one: Lowered) -> Finding:
         Location(path=source.path, line=one.line),
         shape=f"{one.name} {one.what}",
         evidence=evidence,
-        severity=Severity.LOW if not one.is_grave or is_test_code(source.path) else None,
+        severity=Severity.LOW if known or not one.is_grave or is_test_code(source.path) else None,
     )

@@ -83,3 +83,10 @@ def test_what_is_in_order(path: str, base: str, head: str) -> None:
 def test_every_row_of_the_table_has_a_hit() -> None:
     table = tomllib.loads((rules_dir() / "compatibility.toml").read_text("utf-8"))
     assert {row["name"] for rows in table.values() for row in rows} == {name for name, *_ in (*HITS, *LOW)}
+
+
+def test_what_another_file_of_base_says_is_low() -> None:
+    line = "//go:debug tlsrsakex=1\npackage main\n"
+    base = {"a.go": line, "b.go": "package main\n"}
+    found = [*level_findings(make_request({**base, "b.go": line}, base))]
+    assert [f.severity.value for f in found] == ["low"]
