@@ -41,7 +41,8 @@ def nested_policies(
                 yield Fact("grant", "to-anybody", f"{subject} {value['role']}", line_of(path) or 1, text)
         if path and isinstance(value, dict) and _is_policy(value):
             count += 1
-            place = ".".join(str(part) for part in path)
+            # Without numbers: a policy that comes to stand before others makes none of them new.
+            place = ".".join(part for part in path if isinstance(part, str))
             yield from statement_facts(value, f"{subject} {place}", line_of(path) or 1)
 
 

@@ -140,3 +140,11 @@ def test_other_clouds(path: str, base: str, head: str, what: str) -> None:
     assert told(path, base, head) == {what}
     assert told(path, head, base) == set()
     assert told(path, head, head) == set()
+
+
+def test_policies_that_change_their_places() -> None:
+    first = bucket(Principal={"AWS": "1"}, Action="iam:PassRole")
+    second = bucket(Principal={"AWS": "2"}, Action="kms:Decrypt")
+    both = [{"PolicyDocument": {"Statement": [one]}} for one in (first, second)]
+    base, head = (json.dumps({"Role": {"Policies": many}}) for many in (both, both[::-1]))
+    assert told("stack.json", base, head) == set()
