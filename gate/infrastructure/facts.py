@@ -72,6 +72,7 @@ GRANTS: Final[Mapping[str, Kind]] = {
     "host-files": Kind("A pod is given files of the machine it runs on.", _H),
     "host-network": Kind("A pod shares the machine's network.", _M),
     "every-right": Kind("Everything is allowed on everything.", _H),
+    "all-but": Kind("Everything is allowed but what is named.", _M),
     "cluster-admin": Kind("Somebody becomes administrator of the cluster.", _H),
     "to-anybody": Kind("A right is given to everybody, without authentication.", _H),
     "escalates": Kind("A role may give itself or others more rights.", _H),

@@ -18,6 +18,7 @@ from gate.infrastructure.interface_widths import interface_widths
 from gate.infrastructure.kept_out import is_list, list_facts
 from gate.infrastructure.local_rights import local_facts, local_kind
 from gate.infrastructure.module_facts import module_facts
+from gate.infrastructure.policy_documents import nested_policies
 from gate.infrastructure.policy_languages import policy_language, policy_language_facts
 from gate.infrastructure.program_guards import is_guarding, program_guards
 from gate.infrastructure.reviewed import attribute_facts, is_attributes
@@ -157,7 +158,7 @@ def _settings(text: str, path: str, kind: str) -> FileFacts:
     widths = [*setting_widths(found, line_of, prefix=f"{path} "), *trusted_keys(found, path, line_of)]
     widths += [*interface_widths(found, path, line_of), *cloudformation(found, line_of)]
     if kind == "json":
-        policy = [*policy_facts(text, path)]
+        policy = [*policy_facts(text, path), *nested_policies(found, path, line_of)]
         facts += [one for one in policy if isinstance(one, Fact)]
         widths += [one for one in policy if isinstance(one, Width)]
         facts += module_facts(found, path, line_of)

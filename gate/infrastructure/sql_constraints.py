@@ -92,8 +92,7 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> Constraints:
     gone: list[str] = []
     loosened: list[Loosened] = []
     required: list[str] = []
-    text = _DOWN.sub(_spaces, text)
-    for line, words in _statements(_BLANK.sub(_spaces, text)):
+    for line, words in statements(text):
         upper = [word.upper() for word in words]
         made += _made(words, upper, line, tables)
         dropped += _dropped(words, upper, line)
@@ -101,7 +100,7 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> Constraints:
         loosened += _loosened(words, upper, line)
         if upper[:1] == ["CREATE"] and "TABLE" in upper[:4] and "(" in words:
             columns += (
-                f"{tables[-1]}.{_plain(one[0])}" for one in _items(words[words.index("(") + 1 :]) if one
+                f"{tables[-1]}.{plain(one[0])}" for one in _items(words[words.index("(") + 1 :]) if one
             )
             required += _required(tables[-1], words)
     return Constraints(
@@ -119,7 +118,9 @@ def _spaces(match: re.Match[str]) -> str:
     return "".join("\n" if one == "\n" else " " for one in match[0])
 
 
-def _statements(text: str) -> Iterator[tuple[int, list[str]]]:
+def statements(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Each statement of a migration's way up as words, with its line; comments, texts and bodies left out."""
+    text = _BLANK.sub(_spaces, _DOWN.sub(_spaces, text))
     words: list[str] = []
     first = last = 0
     line = 1
@@ -144,16 +145,16 @@ def _made(words: list[str], upper: list[str], line: int, tables: list[str]) -> I
         rest = [word for word in words[at + 1 :] if word.upper() not in _SKIPPED]
         what: What = "unique" if "UNIQUE" in upper[:3] else "index"
         yield Constraint(
-            what, _plain(rest[0]) if rest else "", _columns(rest), _plain(names[-1]) if names else "", line
+            what, plain(rest[0]) if rest else "", _columns(rest), plain(names[-1]) if names else "", line
         )
     elif upper[:1] == ["CREATE"] and "TABLE" in upper[:4] and "(" in words:
-        table = _plain(words[words.index("(") - 1])
+        table = plain(words[words.index("(") - 1])
         tables.append(table)
         for item in _items(words[words.index("(") + 1 :]):
             yield from _clause(item, table, line)
     elif upper[:2] == ["ALTER", "TABLE"]:
         named = [word for word in words[2:] if word.upper() not in _SKIPPED]
-        table = _plain(named[0]) if named else ""
+        table = plain(named[0]) if named else ""
         for item in _items(words[2:]):
             if "ADD" in (said := [word.upper() for word in item]):
                 yield from _clause(item[said.index("ADD") + 1 :], table, line)
@@ -164,7 +165,7 @@ def _clause(item: list[str], table: str, line: int) -> Iterator[Constraint]:
     upper = [word.upper() for word in item]
     name = ""
     if upper[:1] == ["CONSTRAINT"] and len(item) > 2:
-        name, item, upper = _plain(item[1]), item[2:], upper[2:]
+        name, item, upper = plain(item[1]), item[2:], upper[2:]
     if not item:
         return
     if upper[0] in ("UNIQUE", "PRIMARY"):
@@ -173,12 +174,12 @@ def _clause(item: list[str], table: str, line: int) -> Iterator[Constraint]:
             if "(" in item
             else []
         )
-        yield Constraint("unique", table, _columns(item), name or (_plain(named[-1]) if named else ""), line)
+        yield Constraint("unique", table, _columns(item), name or (plain(named[-1]) if named else ""), line)
     elif upper[0] in ("CHECK", "EXCLUDE"):
         yield Constraint("check" if upper[0] == "CHECK" else "exclude", table, _columns(item), name, line)
     elif upper[0] not in ("FOREIGN", "KEY", "INDEX", "LIKE", "PERIOD"):
         at = 1 if upper[0] == "COLUMN" else 0
-        column = _plain(item[at]) if len(item) > at else ""
+        column = plain(item[at]) if len(item) > at else ""
         if "UNIQUE" in upper or "PRIMARY" in upper:
             yield Constraint("unique", table, [column], f"{table}_{column}_key", line)
         if "CHECK" in upper:
@@ -212,7 +213,7 @@ def _columns(words: Sequence[str]) -> list[str]:
 def _column(item: Sequence[str]) -> str:
     """The column of an item of an index, also within a function: what is equal stays equal in `lower(a)`."""
     last = max((at for at, word in enumerate(item[:-1]) if word == "("), default=-1)
-    return _plain(item[last + 1])
+    return plain(item[last + 1])
 
 
 def _dropped(words: list[str], upper: list[str], line: int) -> Iterator[Dropped]:
@@ -225,7 +226,7 @@ def _dropped(words: list[str], upper: list[str], line: int) -> Iterator[Dropped]
                 and word.upper() not in ("CASCADE", "RESTRICT")
                 and word not in "(),"
             ):
-                yield Dropped(_plain(word), line, text)
+                yield Dropped(plain(word), line, text)
     elif upper[:2] == ["ALTER", "TABLE"]:
         for item in _items(words[2:]):
             said = [word.upper() for word in item]
@@ -237,14 +238,14 @@ def _dropped(words: list[str], upper: list[str], line: int) -> Iterator[Dropped]
             ):
                 names = [word for word in item[-len(rest) + 1 :] if word.upper() not in _SKIPPED]
                 if names:
-                    yield Dropped(_plain(names[0]), line, text)
+                    yield Dropped(plain(names[0]), line, text)
 
 
 def _required(table: str, words: list[str]) -> Iterator[str]:
     for item in _items(words[words.index("(") + 1 :]):
         said = " ".join(item).upper()
         if item and ("NOT NULL" in said or "PRIMARY KEY" in said):
-            yield f"{table}.{_plain(item[0])}"
+            yield f"{table}.{plain(item[0])}"
 
 
 def _loosened(words: list[str], upper: list[str], line: int) -> Iterator[Loosened]:
@@ -252,7 +253,7 @@ def _loosened(words: list[str], upper: list[str], line: int) -> Iterator[Loosene
     if upper[:2] != ["ALTER", "TABLE"]:
         return
     named = [word for word in words[2:] if word.upper() not in _SKIPPED]
-    table = _plain(named[0]) if named else ""
+    table = plain(named[0]) if named else ""
     text = " ".join(words)[:160]
     for item in _items(words[2:]):
         said = [word.upper() for word in item]
@@ -260,7 +261,7 @@ def _loosened(words: list[str], upper: list[str], line: int) -> Iterator[Loosene
             rest = [one for one in item[at + 1 :] if one.upper() not in _KINDS]
             found = _column_null(word, said, at) or _constraint_weaker(word, said, at) if rest else None
             if found is not None:
-                name = _plain(rest[-1] if word in ("NOCHECK", "DISABLE") else rest[0])
+                name = plain(rest[-1] if word in ("NOCHECK", "DISABLE") else rest[0])
                 column, name = (name, "") if found == "nullable" else ("", name)
                 yield Loosened(found, table, column, name, line, text)
 
@@ -289,17 +290,18 @@ def _constraint_weaker(word: str, said: list[str], at: int) -> Literal["later", 
 def _columns_gone(words: list[str], upper: list[str]) -> Iterator[str]:
     """Columns that go with what is asked of them, and whole tables (``table.*``)."""
     if upper[:2] == ["DROP", "TABLE"]:
-        yield from (f"{_plain(word)}.*" for word in words[2:] if word not in "(),")
+        yield from (f"{plain(word)}.*" for word in words[2:] if word not in "(),")
     elif upper[:2] == ["ALTER", "TABLE"]:
         named = [word for word in words[2:] if word.upper() not in _SKIPPED]
         for item in _items(words[2:]):
             said = [word.upper() for word in item]
             if "DROP" in said:
                 rest = [w for w in item[said.index("DROP") + 1 :] if w.upper() not in ("COLUMN", *_SKIPPED)]
-                yield from (f"{_plain(named[0])}.{_plain(word)}" for word in rest[:1])
+                yield from (f"{plain(named[0])}.{plain(word)}" for word in rest[:1])
 
 
-def _plain(word: str) -> str:
+def plain(word: str) -> str:
+    """A name without its schema and its quotes, in lower case."""
     return word.rpartition(".")[2].strip('"`[]').lower()
 
 

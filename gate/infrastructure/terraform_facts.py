@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from gate.infrastructure.cache_keys import policy_block
 from gate.infrastructure.facts import Fact, FileFacts, Width
-from gate.infrastructure.policy_widths import REFERENCE, flat, statement_widths
+from gate.infrastructure.policy_widths import REFERENCE, all_but, flat, holds_nobody, statement_widths
 from gate.infrastructure.settings import named_width
 from gate.languages import hcl
 from gate.regex import regex
@@ -72,6 +72,7 @@ _UNGUARDS: Final = {
     "skip_final_snapshot": "deletion-protection",
     "insecure_ssl": "transport",
     "insecure_skip_verify": "transport",
+    "public_network_access_enabled": "public-block",
 }
 """Attributes that guard by being ``false``; of several, that is also what holds without them."""
 _PROTECTS: Final = (
@@ -87,6 +88,13 @@ _PROTECTS: Final = (
     "verify",
 )
 _SHOWN: Final = regex(r"\bnonsensitive\s*\(")
+_HANDS_ON: Final = frozenset({
+    "roles/iam.securityAdmin", "roles/iam.serviceAccountTokenCreator", "roles/iam.serviceAccountKeyAdmin",
+    "roles/iam.roleAdmin", "roles/resourcemanager.projectIamAdmin", "roles/resourcemanager.folderIamAdmin",
+    "roles/resourcemanager.organizationAdmin", "User Access Administrator",
+    "Role Based Access Control Administrator",
+})  # fmt: skip
+"""Roles of Google's and Microsoft's clouds that give rights to others, or take them."""
 _DEEPEST: Final = 40
 
 Value = str | list["Value"] | dict[str, "Value"]
@@ -134,10 +142,11 @@ def policy_facts(text: str, subject: str, line: int = 1) -> Iterator[Fact | Widt
     except (ValueError, RecursionError):
         return
     if isinstance(found, dict):
-        yield from _statements(found, subject, line)
+        yield from statement_facts(found, subject, line)
 
 
-def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[Fact | Width]:
+def statement_facts(policy: Mapping[str, object], subject: str, line: int) -> Iterator[Fact | Width]:
+    """What the statements of one policy allow."""
     statements = policy.get("Statement", policy.get("statement", []))
     for one in statements if isinstance(statements, list) else [statements]:
         if not isinstance(one, dict):
@@ -153,7 +162,8 @@ def _statements(policy: dict[str, Value], subject: str, line: int) -> Iterator[F
             yield Fact("grant", "every-right", subject, line, "Allow * on *")
         yield from statement_widths(low, subject, line)
         who = flat(low.get("principal", low.get("principals")))
-        if "*" in who and not low.get("condition"):
+        yield from all_but(low, subject, line)
+        if "*" in who and holds_nobody(low.get("condition")):
             yield Fact("grant", "to-anybody", subject, line, f"Allow {' '.join(sorted(actions))[:80]} to *")
 
 
@@ -171,18 +181,18 @@ def _block(block: Node, kind: str, subject: str, depth: int = 0) -> Iterator[Fac
     yield from policy_block(kind, values, subject, lines.get("items", line))
     if kind == "statement":
         conditions = _conditions(inner)
-        named = {"Statement": [values | {"principals": _identifiers(inner)} | conditions]}
-        yield from _statements(named, subject, line)  # type: ignore[arg-type]
+        who = {f"{no}principals": _identifiers(inner, f"{no}principals") for no in ("", "not_")}
+        yield from statement_facts({"Statement": [values | who | conditions]}, subject, line)
     for (name, *_), child in inner:
         # What comes in is a block of the rule's own; everything else keeps its resource's kind.
         yield from _block(child, name, subject, depth + 1)
 
 
-def _identifiers(blocks: list[tuple[list[str], Node]]) -> Value:
+def _identifiers(blocks: list[tuple[list[str], Node]], called: str) -> Value:
     return [
         _value(expression)
         for (kind, *_), block in blocks
-        if kind == "principals"
+        if kind == called
         for name, expression in hcl.attributes(block)
         if name == "identifiers"
     ]
@@ -212,20 +222,41 @@ def _attributes(values: dict[str, Value], lines: dict[str, int], subject: str) -
             yield Fact("guard", _GUARDED[name], f"{subject} {name}", at, text)
         if name in _UNGUARDS and value in ("true", "false"):
             yield Width("weaker", f"{subject} {name}", at, text, measure=float(value == "true"))
-        if (name == "publicly_accessible" and value == "true") or (
-            name == "acl" and str(value).startswith("public-")
-        ):
+        if _is_public(name, value):
             yield Fact("grant", "public-data", f"{subject} {name}", at, text)
         elif name in ("member", "members") and _PRINCIPALS & flat(value):
             yield Fact("grant", "to-anybody", subject, at, text)
-        elif name == "policy_arn" and str(value).endswith(_OWNERS):
-            yield Fact("grant", "every-right", f"{subject} {str(value).rpartition('/')[2]}", at, text)
-        elif name == "role" and str(value) in ("roles/owner", "roles/editor"):
-            yield Fact("grant", "every-right", f"{subject} {value}", at, text)
+        elif what := _role(name, str(value)):
+            yield Fact(
+                "grant",
+                what,
+                f"{subject} {str(value).rpartition('/')[2] if name == 'policy_arn' else value}",
+                at,
+                text,
+            )
         elif isinstance(value, dict):
-            yield from _statements(value, subject, at)
+            yield from statement_facts(value, subject, at)
         elif isinstance(value, str) and "Statement" in value:
             yield from policy_facts(value, subject, at)
+
+
+def _role(name: str, value: str) -> str:
+    """What a role or a policy of the cloud's own gives, where that is everything, or the right to give."""
+    if name in ("role", "role_definition_name") and value in _HANDS_ON:
+        return "escalates"
+    whole = (name == "policy_arn" and value.endswith(_OWNERS)) or (
+        (name, value) in (("role", "roles/owner"), ("role", "roles/editor"))
+    )
+    azure = name == "role_definition_name" and value in ("Owner", "Contributor")
+    return "every-right" if whole or azure else ""
+
+
+def _is_public(name: str, value: Value) -> bool:
+    if name in ("publicly_accessible", "allow_nested_items_to_be_public", "allow_blob_public_access"):
+        return value == "true"
+    if name == "container_access_type":
+        return value in ("blob", "container")
+    return name == "acl" and str(value).startswith("public-")
 
 
 def _worth(name: str, value: Value, subject: str, line: int) -> Iterator[Width]:

@@ -11,6 +11,7 @@ from gate.infrastructure.cache_keys import cloudformation
 from gate.infrastructure.cluster_widths import cluster_widths, foreign_names
 from gate.infrastructure.facts import Fact, FileFacts, Width
 from gate.infrastructure.interface_widths import interface_widths
+from gate.infrastructure.policy_documents import nested_policies
 from gate.infrastructure.route_facts import route_facts
 from gate.infrastructure.settings import setting_widths
 from gate.infrastructure.task_facts import task_facts
@@ -71,6 +72,7 @@ def yaml_facts(data: bytes, path: str = "") -> FileFacts:
         widths += interface_widths(document.data, path, document.line)
         widths += cloudformation(document.data, document.line)
         routed = [*route_facts(root, document.line)]
+        routed += nested_policies(document.data, named or path, document.line)
         facts += [one for one in routed if isinstance(one, Fact)]
         widths += [one for one in routed if isinstance(one, Width)]
         tasks = [*task_facts(document.data, document.line)]

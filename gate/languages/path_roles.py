@@ -21,13 +21,27 @@ _EXAMPLES: Final = frozenset({
     "example", "examples", "demo", "demos", "docs", "doc", "samples", "benchmarks",
 })  # fmt: skip
 _ASIDE: Final = frozenset({
-    "testdata", "data", "fixtures", "samples", "sample", "examples", "example", "demo", "demos", "doc",
-    "docs", "corpus",
+    "testdata", "fixtures", "samples", "sample", "examples", "example", "demo", "demos", "doc", "docs",
+    "corpus",
 })  # fmt: skip
+_DATA: Final = "data"
+"""A folder of data; of a program where programs lie in it (``shop/data/store.py``)."""
+_PROGRAMS: Final = frozenset({
+    ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".go",
+    ".rb", ".php", ".java", ".kt", ".scala", ".groovy", ".cs", ".rs", ".swift", ".dart", ".ex", ".exs", ".c",
+    ".cc", ".cpp", ".h", ".hpp", ".lua", ".pl", ".sh",
+})  # fmt: skip
+_BENCHES: Final = frozenset({"bench", "benchmarks", ".github"})
 _TOOLS: Final = frozenset({
-    "tools", "tool", "scripts", "script", "ci", "dev", "hack", "bench", "benchmarks", "build", "release",
-    ".github",
+    "tools", "tool", "scripts", "script", "ci", "dev", "hack", "build", "release",
 })  # fmt: skip
+"""Of the project's developers, at the top of a project. Within a package they are parts of the program:
+``assistant/tools/search.py`` is what a language model calls.
+"""
+_GROUPS: Final = frozenset({
+    "packages", "apps", "services", "libs", "projects", "modules", "crates", "plugins", "components",
+})  # fmt: skip
+"""Folders whose folders are projects of one repository."""
 _PACKAGES: Final = frozenset({"java", "kotlin", "scala", "groovy", "com", "org", "io", "net"})
 """Folders below which names are a package's."""
 _LANGUAGE_FOLDERS: Final = frozenset({"java", "kotlin", "scala", "groovy"})
@@ -79,9 +93,9 @@ def is_aside(path: str) -> bool:
     """
     at = PurePosixPath(path)
     source = next((i + 3 for i in range(len(at.parts)) if _is_source_root(at.parts[i : i + 3])), None)
-    return _in_test_folder(at) or _below(
-        PurePosixPath(*at.parts[: source and source - 3], at.name) if source else at, _ASIDE
-    )
+    outer = PurePosixPath(*at.parts[: source and source - 3], at.name) if source else at
+    is_data = at.suffix.lower() not in _PROGRAMS and _below(outer, frozenset({_DATA}))
+    return _in_test_folder(at) or is_data or _below(outer, _ASIDE)
 
 
 def is_unshipped(path: str) -> bool:
@@ -91,7 +105,10 @@ def is_unshipped(path: str) -> bool:
 
 def is_no_product(path: str) -> bool:
     """True for tests and for tools of the project's own developers."""
-    return is_unshipped(path) or _below(PurePosixPath(path), _TOOLS)
+    at = PurePosixPath(path)
+    folders = [part.lower() for part in at.parts[:-1]]
+    first = folders[2:3] if folders[:1] and folders[0] in _GROUPS else folders[:1]
+    return is_unshipped(path) or _below(at, _BENCHES) or not _TOOLS.isdisjoint(first)
 
 
 def _is_source_root(parts: tuple[str, ...]) -> bool:

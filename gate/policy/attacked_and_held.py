@@ -1,8 +1,11 @@
-"""Flows that were read in the text (rules ``flow.*``), at a call that an attack did not get to.
+"""What was read in the text, and an attack did not get through.
 
-An ordinary value reached the call, and none of the payloads of its weakness did, in every field of the
-route: a check in front of it held. No proof of the contrary, and told from inside the process, so the finding
-stays and weighs one step less.
+Flows (rules ``flow.*``): an ordinary value reached the call, and none of the payloads of its weakness did, in
+every field of the route: a check in front of it held. No proof of the contrary, and told from inside the
+process, so the finding stays and weighs one step less.
+
+A log-in that a function asked for and asks for no more, while the application goes on refusing whoever has
+none on every route to it: something in front of it asks. It stays, too, and is medium at most.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ _LESS: Final = {
     Severity.HIGH: Severity.MEDIUM,
     Severity.MEDIUM: Severity.LOW,
 }
+_SHUT: Final = "every route to it goes on refusing whoever has none"
 _TOLD: Final = "an ordinary value reached this call, every payload was stopped before it"
 
 
@@ -34,7 +38,20 @@ def attacked_and_held(
     """The findings; flows into calls that held weigh less, where nothing was proven in the file."""
     places = {(one.weakness, one.path, one.line) for one in held}
     broken = {(proof.weakness, proof.path) for proof in proofs}
-    return tuple(_weighed(one, places, broken) for one in findings)
+    shut = {(one.path, one.function) for one in held if one.weakness == "access"}
+    shut = {place for place in shut if ("access", place[0]) not in broken}
+    return tuple(_still_shut(_weighed(one, places, broken), shut) for one in findings)
+
+
+def _still_shut(finding: Finding, shut: Collection[tuple[str, str]]) -> Finding:
+    told = finding.evidence
+    name = told.get("in", "") if told.get("protects") == "authentication" else ""
+    if finding.rule_id == "refused-then-accepted":
+        name = told.get("function", "").partition("(")[0]
+    is_shut = (finding.primary.path, name) in shut
+    if not is_shut or finding.severity not in (Severity.CRITICAL, Severity.HIGH):
+        return finding
+    return replace(finding, severity=Severity.MEDIUM, evidence={**told, "without a log-in": _SHUT})
 
 
 def _weighed(

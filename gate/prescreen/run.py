@@ -33,6 +33,7 @@ from gate.prescreen.scanners.imports import Imports
 from gate.prescreen.scanners.infrastructure import Infrastructure
 from gate.prescreen.scanners.injection import Injection
 from gate.prescreen.scanners.machine import Machine
+from gate.prescreen.scanners.meanings import Meanings
 from gate.prescreen.scanners.named import NamedThings
 from gate.prescreen.scanners.opaque import Opaque
 from gate.prescreen.scanners.ordered import Ordered
@@ -77,6 +78,7 @@ SCANNERS: Final[dict[str, Scanner]] = {
         Infrastructure(),
         Injection(),
         Machine(),
+        Meanings(),
         NamedThings(),
         Ordered(),
         Owners(),

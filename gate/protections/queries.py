@@ -23,11 +23,11 @@ def bound_columns(text: str) -> frozenset[str]:
     """Columns that a row must match with a value from outside, in all ways of every WHERE."""
     if len(text) > _LONGEST or "where" not in text.lower():
         return frozenset()
-    tokens = [*_tokens(text)]
+    tokens = [*tokens_of(text)]
     found: frozenset[str] = frozenset()
     for at, word in enumerate(tokens):
         if word.lower() == "where":
-            found |= _bound([*_condition(tokens[at + 1 :])])
+            found |= bound_in([*_condition(tokens[at + 1 :])])
     return found
 
 
@@ -40,15 +40,16 @@ def _condition(tokens: Sequence[str]) -> Iterator[str]:
         yield mark
 
 
-def _bound(tokens: list[str]) -> frozenset[str]:
+def bound_in(tokens: list[str]) -> frozenset[str]:
+    """Columns that a condition binds to a given value, whichever way it comes true."""
     while len(tokens) > 1 and tokens[0] == "(" and _closes(tokens) == len(tokens) - 1:
         tokens = tokens[1:-1]
-    ways = _split(tokens, "or")
+    ways = split_at(tokens, "or")
     if len(ways) > 1:
-        return frozenset.intersection(*(_bound(way) for way in ways))
-    parts = _split(tokens, "and")
+        return frozenset.intersection(*(bound_in(way) for way in ways))
+    parts = split_at(tokens, "and")
     if len(parts) > 1:
-        return frozenset().union(*(_bound(part) for part in parts))
+        return frozenset().union(*(bound_in(part) for part in parts))
     if len(tokens) < 3 or tokens[1].lower() not in ("=", "in", "=="):
         return frozenset()
     left, value = tokens[0], tokens[2]
@@ -67,7 +68,8 @@ def _closes(tokens: Sequence[str]) -> int:
     return -1
 
 
-def _split(tokens: list[str], word: str) -> list[list[str]]:
+def split_at(tokens: list[str], word: str) -> list[list[str]]:
+    """The parts between this word, outside of brackets."""
     parts: list[list[str]] = [[]]
     deep = 0
     for mark in tokens:
@@ -79,7 +81,7 @@ def _split(tokens: list[str], word: str) -> list[list[str]]:
     return parts
 
 
-def _tokens(text: str) -> Iterator[str]:
+def tokens_of(text: str) -> Iterator[str]:
     """Words with their dots and marks, texts in quotes as ``?``, and every other character by itself."""
     at = 0
     while at < len(text):

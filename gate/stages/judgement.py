@@ -97,9 +97,9 @@ def judge(seen: Evidence) -> Report:
     proven = proof_findings(ProofContext(change=seen.change, proofs=seen.proofs))
     forced = forced_findings(seen.forced)
     varied = varied_findings(seen.varied.dependences) + doubt_findings(seen.varied.doubted)
-    static = attacked_and_held(weighed(seen.static, seen.exercised), seen.held, seen.proofs)
-    guards = guard_findings(seen.guards, seen.behaviour)
-    every = _shapes(static + seen.behaviour + guards + proven + forced + varied + unrun, seen.secrets)
+    told = weighed(seen.static, seen.exercised) + seen.behaviour
+    told = attacked_and_held(told + guard_findings(seen.guards, seen.behaviour), seen.held, seen.proofs)
+    every = _shapes(told + proven + forced + varied + unrun, seen.secrets)
     findings = worst_first(fingerprinted(merge_duplicate_findings(every, policy)))
     by_ai = any(commit.is_ai for commit in seen.commits)
     thresholds = settings.thresholds_for(is_ai=by_ai)

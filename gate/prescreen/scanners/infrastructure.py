@@ -21,6 +21,7 @@ from gate.prescreen.interface import Prescreened, PrescreenRequest, View
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import Unread
 from gate.prescreen.scanners.data_constraints import constraint_findings
+from gate.prescreen.scanners.data_standing import standing_findings
 from gate.prescreen.text_rule import finding, rule
 from gate.prescreen.views import make_views
 from gate.supply.lookalike import is_known
@@ -79,7 +80,7 @@ class Infrastructure:
             f.path for f in request.change.files if f.status == "deleted" and reads(f.path) and not f.binary
         ]
         unread: Unread = []
-        constraints = [*constraint_findings(request, LOST, unread)]
+        constraints = [*constraint_findings(request, LOST, unread), *standing_findings(request, LOST, unread)]
         if not heads:
             return ended(self.name, constraints, unread)
         before = [(path, _bytes(view)) for path, view in bases.items()]

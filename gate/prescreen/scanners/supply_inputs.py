@@ -157,11 +157,21 @@ def _findings(source: Source, found: Iterator[InputDifference]) -> Iterator[Find
         yield finding(
             meta,
             message,
-            line_naming(source, one.needle if one.what == "source" else one.name.rpartition(" ")[2]),
+            _place(source, one),
             shape=one.told,
             evidence=evidence,
             severity=Severity(one.level),
         )
+
+
+def _place(source: Source, one: InputDifference) -> Location:
+    """Where the file names it: an image stands there without what docker adds to its name."""
+    if one.what != "source":
+        return line_naming(source, one.name.rpartition(" ")[2])
+    image = one.needle.removeprefix("oci://")
+    written = (one.needle, image, image.removeprefix("docker.io/").removeprefix("library/"))
+    places = [line_naming(source, needle) for needle in dict.fromkeys(written)]
+    return next((place for place in places if place.line), places[0])
 
 
 def _ambiguous(source: Source, why: str) -> Finding:

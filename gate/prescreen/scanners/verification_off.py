@@ -19,6 +19,8 @@ from gate.prescreen.scanners.command_lines import command_lines, holds_commands
 from gate.prescreen.text_rule import TextHit, rule
 from gate.resources import rules_dir
 
+_NOT: Final = ("false", "0", "no", "off", "n")
+"""An option with one of these values leaves the check on."""
 _SIGNS: Final = "\"'`(){}[],;"
 
 
@@ -84,13 +86,13 @@ def _words(statement: str) -> list[str]:
 def _off(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Options that switch verification off, each with what is taken then."""
     programs, variables = _table()
-    for word in words:
-        if word in variables:
-            yield word, "whatever answers"
+    told = {word: None for word in words if word in variables}
+    for word in told:
+        yield word, "whatever answers"
     for at, word in enumerate(words):
         rest = words[at + 1 :]
         for option, what in programs.get(word.rpartition("/")[2], ()):
-            if any(_is_at(rest, place, option) for place in range(len(rest))):
+            if option[0] not in told and any(_is_at(rest, place, option) for place in range(len(rest))):
                 yield f"{word.rpartition('/')[2]} {' '.join(option)}", what
                 return
 
@@ -99,4 +101,6 @@ def _is_at(words: Sequence[str], at: int, option: Sequence[str]) -> bool:
     if len(option) > 1:
         return list(words[at : at + len(option)]) == list(option)
     word = words[at].removeprefix("-o") if not option[0].startswith("-") else words[at]
-    return word == option[0] or (option[0].startswith("--") and word.startswith(f"{option[0]}="))
+    name, equals, value = word.partition("=")
+    is_set = option[0].startswith("--") and name == option[0] and bool(equals)
+    return word == option[0] or (is_set and value.lower() not in _NOT)

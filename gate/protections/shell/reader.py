@@ -40,7 +40,7 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> FileFacts:
     root = parse(data, "bash")
     functions = [node for node in walk(root, frozenset()) if node.type == "function_definition"][:_MOST]
     own = frozenset({"function_definition"})
-    modes = _modes(root, data)
+    modes = modes_of(root, data)
     units = [_unit("", "module", root, own, modes)]
     for node in functions:
         body, name = node.child_by_field_name("body"), node.child_by_field_name("name")
@@ -69,7 +69,7 @@ def _unit(
     )
 
 
-def _modes(root: Node, data: bytes) -> frozenset[str]:
+def modes_of(root: Node, data: bytes) -> frozenset[str]:
     """Which of ``errexit`` and ``pipefail`` a script switches on, by its first line or by ``set``."""
     first = data.split(b"\n", 1)[0].split()
     named = [one.decode("ascii", "replace") for one in first[1:]] if first[:1] and b"#!" in first[0] else []
@@ -90,7 +90,7 @@ def _modes(root: Node, data: bytes) -> frozenset[str]:
 
 def _guards(nodes: list[Node], unit: Node, modes: frozenset[str]) -> Iterator[Guard]:
     for node in nodes:
-        if node.type == "command" and (name := _verifier(node)):
+        if node.type == "command" and (name := verifier(node)):
             around = _statement(node)
             made = made_guard("integrity", "call", (f"-{name}",), around)
             yield replace(
@@ -99,7 +99,7 @@ def _guards(nodes: list[Node], unit: Node, modes: frozenset[str]) -> Iterator[Gu
             )
 
 
-def _verifier(node: Node) -> str:
+def verifier(node: Node) -> str:
     """What kind of check a command is; empty where it is none."""
     named = node.child_by_field_name("name")
     name = text_of(named).rpartition("/")[2]

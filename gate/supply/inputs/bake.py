@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from gate.languages import hcl
+from gate.supply.inputs.images import SYNTAX_ARGUMENT, dockerfile, frontend, image
 from gate.supply.inputs.images import compose as services_of
-from gate.supply.inputs.images import dockerfile, image
 from gate.supply.inputs.model import Input, Inputs
 from gate.supply.inputs.text import json_table, table_of, text_of, texts_of, yaml_table
 
@@ -71,12 +71,13 @@ def build(table: Mapping[str, object]) -> Iterator[Input]:
         yield Input(name="context", kind="vcs", where=where)
     for name, value in table_of(table.get("args")).items():
         if (
-            name.lower().endswith("image")
+            (name.lower().endswith("image") or name == SYNTAX_ARGUMENT)
             and (said := text_of(value))
             and "$" not in said
             and " " not in said
         ):
-            yield image(said, f"args.{name}")
+            is_frontend = name == SYNTAX_ARGUMENT
+            yield frontend(said) if is_frontend else image(said, f"args.{name}")
 
 
 def bake(text: str) -> Inputs:

@@ -54,7 +54,7 @@ def mix_lock(text: str) -> Inputs:
     for node in walk(root, frozenset({"tuple"})):
         if node.type != "pair" or node.named_child_count != 2 or node.named_children[1].type != "tuple":
             continue
-        name = _text(node.named_children[0]).rstrip(":")
+        name = _text(node.named_children[0]).rstrip(": ").strip("\"'")
         parts = node.named_children[1].named_children
         texts = [_text(part) for part in parts if part.type == "string"]
         kind = _text(parts[0]) if parts else ""

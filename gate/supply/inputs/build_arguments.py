@@ -13,11 +13,12 @@ from typing import Final
 import msgspec
 
 from gate.regex import regex
-from gate.supply.inputs.images import dockerfile, image
+from gate.supply.inputs.images import SYNTAX_ARGUMENT, dockerfile, image
 from gate.supply.inputs.places import owners
 from gate.supply.inputs.text import lines_of_dockerfile
 
 _VARIABLE: Final = regex(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
+_MOST: Final = 50
 _GIVEN: Final = (
     r"(?<![\w$]){name}[\"']?[ \t]*(?:\?=|:=|\+=|=|:(?!//))[ \t]*[\"']?"
     r"(?P<value>[A-Za-z0-9][\w./:@-]{{1,250}})"
@@ -50,8 +51,9 @@ def read(path: str, data: bytes, options: Mapping[str, object]) -> Asked:
                 defaults.setdefault(name, value.strip("\"'"))
         elif word in ("FROM", "COPY", "RUN"):
             templates += [name for name in _named(words) if "$" in name]
+    templates = [*templates[:_MOST], f"${{{SYNTAX_ARGUMENT}}}"]
     had = {p for one in dockerfile(text).inputs for p in owners(one)}
-    return Asked(templates=templates[:50], defaults=defaults, owners=sorted(had))
+    return Asked(templates=templates, defaults=defaults, owners=sorted(had))
 
 
 def _named(words: list[str]) -> Iterator[str]:

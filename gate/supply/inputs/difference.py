@@ -71,6 +71,8 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
     def is_known(name: str) -> bool:
         return is_usual(name) or name in here or name in around.known()
 
+    # What reads a Dockerfile follows a tag nearly everywhere.
+    held = [bool(one.archives) for one in had if not one.credentialed]
     told_runs = old is None or old.tells_runs or not had
     look = _Look(
         kind=new.kind,
@@ -79,7 +81,7 @@ def compare(old: Inputs | None, new: Inputs, around: InputContext) -> Iterator[I
         around=around,
         told_runs=told_runs,
         lost=frozenset(before.keys() - {one.name for one in new.inputs}),
-        pinned=new.kind == "images" and bool(had) and all(one.archives for one in had),
+        pinned=new.kind == "images" and bool(held) and all(held),
         plain=frozenset(one.name for one in new.inputs if not one.actual) - {*new.asked},
     )
     for one in dict.fromkeys(new.inputs):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from gate.regex import regex
 from gate.supply.inputs.model import Archive, Input, Inputs, UnreadableInputError
 from gate.supply.inputs.text import (
+    directives_of_dockerfile,
     json_table,
     lines_of_dockerfile,
     plain_json,
@@ -20,6 +22,8 @@ from gate.supply.inputs.text import (
 
 _DEPTH: Final = 12
 _VARIABLE: Final = regex(r"\$(?:\{(\w+)(?::?[-+]([^}]*))?\}|(\w+))")
+SYNTAX_ARGUMENT: Final = "BUILDKIT_SYNTAX"
+"""The build argument that takes the place of ``# syntax=``."""
 _HUB: Final = frozenset({"index.docker.io", "registry-1.docker.io", "registry.hub.docker.com", "docker.io"})
 
 
@@ -43,9 +47,18 @@ def image(text: str, name: str = "") -> Input:
     )
 
 
+def frontend(text: str) -> Input:
+    """The image that reads a Dockerfile (``# syntax=``): it runs, and sees the context and the secrets."""
+    return replace(image(text, "syntax"), credentialed=True)
+
+
 def dockerfile(text: str) -> Inputs:
-    """Every image that is built upon or copied from; the file's own stages are none. ARG's defaults count."""
+    """Every image that is built upon, copied from or that reads the file; the file's own stages are none.
+    ARG's defaults count.
+    """
     found: list[Input] = []
+    if asked := directives_of_dockerfile(text).get("syntax", "").split():
+        found.append(frontend(asked[0]))
     stages: set[str] = {"scratch"}
     values: dict[str, str] = {}
     for line in lines_of_dockerfile(text):

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gate.regex import regex
 from gate.supply.inputs.model import UnreadableInputError
 from gate.supply.javascript.placed_lock import without_last_commas
 from gate.supply.yaml_data import UnreadableYamlError, read_yaml
@@ -14,6 +15,8 @@ from gate.supply.yaml_data import UnreadableYamlError, read_yaml
 _MOST_NODES: Final = 400_000
 """Of a lock in YAML: fifty thousand lines."""
 _MOST_OPEN: Final = 1_000
+_DIRECTIVE: Final = regex(r"(?:#|//)\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(\S.{0,500})")
+_JSON_SYNTAX: Final = regex(r"\"syntax\"\s*:\s*\"([^\"\n]{1,300})\"")
 
 
 def json_table(text: str) -> Mapping[str, object]:
@@ -125,14 +128,36 @@ def _without_comments(text: str) -> str:
     return "".join(out)
 
 
+def directives_of_dockerfile(text: str) -> dict[str, str]:
+    """The parser directives at the top, as BuildKit reads them: ``# syntax=``, ``# escape=``, ``# check=``.
+
+    They stand before everything else, a blank line or another comment too; ``//`` and a first line of
+    ``#!`` are understood for *syntax*, as is ``{"syntax": "..."}`` instead of all that.
+    """
+    lines = text.removeprefix("\ufeff").splitlines()
+    if lines and lines[0].startswith("#!"):
+        lines = lines[1:]
+    found: dict[str, str] = {}
+    for line in lines:
+        match = _DIRECTIVE.match(line.strip())
+        if match is None:
+            break
+        found.setdefault(match[1].lower(), match[2].strip())
+    if not found and text.lstrip().startswith("{"):
+        match = _JSON_SYNTAX.search(text)
+        found = {"syntax": match[1]} if match else {}
+    return found
+
+
 def lines_of_dockerfile(text: str) -> Iterator[str]:
     """The instructions of a Dockerfile, each on one line, without comments."""
     joined = ""
+    escape = directives_of_dockerfile(text).get("escape", "\\")
     for raw in text.splitlines():
         if raw.lstrip().startswith("#"):
             continue
         bare = raw.rstrip()
-        if bare.endswith(("\\", "`")):
+        if bare.endswith(escape):
             joined += bare[:-1] + " "
             continue
         if line := (joined + bare).strip():

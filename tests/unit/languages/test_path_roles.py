@@ -53,3 +53,23 @@ def test_examples_and_tools_are_no_product() -> None:
     assert is_aside("examples/a.java")
     assert is_no_product("scripts/release.py")
     assert not is_no_product("src/shop/cart.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("tools/a.py", True), ("Scripts/a.py", True), ("packages/web/scripts/a.js", True),
+        (".github/a.py", True), ("packages/web/bench/a.js", True), ("assistant/tools/search.py", False),
+        ("src/build/a.ts", False), ("packages/web/src/tools/a.js", False), ("packages/tools/a.js", False),
+        ("a.py", False), ("", False),
+    ],
+)  # fmt: skip
+def test_tools_within_a_package_are_parts_of_the_program(path: str, answer: bool) -> None:
+    assert is_no_product(path) is answer
+
+
+def test_programs_in_a_folder_of_data_are_programs() -> None:
+    assert is_aside("shop/data/countries.json")
+    assert not is_aside("shop/data/store.py")
+    assert not is_aside("app/src/main/kotlin/Data.kt")
+    assert is_aside("tests/data/store.py")

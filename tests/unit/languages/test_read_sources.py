@@ -53,7 +53,7 @@ HOSTILE = {
     "ELF": ("a.sh", b"\x7fELF\2\1\1" + b"\0" * 100),
     "compiled Python": ("a.pyc", b"\xa7\r\r\n" + b"\0" * 100),
     "minified": ("a.min.js", b"var a=1;" + b"function b(c){return c+1};" * 200 + b"\n"),
-    "no grammar": ("a.asm", b"mov eax, 1\n"),
+    "no grammar": ("a.f90", b"x = 1\n"),
     "escaped names": ("a.js", b"\\u0065val(name);\n"),
     "split names": ("a.c", b"void f(void) { sys\\\ntem(x); }\n"),
     "escaped line end": ("A.java", b"class A { // \\u000a static { f(); }\n}\n"),

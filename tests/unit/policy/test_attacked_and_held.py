@@ -10,6 +10,8 @@ from gate.model.location import Location
 from gate.model.rule import Severity
 from gate.policy.attacked_and_held import attacked_and_held
 from gate.prescreen.scanners.injection_rules import BY_SINK
+from gate.prescreen.scanners.protections import REMOVED
+from gate.signals.rules.refused_then_accepted import check
 
 HELD = HeldSink(weakness="path-read", path="a.ts", line=4)
 
@@ -25,6 +27,41 @@ def proof(weakness: str = "path-read") -> Proof:
         weakness=weakness, kind="http", entry="GET /", function="routes", path="a.ts", line=4,  # type: ignore[arg-type]
         field=("query", "a"), payload="", mark="", witness="",
     )  # fmt: skip
+
+
+def removed(protects: str = "authentication", path: str = "a.ts") -> Finding:
+    evidence = {"protects": protects, "in": "show"}
+    place = Location(path=path, line=9)
+    return Finding.of(REMOVED, "", place, shape="x", severity=Severity.CRITICAL, evidence=evidence)
+
+
+def accepted(function: str = "show(number)") -> Finding:
+    place = Location(path="a.ts", line=None)
+    evidence = {"function": function}
+    return Finding.of(check.meta, "", place, shape="x", severity=Severity.HIGH, evidence=evidence)
+
+
+SHUT = HeldSink(weakness="access", path="a.ts", line=1, function="show")
+
+
+@pytest.mark.parametrize(
+    ("finding", "held", "proofs", "wanted"),
+    [
+        (removed(), (SHUT,), (), Severity.MEDIUM),
+        (accepted(), (SHUT,), (), Severity.MEDIUM),
+        (removed(), (), (), Severity.CRITICAL),
+        (removed("authorization"), (SHUT,), (), Severity.CRITICAL),
+        (removed(path="b.ts"), (SHUT,), (), Severity.CRITICAL),
+        (removed(), (SHUT,), (proof("access"),), Severity.CRITICAL),
+        (accepted("shown(number)"), (SHUT,), (), Severity.HIGH),
+        (accepted(), (HELD,), (), Severity.HIGH),
+    ],
+)
+def test_a_log_in_that_something_in_front_still_asks_for(
+    finding: Finding, held: tuple[HeldSink, ...], proofs: tuple[Proof, ...], wanted: Severity
+) -> None:
+    (weighed,) = attacked_and_held([finding], held, proofs)
+    assert weighed.severity is wanted
 
 
 @pytest.mark.parametrize(

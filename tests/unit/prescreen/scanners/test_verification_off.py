@@ -32,6 +32,7 @@ def told(path: str, text: str, base: str = "") -> list[tuple[str, str]]:
         ("ssh -o UserKnownHostsFile=/dev/null host true", "ssh UserKnownHostsFile=/dev/null"),
         ("ssh -oUserKnownHostsFile=/dev/null host true", "ssh UserKnownHostsFile=/dev/null"),
         ("GOSUMDB=off go build ./...", "GOSUMDB=off"),
+        ("go env -w GOSUMDB=off", "GOSUMDB=off"),
         ("export NODE_TLS_REJECT_UNAUTHORIZED=0", "NODE_TLS_REJECT_UNAUTHORIZED=0"),
         ("dnf install -y --nogpgcheck https://x.example/a.rpm", "dnf --nogpgcheck"),
     ],
@@ -51,6 +52,7 @@ def test_an_option_that_switches_a_check_off_is_told(command: str, option: str) 
         "gpg --verify a.asc a",
         "pip install --require-hashes -r r.txt",
         "cosign verify --certificate-identity=a --certificate-oidc-issuer=b img",
+        "cosign verify --insecure-ignore-tlog=false img",
         "ssh -o UserKnownHostsFile=known_hosts host true",
         "gcloud run deploy shop --allow-unauthenticated",  # another thing
         "echo 'never use sha256sum --ignore-missing here'",

@@ -1,0 +1,129 @@
+"""Calls of functions with a check, where ``set -e`` acts and where it does not; recipes of make."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.prescreen.meanings.shell import read
+from gate.prescreen.scanners.unheeded_checks import unheeded_findings
+from tests.prescreen_support import make_request
+
+FETCH = 'fetch() {\n  curl -fsSo a.tgz "$1"\n  sha256sum --check a.sum\n  tar xf a.tgz\n}\n'
+LIB = {"lib/release.sh": FETCH}
+BASE = '#!/usr/bin/env bash\nset -euo pipefail\n. lib/release.sh\nfetch "$1"\necho done\n'
+
+
+def told(head: dict[str, str], base: dict[str, str]) -> list[str]:
+    for path, text in [*base.items(), *head.items()]:
+        read(path, text.encode(), {})  # here as well: what the child runs is not measured
+    found = [*unheeded_findings(make_request(head, base), [])]
+    return [f"{f.severity.value} {f.evidence.get('stands in') or f.evidence['by']}" for f in found]
+
+
+def call(text: str) -> dict[str, str]:
+    return {**LIB, "install.sh": BASE.replace('fetch "$1"', text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "by"),
+    [
+        ('until fetch "$1"; do sleep 1; done', "until"),
+        ('while ! fetch "$1"; do sleep 1; done', "!"),
+        ('if fetch "$1" >/dev/null; then echo ok; fi', "if"),
+        ('if false; then :; elif fetch "$1"; then echo ok; fi', "elif"),
+        ('fetch "$1" && echo ok', "&&"),
+        ('fetch "$1" || exit 1', "||"),
+        ('set +e\nfetch "$1"\nset -e', "set +e"),
+        ('said=$(fetch "$1")', "$( )"),
+        ('readonly said="$(fetch "$1")"', "$( )"),
+    ],
+)
+def test_a_call_that_moves_to_where_nothing_ends_it(text: str, by: str) -> None:
+    assert told(call(text), call('fetch "$1"')) == [f"medium {by}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'set +e\ntrue\nset -e\nfetch "$1"',
+        'echo now && fetch "$1"',
+        'for one in "$@"; do fetch "$one"; done',
+        '( fetch "$1" )',
+        'fetch "$1" >/dev/null 2>&1',
+        'fetch "$1" | tee log',
+        'if true; then fetch "$1"; fi',
+    ],
+)
+def test_calls_that_are_in_order(text: str) -> None:
+    assert told(call(text), call('fetch "$1"')) == []
+
+
+def test_in_front_of_a_pipe_without_pipefail() -> None:
+    base = {key: text.replace("-euo pipefail", "-eu") for key, text in call('fetch "$1"').items()}
+    head = {key: text.replace("-euo pipefail", "-eu") for key, text in call('fetch "$1" | tee log').items()}
+    assert told(head, base) == ["medium |"]
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "sha256sum --check a.sum || return 1",  # says itself what happens
+        "echo no check",
+    ],
+)
+def test_functions_that_need_no_errexit(check: str) -> None:
+    base = {**call('fetch "$1"'), "lib/release.sh": FETCH.replace("sha256sum --check a.sum", check)}
+    head = {**base, "install.sh": call('until fetch "$1"; do :; done')["install.sh"]}
+    assert told(head, base) == []
+
+
+def test_a_check_that_is_the_last_word_is_the_answer() -> None:
+    base = {**call('fetch "$1"'), "lib/release.sh": FETCH.replace("  tar xf a.tgz\n", "")}
+    head = {**base, "install.sh": call('until fetch "$1"; do :; done')["install.sh"]}
+    assert told(head, base) == []
+    calls = 'all() {\n  fetch "$1"\n  unpack\n}\n'
+    base = {key: text + (calls if key.startswith("lib") else "") for key, text in base.items()}
+    head = {key: text.replace('until fetch "$1"', 'until all "$1"') for key, text in head.items()}
+    head["lib/release.sh"] = base["lib/release.sh"]
+    base["install.sh"] = base["install.sh"].replace('fetch "$1"', 'all "$1"')
+    assert told(head, base) == ["medium until"]
+
+
+def test_a_script_that_never_ended_on_failure() -> None:
+    base = {key: text.replace("set -euo pipefail\n", "") for key, text in call('fetch "$1"').items()}
+    head = {**base, "install.sh": base["install.sh"].replace('fetch "$1"', 'until fetch "$1"; do :; done')}
+    assert told(head, base) == []
+
+
+def test_a_comparison_alone_is_low() -> None:
+    lib = {"lib/release.sh": 'fetch() {\n  [ -n "$1" ]\n  echo "$1"\n}\n'}
+    assert told({**call('fetch "$1" || exit 1'), **lib}, {**call('fetch "$1"'), **lib}) == ["low ||"]
+
+
+MAKE = "install:\n\tcurl -o a.tgz $(U)\n\tsha256sum -c a.sum\n\ttar xf a.tgz\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "by"),
+    [
+        (MAKE.replace("\tsha", "\t-sha"), "-"),
+        (MAKE.replace("\tsha", "\t@-sha"), "-"),
+        (".IGNORE: install\n" + MAKE, ".IGNORE: install"),
+        ("MAKEFLAGS += -i\n" + MAKE, "MAKEFLAGS += -i"),
+    ],
+)
+def test_recipes_that_go_on(head: str, by: str) -> None:
+    assert told({"Makefile": head}, {"Makefile": MAKE}) == [f"medium {by}"]
+
+
+@pytest.mark.parametrize(
+    "head", [MAKE.replace("\ttar", "\t-tar"), MAKE.replace("\tsha", "\t@sha"), MAKE + "clean:\n\t-rm a\n"]
+)
+def test_recipes_that_stop(head: str) -> None:
+    assert told({"Makefile": head}, {"Makefile": MAKE}) == []
+
+
+def test_set_e_that_is_gone() -> None:
+    head = {key: text.replace("set -euo pipefail\n", "set -u\n") for key, text in call('fetch "$1"').items()}
+    assert told(head, call('fetch "$1"')) == ["medium no set -e"]
+    assert told(call('fetch "$1"'), head) == []
