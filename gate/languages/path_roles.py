@@ -24,7 +24,7 @@ _ASIDE: Final = frozenset({
     "testdata", "fixtures", "samples", "sample", "examples", "example", "demo", "demos", "doc", "docs",
     "corpus",
 })  # fmt: skip
-_DATA: Final = "data"
+_DATA: Final = frozenset({"data"})
 """A folder of data; of a program where programs lie in it (``shop/data/store.py``)."""
 _PROGRAMS: Final = frozenset({
     ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".go",
@@ -94,7 +94,7 @@ def is_aside(path: str) -> bool:
     at = PurePosixPath(path)
     source = next((i + 3 for i in range(len(at.parts)) if _is_source_root(at.parts[i : i + 3])), None)
     outer = PurePosixPath(*at.parts[: source and source - 3], at.name) if source else at
-    is_data = at.suffix.lower() not in _PROGRAMS and _below(outer, frozenset({_DATA}))
+    is_data = at.suffix.lower() not in _PROGRAMS and _below(outer, _DATA)
     return _in_test_folder(at) or is_data or _below(outer, _ASIDE)
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
 import msgspec
 
 Kind = Literal["pattern", "identity", "kept", "name"]
-KINDS: Final[tuple[Kind, ...]] = ("pattern", "identity", "kept", "name")
 
 
 class Meaning(msgspec.Struct, frozen=True):
     """One such thing. ``name``: the pattern, the mapping, the function, or the name that is taken. ``text``:
-    what is said of it. ``asks``: for a name, where it holds (a name space of PHP); ``export``:
-    other modules may ask the pattern. ``uses``: how
-    often the file uses the name outside of what takes it.
+    what is said of it. ``asks``: for a name, where it holds (a name space of PHP); ``export``: other modules
+    may ask the pattern. ``uses``: how often the file uses the name outside of what takes it.
     """
 
     kind: Kind
