@@ -48,7 +48,7 @@ SHUT = HeldSink(weakness="access", path="a.ts", line=1, function="show")
     ("finding", "held", "proofs", "wanted"),
     [
         (removed(), (SHUT,), (), Severity.MEDIUM),
-        (accepted(), (SHUT,), (), Severity.MEDIUM),
+        (accepted(), (SHUT,), (), Severity.HIGH),
         (removed(), (), (), Severity.CRITICAL),
         (removed("authorization"), (SHUT,), (), Severity.CRITICAL),
         (removed(path="b.ts"), (SHUT,), (), Severity.CRITICAL),
@@ -62,6 +62,16 @@ def test_a_log_in_that_something_in_front_still_asks_for(
 ) -> None:
     (weighed,) = attacked_and_held([finding], held, proofs)
     assert weighed.severity is wanted
+
+
+def test_what_accepts_weighs_less_beside_a_log_in_that_goes_and_no_other_right() -> None:
+    def severities(*findings: Finding) -> list[Severity]:
+        return [one.severity for one in attacked_and_held(findings, [SHUT], ())]
+
+    assert severities(accepted(), removed()) == [Severity.MEDIUM, Severity.MEDIUM]
+    whole = [Severity.HIGH, Severity.CRITICAL, Severity.CRITICAL]
+    assert severities(accepted(), removed(), removed("authorization")) == whole
+    assert severities(accepted(), removed("authorization")) == whole[:2]
 
 
 @pytest.mark.parametrize(
