@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -64,22 +64,31 @@ def _asked(path: str) -> str:
     return r"[.(]" if path.endswith(".java") else r"\("
 
 
-def patterns_asked(name: str, head: Tree) -> Call | None:
-    """A line of another module that asks a pattern which a module of the project exports."""
+def patterns_asked(names: Collection[str], head: Tree) -> dict[str, Call]:
+    """For each pattern that a module of the project exports, the first line of another that asks it."""
+    if not names:
+        return {}
     paths = [e.path for e in head.entries() if e.path.endswith(_SCRIPTS) and e.size <= _LARGEST]
+    found: dict[str, Call] = {}
+    for path, data in head.read_many(tuple(paths[:_MOST])):
+        for name in [one for one in names if one not in found and one.encode() in data]:
+            if (call := _asked_in(name, path, data.decode("utf-8", "replace"))) is not None:
+                found[name] = call
+    return found
+
+
+def _asked_in(name: str, path: str, text: str) -> Call | None:
     asks = re.compile(rf"(?<![\w$])(?:\w+\.)?{re.escape(name)}\.test\(")
     called = re.escape(name)
     brings = re.compile(
         rf"(?:import\b|require\()[^;]{{0,400}}?\b{called}\b|\b{called}\b[^;\n]{{0,200}}=\s*require\("
         rf"|\b\w+\.{called}\.test\("
     )
-    for path, data in head.read_many(tuple(paths[:_MOST])):
-        text = data.decode("utf-8", "replace") if name.encode() in data else ""
-        if not asks.search(text) or not brings.search(text) or f"{name}.lastIndex" in text:
-            continue
-        for number, line in enumerate(text.split("\n"), 1):
-            if asks.search(line) and not _COMMENT.match(line) and "while" not in line:
-                return Call(path, number, line.strip()[:120])
+    if not asks.search(text) or not brings.search(text) or f"{name}.lastIndex" in text:
+        return None
+    for number, line in enumerate(text.split("\n"), 1):
+        if asks.search(line) and not _COMMENT.match(line) and "while" not in line:
+            return Call(path, number, line.strip()[:120])
     return None
 
 

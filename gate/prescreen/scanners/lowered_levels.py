@@ -13,6 +13,7 @@ from gate.model.location import Location
 from gate.model.rule import Severity
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.meanings.levels import Lowered, is_read, lowered
+from gate.prescreen.read_files import Unread, first_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -35,12 +36,13 @@ _MOST_FILES: Final = 3_000
 _MOST: Final = 5
 
 
-def level_findings(request: PrescreenRequest) -> Iterator[Finding]:
-    """Of every changed file that the table knows."""
+def level_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Finding]:
+    """Of every changed file that the table knows. What is too large is added to ``unread``."""
+    known = [one for one in sources(request).files if is_read(one.path) and not is_example(one.path)]
+    files, left = first_files(known, len(known), _LARGEST)
+    unread += left
     told: set[tuple[str, str]] = set()
-    for source in sources(request).files:
-        if len(source.head) > _LARGEST or is_example(source.path) or not is_read(source.path):
-            continue
+    for source in files:
         base = source.base.decode("utf-8", "replace") if source.base is not None else None
         for one in lowered(source.path, source.head.decode("utf-8", "replace"), base):
             if (one.name, one.what) not in told and len(told) < _MOST:

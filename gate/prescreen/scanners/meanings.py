@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from gate.languages.limited_child import Reader
@@ -107,8 +108,9 @@ class Meanings:
         every = [one for one in sources(request).files if _is_looked_at(one.path)]
         files, left = first_files([one for one in every if says_newly(one, _MATTERS)], _MOST_FILES, _LARGEST)
         unread = [*left]
-        found = [*_meanings(request, files, until, unread), *_modules(request), *level_findings(request)]
-        found += [*unheeded_findings(request, unread), *unbound_findings(request, unread)]
+        found = [*_meanings(request, files, until, unread), *_modules(request)]
+        found += [*level_findings(request, unread), *unheeded_findings(request, unread)]
+        found += unbound_findings(request, unread)
         return ended(self.name, found, unread)
 
 
@@ -123,19 +125,21 @@ def _meanings(
     some = [one for one in files if head.get(one.path)]
     base = read_files(_READER, [(one.path, one.base) for one in some if one.base], until)
     moved = [one for many in base.values() for one in many]
-    for source in some:
-        told = 0
-        for one in fresh(head[source.path], moved):
-            if told < _MOST and (found := _judged(one, source, request)) is not None:
-                told += 1
-                yield found
+    new = [(source, [*fresh(head[source.path], moved)]) for source in some]
+    exported = {one.name for _, many in new for one in many if one.asks == "export"}
+    asked = patterns_asked(exported, request.head)
+    for source, many in new:
+        judged = (_judged(one, source, request, asked) for one in many)
+        yield from islice((found for found in judged if found is not None), _MOST)
 
 
-def _judged(one: Meaning, source: Source, request: PrescreenRequest) -> Finding | None:
+def _judged(
+    one: Meaning, source: Source, request: PrescreenRequest, asked: Mapping[str, Call]
+) -> Finding | None:
     if one.asks == "export":
-        asked = patterns_asked(one.name, request.head)
-        where = {"text": one.text, "asked at": f"{asked.path}:{asked.line} {asked.text}"} if asked else {}
-        return _finding(_SAID["pattern"], source.path, one, where) if asked else None
+        at = asked.get(one.name)
+        where = {"text": one.text, "asked at": f"{at.path}:{at.line} {at.text}"} if at else {}
+        return _finding(_SAID["pattern"], source.path, one, where) if at else None
     if one.kind != "name":
         return _finding(_SAID[one.kind], source.path, one, {"text": one.text})
     message = "Lines that did not change ask something else by this name."

@@ -13,7 +13,7 @@ from gate.model.location import Location
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.meanings.joins import Query
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import Unread, first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 from gate.regex import regex
@@ -45,7 +45,8 @@ def unbound_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Find
     ``unread``.
     """
     until = time.monotonic() + request.deadline
-    files = [one for one in sources(request).files if _is_read(one)][:_MOST_FILES]
+    files, left = first_files([one for one in sources(request).files if _is_read(one)], _MOST_FILES, _LARGEST)
+    unread += left
     if not files:
         return
     base = read_files(_READER, [(one.path, one.base or b"") for one in files], until, unread)
@@ -67,7 +68,7 @@ def unbound_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Find
 
 def _is_read(source: Source) -> bool:
     path = source.path
-    if source.base is None or len(source.head) > _LARGEST or is_test_code(path) or is_example(path):
+    if source.base is None or is_test_code(path) or is_example(path):
         return False
     known = path.endswith((".py", ".pyw", ".sql")) or bool(grammar_of(path))
     return known and _asks(source.base)

@@ -21,7 +21,7 @@ from gate.model.rule import Severity
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.meanings.recipes import goes_on, is_makefile
 from gate.prescreen.meanings.shell import Called, Function, Script, unheeded
-from gate.prescreen.read_files import Unread, read_files
+from gate.prescreen.read_files import Unread, first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -47,11 +47,12 @@ _MOST: Final = 5
 def unheeded_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Finding]:
     """Of every changed script and makefile. What could not be read is added to ``unread``."""
     until = time.monotonic() + request.deadline
-    files = [one for one in sources(request).files if one.base is not None and len(one.head) <= _LARGEST]
-    files = [one for one in files if not is_example(one.path)]
-    for source in [one for one in files if is_makefile(one.path)][:_MOST_FILES]:
+    files = [one for one in sources(request).files if one.base is not None and not is_example(one.path)]
+    made, left = first_files([one for one in files if is_makefile(one.path)], _MOST_FILES, _LARGEST)
+    for source in made:
         yield from _recipes(source)
-    scripts = [one for one in files if one.language == "shell"][:_MOST_FILES]
+    scripts, more = first_files([one for one in files if one.language == "shell"], _MOST_FILES, _LARGEST)
+    unread += [*left, *more]
     if not scripts:
         return
     head = read_files(_READER, [(one.path, one.head) for one in scripts], until, unread)

@@ -61,7 +61,7 @@ CLEAN = [
 
 
 def told(path: str, base: str, head: str) -> list[str]:
-    found = [*level_findings(make_request({path: head}, {path: base}))]
+    found = [*level_findings(make_request({path: head}, {path: base}), [])]
     return [f"{f.severity.value} {f.shape.partition(f.evidence['set'])[0].strip()}" for f in found]
 
 
@@ -88,5 +88,5 @@ def test_every_row_of_the_table_has_a_hit() -> None:
 def test_what_another_file_of_base_says_is_low() -> None:
     line = "//go:debug tlsrsakex=1\npackage main\n"
     base = {"a.go": line, "b.go": "package main\n"}
-    found = [*level_findings(make_request({**base, "b.go": line}, base))]
+    found = [*level_findings(make_request({**base, "b.go": line}, base), [])]
     assert [f.severity.value for f in found] == ["low"]

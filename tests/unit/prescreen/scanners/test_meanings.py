@@ -295,3 +295,32 @@ def test_names_of_kotlin_and_java_in_a_package() -> None:
     java = {"a/Sum.java": "package a;\nclass Sum { int of(int a) { return Math.addExact(a, 1); } }\n"}
     assert told({**java, "a/Math.java": "package a;\nfinal class Math {}\n"}, java) == ["medium name-taken"]
     assert told({**java, "a/Maths.java": "package a;\nfinal class Maths {}\n"}, java) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "base"),
+    [
+        ("install.sh", "set -e\nfetch\n"),
+        ("Makefile", "all:\n\tsha256sum -c a.sum\n"),
+        ("go.mod", "module a\n\ngo 1.22\n"),
+        ("queries.py", 'Q = "SELECT a FROM t JOIN m ON m.user_id = ? WHERE a = 1"\n'),
+    ],
+)
+def test_a_file_that_is_too_large_is_named(path: str, base: str) -> None:
+    result = Meanings().scan(make_request({path: base + "# x\n" * 200_000}, {path: base}))
+    assert {one.primary.path for one in result.findings if one.rule_id == "unscanned-file"} == {path}
+
+
+def test_each_pattern_that_modules_ask_is_told() -> None:
+    names = ("FIRST", "SECOND", "THIRD")
+    head = {"p.js": "".join(f"export const {name} = /{name}/g;\n" for name in names)}
+    users = {
+        f"u{name}.js": f"import {{ {name} }} from './p.js';\nexport const f = (x) => {name}.test(x);\n"
+        for name in names
+    }
+    request = make_request({**head, **users}, {"p.js": "", **users})
+    result = Meanings().scan(request)
+    told = {
+        one.evidence["asked at"].partition(":")[0] for one in result.findings if "asked at" in one.evidence
+    }
+    assert told == {f"u{name}.js" for name in names}
