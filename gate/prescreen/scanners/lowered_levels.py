@@ -13,7 +13,7 @@ from gate.model.location import Location
 from gate.model.rule import Severity
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.meanings.levels import Lowered, is_read, lowered
-from gate.prescreen.read_files import Unread, first_files
+from gate.prescreen.read_files import SEARCHED, Unread, first_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
 
@@ -39,7 +39,7 @@ _MOST: Final = 5
 def level_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Finding]:
     """Of every changed file that the table knows. What is too large is added to ``unread``."""
     known = [one for one in sources(request).files if is_read(one.path) and not is_example(one.path)]
-    files, left = first_files(known, len(known), _LARGEST)
+    files, left = first_files(known, len(known), SEARCHED)  # line by line
     unread += left
     told: set[tuple[str, str]] = set()
     for source in files:

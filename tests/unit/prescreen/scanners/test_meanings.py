@@ -302,13 +302,20 @@ def test_names_of_kotlin_and_java_in_a_package() -> None:
     [
         ("install.sh", "set -e\nfetch\n"),
         ("Makefile", "all:\n\tsha256sum -c a.sum\n"),
-        ("go.mod", "module a\n\ngo 1.22\n"),
         ("queries.py", 'Q = "SELECT a FROM t JOIN m ON m.user_id = ? WHERE a = 1"\n'),
     ],
 )
 def test_a_file_that_is_too_large_is_named(path: str, base: str) -> None:
     result = Meanings().scan(make_request({path: base + "# x\n" * 200_000}, {path: base}))
     assert {one.primary.path for one in result.findings if one.rule_id == "unscanned-file"} == {path}
+
+
+def test_a_large_file_is_looked_at_for_levels_and_a_huge_one_named() -> None:
+    base = "module a\n\ngo 1.22\n"
+    for lines, rule in ((200_000, "meaning.level-lowered"), (900_000, "unscanned-file")):
+        head = base.replace("1.22", "1.21") + "//\n" * lines
+        result = Meanings().scan(make_request({"go.mod": head}, {"go.mod": base}))
+        assert [one.rule_id for one in result.findings] == [rule]
 
 
 def test_each_pattern_that_modules_ask_is_told() -> None:
