@@ -1,7 +1,8 @@
 """Files that differ from those of another run by a name made up anew each time: ``/tmp/x-vdez80su/link``.
 
 Only what differs is taken for such a name, never what looks like one: the same depth and length, everything
-else of the path the same, and the same content once the one name stands for the other.
+else of the path the same, and the same content once the one name stands for the other. A program's arguments
+are the same where they differ in such files alone, and each run wrote its own.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from collections.abc import Iterator, Mapping
 from gate.model.varied import Channel
 from gate.tracing.outgoing import Outgoing
 
+_NAMES = Channel(kind="file-name", to="machine")
+"""Names of the files that a run wrote outside the tree and the home."""
 _MOST = 200
 """Files laid beside each other at most: each with each."""
 
 
 def without_renamed(given: Mapping[Channel, tuple[bytes, ...]], known: Outgoing) -> Outgoing:
-    """``given`` without the files that ``known`` has under another name. Each of ``known`` stands for one."""
+    """``given`` without the files that ``known`` has under another name, and without the programs that got
+    the names of such files. Each file of ``known`` stands for one.
+    """
+    given = _without_their_arguments(given, known)
     spare = {c: values for c, values in known.items() if _is_scratch(c) and c not in given}
     mine = [c for c in given if _is_scratch(c) and c not in known]
     if not spare or len(mine) > _MOST or len(spare) > _MOST:
@@ -28,6 +34,32 @@ def without_renamed(given: Mapping[Channel, tuple[bytes, ...]], known: Outgoing)
             gone.add(channel)
             del spare[twin]
     return {c: values for c, values in given.items() if c not in gone}
+
+
+def _without_their_arguments(given: Mapping[Channel, tuple[bytes, ...]], known: Outgoing) -> Outgoing:
+    mine, theirs = (frozenset(names.get(_NAMES, ())) for names in (given, known))
+    if not mine or not theirs:
+        return given
+
+    def is_same(word: bytes, other: bytes) -> bool:
+        option, _, path = word.partition(b"/")
+        option_there, _, path_there = other.partition(b"/")
+        paths = b"/" + path, b"/" + path_there
+        if option != option_there or paths[0] not in mine or paths[1] not in theirs:
+            return False
+        return any(_renames(*(path.decode(errors="surrogateescape") for path in paths)))
+
+    def is_renamed(channel: Channel) -> bool:
+        commands, others = given[channel], known.get(channel, ())
+        if channel.kind != "argv" or len(commands) != len(others):
+            return False
+        pairs = [(a.split(b"\0"), b.split(b"\0")) for a, b in zip(commands, others, strict=True) if a != b]
+        return all(
+            len(a) == len(b) and all(x == y or is_same(x, y) for x, y in zip(a, b, strict=True))
+            for a, b in pairs
+        )
+
+    return {channel: values for channel, values in given.items() if not is_renamed(channel)}
 
 
 def _is_scratch(channel: Channel) -> bool:

@@ -123,6 +123,11 @@ class Notes:
             self.counts[report.outcome] = self.counts.get(report.outcome, 0) + 1
             self.begun.add(_file_of(report))
 
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
+        """Print nothing of what went well: another dot for a new test would make two runs differ."""
+        well = report.outcome == "skipped" or (report.outcome == "passed" and report.when == "call")
+        return (report.outcome, "", "") if well and not hasattr(report, "wasxfail") else None
+
     def not_run(self) -> dict[str, str]:
         """Why, of each file (or part of one) of which no test ran: not collected, or no fixture of its tests
         could be set up.

@@ -146,9 +146,17 @@ def _pytest(
     notes = Notes(context.job.get("lines") or {}, _end_of(context), names, _teller(context))
     notes.watch_start()
     put_off_imports.begin(item.get("put_off") or [])
-    # Twice quiet: no line with the seconds it took, which alone made two runs differ. Of the project's own
+    # Twice quiet, no share that is done: seconds and counts alone made two runs differ. Of the project's own
     # addopts (they may ask for plugins that are not here) what tests need to be found.
-    words = ["-qq", "--maxfail=200", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
+    words = [
+        "-qq",
+        "-o",
+        "console_output_style=classic",
+        "--maxfail=200",
+        "--continue-on-collection-errors",
+        "-p",
+        "no:cacheprovider",
+    ]
     # What is only out of date is no failure, whatever the project says of warnings: its Python and packages
     # are often newer here than those that it was written for.
     for warning in _OUT_OF_DATE:

@@ -54,3 +54,40 @@ def test_a_flood_of_files_is_not_laid_beside_each_other() -> None:
     head = {written(f"/tmp/tmp{number:06}"): (b"x",) for number in range(1000)}
     base = {written(f"/tmp/abc{number:06}"): (b"x",) for number in range(1000)}
     assert without_renamed(head, base) == head
+
+
+NAMES = Channel(kind="file-name", to="machine")
+SED = Channel(kind="argv", to="sed")
+
+
+def ran(*commands: str, wrote: tuple[str, ...]) -> dict[Channel, tuple[bytes, ...]]:
+    values = tuple(command.replace(" ", "\0").encode() for command in commands)
+    return {SED: values, NAMES: tuple(name.encode() for name in wrote)}
+
+
+@pytest.mark.parametrize("before", ["", "--file="])
+def test_a_program_that_gets_the_name_of_such_a_file_is_the_same(before: str) -> None:
+    head = ran(f"sed -i {before}/tmp/tmpaaaa", "sed x", wrote=("/tmp/tmpaaaa",))
+    base = ran(f"sed -i {before}/tmp/tmpbbbb", "sed x", wrote=("/tmp/tmpbbbb",))
+    assert without_renamed(head, base) == {NAMES: (b"/tmp/tmpaaaa",)}
+
+
+@pytest.mark.parametrize(
+    ("command", "wrote"),
+    [
+        ("sed -i /tmp/tmpaaaa", ()),
+        ("sed -e /tmp/tmpaaaa", ("/tmp/tmpaaaa",)),
+        ("sed -i /tmp/tmpaaaaa", ("/tmp/tmpaaaaa",)),
+        ("sed -i /tmp/tmpaaaa/x", ("/tmp/tmpaaaa/x",)),
+        ("sed -i @/tmp/tmpaaaa", ("/tmp/tmpaaaa",)),
+        ("sed -i /tmp/tmpaaaa more", ("/tmp/tmpaaaa",)),
+    ],
+)
+def test_arguments_that_differ_otherwise_stay(command: str, wrote: tuple[str, ...]) -> None:
+    head = ran(command, wrote=wrote)
+    assert SED in without_renamed(head, ran("sed -i /tmp/tmpbbbb", wrote=("/tmp/tmpbbbb",)))
+
+
+def test_one_command_more_is_no_renaming() -> None:
+    head = ran("sed /tmp/tmpaaaa", "sed /tmp/tmpaaaa", wrote=("/tmp/tmpaaaa",))
+    assert SED in without_renamed(head, ran("sed /tmp/tmpbbbb", wrote=("/tmp/tmpbbbb",)))

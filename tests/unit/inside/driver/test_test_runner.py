@@ -147,12 +147,17 @@ def test_warnings_that_something_is_out_of_date_fail_no_test_and_others_do_as_th
     assert seen.item["tests"] == {"passed": 4, "failed": 1}
 
 
-def test_what_is_printed_does_not_tell_how_long_it_took(tmp_path: Path) -> None:
-    """Else two runs of the same tests never gave away the same (gate/tracing/outgoing.py)."""
-    seen = run_tests(tmp_path, {"tests/test_a.py": "import time\n\ndef test_one():\n    time.sleep(0.2)\n"})
-    assert seen.item["tests"]["passed"] == 1
-    assert "100%" in seen.stdout
-    assert "passed" not in seen.stdout
+def test_what_is_printed_tells_neither_how_long_it_took_nor_how_many_went_well(tmp_path: Path) -> None:
+    """Else two runs, or those of base and head, never gave away the same (gate/tracing/outgoing.py)."""
+    test = "import time\nimport pytest\n\ndef test_one():\n    time.sleep(0.2)\n"
+    test += "\n\n@pytest.mark.skip\ndef test_two():\n    pass\n"
+    test += "\n\n@pytest.mark.xfail\ndef test_three():\n    assert False\n"
+    seen = run_tests(tmp_path / "well", {"tests/test_a.py": test})
+    assert seen.item["tests"] == {"passed": 1, "skipped": 2}
+    assert seen.stdout.strip() == "x"
+    seen = run_tests(tmp_path / "not", {"tests/test_a.py": "def test_one():\n    assert 'no' == 'yes'\n"})
+    assert seen.item["tests"] == {"failed": 1}
+    assert "F" in seen.stdout and "test_a.py:2" in seen.stdout
 
 
 def test_a_plugin_for_pytest_that_the_project_brings_is_loaded(tmp_path: Path) -> None:
