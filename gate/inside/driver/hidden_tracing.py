@@ -48,6 +48,11 @@ class Trace:
         self.watching = True
         self.put_back()
 
+    def unwatch(self) -> None:
+        """Watch nothing until `watch`: this thread from now on, others when they call `stop`."""
+        self.watching = False
+        self.stop()
+
     def stop(self) -> None:
         """Leave this thread to the code's own."""
         self._set(getattr(self._local, "code", None))

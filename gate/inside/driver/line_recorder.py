@@ -25,6 +25,8 @@ _get_ident = _thread.get_ident
 _CODE = type((lambda: None).__code__)
 _BEGINS = frozenset(("exec", "function.__new__", "code.__new__", "object.__setattr__"))
 """Without one of these no code of a file can begin to run."""
+_SILENT = frozenset(("RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "GEN_START", "CACHE"))
+"""Instructions before the first line of a function."""
 _EVENTS = {
     "open": 0,
     "socket.connect": 1,
@@ -95,6 +97,8 @@ class LineRecorder:
         self._sites: dict[tuple[str, str, str, int], None] = {}
         self._told_sites = 0
         self._on = False
+        self._watched: dict[int, Any] = {}
+        self._rest: dict[str, set[int]] = {}
         self._trace: hidden_tracing.Trace | None = None
         self._monitoring: Any = None
         self._busy: set[int] = set()
@@ -206,26 +210,63 @@ class LineRecorder:
         names, called = self.names, self._called
 
         def tracer(frame: Any, event: str, arg: Any) -> Any:
-            return called(frame, event, arg) if frame.f_code.co_filename in names else None
+            if frame.f_code.co_filename in names:
+                return called(frame, event, arg)
+            if self._trace is not None and not self._trace.watching:  # ended in another thread
+                self._trace.stop()
+            return None
 
         return tracer
 
     def _called(self, frame: Any, event: str, arg: Any) -> Any:
-        path = self._path_of(frame.f_code) if self._on else None
-        if path is None:
+        code = frame.f_code
+        if not self._on:
             return None
-        lines, ran = self._lines[path], self._ran[path]
-        if self._calls.within(path, frame.f_code):
+        known = self._watched.get(id(code))
+        if known is None:
+            known = self._watched[id(code)] = self._watch_of(code)
+        _, left, acts, traced = known
+        if acts:
             frame.f_trace_opcodes = True
+        return traced if acts or left else None  # each further line of a busy file would cost a call
+
+    def _watch_of(self, code: Any) -> tuple[Any, set[int], bool, Callable[[Any, str, Any], Any] | None]:
+        """A code object (kept, so that its id stays its own), its changed lines that were not seen so far,
+        whether calls in it are asked of, and what is told of its lines; None where it is no changed file's.
+        """
+        path = self._path_of(code)
+        if path is None:
+            return code, set(), False, None
+        ran, calls, rest = self._ran[path], self._calls, self._rest_of(path)
+        left = _told_lines(code) & self._lines[path]
 
         def traced(frame: Any, event: str, arg: Any) -> Any:
-            if event == "line" and frame.f_lineno in lines:
+            if event == "line" and frame.f_lineno in left:
                 ran.add(frame.f_lineno)
+                left.discard(frame.f_lineno)
+                rest.discard(frame.f_lineno)
+                if not rest:
+                    self._rest_when_done()
             elif event == "opcode":
-                self._calls.at(path, frame.f_code, frame.f_lasti)
+                calls.at(path, frame.f_code, frame.f_lasti)
             return traced
 
-        return traced
+        return code, left, bool(calls.within(path, code)), traced
+
+    def _rest_of(self, path: str) -> set[int]:
+        """The changed lines of a file, of which code has begun, that did not run so far."""
+        rest = self._rest.get(path)
+        if rest is None:
+            told = set().union(*map(_told_lines, self._own[path].codes()))
+            rest = self._rest[path] = (told & self._lines[path]) - self._ran[path]
+        return rest
+
+    def _rest_when_done(self) -> None:
+        """Watch no longer where every changed line was seen of each file that has begun: all Python is slow
+        meanwhile, and the first code of another file begins it anew.
+        """
+        if self._trace is not None and not self._calls and not any(self._rest.values()):
+            self._trace.unwatch()
 
     def _audit(self, event: str, args: tuple[Any, ...]) -> None:
         if not self._on:
@@ -269,9 +310,12 @@ class LineRecorder:
             return
 
     def _begins(self, args: tuple[Any, ...]) -> bool:
-        """True where what is run or made now is code that says it is from a changed file."""
+        """True where what is run or made now is code that says it is from a changed file, of which a changed
+        line was not seen yet.
+        """
         files = (arg.co_filename if type(arg) is _CODE else arg for arg in args)
-        return any(type(file) is str and file in self.names for file in files)
+        paths = [self.names[file] for file in files if type(file) is str and file in self.names]
+        return any(self._calls or self._rest.get(path, True) for path in paths)
 
     def _witness(self, table: dict[str, set[int]]) -> None:
         """Every line of a changed file's own code that is on the stack did what happens now."""
@@ -282,6 +326,16 @@ class LineRecorder:
                 if path is not None and frame.f_lineno:
                     table.setdefault(path, set()).add(frame.f_lineno)
             frame = frame.f_back
+
+
+def _told_lines(code: Any) -> set[int]:
+    """Lines of a code object that a tracer hears of: not that of a ``def`` that only makes ready."""
+    starts, line, told = dict(dis.findlinestarts(code)), 0, set()
+    for each in dis.get_instructions(code):
+        line = starts.get(each.offset) or line
+        if each.opname not in _SILENT:
+            told.add(line)
+    return told
 
 
 def _executable(codes: set[Any], wanted: set[int]) -> list[int]:

@@ -157,7 +157,8 @@ def test_what_is_printed_tells_neither_how_long_it_took_nor_how_many_went_well(t
     assert seen.stdout.strip() == "x"
     seen = run_tests(tmp_path / "not", {"tests/test_a.py": "def test_one():\n    assert 'no' == 'yes'\n"})
     assert seen.item["tests"] == {"failed": 1}
-    assert "F" in seen.stdout and "test_a.py:2" in seen.stdout
+    assert "F" in seen.stdout
+    assert "test_a.py:2" in seen.stdout
 
 
 def test_a_plugin_for_pytest_that_the_project_brings_is_loaded(tmp_path: Path) -> None:
