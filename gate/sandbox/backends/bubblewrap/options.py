@@ -9,8 +9,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
+from types import CodeType
 from typing import Final
 
 from gate.inside.observer.naming import texts
@@ -82,14 +84,30 @@ def _launcher() -> tuple[tuple[str, bytes], ...]:
 def _compiled(sources: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
     """Bytecode of what the launcher and the driver begin with, where Python looks for it (PEP 552: with its
     source's hash, never compared): else each sandbox compiles it anew. Those of another Python than gate's
-    pass it by, by its name and first bytes. Compiling it costs as much as one sandbox saves.
+    pass it by, by its name and first bytes.
     """
     begin = MAGIC_NUMBER + _UNCHECKED.to_bytes(4, "little")
+    root = inside_dir()
     for path, source in sources.items():
         if found := _AT_START.fullmatch(path):
-            code = compile(source, path, "exec", dont_inherit=True, optimize=0)
+            here = root / path.removeprefix("/opt/gate/")
             name = f"{found[1]}__pycache__/{found[2]}.{sys.implementation.cache_tag}.pyc"
-            yield name, begin + source_hash(source) + marshal.dumps(code)
+            yield name, begin + source_hash(source) + marshal.dumps(_code(here, path, source))
+
+
+def _code(here: Path, path: str, source: bytes) -> CodeType:
+    """The code of one of our modules as of ``path``: what lies compiled beside it where that is current, since
+    to compile all of them takes a third of a second.
+    """
+    if sys.flags.optimize:
+        return compile(source, path, "exec", dont_inherit=True, optimize=0)
+    code: CodeType = SourceFileLoader("gate_inside", str(here)).get_code("gate_inside")  # type: ignore[assignment]
+    return _renamed(code, path)
+
+
+def _renamed(code: CodeType, path: str) -> CodeType:
+    constants = tuple(_renamed(one, path) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename=path, co_consts=constants)
 
 
 def contents() -> dict[str, bytes]:
