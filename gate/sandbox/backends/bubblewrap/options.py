@@ -96,8 +96,8 @@ def _compiled(sources: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
 
 
 def _code(here: Path, path: str, source: bytes) -> CodeType:
-    """The code of one of our modules as of ``path``: what lies compiled beside it where that is current, since
-    to compile all of them takes a third of a second.
+    """The code of one of our modules as of ``path``: what lies compiled beside it where that is current. To
+    compile all of them takes a third of a second.
     """
     if sys.flags.optimize:
         return compile(source, path, "exec", dont_inherit=True, optimize=0)
