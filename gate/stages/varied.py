@@ -24,7 +24,7 @@ from gate.plan.varied import varied_probe
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
 from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
-from gate.tracing.renamed import without_renamed
+from gate.tracing.renamed import is_alike, without_renamed
 from gate.tracing.secret_reach import asked_for, may_read
 from gate.tracing.varied import SecretDifference, differences, undecided
 
@@ -164,7 +164,8 @@ class Varying:
         whole = [one for one in candidates if one in alike or done.has(one.probe, "head", 2, 1)]
         left += [_left(one.probe, _why(done, one.probe)) for one in candidates if one not in whole]
         left += [_left(one.probe, _OTHERWISE) for one in whole if not _is_alike(one, done)]
-        doubted = [one for one in whole if differences(*done.sides(one.probe, "head"))]
+        noticed = [one for one in whole if one not in alike]
+        doubted = [one for one in noticed if differences(*done.sides(one.probe, "head"))]
         until += self.seconds / 2
         self._all([one.probe for one in doubted], "head", ("same", "other"), until, done)
         at_base = [one.probe for one in doubted if "base" in one.probe.sides]
@@ -175,7 +176,7 @@ class Varying:
         dependences: list[Dependence] = []
         open_: list[tuple[str, str, Channel]] = []
         unsure: list[Doubt] = []
-        for one in whole:
+        for one in noticed:
             place = (one.probe.path or "", one.probe.target)
             if one in doubted:
                 sure = done.has(one.probe, "head", *_SURE)
@@ -280,9 +281,9 @@ class _Done:
         return len(first) >= same and len(second) >= other
 
     def alike(self, probe: Probe) -> bool:
-        """Did it give away the same at head, byte for byte, whatever the secrets were?"""
+        """Did it give away the same at head, whatever the secrets were?"""
         same, other = self.sides(probe, "head")
-        return bool(same and other) and all(given == same[0] for given in (*same, *other))
+        return bool(same and other) and all(is_alike(given, same[0]) for given in (*same, *other))
 
     def begun(self, probe: Probe) -> bool:
         """Was it run at all?"""

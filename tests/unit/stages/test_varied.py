@@ -41,6 +41,7 @@ class Session:
 
     def __init__(self, folder: object, prints: Prints) -> None:
         self.folder, self.prints = folder, prints
+        self.wrote: Callable[[str, int], str] | None = None
         self.ran: list[tuple[Side, str]] = []
         self.outcome = Outcome.COMPLETED
 
@@ -51,7 +52,10 @@ class Session:
         token = token_of(probe.planted)
         self.ran.append((side, token))
         printed = self.prints(token, side, len(self.ran))
-        path = Trace().save(self.folder / f"{side}-{len(self.ran)}.jsonl")  # type: ignore[operator]
+        trace = Trace()
+        if self.wrote is not None and side == "head":
+            trace.write(self.wrote(token, len(self.ran)))
+        path = trace.save(self.folder / f"{side}-{len(self.ran)}.jsonl")  # type: ignore[operator]
         return replace(run("call", trace=path), probe=probe, side=side, stdout=printed, outcome=self.outcome)
 
     def expect(self, runs: int) -> None:
@@ -150,6 +154,20 @@ def test_what_gives_the_same_away_whatever_the_secret_is_costs_two_runs(tmp_path
     found = look.look(look.candidates())
     assert (found.probes, found.runs, found.dependences) == (1, 2, ())
     assert len(session.ran) == 2
+
+
+def test_a_file_under_a_name_that_a_program_made_up_costs_no_further_run(tmp_path: object) -> None:
+    look, session = varying(tmp_path, lambda token, side, turn: side.encode())
+    session.wrote = lambda _, turn: f"/tmp/sed{turn:06}"  # inside
+    found = look.look(look.candidates())
+    assert (found.probes, found.runs, found.dependences, found.undecided) == (1, 2, (), ())
+
+
+def test_a_file_whose_name_holds_the_secret_is_told(tmp_path: object) -> None:
+    look, session = varying(tmp_path, lambda token, side, turn: side.encode())
+    session.wrote = lambda token, _: f"/tmp/{token.encode().hex()}"  # inside
+    found = look.look(look.candidates())
+    assert [one.channel for one in found.dependences] == [Channel(kind="file-name", to="machine")]
 
 
 def test_what_is_known_already_is_not_told_again(tmp_path: object) -> None:

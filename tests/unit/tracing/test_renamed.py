@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gate.model.varied import Channel
-from gate.tracing.renamed import without_renamed
+from gate.tracing.renamed import is_alike, without_renamed
 
 
 def written(part: str, to: str = "machine") -> Channel:
@@ -91,3 +91,23 @@ def test_arguments_that_differ_otherwise_stay(command: str, wrote: tuple[str, ..
 def test_one_command_more_is_no_renaming() -> None:
     head = ran("sed /tmp/tmpaaaa", "sed /tmp/tmpaaaa", wrote=("/tmp/tmpaaaa",))
     assert SED in without_renamed(head, ran("sed /tmp/tmpbbbb", wrote=("/tmp/tmpbbbb",)))
+
+
+def test_names_that_a_program_made_up_make_no_difference() -> None:
+    one = ran("sed -i x", wrote=("/tmp/sedaaaaaa", "/tmp/kept"))
+    assert is_alike(one, ran("sed -i x", wrote=("/tmp/sedbbbbbb", "/tmp/kept")))
+    assert is_alike(one, dict(one))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ran("sed -i x", wrote=("/tmp/sedbbbbbbbbbbbbb", "/tmp/kept")),
+        ran("sed -i x", wrote=("/tmp/sedbbbbbb",)),
+        ran("sed -i x", wrote=("/tmp/a/sedbbb", "/tmp/kept")),
+        ran("sed -i y", wrote=("/tmp/sedaaaaaa", "/tmp/kept")),
+        {NAMES: (b"/tmp/sedaaaaaa", b"/tmp/kept")},
+    ],
+)
+def test_names_of_another_length_and_anything_else_do(other: dict[Channel, tuple[bytes, ...]]) -> None:
+    assert not is_alike(ran("sed -i x", wrote=("/tmp/sedaaaaaa", "/tmp/kept")), other)
