@@ -16,6 +16,10 @@ _VERIFIES: Final = regex(
 _IGNORES: Final = regex(r"^(?:\.IGNORE\s*:|MAKEFLAGS\s*[+:]?=.*(?:\s-?[a-z]*i|--ignore-errors))")
 
 
+_ONE_SHELL: Final = regex(r"^\.ONESHELL\s*:")
+_ENDS: Final = regex(r"^\.SHELLFLAGS\s*[:+?]*=.*(?:^|\s)-[a-z]*e|^SHELL\s*[:?]*=.*\s-[a-z]*e")
+
+
 class Recipe(NamedTuple):
     """One line of a recipe that verifies. ``goes_on``: why make goes on when it fails; empty: it stops."""
 
@@ -33,6 +37,7 @@ def goes_on(text: str) -> list[Recipe]:
     """The recipes that verify."""
     lines = text.split("\n")
     whole = next((line.split("#")[0].strip() for line in lines if _IGNORES.match(line)), "")
+    one_shell = any(map(_ONE_SHELL.match, lines)) and not any(map(_ENDS.search, lines))
     found: list[Recipe] = []
     for number, line in enumerate(lines, 1):
         if not line.startswith("\t") or len(line) > 500:
@@ -41,5 +46,7 @@ def goes_on(text: str) -> list[Recipe]:
         command = bare.lstrip("@+- ")
         if _VERIFIES.search(command):
             by = "-" if "-" in bare[: len(bare) - len(command)] else whole
+            if not by and one_shell and lines[number : number + 1] and lines[number].startswith("\t"):
+                by = ".ONESHELL"  # one script without -e: only what its last line says counts
             found.append(Recipe(command, number, by))
     return found

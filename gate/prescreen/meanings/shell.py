@@ -1,8 +1,8 @@
 """Functions of a shell script whose checks end it by ``set -e``, and calls where ``set -e`` does nothing.
 
 A function that stands in a condition (``if f``, ``until f``, ``! f``, ``f && x``, ``f || x``), in ``$(f)``
-of bash, or in front of a pipe without ``pipefail`` goes on after a command that fails. Runs in the limited
-child.
+of bash, or in front of a pipe without ``pipefail`` goes on after a command that fails. What a declaration
+takes from ``$(f)`` (``local x=$(f)``) loses also the status of ``f`` itself. Runs in the limited child.
 """
 
 from __future__ import annotations
@@ -20,28 +20,37 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _COMPARES: Final = frozenset({"cmp", "diff", "test", "["})
+_WITHIN: Final = frozenset({"command_substitution", "string", "concatenation", "variable_assignment"})
+"""What stands between a call and the declaration that takes what it prints."""
 _LONGEST: Final = 5_000
 _MOST: Final = 400
 
 
 class Function(msgspec.Struct, frozen=True):
     """One function. ``checks``: commands that verify and whose failure only ``set -e`` heeds; ``calls``:
-    other functions that it calls by such a statement; ``ends``: the check that is its last word.
+    other functions that it calls by such a statement; ``ends``: the check that is its last word;
+    ``verifies``: a check anywhere in it.
     """
 
     name: str
     checks: list[str]
     calls: list[str]
     ends: str = ""
+    verifies: str = ""
 
 
 class Called(msgspec.Struct, frozen=True):
-    """A call of what may be a function. ``idle``: why ``set -e`` does nothing there; empty: it acts."""
+    """A call of what may be a function. ``idle``: why ``set -e`` does nothing there; empty: it acts.
+    ``declared``: the word of the declaration that keeps its status from everybody; ``check``: the call itself
+    where it verifies.
+    """
 
     name: str
     line: int
     idle: str
     inside: str
+    declared: str = ""
+    check: str = ""
 
 
 class Script(msgspec.Struct, frozen=True):
@@ -71,8 +80,11 @@ def _function(node: Node, modes: frozenset[str], off: frozenset[int]) -> Functio
     body = node.child_by_field_name("body")
     checks: list[str] = []
     calls: list[str] = []
-    ends = ""
+    ends = verifies = ""
     statements = body.named_children if body is not None else []
+    for one in walk(body, frozenset({"function_definition"})) if body is not None else ():
+        if one.type == "command" and verifier(one):
+            verifies = verifies or " ".join(text_of(one).split())[:80]
     for at, statement in enumerate(statements):
         is_last = at == len(statements) - 1
         for one in walk(statement, frozenset({"function_definition", "command_substitution"})):
@@ -89,7 +101,7 @@ def _function(node: Node, modes: frozenset[str], off: frozenset[int]) -> Functio
                 checks.append(said)
             elif name and not is_last:
                 calls.append(name)
-    return Function(text_of(node.child_by_field_name("name")), checks, sorted(set(calls))[:_MOST], ends)
+    return Function(text_of(node.child_by_field_name("name")), checks, sorted(set(calls))[:_MOST], ends, verifies)
 
 
 def _calls(root: Node, modes: frozenset[str], off: frozenset[int], *, bash: bool) -> Iterator[Called]:
@@ -97,7 +109,17 @@ def _calls(root: Node, modes: frozenset[str], off: frozenset[int], *, bash: bool
         if node.type == "command":
             name = text_of(node.child_by_field_name("name"))
             if name and "/" not in name and "$" not in name:
-                yield Called(name, line_of(node), _idle(node, modes, off, bash=bash), _inside(node))
+                check = " ".join(text_of(node).split())[:80] if verifier(node) else ""
+                idle = _idle(node, modes, off, bash=bash)
+                yield Called(name, line_of(node), idle, _inside(node), _declared(node), check)
+
+
+def _declared(node: Node) -> str:
+    """``local`` in ``local x=$(node)``: the status is that of the declaration."""
+    at = node.parent
+    while at is not None and at.type in _WITHIN:
+        at = at.parent
+    return text_of(at.children[0]) if at is not None and at.type == "declaration_command" else ""
 
 
 def _inside(node: Node) -> str:
@@ -156,6 +178,14 @@ def _is_condition(node: Node, statement: Node) -> bool:
         if one == node:
             return True
     return False
+
+
+def verified(name: str, known: Mapping[str, Function], depth: int = 4) -> str:
+    """A check on which the status of this function may depend; empty: none."""
+    one = known.get(name)
+    if one is None or depth == 0:
+        return ""
+    return one.verifies or next(filter(None, (verified(other, known, depth - 1) for other in one.calls)), "")
 
 
 def unheeded(name: str, known: Mapping[str, Function], depth: int = 4) -> str:

@@ -20,7 +20,7 @@ from gate.model.location import Location
 from gate.model.rule import Severity
 from gate.prescreen.interface import PrescreenRequest, Source
 from gate.prescreen.meanings.recipes import goes_on, is_makefile
-from gate.prescreen.meanings.shell import Called, Function, Script, unheeded
+from gate.prescreen.meanings.shell import Called, Function, Script, unheeded, verified
 from gate.prescreen.read_files import Unread, first_files, read_files
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -34,8 +34,9 @@ UNHEEDED: Final = rule.meta(
     cwe=(252, 354, 494),
     attack=("T1195.002",),
     why="`set -e` does nothing in a function that stands in a condition (`if f`, `until f`, `f || x`), in "
-    "`$(f)`, or in front of a pipe: a sum or a signature that does not fit no longer ends it. A leading `-` "
-    "in a recipe of make, or `.IGNORE`, does the same.",
+    "`$(f)`, or in front of a pipe: a sum or a signature that does not fit no longer ends it. `local x=$(f)` "
+    "and its like take the status of `f` away, too. A leading `-` in a recipe of make, `.IGNORE`, or "
+    "`.ONESHELL` without `-e` does the same.",
     fix="Say in the function what happens (`... || return 1`), or call it by itself.",
 )
 _READER: Final = Reader("gate.prescreen.meanings.shell:read", Script, parses=True, pure=True)
@@ -61,7 +62,10 @@ def unheeded_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Fin
         (source, one)
         for source in scripts
         if source.path in head and source.path in base
-        for one in _moved(base[source.path], head[source.path])
+        for one in (
+            *_moved(base[source.path], head[source.path]),
+            *_declared(base[source.path], head[source.path]),
+        )
     ]
     if not moved:
         return
@@ -70,6 +74,8 @@ def unheeded_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Fin
     told: set[tuple[str, str]] = set()
     for source, one in moved[:_MOST_FILES]:
         check = unheeded(one.name, known)
+        if not check and one.declared:
+            check = one.check or verified(one.name, known)
         if check and (source.path, one.name) not in told:
             told.add((source.path, one.name))
             yield _finding(source, one, check)
@@ -96,6 +102,18 @@ def _moved(old: Script, new: Script) -> Iterator[Called]:
         if fresh and one.name not in told and len(told) < _MOST:
             told.add(one.name)
             yield one
+
+
+def _declared(old: Script, new: Script) -> Iterator[Called]:
+    """Calls whose status a declaration takes, of names whose status ended base."""
+    if not old.ends_on_failure:
+        return
+    before, now = (Counter(one.name for one in script.calls if one.declared) for script in (old, new))
+    plain = Counter(one.name for one in old.calls if not one.declared)
+    left = Counter(one.name for one in new.calls if not one.declared)
+    for one in new.calls:
+        if one.declared and now[one.name] > before[one.name] and plain[one.name] > left[one.name]:
+            yield msgspec.structs.replace(one, idle=f"{one.declared} $( )")
 
 
 def _functions(tree: Tree, names: set[str], until: float) -> dict[str, Function]:

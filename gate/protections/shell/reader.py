@@ -110,7 +110,8 @@ def verifier(node: Node) -> str:
     if name not in _VERIFIES:
         return ""
     wanted = _VERIFIES[name]
-    return "signature" if not wanted or any(w in wanted for w in words) else ""
+    # Short options stand together in one word: -Vqm
+    return "signature" if not wanted or any(w in wanted or w[:2] in wanted for w in words) else ""
 
 
 def _statement(node: Node) -> Node:

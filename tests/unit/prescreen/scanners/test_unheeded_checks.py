@@ -127,3 +127,52 @@ def test_set_e_that_is_gone() -> None:
     head = {key: text.replace("set -euo pipefail\n", "set -u\n") for key, text in call('fetch "$1"').items()}
     assert told(head, call('fetch "$1"')) == ["medium no set -e"]
     assert told(call('fetch "$1"'), head) == []
+
+
+DIGEST = """digest() {
+  awk '{ print $1 }' "$1"
+  minisign -Vqm "$1" -p release.pub >&2
+}
+"""
+
+
+@pytest.mark.parametrize("word", ["local", "readonly", "export", "declare -r", "typeset"])
+def test_a_declaration_that_takes_the_status_of_a_check(word: str) -> None:
+    text = "#!/usr/bin/env bash\nset -e\n. lib/release.sh\nwanted=$(digest MANIFEST)\necho $wanted\n"
+    base = {"lib/release.sh": DIGEST, "install.sh": text}
+    head = {**base, "install.sh": text.replace("wanted=", f"{word} wanted=")}
+    assert told(head, base) == [f"medium {word.split()[0]} $( )"]
+    head = {**base, "install.sh": text.replace("wanted=", f"{word} wanted\nwanted=")}
+    assert told(head, base) == []
+
+
+def test_a_declaration_of_what_verifies_nothing_is_in_order() -> None:
+    text = "#!/usr/bin/env bash\nset -e\nfound=$(sha256sum a | cut -c1-64)\n"
+    assert told({"a.sh": text.replace("found=", "readonly found=")}, {"a.sh": text}) == []
+
+
+def test_a_declaration_of_the_check_itself() -> None:
+    text = "#!/bin/sh\nset -e\nsaid=$(gpg --verify a.sig a)\n"
+    head = {"a.sh": text.replace("said=", "export said=")}
+    assert told(head, {"a.sh": text}) == ["medium export $( )"]
+
+
+TOOL = "tool:\n\tcurl -fsSo a.tgz https://a.example/a.tgz\n\tsha256sum --check a.sum\n\ttar xf a.tgz\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "by"),
+    [
+        (".ONESHELL:\n", ["medium .ONESHELL"]),
+        (".ONESHELL:\n.SHELLFLAGS = -ec\n", []),
+        (".ONESHELL:\n.SHELLFLAGS := -eu -o pipefail -c\n", []),
+        (".SILENT:\n", []),
+    ],
+)
+def test_recipes_that_become_one_script(more: str, by: list[str]) -> None:
+    assert told({"Makefile": more + TOOL}, {"Makefile": TOOL}) == by
+
+
+def test_the_last_line_of_one_script_counts() -> None:
+    check = "check:\n\techo now\n\tsha256sum --check a.sum\n\nnext:\n\techo\n"
+    assert told({"Makefile": ".ONESHELL:\n" + check}, {"Makefile": check}) == []
