@@ -14,6 +14,7 @@ _ENDS: Final = frozenset({
     "intersect", "on",
 })  # fmt: skip
 _GIVEN: Final = ("?", "$", ":", "@", "%")
+_PATTERNS: Final = frozenset({"like", "ilike", "glob", "regexp", "rlike", "similar", "match", "~"})
 _LONGEST: Final = 20_000
 GAP: Final = "{}"
 """Stands for a value that the program puts into a text."""
@@ -29,6 +30,22 @@ def bound_columns(text: str) -> frozenset[str]:
         if word.lower() == "where":
             found |= bound_in([*_condition(tokens[at + 1 :])])
     return found
+
+
+def patterned_columns(text: str) -> frozenset[str]:
+    """Columns that are laid beside a given value as a pattern, whose ``%`` nobody escapes."""
+    if len(text) > _LONGEST or "where" not in text.lower():
+        return frozenset()
+    tokens = [*tokens_of(text)]
+    found: set[str] = set()
+    for at, word in enumerate(tokens):
+        if word.lower() not in _PATTERNS or not at:
+            continue
+        named = [one for one in tokens[:at] if one.lower() not in ("not", ")", "*")][-1:]
+        value = split_at(split_at([*_condition(tokens[at + 1 :])], "and")[0], "or")[0]
+        if named and "escape" not in map(str.lower, value) and any(v.startswith(_GIVEN) for v in value):
+            found.add(named[0].rpartition(".")[2].strip('`"[]').lower())
+    return frozenset(found)
 
 
 def _condition(tokens: Sequence[str]) -> Iterator[str]:

@@ -131,6 +131,10 @@ _HIDING: Final = regex(
 _SECRET: Final = regex(
     r"authori[sz]ation|cookie|passw|passphrase|secret|token|api_?key|credential|session|private_key|ssn|card|cvv|iban"
 )
+_KEY: Final = regex(
+    r"(?:^|_)(?:code|token|key|secret|voucher|coupon|passw\w*|pass_?hash|pin|otp|e?_?mail|login|user_?name|session|invite"
+    r"|invitation|hash|digest|serial|licen[cs]e|signature|nonce|iban|card|fingerprint)(?:_?(?:id|no|number|hash|hex|value))?$"
+)
 _IDENTITY: Final = regex(
     r"^_*(?:get_|load_|find_|resolve_|fetch_)?(?:(?:current|request|session|logged_in|acting|authenticated)_(?:user|account"
     r"|member|principal|actor|identity|subject)|user|actor|principal|viewer|who_?ami|who|identity|requester|caller)"
@@ -239,6 +243,11 @@ def is_meant_open(name: str) -> bool:
 def is_owner(name: str) -> bool:
     """Does a column or a keyword of this name say whose something is?"""
     return _OWNER.search(snake(name)) is not None
+
+
+def is_key(name: str) -> bool:
+    """Does who knows the value of this column get in, or get something?"""
+    return _KEY.search(snake(name)) is not None
 
 
 def is_granting(name: str) -> bool:

@@ -16,9 +16,9 @@ from gate.languages.tree_sitter_parse import parse, walk
 from gate.prescreen.dispatch.names import function_around
 from gate.prescreen.identities.tree_literals import grammar_of
 from gate.prescreen.meanings.builders import asks_for_presence, join_of, lines_of
-from gate.protections.queries import bound_columns, bound_in, split_at, tokens_of
+from gate.protections.queries import bound_columns, bound_in, patterned_columns, split_at, tokens_of
 from gate.protections.tree_sitter.shapes import line_of, short_name
-from gate.protections.vocabulary import is_owner
+from gate.protections.vocabulary import is_key, is_owner
 from gate.regex import regex
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ _FEWEST: Final = 3
 class Query(msgspec.Struct, frozen=True):
     """One query. ``name``: what it is called, or the function that it stands in. ``table``: what it reads
     first. ``inner``, ``outer``: owners' columns that joins bind to a given value; ``where``: those of its
-    conditions.
+    conditions. ``keys``: columns of codes and the like that must be equal to a given value, ``patterns``:
+    those that need only fit it.
     """
 
     name: str
@@ -52,6 +53,8 @@ class Query(msgspec.Struct, frozen=True):
     where: list[str]
     words: list[str]
     line: int
+    keys: list[str] = []
+    patterns: list[str] = []
 
 
 def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Query]:
@@ -139,7 +142,8 @@ def query_of(text: str, name: str, line: int, *, in_function: bool) -> Query:
                 outer |= columns
             else:
                 inner |= columns
-    where = {one for one in bound_columns(text) if is_owner(one)}
+    bound = bound_columns(text)
+    where = {one for one in bound if is_owner(one)}
     table = next((tokens[at + 1] for at, word in enumerate(low[:-1]) if word == "from"), "")
     return Query(
         name=name,
@@ -150,6 +154,8 @@ def query_of(text: str, name: str, line: int, *, in_function: bool) -> Query:
         where=sorted(where),
         words=sorted({one for one in low if one.isidentifier()})[:_MOST],
         line=line,
+        keys=sorted(filter(is_key, bound)),
+        patterns=sorted(filter(is_key, patterned_columns(text))),
     )
 
 

@@ -101,7 +101,9 @@ def _function(node: Node, modes: frozenset[str], off: frozenset[int]) -> Functio
                 checks.append(said)
             elif name and not is_last:
                 calls.append(name)
-    return Function(text_of(node.child_by_field_name("name")), checks, sorted(set(calls))[:_MOST], ends, verifies)
+    return Function(
+        text_of(node.child_by_field_name("name")), checks, sorted(set(calls))[:_MOST], ends, verifies
+    )
 
 
 def _calls(root: Node, modes: frozenset[str], off: frozenset[int], *, bash: bool) -> Iterator[Called]:

@@ -1,4 +1,6 @@
-"""Findings about queries that were bound to an owner by a join or a condition, and no longer are."""
+"""Findings about queries that were bound to an owner by a join or a condition, and no longer are; and about
+those that take a pattern where a code had to be known.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,17 @@ UNBOUND: Final = rule.meta(
     "WHERE into its ON, or that stands beside an OR, does neither.",
     fix="Keep the inner join, or ask in WHERE that the joined row is there (`m.user_id IS NOT NULL`).",
 )
+FITS: Final = rule.meta(
+    "meaning.match-loosened",
+    "A query takes a pattern where a code, a token or a name had to be the same",
+    severity="medium",
+    confidence="medium",
+    topic="auth",
+    cwe=(155, 639),
+    why="`code = ?` asks for one value. `code LIKE ?` lets whoever gives the value use `%` and `_`: the code "
+    "`%` fits every row, so that nobody has to know one.",
+    fix="Compare both in one case: `lower(code) = lower(?)`, or give the column `COLLATE NOCASE`.",
+)
 _READER: Final = Reader("gate.prescreen.meanings.joins:read", list[Query], parses=True, pure=True)
 _SELECTS: Final = regex(rb"(?i)\bselect\s")
 _BINDS: Final = regex(rb"(?i)\b(?:join|where)\s")
@@ -50,10 +63,18 @@ def unbound_findings(request: PrescreenRequest, unread: Unread) -> Iterator[Find
     if not files:
         return
     base = read_files(_READER, [(one.path, one.base or b"") for one in files], until, unread)
-    some = [one for one in files if any(q.inner or q.where for q in base.get(one.path, ()))]
+    some = [one for one in files if any(q.inner or q.where or q.keys for q in base.get(one.path, ()))]
     head = read_files(_READER, [(one.path, one.head) for one in some], until, unread)
     told = 0
     for source in some:
+        for query, column in _loosened(base[source.path], head.get(source.path, ())):
+            yield finding(
+                FITS,
+                f"A query takes a pattern for `{column}`, which had to be the same: `%` fits every row.",
+                Location(path=source.path, line=query.line),
+                shape=f"{query.name} {column}",
+                evidence={"query": query.name or query.table, "column": column},
+            )
         for query, columns, how in _unbound(base[source.path], head.get(source.path, ())):
             if told < _MOST:
                 told += 1
@@ -76,6 +97,13 @@ def _is_read(source: Source) -> bool:
 
 def _asks(data: bytes) -> bool:
     return bool((_SELECTS.search(data) and _BINDS.search(data)) or _BUILDS.search(data))
+
+
+def _loosened(old: Sequence[Query], new: Sequence[Query]) -> Iterator[tuple[Query, str]]:
+    for was in old:
+        now = _same(was, new, old) if was.keys else None
+        for column in sorted({*was.keys} & ({*now.patterns} - {*now.keys})) if now is not None else ():
+            yield now, column
 
 
 def _unbound(old: Sequence[Query], new: Sequence[Query]) -> Iterator[tuple[Query, list[str], str]]:

@@ -50,6 +50,7 @@ _VERBS: Final = frozenset({
     "get", "post", "put", "patch", "delete", "head", "options", "dispatch", "list", "create", "retrieve",
     "update", "partial_update", "destroy",
 })  # fmt: skip
+_WHOLE_VIEWS: Final = ("View", "Controller", "Resource", "ViewSet")
 _VIEWS: Final = ("View", "ViewSet", "Resource", "Handler", "Endpoint", "Controller", "Mixin")
 _WIDE_MARKS: Final = frozenset({
     "before_request", "before_app_request", "middleware", "before_websocket", "before_first_request",
@@ -303,11 +304,11 @@ def _class(
     facts: list[Guard | Weakness] = []
     for decorator in node.decorator_list:
         facts += decorator_guards(decorator)
-    for base in node.bases:
+    for at, base in enumerate(node.bases):
         word = last_name(base)
-        if (family := family_of(word)) and word.endswith(
-            ("Mixin", "View", "Controller", "Resource", "ViewSet")
-        ):
+        # Behind a view a mixin is never asked: the view's own `dispatch` calls no other.
+        late = word.endswith("Mixin") and any(one.endswith(_WHOLE_VIEWS) for one in bases[:at])
+        if (family := family_of(word)) and not late and word.endswith(("Mixin", *_WHOLE_VIEWS)):
             facts.append(guard(family, "class", word, base, f"class {node.name}({word})"))
     for one in (*rest, *_set_by_init(node)):
         facts += _attribute(one)

@@ -109,6 +109,17 @@ def _told(base: Mapping[str, str], head: Mapping[str, str]) -> list[str]:
 
 HOSTILE = [
     pytest.param(
+        {
+            "a/views.py": DJANGO_CLASS.format("LoginRequiredMixin, "),
+            "a/urls.py": DJANGO_URLS.format("views.Export.as_view()"),
+        },
+        {
+            "a/views.py": DJANGO_CLASS.format("CsvMixin, ").replace("View)", "View, LoginRequiredMixin)"),
+            "a/urls.py": DJANGO_URLS.format("views.Export.as_view()"),
+        },
+        id="django: a mixin behind the view",
+    ),
+    pytest.param(
         {"a/views.py": DJANGO_VIEW, "a/urls.py": DJANGO_URLS.format("views.export")},
         {"a/views.py": DJANGO_CLASS.format(""), "a/urls.py": DJANGO_URLS.format("views.Export.as_view()")},
         id="django: a function becomes a class",
@@ -247,6 +258,17 @@ def test_a_guard_that_is_lost_on_the_way(base: Mapping[str, str], head: Mapping[
 
 
 ORDINARY = [
+    pytest.param(
+        {
+            "a/views.py": DJANGO_CLASS.format("LoginRequiredMixin, "),
+            "a/urls.py": DJANGO_URLS.format("views.Export.as_view()"),
+        },
+        {
+            "a/views.py": DJANGO_CLASS.format("CsvMixin, LoginRequiredMixin, "),
+            "a/urls.py": DJANGO_URLS.format("views.Export.as_view()"),
+        },
+        id="django: another mixin in front",
+    ),
     pytest.param(
         {"a/views.py": DJANGO_VIEW, "a/urls.py": DJANGO_URLS.format("views.export")},
         {

@@ -134,3 +134,47 @@ def test_joins_of_query_builders(path: str, base: str, head: str, columns: str) 
 )
 def test_joins_of_builders_that_are_in_order(path: str, base: str, head: str) -> None:
     assert told(head, base, path) == []
+
+
+CODE = "SELECT code, grade FROM vouchers WHERE code = ? AND used_by IS NULL"
+
+
+def fits(head: str, base: str = CODE) -> list[str]:
+    sources = [
+        f'def find(db, code):\n    return db.execute("{text}", (code,)).fetchone()\n' for text in (head, base)
+    ]
+    for text in sources:
+        read("a.py", text.encode(), {})
+    found = unbound_findings(make_request({"a.py": sources[0]}, {"a.py": sources[1]}), [])
+    return [f"{f.rule_id} {f.evidence['column']}" for f in found]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "code LIKE ?", "v.code ILIKE :code", "code GLOB ?", "code ~ $1", "code REGEXP ?", "lower(code) LIKE ?",
+        "code LIKE ? || '%'", "code LIKE %s", "(code LIKE ? OR old = 1)",
+    ],
+)  # fmt: skip
+def test_a_pattern_for_what_had_to_be_known(condition: str) -> None:
+    assert fits(CODE.replace("code = ?", condition)) == ["meaning.match-loosened code"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        CODE.replace("code = ?", "lower(code) = lower(?)"),
+        CODE.replace("code = ?", "code = ? COLLATE NOCASE"),
+        CODE.replace("code = ?", "code LIKE ? ESCAPE '!'"),
+        CODE.replace("code = ?", "code = ? AND note LIKE ?"),
+        CODE.replace("code = ?", "code LIKE 'A-%'"),
+        CODE + " AND code LIKE ?",
+    ],
+)
+def test_comparisons_that_are_in_order(head: str) -> None:
+    assert fits(head) == []
+
+
+def test_a_search_that_becomes_wider_asks_for_no_code() -> None:
+    base = "SELECT title, body FROM papers WHERE title = ? AND shown = 1"
+    assert fits(base.replace("title = ?", "title LIKE ?"), base) == []
