@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-Kind = Literal["pattern", "identity", "kept", "name"]
+Kind = Literal["pattern", "identity", "kept", "name", "promise"]
 
 
 class Meaning(msgspec.Struct, frozen=True):

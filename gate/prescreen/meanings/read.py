@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gate.languages.tree_sitter_parse import parse, without_long_lines
 from gate.prescreen.identities.tree_literals import grammar_of
-from gate.prescreen.meanings import javascript, others, python
+from gate.prescreen.meanings import javascript, others, promises, python
 from gate.prescreen.meanings.facts import Meaning
 
 _LONGEST: Final = 5_000
@@ -36,9 +36,15 @@ def read(path: str, data: bytes, options: Mapping[str, Any]) -> list[Meaning]:
 
 def _read(path: str, data: bytes) -> Iterator[Meaning]:
     if path.endswith((".py", ".pyw")):
-        yield from python.meanings(parse(data, "tree_sitter_python"))
+        root = parse(data, "tree_sitter_python")
+        yield from python.meanings(root)
+        if b"async" in data:
+            yield from promises.of_python(root)
     elif path.endswith(tuple(_OTHERS)):
         ending = next(one for one in _OTHERS if path.endswith(one))
         yield from _OTHERS[ending](parse(data, grammar_of(path)))
     elif grammar_of(path) in _SCRIPTS:
-        yield from javascript.meanings(parse(data, grammar_of(path)))
+        root = parse(data, grammar_of(path))
+        yield from javascript.meanings(root)
+        if b"async" in data:
+            yield from promises.of_javascript(root)

@@ -23,7 +23,7 @@ from gate.prescreen.meanings.read import is_read
 from gate.prescreen.outcome import ended
 from gate.prescreen.read_files import Unread, first_files, read_files, says_newly
 from gate.prescreen.scanners.lowered_levels import LEVEL, level_findings
-from gate.prescreen.scanners.unbound_rows import UNBOUND, unbound_findings
+from gate.prescreen.scanners.unbound_rows import FITS, UNBOUND, unbound_findings
 from gate.prescreen.scanners.unheeded_checks import UNHEEDED, unheeded_findings
 from gate.prescreen.scope import sources
 from gate.prescreen.text_rule import finding, rule
@@ -77,17 +77,32 @@ NAME: Final = rule.meta(
     "read as before, and ask somebody else.",
     fix="Give it a name of its own, and change the lines that are to use it.",
 )
-RULES: Final[tuple[RuleMeta, ...]] = (PATTERN, IDENTITY, KEPT, NAME, LEVEL, UNHEEDED, UNBOUND)
-_RULE_OF: Final = {"pattern": PATTERN, "identity": IDENTITY, "kept": KEPT, "name": NAME}
+PROMISE: Final = rule.meta(
+    "meaning.promise-asked",
+    "A condition asks a promise, which is always true",
+    severity="medium",
+    confidence="high",
+    topic="weak-check",
+    cwe=(571, 253),
+    why="A function that becomes `async` answers with a promise (in Python with a coroutine). Asked without "
+    "`await`, or given to `filter`, `some`, `every` or `find`, that is always true: a check lets everybody "
+    "in.",
+    fix="Await the answer before the condition; ask all with `Promise.all` first, and filter by the answers.",
+)
+RULES: Final[tuple[RuleMeta, ...]] = (
+    PATTERN, IDENTITY, KEPT, NAME, PROMISE, LEVEL, UNHEEDED, UNBOUND, FITS,
+)  # fmt: skip
+_RULE_OF: Final = {"pattern": PATTERN, "identity": IDENTITY, "kept": KEPT, "name": NAME, "promise": PROMISE}
 _SAID: Final = {
     "pattern": "A pattern remembers where it stopped, and a condition asks it at the next call.",
     "identity": "What is kept under an object's address is handed to the next object that lies there.",
     "kept": "Whoever asks next gets the answer that was meant for the first one.",
+    "promise": "A condition asks a promise, which is always true.",
 }
 _READER: Final = Reader("gate.prescreen.meanings.read:read", list[Meaning], parses=True, pure=True)
 _MATTERS: Final = regex(
     rb"/[a-z]*[gy][a-z]*\b|RegExp\(|\.test\(|\bid\(|cache|memo|\bfunction\s+\w+\s*\(|\bdef\s|\bfunc?\s+\w|use\s+function|\bimport\b"
-    rb"|^\s*\(?[\w.]*\s*\"|\bvar\b|\bconst\b|\blet\b|\bclass\b|\bmodule\b|\brefine\b|\w\.\w+\s*=[^=]|prototype|^\s*\w+\s*=|\btype\b"
+    rb"|^\s*\(?[\w.]*\s*\"|\bvar\b|\bconst\b|\blet\b|\bclass\b|\bmodule\b|\brefine\b|\w\.\w+\s*=[^=]|prototype|^\s*\w+\s*=|\btype\b|\basync\b"
 )
 _UNREAD: Final = regex(
     r"(?:^|/)(?:vendor|node_modules|dist|generated|third_party)/|\.min\.js$|\.d\.ts$|_pb2?\."
