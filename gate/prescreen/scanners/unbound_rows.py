@@ -102,8 +102,8 @@ def _asks(data: bytes) -> bool:
 def _loosened(old: Sequence[Query], new: Sequence[Query]) -> Iterator[tuple[Query, str]]:
     for was in old:
         now = _same(was, new, old) if was.keys else None
-        for column in sorted({*was.keys} & ({*now.patterns} - {*now.keys})) if now is not None else ():
-            yield now, column
+        if now is not None:
+            yield from [(now, one) for one in sorted({*was.keys} & ({*now.patterns} - {*now.keys}))]
 
 
 def _unbound(old: Sequence[Query], new: Sequence[Query]) -> Iterator[tuple[Query, list[str], str]]:

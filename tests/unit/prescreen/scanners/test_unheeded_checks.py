@@ -141,7 +141,7 @@ def test_a_declaration_that_takes_the_status_of_a_check(word: str) -> None:
     text = "#!/usr/bin/env bash\nset -e\n. lib/release.sh\nwanted=$(digest MANIFEST)\necho $wanted\n"
     base = {"lib/release.sh": DIGEST, "install.sh": text}
     head = {**base, "install.sh": text.replace("wanted=", f"{word} wanted=")}
-    assert told(head, base) == [f"medium {word.split()[0]} $( )"]
+    assert told(head, base) == [f"medium {word.split(maxsplit=1)[0]} $( )"]
     head = {**base, "install.sh": text.replace("wanted=", f"{word} wanted\nwanted=")}
     assert told(head, base) == []
 
