@@ -18,7 +18,7 @@ def to_call(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names to call and names left out, in the order of calling: riskiest first, then by line.
 
-    Called is what has a changed line, and (PS-7) what uses a top-level name whose binding changed:
+    Called is what has a changed line or lost one, and (PS-7) what uses a top-level name whose binding changed:
     an old, harmless-looking call may do something new behind a changed constant or import.
     """
     touched = [d for d in facts.definitions if file.touches(d.first, d.last)]
@@ -29,11 +29,12 @@ def to_call(
     for definition in facts.definitions:
         if definition.uses & (changed | methods):
             chosen.setdefault(definition.name, definition)
-    present = {d.name for d in facts.definitions}
+    present = {d.name: d for d in facts.definitions}
     for definition in before.definitions if before else ():
-        # Gone from this file, perhaps moved to another: what it did at base must be known.
-        if definition.name not in present and file.touched(definition.first, definition.last):
-            chosen.setdefault(definition.name, definition)
+        # Gone from this file, perhaps moved to another: what it did at base must be known. And what only
+        # lost a line (a decorator, a check) has no changed line at head.
+        if file.touched(definition.first, definition.last):
+            chosen.setdefault(definition.name, present.get(definition.name, definition))
     wanted = sorted(chosen.values(), key=lambda d: (-d.risk, d.first, d.name))
     names = tuple(dict.fromkeys(d.name for d in wanted))
     return names[:most], names[most:]

@@ -319,6 +319,15 @@ def test_what_is_called(tmp_path: Path) -> None:
     assert item["calls"] == ["uses", "gone"]
 
 
+def test_a_function_that_only_lost_a_line_is_called(tmp_path: Path) -> None:
+    """A decorator or a check that goes stands in no line of head."""
+    base = "def asks(f):\n    return f\n\n\n@asks\ndef show():\n    return 1\n\n\ndef put(n):\n    if not n:\n        raise ValueError\n    return n\n\n\ndef other():\n    return 3\n"
+    head = base.replace("@asks\n", "").replace("    if not n:\n        raise ValueError\n", "")
+    plan = planned(tmp_path, {"a.py": head}, {"a.py": base})
+    (item,) = job_of(by_target(plan)["call a"])["items"]
+    assert item["calls"] == ["show", "put"]
+
+
 def test_riskier_functions_are_called_first_and_the_rest_is_said(tmp_path: Path) -> None:
     text = (
         "".join(f"def f{n}():\n    return {n}\n" for n in range(MOST + 20))

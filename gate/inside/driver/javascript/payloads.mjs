@@ -14,7 +14,7 @@ export const TEXTS = {
   "path-read": ["@DECOY@", `${UP}..@DECOY@`, `gate/${UP}..@DECOY@`, `${"....//".repeat(9)}@DECOY@`, `${"..%2f".repeat(9)}@DECOY@`, again(`${UP}..@DECOY@`), "../../@NEAR@", "../../../@NEAR@", "../../../../@NEAR@", "%2e.%2f..%2f@NEARER@", "%2e.%2f..%2f..%2f@NEARER@", `${"..\\".repeat(9)}@DECOY@`],
   "path-write": ["@DROP@", `${UP}..@DROP@`, `gate/${UP}..@DROP@`, "@DECOY@", `${UP}..@DECOY@`, `${"....//".repeat(9)}@DROP@`, again(`${UP}..@DROP@`), "../../@NEW@", "../../../@NEW@", "../../../../@NEW@"],
   "request-forgery": ["http://@ADDRESS@/", "http://gate.example@@ADDRESS@/", "@ADDRESS@", "http://@HOST@/", "https://@ADDRESS@/", "@HOST@", "@@ADDRESS@/", ".@HOST@/", "//@HOST@/"],
-  html: ["<@WORD@>", '"><@WORD@>', "'><@WORD@>", "</title></textarea></script><@WORD@>", "<scr<script>ipt><@WORD@>", 'gate" @WORD@="1', "gate' @WORD@='1", "gate @WORD@=1"],
+  html: ["<@WORD@>", '"><@WORD@>', "'><@WORD@>", "</title></textarea></script><@WORD@>", "<scr<script>ipt><@WORD@>", 'gate" @WORD@="1', "gate' @WORD@='1", "gate @WORD@=1", "**<@WORD@>** [<@WORD@>](https://gate.example/) `<@WORD@>` ![<@WORD@>](https://gate.example/x.png) [b]<@WORD@>[/b]", `[gate](https://gate.example/"@WORD@="1) ![gate'@WORD@='1](https://gate.example/"@WORD@="1)`],
   template: ["{{@A@*@B@}}", "<%= @A@*@B@ %>", "${@A@*@B@}", "#{@A@*@B@}", "#set($x=@A@*@B@)$x", "<%- @A@*@B@ %>", "{{= it.gate }}{{@A@*@B@}}"],
   "open-redirect": ["http://@HOST@/", "//@HOST@/", "https://@HOST@/", "/\\@HOST@/", "https:@HOST@/", "///@HOST@/", "/\t/@HOST@/", "https:\\\\@HOST@/", "https://localhost@@HOST@/", "%2f%2f@HOST@/", "/%2f@HOST@/", "@HOST@", ".@HOST@/", "@@HOST@/", "//@HOST@/%2f.."],
   query: ['{"$ne":"@WORD@"}'],
