@@ -18,8 +18,8 @@ def to_call(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names to call and names left out, in the order of calling: riskiest first, then by line.
 
-    Called is what has a changed line or lost one, and (PS-7) what uses a top-level name whose binding changed:
-    an old, harmless-looking call may do something new behind a changed constant or import.
+    Called is what has a changed line or lost one, and (PS-7) what uses a top-level name whose binding
+    changed: an old, harmless-looking call may do something new behind a changed constant or import.
     """
     touched = [d for d in facts.definitions if file.touches(d.first, d.last)]
     changed = {d.name.partition(".")[0] for d in touched}
