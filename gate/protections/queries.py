@@ -44,8 +44,12 @@ def patterned_columns(text: str) -> frozenset[str]:
         named = [one for one in tokens[:at] if one.lower() not in ("not", ")", "*")][-1:]
         value = split_at(split_at([*_condition(tokens[at + 1 :])], "and")[0], "or")[0]
         if named and "escape" not in map(str.lower, value) and any(v.startswith(_GIVEN) for v in value):
-            found.add(named[0].rpartition(".")[2].strip('`"[]').lower())
+            found.add(_column(named[0]))
     return frozenset(found)
+
+
+def _column(word: str) -> str:
+    return word.rpartition(".")[2].strip('`"[]').lower()
 
 
 def _condition(tokens: Sequence[str]) -> Iterator[str]:
@@ -73,7 +77,7 @@ def bound_in(tokens: list[str]) -> frozenset[str]:
     if left.startswith(_GIVEN) and not value.startswith(_GIVEN):
         left, value = value, left
     given = value.startswith(_GIVEN) or value == "(" or value.lower() == "any"
-    return frozenset({left.rpartition(".")[2].strip('`"[]').lower()}) if given else frozenset()
+    return frozenset({_column(left)}) if given else frozenset()
 
 
 def _closes(tokens: Sequence[str]) -> int:

@@ -24,7 +24,7 @@ from gate.plan.varied import varied_probe
 from gate.sandbox.contract import Session
 from gate.sandbox.execution import side_by_side
 from gate.tracing.outgoing import GIVEN, Outgoing, digest_of, outgoing
-from gate.tracing.renamed import is_alike, without_renamed
+from gate.tracing.renamed import TEMPORARY_NAMES, is_alike, without_renamed
 from gate.tracing.secret_reach import asked_for, may_read
 from gate.tracing.varied import SecretDifference, differences, undecided
 
@@ -37,8 +37,6 @@ _SURE: Final = (5, 4)
 _PROPER: Final = (Outcome.COMPLETED, Outcome.EXITED_NONZERO)
 _QUIET: Final = frozenset(("stdout", "stderr", "file", "file-name", "sleep"))
 """Channels that every program has: worth a run only where the code can read a secret."""
-_TEMPORARY: Final = Channel(kind="file-name", to="machine")
-"""Names of temporary files: other ones each time, and nobody reads them. No reason by themselves."""
 _NOTED: Final = frozenset(("away", "tree", "command"))
 """Places of which noise that nothing decides is told: others are noisy by themselves."""
 _OTHERWISE: Final = "it did not do the same in a world where chance and clocks are pinned"
@@ -114,7 +112,7 @@ class Varying:
                 known = outgoing(other, self.planted)
                 before.update(known)
                 given = without_renamed({c: v for c, v in given.items() if known.get(c) != v}, known)
-            fresh = frozenset(c for c in given if c != _TEMPORARY and not c.part.startswith(GIVEN))
+            fresh = frozenset(c for c in given if c != TEMPORARY_NAMES and not c.part.startswith(GIVEN))
             if not fresh:
                 continue
             asked = asked_for(run, self.planted, self.head, self.changed)

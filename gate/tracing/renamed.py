@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from gate.model.varied import Channel
 from gate.tracing.outgoing import Outgoing
 
-_NAMES = Channel(kind="file-name", to="machine")
-"""Names of the files that a run wrote outside the tree and the home."""
+TEMPORARY_NAMES = Channel(kind="file-name", to="machine")
+"""Names of the files that a run wrote outside the tree and the home: other ones each time, and nobody reads
+them.
+"""
 _MOST = 200
 """Files laid beside each other at most: each with each."""
 
@@ -42,14 +44,14 @@ def is_alike(one: Outgoing, other: Outgoing) -> bool:
     """
     if one == other:
         return True
-    mine, theirs = one.get(_NAMES, ()), other.get(_NAMES, ())
-    if len(mine) != len(theirs) or {**one, _NAMES: ()} != {**other, _NAMES: ()}:
+    mine, theirs = one.get(TEMPORARY_NAMES, ()), other.get(TEMPORARY_NAMES, ())
+    if len(mine) != len(theirs) or {**one, TEMPORARY_NAMES: ()} != {**other, TEMPORARY_NAMES: ()}:
         return False
     return all(a == b or any(_renames(_text(a), _text(b))) for a, b in zip(mine, theirs, strict=True))
 
 
 def _without_their_arguments(given: Mapping[Channel, tuple[bytes, ...]], known: Outgoing) -> Outgoing:
-    mine, theirs = (frozenset(names.get(_NAMES, ())) for names in (given, known))
+    mine, theirs = (frozenset(names.get(TEMPORARY_NAMES, ())) for names in (given, known))
     if not mine or not theirs:
         return given
 

@@ -49,15 +49,16 @@ def of_javascript(root: Node) -> Iterator[Meaning]:
 def of_python(root: Node) -> Iterator[Meaning]:
     """Conditions on coroutines of the same module or class."""
     nodes = [*walk(root, frozenset())]
-    own = {name: is_async for name, is_async, place in _functions(nodes) if place is None}
+    functions = [*_functions(nodes)]
+    own = {name: is_async for name, is_async, place in functions if place is None}
+    of_classes = {(place, name) for name, is_async, place in functions if is_async}
     for node in nodes:
         if node.type != "call" or not _is_condition(node):
             continue
         called = text_of(node.child_by_field_name("function"))
         is_async = own.get(called, False)
         if called.startswith("self.") and (place := _class_around(node)) is not None:
-            name = called.removeprefix("self.")
-            is_async = any(n == name and a for n, a, where in _functions(nodes) if where == place.id)
+            is_async = (place.id, called.removeprefix("self.")) in of_classes
         if is_async:
             yield Meaning("promise", called, line_of(node), f"{called}() without await")
 

@@ -84,7 +84,7 @@ def _function(node: Node, modes: frozenset[str], off: frozenset[int]) -> Functio
     statements = body.named_children if body is not None else []
     for one in walk(body, frozenset({"function_definition"})) if body is not None else ():
         if one.type == "command" and verifier(one):
-            verifies = verifies or " ".join(text_of(one).split())[:80]
+            verifies = verifies or _said(one)
     for at, statement in enumerate(statements):
         is_last = at == len(statements) - 1
         for one in walk(statement, frozenset({"function_definition", "command_substitution"})):
@@ -92,7 +92,7 @@ def _function(node: Node, modes: frozenset[str], off: frozenset[int]) -> Functio
                 one, modes, off, bash=True, within=statement
             ):
                 continue
-            said = " ".join(text_of(one).split())[:80]
+            said = _said(one)
             name = text_of(one.child_by_field_name("name")).rpartition("/")[2]
             checking = one.type == "test_command" or bool(verifier(one)) or name in _COMPARES
             if checking and is_last:
@@ -106,12 +106,16 @@ def _function(node: Node, modes: frozenset[str], off: frozenset[int]) -> Functio
     )
 
 
+def _said(node: Node) -> str:
+    return " ".join(text_of(node).split())[:80]
+
+
 def _calls(root: Node, modes: frozenset[str], off: frozenset[int], *, bash: bool) -> Iterator[Called]:
     for node in walk(root, frozenset()):
         if node.type == "command":
             name = text_of(node.child_by_field_name("name"))
             if name and "/" not in name and "$" not in name:
-                check = " ".join(text_of(node).split())[:80] if verifier(node) else ""
+                check = _said(node) if verifier(node) else ""
                 idle = _idle(node, modes, off, bash=bash)
                 yield Called(name, line_of(node), idle, _inside(node), _declared(node), check)
 
