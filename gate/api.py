@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from gate.dataclass import dataclass
 from gate.errors import BackendFailedError, GateError, InconclusiveError, UsageError
 from gate.settings import Settings, load
 

@@ -14,7 +14,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +23,7 @@ import msgspec
 
 from gate.cache.store import Store, Trust, open_store
 from gate.change.interface import OpenChange
+from gate.dataclass import dataclass
 from gate.model.change import PullRequest
 from gate.model.report import Report
 from gate.model.run import Outcome

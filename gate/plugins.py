@@ -12,12 +12,13 @@ import os
 import re
 import site
 import sysconfig
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.model.rule import FindingStage
 from gate.rules_api import Rule

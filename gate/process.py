@@ -11,10 +11,10 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Protocol
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 
 _CHUNK = 1 << 16

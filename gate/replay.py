@@ -17,13 +17,14 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import IO, Any, Final, Literal, Self
 
 import msgspec
 
 from gate import __version__
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.model.report import Report
 from gate.model.run import RunRecord

@@ -14,10 +14,10 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Generic, Literal, NotRequired, TypedDict, TypeVar, Unpack
 
+from gate.dataclass import dataclass
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
 
 Subject = TypeVar("Subject")

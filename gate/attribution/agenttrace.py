@@ -7,12 +7,12 @@ writer stores the *parent* of the commit that will hold the lines; pseudo-paths 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from gate.attribution.spans import Spans, merged
+from gate.dataclass import dataclass
 
 TRACE_PATH: Final = ".agent-trace/traces.jsonl"
 _BYTES: Final = 8 << 20

@@ -7,13 +7,14 @@ ever shown but the tool's and the model's name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import msgspec
 
 from gate.attribution.rule_file import attribution_rules
 from gate.attribution.spans import Spans, merged
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 _ENTRY: Final = regex(r"  (?P<key>\S+) (?P<ranges>\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*)")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gate.attribution.attribute import attribute_commit
 from gate.attribution.gitai import parse_note
 from gate.attribution.notes import note_evidence
+from gate.dataclass import dataclass
 from gate.model.attribution import AttributionEvidence
 from gate.model.change import HistoryCommit
 

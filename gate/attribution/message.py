@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 _FENCE: Final = regex(r"\s{0,3}(?:```|~~~)")

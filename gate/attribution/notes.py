@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gate.attribution.agenttrace import TRACE_PATH, parse_traces
 from gate.attribution.gitai import parse_note
 from gate.attribution.spans import Claims, Spans, merged
+from gate.dataclass import dataclass
 from gate.model.attribution import AttributionEvidence, Strength
 from gate.model.change import Change, Tree
 

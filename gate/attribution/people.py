@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Literal
 
 from gate.attribution.rule_file import FLAGS, Login, Name, attribution_rules
+from gate.dataclass import dataclass
 from gate.model.attribution import Role, Strength
 from gate.regex import regex
 

@@ -17,10 +17,11 @@ import stat
 import tempfile
 import time
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.settings import CacheSettings
 
 Trust = Literal["local", "own", "fork"]

@@ -9,10 +9,10 @@ no hunks (binary, larger than 4 MiB, out of time) counts as changed from first l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from gate.change.git_command import GitRepository
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.languages.change_language import language_of
 from gate.languages.identity import SNIFF

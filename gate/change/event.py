@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.model.change import PullRequest
 from gate.regex import regex

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import TracebackType
 from typing import Self
 
+from gate.dataclass import dataclass
 from gate.model.change import Change, LineOrigin, Tree
 
 

@@ -7,8 +7,9 @@ part of what is trusted already; else a pull request into an unjudged branch wou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from gate.dataclass import dataclass
 
 CLOCK_SLACK: Final = 300
 """Seconds by which the clock that dated a verdict may be ahead of ours."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -12,6 +11,7 @@ import msgspec
 
 from gate.change.git_command import GitRepository
 from gate.change.git_range import resolve
+from gate.dataclass import dataclass
 from gate.deploy.decide import Decision, Evidence, Step, Terms, decide
 from gate.deploy.statement import Statement
 from gate.github.checks import CheckRun, check_runs

@@ -8,12 +8,12 @@ enough.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.github.events import MOST_EVENTS, MOVES, Event, events, last
 from gate.github.interface import Api, MissingError, path, repository
 from gate.github.target import PullNow, compare

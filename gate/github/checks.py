@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.github.interface import (
     Api,
     MissingError,

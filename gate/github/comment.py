@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.github.interface import Api, MissingError, path, repository
 from gate.github.target import User
 

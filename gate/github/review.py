@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.github.interface import Api, path, repository
 from gate.github.target import MOST_FILES, PullNow, User
 from gate.regex import regex

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.github.interface import Api, NotAllowedError, path, repository
 

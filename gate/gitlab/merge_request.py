@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import requests
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError, UsageError
 from gate.model.change import TreeEntry
 

@@ -15,9 +15,11 @@ import socket
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
+
+from gate.dataclass import dataclass
 
 _NAMESPACES: Final = ("pid", "net", "ipc", "uts", "mnt", "cgroup", "user")
 _VARIABLE: Final = "GATE_ISOLATION_SECRET"

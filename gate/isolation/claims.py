@@ -6,9 +6,9 @@ The same things stand in docs/sandboxes.md. Anything not listed here is claimed,
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.isolation.interface import Kind
 from gate.model.run import Capability
 

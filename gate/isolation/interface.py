@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.model.run import Capability
 
 Kind = Literal["machine", "wasm", "restricted", "javascript"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 Problem = Literal[

@@ -10,9 +10,9 @@ import ast
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages import hcl
 from gate.languages.notebook import Finder, code_cells, read_notebook
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import tree_sitter
 
+from gate.dataclass import dataclass
 from gate.languages.tree_sitter_parse import parse, walk
 from gate.regex import regex
 

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Generic, Literal, TypeVar
 
 import msgspec
@@ -24,6 +24,7 @@ import msgspec
 from gate import process
 from gate.cache import active
 from gate.cache.store import Store
+from gate.dataclass import dataclass
 from gate.languages import warm_child
 from gate.languages.child_worker import share
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 _MAGIC: Final = regex(r"^\s*(?:[%!?]|\w[\w, ]*=\s*[%!])")

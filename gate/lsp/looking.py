@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from gate import api
 from gate.change.files import open_paths
 from gate.change.interface import OpenChange
 from gate.change.uncommitted import open_buffer
+from gate.dataclass import dataclass
 from gate.errors import NothingToJudgeError, UsageError
 from gate.escape import visible
 from gate.model.behaviour import Behaviour

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -20,6 +20,7 @@ from gate.change.default_range import default_base, default_branch
 from gate.change.git_range import open_range
 from gate.change.interface import OpenChange
 from gate.change.uncommitted import open_uncommitted
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.mcp.answers import check_answer, rule_answer, snippet_answer
 from gate.model.finding import Finding

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from gate.dataclass import dataclass
 
 Strength = Literal["definite", "strong", "weak"]
 Role = Literal["author", "assistant", "suggestion", "reviewer", "finder", "bot"]

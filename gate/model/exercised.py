@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
+from gate.dataclass import dataclass
 from gate.model.sensitive import SensitiveKind
 
 

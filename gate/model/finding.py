@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Self
 
+from gate.dataclass import dataclass
 from gate.model.location import Location
 from gate.model.rule import Confidence, FindingStage, RuleMeta, Severity
 from gate.regex import regex

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.model.rule import Confidence, Severity
 
 GuardKind = Literal["", "digest", "host", "user", "date", "ci", "sandbox"]

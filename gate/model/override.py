@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from gate.dataclass import dataclass
 
 Source = Literal["comment", "overrides.toml"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gate.dataclass import dataclass
 from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change

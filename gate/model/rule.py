@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from gate.dataclass import dataclass
 
 
 class Severity(Enum):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.model.canary import Canary
 from gate.model.change import Side
 from gate.model.exercised import UnrunReason

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
+
+from gate.dataclass import dataclass
 
 Way = Literal["call", "make", "hand", "read"]
 

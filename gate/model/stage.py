@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
+
+from gate.dataclass import dataclass
 
 
 class StageOutcome(Enum):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from gate.dataclass import dataclass
 
 Place = Literal["away", "tree", "log", "command", "machine", "time"]
 """Where the channel leads: off the machine, into the tree, into what is printed, to a program on its command

@@ -6,9 +6,9 @@ its answer is data: it may add findings of at most medium severity at changed li
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.errors import Exit, GateError
 from gate.model.finding import Finding
 from gate.model.rule import FindingStage

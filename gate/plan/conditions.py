@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.model.run import ExecutionPlan, NotExercised, Probe
 from gate.plan.probes import MARGIN, job_of, probe_id
 

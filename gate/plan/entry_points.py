@@ -5,9 +5,9 @@ from __future__ import annotations
 import configparser
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.model.change import Tree
 from gate.regex import regex
 

@@ -5,9 +5,10 @@ child: the sandbox gets edits, and applies them to the file that it has.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.change import ChangedFile, Side
 from gate.model.forced import ForcedCopy, ForcedTarget

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.model.exercised import UnrunReason
 from gate.model.run import ActingCommand, ExecutionPlan, RunRecord
 from gate.model.sensitive import SensitiveKind

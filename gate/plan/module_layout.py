@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
+
+from gate.dataclass import dataclass
 
 MARKERS: Final = ("src", "lib", "python")
 """Folders that hold packages and are no packages themselves."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.model.change import ChangedFile, Side
 from gate.model.run import Phase, Probe
 from gate.regex import regex

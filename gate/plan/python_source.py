@@ -9,11 +9,11 @@ import resource
 import sys
 import tokenize
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from gate import process
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 
 READER: Final = Path(__file__).with_name("python_reader.py")

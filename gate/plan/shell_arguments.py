@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.change import ChangedFile
 from gate.regex import regex
 

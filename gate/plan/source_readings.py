@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.languages.path_roles import is_no_product
 from gate.languages.sensitive_calls.moved import came_along

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from gate.dataclass import dataclass
 from gate.languages.path_roles import is_aside
 from gate.model.change import ChangedFile, Side
 from gate.model.exercised import UnrunReason

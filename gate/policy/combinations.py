@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from gate.dataclass import dataclass
 from gate.model.finding import Finding
 from gate.model.rule import Confidence, Severity
 from gate.policy.policy_file import Combination, Policy, PolicyPart

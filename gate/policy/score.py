@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from math import floor
 
+from gate.dataclass import dataclass
 from gate.model.finding import Finding
 from gate.model.rule import FindingStage, Severity
 from gate.model.score import Contribution, Score

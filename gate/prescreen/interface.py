@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+from gate.dataclass import dataclass
 from gate.languages.decode import Problem
 from gate.model.change import Change, ChangedFile, Side, Tree
 from gate.model.finding import Finding

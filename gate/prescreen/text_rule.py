@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.languages.decode import Problem
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding

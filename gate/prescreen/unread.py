@@ -9,9 +9,10 @@ what it can do where it did not run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.child_worker import UNKNOWN_SYNTAX
 from gate.languages.content import reader_of
 from gate.model.finding import Finding

@@ -6,10 +6,11 @@ No path of the change reaches a scanner's file system, so none can exclude itsel
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.content import named_as_code, reader_of
 from gate.languages.decode import Decoded, decode, names_a_codec, without_declaration
 from gate.languages.embedded_commands import EmbeddedCommands, may_hold_commands

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 import yaml
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.project_files.settings_text import settings_text
 from gate.resources import examples_dir

@@ -6,9 +6,10 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.protections.covered import covered_losses
 from gate.protections.effective import effective_guards

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 
 _Kind = Literal["is", "begins", "ends", "holds"]

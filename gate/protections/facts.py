@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
+
+from gate.dataclass import dataclass
 
 Family = Literal[
     "authentication", "authorisation", "csrf", "rate limit", "integrity", "place", "validation", "escaping",

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.protections.facts import Family
 from gate.protections.traits import MAKER, Fact, lapse, trait
 from gate.regex import regex

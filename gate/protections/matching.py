@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.protections.facts import FileFacts, Unit
 
 _SAME_NAME: Final = 0.3

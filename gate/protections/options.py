@@ -8,10 +8,10 @@ arguments, keys, fields, setters and parameters of an address are all read alike
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.protections.facts import Strength
 

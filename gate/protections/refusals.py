@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.protections.conditions import Term, family_of_atom
 from gate.protections.facts import Family, Guard, Weakness
 

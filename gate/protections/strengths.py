@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.protections.facts import Strength
 from gate.protections.options import OPTION, unset_step

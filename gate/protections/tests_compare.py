@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.protections.facts import FileFacts, Unit
 from gate.protections.matching import make_side, pairs
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.protections.facts import WHO, Guard, Unit, Weakness
 from gate.protections.matching import Placed, Side
 from gate.protections.strengths import weakened

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from gate.dataclass import dataclass
 from gate.escape import json_text
 from gate.model.exercised import Exercised, FileExercised, UnrunCall, UnrunLines, UnrunReason
 from gate.model.report import Report

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
 
+from gate.dataclass import dataclass
 from gate.escape import display_path
 from gate.model.behaviour import Behaviour
 from gate.model.excerpt import Excerpt

@@ -8,9 +8,9 @@ whoever shows a report, so that nobody can write another sentence into a report.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import DECOY_FILES
 from gate.model.exploit import PROVEN_BY

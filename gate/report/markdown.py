@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote_from_bytes
 
 from markupsafe import Markup
 
+from gate.dataclass import dataclass
 from gate.escape import display_path, markdown, markdown_code
 from gate.model.behaviour import Behaviour, BehaviourDiff
 from gate.model.finding import Finding, worst_first

@@ -7,9 +7,10 @@ change (the template escapes them) and whole numbers, which are units of the dra
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.escape import shorten_middle
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.report import summary

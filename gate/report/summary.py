@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.finding import Finding, worst_first
 from gate.model.override import OverrideDecision

@@ -5,9 +5,9 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, Probe, RunRecord, SandboxSpec

@@ -6,9 +6,10 @@ import itertools
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeVar
 
+from gate.dataclass import dataclass
 from gate.model.change import Side
 from gate.model.cut_short import NOT_RUN
 from gate.model.run import Completeness, ExecutionPlan, Outcome, Probe, RunRecord

@@ -13,7 +13,7 @@ import platform
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ import msgspec
 
 from gate.cache.active import current
 from gate.cache.store import MOST_ENTRY, Store
+from gate.dataclass import dataclass
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, ExecutionPlan, Outcome, Probe, RunRecord, SandboxSpec
 from gate.plan.probes import job_of

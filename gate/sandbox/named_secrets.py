@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.path_roles import is_aside, is_javascript_test, is_test_code
 from gate.model.change import ChangedFile, Tree
 from gate.model.run import RunRecord

@@ -13,12 +13,13 @@ import json
 import secrets
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from gate.dataclass import dataclass
 from gate.sandbox.driver_report import read_report
 from gate.tracing.bpf import gvisor_guard
 from gate.tracing.bpf.user_notification import filter_program

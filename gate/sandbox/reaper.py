@@ -15,10 +15,11 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from gate.dataclass import dataclass
 
 if TYPE_CHECKING:
     from docker import DockerClient

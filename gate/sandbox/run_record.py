@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from gate.dataclass import dataclass
 from gate.model.change import Side
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, Touched
 from gate.plan.item_outcomes import not_run

@@ -11,10 +11,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.model.change import Side
 from gate.model.run import Completeness, Probe, RunRecord, SandboxSpec

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.inside.observer.text import bytes_of
 from gate.model.change import Tree
 from gate.sandbox.tree_archive import inside

@@ -6,9 +6,9 @@ import os
 import selectors
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
+from gate.dataclass import dataclass
 from gate.sandbox.egress.bridge import Bridge
 from gate.sandbox.sinkhole_host.tunnel import Tunnel
 

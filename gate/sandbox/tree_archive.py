@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tarfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.inside.observer.text import text_of
 from gate.model.change import Side, Tree, TreeEntry

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.rule import Confidence, Severity
 from gate.secret_uses.facts import FileUses, Use, Way
 from gate.secret_uses.names import snake

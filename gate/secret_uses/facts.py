@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from gate.dataclass import dataclass
 
 Way = Literal[
     "mixed", "header", "answer", "error", "log", "file", "sent", "delay", "label", "bundle",

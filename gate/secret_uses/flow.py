@@ -8,9 +8,9 @@ parameter to pieces are known, by their outlines (facts.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.secret_uses.calls import (
     MUTATORS,
     SETTERS,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
+from gate.dataclass import dataclass
 from gate.secret_uses.facts import Hit, Outline, Use, Way
 from gate.secret_uses.names import authenticates, is_credential_entry, is_general, is_secret, names_secret
 from gate.secret_uses.sources import FAINT, Value, Values, more, some

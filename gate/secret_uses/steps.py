@@ -5,8 +5,10 @@ The readers of each language write it and flow.py reads it, so that what a use i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
+
+from gate.dataclass import dataclass
 
 Kind = Literal[
     "name", "call", "map", "list", "text", "plus", "xor", "sum", "index", "slice", "test", "any", "item",

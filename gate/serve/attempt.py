@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
 from typing import Literal
 
+from gate.dataclass import dataclass
 from gate.serve.interface import GIVE_UP, Delivery, Handle, HopelessError, Later
 
 _MOST_NOTE = 1_000

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
+
+from gate.dataclass import dataclass
 
 Accepted = Literal["new", "again"]
 LOOK: Final = "gate.look"

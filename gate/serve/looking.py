@@ -15,11 +15,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gate.change.event import parse_event
+from gate.dataclass import dataclass
 from gate.errors import Exit, InconclusiveError, UsageError
 from gate.escape import visible
 from gate.github.interface import repository

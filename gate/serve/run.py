@@ -9,12 +9,12 @@ import socket
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import uvicorn
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.serve.app import app
 from gate.serve.interface import Handle, Lane, Queue

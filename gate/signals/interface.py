@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gate.dataclass import dataclass
 from gate.model.behaviour import BehaviourDiff
 from gate.model.change import Change
 from gate.model.finding import Finding

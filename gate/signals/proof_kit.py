@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.change import Change
 from gate.model.exploit import PROVEN_BY, AttackRequest, Proof, Weakness
 from gate.model.finding import Finding

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
 from gate.change.interface import OpenChange
+from gate.dataclass import dataclass
 from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import BehaviourDiff
 from gate.model.canary import Canary

@@ -9,9 +9,10 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.behaviour import Behaviour, BehaviourDiff, BehaviourKind
 from gate.model.canary import Canary
 from gate.model.change import Change, Side, Tree

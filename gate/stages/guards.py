@@ -10,9 +10,10 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.model.change import Change, Side, Tree
 from gate.model.guard_calls import GuardTarget, OpenedGuard

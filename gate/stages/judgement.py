@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import msgspec
 
 from gate import __version__
 from gate.change.interface import OpenChange
+from gate.dataclass import dataclass
 from gate.model.attribution import CommitAttribution
 from gate.model.behaviour import BehaviourDiff
 from gate.model.canary import Canary

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.errors import BackendFailedError, InconclusiveError
 from gate.model.canary import Canary
 from gate.model.change import Side, Tree

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.behaviour import Behaviour, BehaviourKind
 from gate.model.canary import Canary
 from gate.model.change import ChangedFile, Side, Tree

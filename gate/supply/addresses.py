@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 Kind = Literal["url", "host", "mail", "number", "resource", "bank", "wallet"]

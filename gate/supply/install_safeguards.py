@@ -11,10 +11,10 @@ import configparser
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 from gate.supply import settings_files
 from gate.supply.inputs.text import json_table, plain_json, table_of, tables_of, text_of, texts_of, yaml_table

@@ -12,13 +12,13 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, Final, Literal
 
 from packaging.utils import canonicalize_name
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 from gate.supply import build_settings, installed_commands, settings_files
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from ipaddress import ip_address
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 from gate.resources import rules_dir
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.model.change import Tree
 from gate.regex import regex
 from gate.supply.yaml_data import UnreadableYamlError, mapping, read_yaml

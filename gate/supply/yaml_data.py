@@ -7,10 +7,12 @@ build an object. Duplicate keys are refused: which of two counts differs from on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import yaml
+
+from gate.dataclass import dataclass
 
 MOST_NODES: Final = 60_000
 """Nodes of a document, an alias counted with everything below it."""

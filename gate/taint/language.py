@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TypedDict, Unpack
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 Pattern = re.Pattern[str]

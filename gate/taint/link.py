@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.taint.facts import Call, FileFlows, Function, Hit, Taint
 from gate.taint.names import ESCAPES, LOOKUP
 from gate.taint.values import ALL, DECODED_TAG

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
+
+from gate.dataclass import dataclass
 
 Kind = Literal[
     "const", "name", "member", "index", "call", "new", "concat", "any", "cond", "test", "not", "and", "or",

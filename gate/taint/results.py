@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from gate.dataclass import dataclass
 from gate.taint.facts import Call, Taint
 from gate.taint.names import (
     ADDRESSES,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gate.dataclass import dataclass
 from gate.taint.checks import Facts, any_of
 from gate.taint.values import Value, joined
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.taint.facts import Taint
 from gate.taint.program import Node
 

@@ -12,9 +12,10 @@ itself is no difference: a value counts only where base said the same in two run
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.inside.observer.text import text_of
 from gate.model.canary import Canary
 from gate.model.request_fields import FieldChange

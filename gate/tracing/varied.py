@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.varied import Channel, How
 from gate.regex import regex
 from gate.tracing.outgoing import Outgoing

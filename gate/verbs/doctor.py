@@ -8,10 +8,11 @@ import os
 import platform
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.errors import Exit
 from gate.verbs.interface import Verb
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from gate.dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.escape import shorten, visible
 from gate.github import checks, comment, integrations, review
 from gate.github.interface import Api, ForgeError, NotAllowedError, RefusedError

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.errors import GateError, UsageError
 from gate.escape import markdown
 from gate.github import audit_log as audit

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from gate.dataclass import dataclass
 
 LONGEST: Final = 300
 """Characters of a line that is looked at."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.github.interface import Api
 from gate.github.publishing.base_files import ApiTree

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from gate.change.event import EVENT_BYTES
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.escape import output_entry
 from gate.github.interface import repository

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import msgspec
 
 from gate.change.event import Event
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.github.publishing.publish import ARTIFACT, WORKFLOW
 from gate.github.publishing.runner_context import RunnerContext

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gate.dataclass import dataclass
 from gate.escape import display_path, markdown_code
 from gate.github import review
 from gate.github.interface import Api

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.commands.addresses import Origin, addresses, filled_in, origin_of, worst_origin
 from gate.languages.commands.interpreters import INTERPRETER
 from gate.languages.commands.reading import LogicalLine, bare, statements

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.languages.commands.addresses import Origin
 from gate.regex import regex
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tree_sitter import Node
+
+from gate.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ import tokenize
 import warnings
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.python_syntax.scan import Field, Text, Token, UnreadableError, tokens
 from gate.regex import regex
 

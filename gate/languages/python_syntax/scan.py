@@ -7,9 +7,9 @@ new lines) and template strings (PEP 750, 3.14), which are written the same way.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 _WORD: Final = regex(r"[^\W\d]\w*")

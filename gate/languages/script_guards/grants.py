@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from tree_sitter import Node
 
+from gate.dataclass import dataclass
 from gate.languages.forcing.copies import GRAMMARS
 from gate.languages.forcing.places import text_of
 from gate.languages.script_guards.following import made_from

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from tree_sitter import Node
 
+from gate.dataclass import dataclass
 from gate.languages.forcing import script_conditions
 from gate.languages.forcing.copies import GRAMMARS
 from gate.languages.forcing.places import place_of, text_of

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.sensitive_calls import executed_files
 from gate.languages.sensitive_calls.grammar import Parsed, blank
 from gate.languages.sensitive_calls.lexical import LexicalText

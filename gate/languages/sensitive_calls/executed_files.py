@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final
 
 import yaml
 
+from gate.dataclass import dataclass
 from gate.languages.identity import extension
 from gate.regex import regex
 from gate.resources import rules_dir

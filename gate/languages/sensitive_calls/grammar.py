@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 import tree_sitter
 
+from gate.dataclass import dataclass
 from gate.languages.sensitive_calls.matching import Hit, star_modules
 from gate.languages.sensitive_calls.names import Bindings, module_parts, plain_name
 from gate.languages.sensitive_calls.table import Language

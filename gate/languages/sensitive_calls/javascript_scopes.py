@@ -6,11 +6,12 @@ Which branch is taken, and in which order, is not asked: a name has every value 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from tree_sitter import Node
 
+from gate.dataclass import dataclass
 from gate.languages.sensitive_calls.names import module_parts
 
 Path = tuple[str, ...]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.sensitive_calls.names import (
     Bindings,
     Chain,

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 _WORD: Final = rb"[A-Za-z_$@\x80-\xff][\w$\x80-\xff]*"

@@ -6,11 +6,12 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages.path_roles import is_unshipped
 from gate.languages.sensitive_calls import (
     embedded,

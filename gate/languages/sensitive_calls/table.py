@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages.identity import SNIFF, extension, file_name, is_dockerfile_variant, shebang_program
 from gate.languages.sensitive_calls.executed_files import executed, loaded_binary, untemplated
 from gate.model.sensitive import SensitiveKind

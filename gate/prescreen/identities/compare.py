@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.prescreen.identities.exchanged import exchanged
 from gate.prescreen.identities.literals import Identifier
 from gate.prescreen.identities.names import is_broad

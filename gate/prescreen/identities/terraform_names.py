@@ -8,9 +8,10 @@ default changes. One module is one text: all of its ``.tf`` files, and each file
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages.hcl import attributes, blocks, parse, text_of
 from gate.prescreen.identities.literals import Identifier
 from gate.prescreen.identities.names import is_left_out, party_of

@@ -8,9 +8,10 @@ Of a container that is handed to somebody else, or has a second name, nothing is
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.prescreen.python_ast.constants import NOT_CONST
 from gate.prescreen.python_ast.dead_code import is_dead
 from gate.prescreen.python_ast.module import Module

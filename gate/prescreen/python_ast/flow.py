@@ -11,8 +11,8 @@ import ast
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from gate.dataclass import dataclass
 from gate.prescreen.python_ast.call_sites import (
     CallSites,
     argument_for,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.unparse import unparsed
 from gate.model.forced import GuardKind
 from gate.prescreen.python_ast.flow import Flow

@@ -12,9 +12,9 @@ import ast
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test
 from gate.model.change import Tree, TreeEntry

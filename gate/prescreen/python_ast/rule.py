@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Final
 
 from gate import plugins
+from gate.dataclass import dataclass
 from gate.model.rule import Confidence, FindingStage, Severity
 from gate.prescreen.python_ast.module import Module
 from gate.rules_api import Rule, RuleKind

@@ -15,9 +15,10 @@ import re
 import time
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from gate import plugins
+from gate.dataclass import dataclass
 from gate.languages.child_worker import share
 from gate.languages.limited_child import PER_FILE, Reader, scan_isolated
 from gate.languages.python_syntax import newer_python

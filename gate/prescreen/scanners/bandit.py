@@ -12,10 +12,11 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages.limited_child import FEW, FileResult, Reader, scan_isolated, too_large
 from gate.languages.python_syntax import newer_python
 from gate.model.finding import Finding

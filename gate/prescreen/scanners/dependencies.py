@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.location import Location

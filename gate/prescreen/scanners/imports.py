@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.python_syntax import newer_python
 from gate.model.finding import Finding

@@ -11,10 +11,11 @@ import posixpath
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_example, is_unshipped
 from gate.model.change import Tree

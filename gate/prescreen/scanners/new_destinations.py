@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.path_roles import is_example, is_test_code
 from gate.model.change import Tree
 from gate.model.finding import Finding

@@ -12,12 +12,12 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.languages.path_roles import is_test_code
 from gate.model.finding import Finding

@@ -13,7 +13,7 @@ import re
 import signal
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ import msgspec
 
 from gate import process
 from gate.cache import active
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.languages.child_worker import share
 from gate.languages.limited_child import FEW, PER_FILE, limited, too_large

@@ -7,11 +7,12 @@ Runs in the limited child.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from tree_sitter import Node
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.facts import WHO, Strength

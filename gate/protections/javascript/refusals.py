@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.languages.tree_sitter_parse import walk
 from gate.protections.conditions import Term

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.languages.unparse import unparsed
 from gate.protections.conditions import Conditions, Term, last_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.protections.effective import effective_guards
 from gate.protections.facts import QUERY, WHO, Guard, Route

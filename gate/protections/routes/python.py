@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.protections.conditions import last_name
 from gate.protections.facts import WHO, Guard, Route
 from gate.protections.python.guards import LISTS, ROUTES, guard, named_guards, source

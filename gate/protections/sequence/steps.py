@@ -6,9 +6,9 @@ From these follows what a checked value went through before the check, and what 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.naming import snake
 from gate.protections.facts import Asked
 from gate.regex import regex

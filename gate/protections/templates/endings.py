@@ -8,10 +8,10 @@ Pure but for what is read of the two trees; texts are searched, never run.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.change import Change, ChangedFile, Tree
 from gate.protections.unit_losses import Loss
 

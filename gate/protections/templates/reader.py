@@ -7,10 +7,10 @@ has lost its protection, whatever surrounds it. Runs in the limited child, at ba
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.protections.facts import FileFacts, Unit, Weakness
 from gate.protections.traits import lapse
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.protections.test_settings.facts import LeftOut, TestSettings
 from gate.protections.vocabulary import family_of
 

@@ -6,11 +6,12 @@ Runs in the limited child.
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tree_sitter import Node
 
+from gate.dataclass import dataclass
 from gate.protections.conditions import Term
 from gate.protections.facts import WHO, Family, Form, Guard
 from gate.protections.refusals import Gathered, Place, family_of_term

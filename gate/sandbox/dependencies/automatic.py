@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.model.change import Change, Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord, SandboxSpec

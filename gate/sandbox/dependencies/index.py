@@ -10,13 +10,13 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from gate import process
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError, UsageError
 from gate.regex import regex
 from gate.sandbox.dependencies import layers

@@ -11,10 +11,11 @@ import platform
 import re
 import shutil
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.model.change import Side
 from gate.model.run import Completeness, Outcome, Probe, RunRecord, SandboxSpec

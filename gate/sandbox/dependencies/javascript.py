@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.model.change import Change, Side, Tree
 from gate.model.run import NotExercised, Outcome, Probe, RunRecord

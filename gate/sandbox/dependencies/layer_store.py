@@ -12,12 +12,13 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.model.run import Refused
 from gate.sandbox.dependencies import layers
 from gate.sandbox.dependencies.result_archive import Distribution

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 import msgspec
 from packaging.utils import canonicalize_name
 
+from gate.dataclass import dataclass
 from gate.model.change import Tree
 from gate.sandbox.dependencies import layers
 from gate.sandbox.dependencies.layer_store import LayerStore

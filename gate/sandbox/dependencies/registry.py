@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.sandbox.dependencies.index import configured_host
 from gate.sandbox.egress.rules import ConfiguredHost

@@ -12,9 +12,10 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.model.change import Tree
 from gate.regex import regex
 

@@ -11,10 +11,10 @@ import io
 import re
 import tarfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.regex import regex
 

@@ -7,10 +7,11 @@ new or updated package gets a probe of its own, so that what its import does is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.change import Change, Side, Tree
 from gate.model.run import NotExercised, Probe, RunRecord
 from gate.plan.probes import dependency_probe

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.sandbox.dependencies import installer_files, layers
 from gate.sandbox.dependencies.index import Index
 from gate.sandbox.dependencies.install import OUT, PORT, Means, configuration

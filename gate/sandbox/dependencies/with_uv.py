@@ -13,12 +13,13 @@ import tarfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.model.change import Side
 from gate.model.run import Completeness, Outcome, Probe, RunRecord

@@ -10,11 +10,11 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.regex import regex
 from gate.resources import rules_dir

@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
 
+from gate.dataclass import dataclass
 from gate.errors import UsageError
 from gate.sandbox.egress.rules import EgressRequest
 

@@ -12,12 +12,12 @@ import shlex
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from gate import process
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 
 PACKAGES: Final = (

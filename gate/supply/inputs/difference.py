@@ -6,9 +6,9 @@ Pure functions on values. A newer version with new hashes from the same source i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.supply.inputs import archives, namespaces
 from gate.supply.inputs.graph import unasked
 from gate.supply.inputs.model import FileKind, Input, Inputs

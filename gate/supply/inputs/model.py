@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from gate.dataclass import dataclass
 
 SourceKind = Literal["registry", "url", "path", "vcs"]
 FileKind = Literal["lock", "manifest", "settings", "images", "repositories", "tools", "pipelines"]

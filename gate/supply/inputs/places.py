@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 from gate.resources import rules_dir
 from gate.supply.inputs.model import FileKind, Input, SourceKind

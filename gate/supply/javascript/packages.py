@@ -7,9 +7,10 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 MOST_BYTES: Final = 8 << 20

@@ -8,9 +8,10 @@ from __future__ import annotations
 import posixpath
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.supply.javascript.packages import MOST, Package, Packages, is_name
 
 LINK: Final = "link:"

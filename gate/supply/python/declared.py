@@ -11,12 +11,13 @@ import posixpath
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from packaging.dependency_groups import resolve_dependency_groups
 from packaging.utils import canonicalize_name
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 from gate.supply.python import poetry, setup_script
 from gate.supply.python.requirements import (

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.change import Tree, TreeEntry
 from gate.supply.python import declared, locks, requirements_files, runners
 from gate.supply.python.declared import Declared

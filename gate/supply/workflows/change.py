@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 from gate.supply.workflows import values
 from gate.supply.workflows.jobs import (

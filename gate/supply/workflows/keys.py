@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.supply.workflows import artifacts, values
 from gate.supply.workflows.ordinary_commands import are_ordinary
 from gate.supply.workflows.own_tasks import Tasks, expanded

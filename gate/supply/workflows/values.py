@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.languages.commands.addresses import Origin, origin_of
 from gate.languages.commands.vocabulary import FETCHES
 from gate.regex import regex

@@ -15,11 +15,11 @@ import binascii
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from gate.dataclass import dataclass
 from gate.model.canary import DATABASE_FILE, DATABASE_SCHEME, Canary
 from gate.regex import regex
 from gate.tracing.behaviour.canary_encodings import (

@@ -11,9 +11,9 @@ or was itself a copy that ended at once, so that the other belongs to nobody (``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.tracing.behaviour.accumulator import Cells
 from gate.tracing.behaviour.addresses import endpoint_text

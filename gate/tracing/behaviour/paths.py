@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.inside.observer.text import bytes_of
 from gate.regex import regex
 from gate.tracing.behaviour.normalise import name_shape

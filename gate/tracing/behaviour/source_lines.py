@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.model.behaviour import BehaviourKind as Kind
 from gate.model.location import Location
 from gate.tracing.behaviour.accumulator import Cell

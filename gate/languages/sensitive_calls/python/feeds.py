@@ -7,9 +7,10 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.sensitive_calls.python.evaluate import Evaluator
 from gate.languages.sensitive_calls.python.scopes import Scope, Scopes
 

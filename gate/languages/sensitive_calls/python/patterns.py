@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.languages.sensitive_calls.python.evaluate import ANY_MODULE, Meaning
 from gate.languages.sensitive_calls.table import CallEntry, Language
 from gate.model.sensitive import SensitiveKind

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.prescreen.python_ast.call_sites import argument_for, call_sites
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.scope import Binding

@@ -7,9 +7,9 @@ understood is left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.languages.script_guards.sql_grants import Word, words
 
 _MOST: Final = 4_000

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages.unparse import unparsed
 from gate.prescreen.python_ast.constants import NOT_CONST
 from gate.prescreen.python_ast.values.domain import (

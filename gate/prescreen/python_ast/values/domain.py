@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.prescreen.python_ast.constants import NOT_CONST
 from gate.prescreen.python_ast.module import Module
 from gate.prescreen.python_ast.scope import FunctionNode

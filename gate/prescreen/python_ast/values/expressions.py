@@ -7,9 +7,10 @@ import operator
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.languages.unparse import unparsed
 from gate.prescreen.python_ast.constants import NOT_CONST
 from gate.prescreen.python_ast.module import Module

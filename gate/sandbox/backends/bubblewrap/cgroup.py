@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.model.run import Limits
 from gate.sandbox.reaper import left_behind, owned_name
 

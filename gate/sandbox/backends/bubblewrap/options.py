@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER, source_hash
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Final
 
+from gate.dataclass import dataclass
 from gate.inside.observer.naming import texts
 from gate.model.run import SandboxSpec
 from gate.regex import regex

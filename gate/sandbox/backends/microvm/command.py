@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from gate.dataclass import dataclass
 from gate.sandbox.backends.microvm.image import Bootable
 
 Accelerator = Literal["kvm", "tcg"]

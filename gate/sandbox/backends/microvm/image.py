@@ -19,11 +19,12 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Final
 
 from gate import process
+from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
 from gate.regex import regex
 from gate.resources import inside_dir

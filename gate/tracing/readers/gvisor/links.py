@@ -10,10 +10,10 @@ from __future__ import annotations
 import posixpath
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from gate.dataclass import dataclass
 from gate.regex import regex
 
 _MOST: Final = 10_000

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
 
+from gate.dataclass import dataclass
 from gate.inside.observer import flags
 from gate.inside.observer.paths import signed
 from gate.regex import regex

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from gate.dataclass import dataclass
 from gate.tracing.readers.gvisor.descriptors import Descriptors
 from gate.tracing.readers.gvisor.working_folder import Folder
 
