@@ -238,6 +238,8 @@ def _locate(path: Path) -> tuple[Path, Path]:
         raise _unreadable(str(path), error) from error
     if not there:
         raise UsageError(f"{path} is not a folder", advice="Give --repo the folder of a git repository.")
+    if (plain := _plain(path)) is not None:
+        return plain, plain
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     import git
 
@@ -253,6 +255,35 @@ def _locate(path: Path) -> tuple[Path, Path]:
         ) from error
     except OSError as error:
         raise _unreadable(str(path), error) from error
+
+
+def _plain(path: Path) -> Path | None:
+    """The git directory of an ordinary work tree at or above ``path``, which has all in itself.
+
+    None for all else (bare, linked, borrowed, broken, unreadable): GitPython says what that is. Importing it
+    costs more than a small repository's whole difference, and starts git twice.
+    """
+    if "GIT_COMMON_DIR" in os.environ or "GIT_OBJECT_DIRECTORY" in os.environ:
+        return None
+    here = Path(os.path.normpath(path.absolute()))
+    for folder in (here, *here.parents):
+        dot = folder / ".git"
+        try:
+            if (dot / "HEAD").is_file() and _has_own(dot) and not (dot / "commondir").exists():
+                return dot
+            if os.path.lexists(dot) or os.path.lexists(folder / "HEAD"):
+                return None
+        except OSError:
+            return None
+    return None
+
+
+def _has_own(folder: Path) -> bool:
+    """Its own objects and refs, and a HEAD that git takes for one."""
+    with (folder / "HEAD").open("rb") as file:
+        head = file.read(256)
+    known = head.startswith(b"ref: refs/") or _OID.match(head) is not None
+    return known and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
 def _refused(path: Path) -> bool:
