@@ -13,6 +13,7 @@ import re
 import signal
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -154,11 +155,28 @@ def _looked(targets: Sequence[ScanTarget], scratch: Path, deadline: float, pace:
     if not rules.exists():
         rules.write_bytes(merged_rules())
     core = core_path()
-    if core is not None and works(core):
-        return _apart(core, targets, rules, scratch, deadline, pace)
+    if core is not None and (found := _by_probed(core, targets, rules, scratch, deadline, pace)) is not None:
+        return found
     from gate.prescreen.scanners.semgrep_cli import by_front
 
     return by_front(targets, rules, scratch, deadline)
+
+
+def _by_probed(
+    core: Path, targets: Sequence[ScanTarget], rules: Path, scratch: Path, deadline: float, pace: float
+) -> Matches | None:
+    """What the engine gives, None where the probe says that it does not work. The probe takes as long as a
+    small change: both run side by side.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="semgrep-probe") as beside:
+        right = beside.submit(works, core)
+        try:
+            found = _apart(core, targets, rules, scratch, deadline, pace)
+        except InconclusiveError:
+            if right.result():
+                raise
+            return None
+        return found if right.result() else None
 
 
 def _known(targets: Sequence[ScanTarget]) -> tuple[Matches, list[ScanTarget]]:

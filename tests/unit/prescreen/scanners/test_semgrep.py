@@ -15,6 +15,7 @@ from gate.prescreen.scanners.semgrep import (
     Matches,
     ScanTarget,
     Semgrep,
+    _by_probed,
     core_path,
     run_engine,
     works,
@@ -198,6 +199,22 @@ def test_an_engine_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     fake.write_text("#!/bin/sh\nexit 3\n")
     fake.chmod(0o755)
     assert not works(fake)
+
+
+@pytest.mark.parametrize(
+    "does",
+    ["exit 3", """echo '{"results": [], "paths": {"scanned": []}, "errors": []}'""", "echo '{'"],
+    ids=["ends", "finds-nothing", "broken"],
+)
+def test_what_an_engine_says_that_does_not_work_does_not_count(tmp_path: Path, does: str) -> None:
+    fake = tmp_path / "semgrep-core"
+    fake.write_text(f"#!/bin/sh\n{does}\n")
+    fake.chmod(0o755)
+    rules = tmp_path / "semgrep-rules.json"
+    rules.write_text(json.dumps(RULES))
+    chosen = targets(tmp_path, {"a.py": "eval(x)\n"})
+    assert _by_probed(fake, chosen, rules, tmp_path, 20.0, 1.0) is None
+    assert _by_probed(core_path() or fake, chosen, rules, tmp_path, 60.0, 1.0) is not None
 
 
 def test_the_front_says_so_when_it_cannot_scan(tmp_path: Path) -> None:
