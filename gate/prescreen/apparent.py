@@ -10,17 +10,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gate.languages.limited_child import Reader, scan_isolated
 from gate.model.finding import Finding
 from gate.model.rule import Severity
 from gate.prescreen.interface import Prescreened, View, Views
-from gate.prescreen.python_ast.apparent_sinks import Place, read_places
 from gate.prescreen.scanners.bandit_rules import sink_of
 
+if TYPE_CHECKING:
+    from gate.prescreen.python_ast.apparent_sinks import Place
+
 _READER: Final = Reader(
-    f"{read_places.__module__}:{read_places.__name__}", tuple[int, ...], parses=True, pure=True
+    "gate.prescreen.python_ast.apparent_sinks:read_places", tuple[int, ...], parses=True, pure=True
 )
 _SECONDS: Final = 20.0
 _OWN: Final = "As far as it can be read, no text that could do harm gets there."

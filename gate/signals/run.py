@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from gate import plugins
@@ -26,10 +27,14 @@ def signals(context: SignalContext) -> tuple[Finding, ...]:
     return tuple(finding for rule in (*RULES, *plugin_rules()) for finding in rule.check(context))
 
 
-PROOF_RULES: Final[tuple[ProofRule, ...]] = proof_rule.in_folder("gate.signals.proven")
-"""Rules on what attacks proved, ordered by id."""
+@cache
+def proof_rules() -> tuple[ProofRule, ...]:
+    """Rules on what attacks proved, ordered by id. Most checks prove nothing."""
+    return proof_rule.in_folder("gate.signals.proven")
 
 
 def proof_findings(context: ProofContext) -> tuple[Finding, ...]:
     """Findings of proofs. Pure, as ``signals``."""
-    return tuple(finding for one in PROOF_RULES for finding in one.check(context))
+    if not context.proofs:
+        return ()
+    return tuple(finding for one in proof_rules() for finding in one.check(context))

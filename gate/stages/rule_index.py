@@ -45,9 +45,9 @@ def rulebook() -> Rulebook:
     from gate.policy import unrun
     from gate.prescreen.catalogue import catalogue
     from gate.signals import forced, varied
-    from gate.signals.run import PROOF_RULES, RULES, plugin_rules
+    from gate.signals.run import RULES, plugin_rules, proof_rules
 
     behaviour = [(rule.meta, rule.page) for rule in (*RULES, *plugin_rules())]
-    proven = [(rule.meta, rule.page) for rule in PROOF_RULES]
+    proven = [(rule.meta, rule.page) for rule in proof_rules()]
     own = (*behaviour, *proven, *forced.RULES, *varied.RULES, *OPINION)
     return Rulebook([*attribution.RULES, *catalogue(), *own, *unrun.RULES])

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, Final
-
-import yaml
+from typing import TYPE_CHECKING, Any, Final
 
 from gate.dataclass import dataclass
+from gate.late import late_module
+
+if TYPE_CHECKING:
+    import yaml
+else:
+    yaml = late_module("yaml")
 
 MOST_NODES: Final = 60_000
 """Nodes of a document, an alias counted with everything below it."""
 DEEPEST: Final = 60
 
-_LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 Data = str | list[Any] | dict[str, Any]
 Path = tuple[str | int, ...]
 
@@ -41,11 +44,16 @@ class Document:
         return self.lines.get(path)
 
 
+def _loader() -> Any:
+    """Every scalar as the text that it is; the fast one where it was built."""
+    return getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
 def read_yaml(data: bytes, *, most: int = MOST_NODES) -> Document:
     """The one document of a text, of ``most`` nodes. Raises UnreadableYamlError for everything else."""
     text = _text(data)
     try:
-        node = yaml.compose(text, Loader=_LOADER)
+        node = yaml.compose(text, Loader=_loader())
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableYamlError("it is not one YAML document") from error
     return _document(node, most) if node is not None else Document()
@@ -55,7 +63,7 @@ def read_yaml_documents(data: bytes) -> list[Document]:
     """All documents of a text. Raises UnreadableYamlError."""
     text = _text(data)
     try:
-        nodes = list(yaml.compose_all(text, Loader=_LOADER))
+        nodes = list(yaml.compose_all(text, Loader=_loader()))
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableYamlError("it is not YAML") from error
     return [_document(node, MOST_NODES) for node in nodes]

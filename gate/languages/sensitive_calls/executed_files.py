@@ -11,14 +11,18 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, Final
-
-import yaml
+from typing import TYPE_CHECKING, Any, Final
 
 from gate.dataclass import dataclass
 from gate.languages.identity import extension
+from gate.late import late_module
 from gate.regex import regex
 from gate.resources import rules_dir
+
+if TYPE_CHECKING:
+    import yaml
+else:
+    yaml = late_module("yaml")
 
 _DEEPEST: Final = 60
 _LOOKED_AT: Final = 1 << 20

@@ -16,6 +16,7 @@ import time
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cache
 
 from gate import plugins
 from gate.dataclass import dataclass
@@ -82,6 +83,13 @@ class Scanned:
     """Rules that follow values and had no time left for it."""
     asked: list[str] = field(default_factory=list)
     """Tables of the database from which a value was read that is used (Module.asked)."""
+
+
+def prepare() -> None:
+    """Import the rules: in the template of the limited children (child_template.py), which alone ask them.
+    A check itself needs them where one of them has found something.
+    """
+    ast_rules()
 
 
 def parse(path: str, data: bytes) -> Module:
@@ -265,7 +273,7 @@ def _high(own: Sequence[View], passed: Mapping[str, object], until: float) -> li
         (view.path, item)
         for view, items in found
         for item in items
-        if item.severity.rank >= Severity.HIGH.rank and _TOPICS.get(item.rule) in _BY_CALLER
+        if item.severity.rank >= Severity.HIGH.rank and _topics().get(item.rule) in _BY_CALLER
     ]
 
 
@@ -377,12 +385,17 @@ def _with_callers(
     return [*((view, items) for view, items in found if id(view) not in seen), *better], [*unread, *late]
 
 
+@cache
+def _topics() -> Mapping[str, str]:
+    """Of the rules on careless code, by id."""
+    return {rule.meta.id: rule.meta.topic for rule in ast_rules() if rule.weakness}
+
+
 def _depends_on_caller(item: RuleHit) -> bool:
-    return item.severity is Severity.MEDIUM and _TOPICS.get(item.rule) in _BY_CALLER
+    return item.severity is Severity.MEDIUM and _topics().get(item.rule) in _BY_CALLER
 
 
 _BY_CALLER = ("injection", "exec", "network", "file")
-_TOPICS = {rule.meta.id: rule.meta.topic for rule in ast_rules() if rule.weakness}
 _MANIFEST = regex(
     r"(?:^|/)(?:pyproject\.toml|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml|[^/]*requirements[^/]*\.(?:txt|in))$"
 )
@@ -452,7 +465,10 @@ def _some(rules: Sequence[str]) -> str:
 
 
 def _findings(found: _ByView) -> Iterator[Finding]:
-    metas = {rule.meta.id: rule.meta for rule in (*ast_rules(), *plugin_rules())}
+    theirs = plugin_rules()
+    if not found:
+        return
+    metas = {rule.meta.id: rule.meta for rule in (*ast_rules(), *theirs)}
     for view, items in found:
         for item in items:
             meta = metas[item.rule]

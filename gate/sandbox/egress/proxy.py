@@ -9,15 +9,15 @@ What is inside TLS is between the installer, which checks the certificate, and t
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import socket
 import threading
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from gate.inside.sinkhole import client_hello
+from gate.late import late_module
 from gate.model.run import Refused
 from gate.sandbox.egress import upstream as egress_upstream
 from gate.sandbox.egress.rules import (
@@ -31,6 +31,11 @@ from gate.sandbox.egress.rules import (
     requested_host,
 )
 
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = late_module("asyncio")
+
 __all__ = ["Allowed", "Proxy", "RefusedError", "canonical", "public", "resolve"]
 
 _HEAD_BYTES: Final = 8192
@@ -43,7 +48,6 @@ MOST: Final = 1_000
 """Refusals kept; what comes after is a repetition of something."""
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -222,7 +226,9 @@ class Proxy:
             raise RefusedError("the TLS server name is another one")
         return hello
 
-    async def _connect(self, addresses: list[str], port: int) -> Streams:
+    async def _connect(
+        self, addresses: list[str], port: int
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """To an address that was checked, never to the name again."""
         last: OSError = OSError("no address")
         for address in addresses[:4]:

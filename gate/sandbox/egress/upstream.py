@@ -5,16 +5,20 @@ Named by the environment of gate's own process: ``HTTPS_PROXY``, ``HTTP_PROXY``,
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
-from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # missing in typeshed
 
 from gate.dataclass import dataclass
 from gate.errors import UsageError
+from gate.late import late_module
 from gate.sandbox.egress.rules import EgressRequest
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = late_module("asyncio")
 
 _LIMIT: Final = 1 << 16
 
@@ -68,6 +72,8 @@ class Upstreams:
 
     def to(self, host: str, port: int, *, plain: bool) -> Upstream | None:
         """The proxy for that place; None: straight. Raises UsageError for one that cannot be used."""
+        from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # not in typeshed
+
         address = self._table.get("http" if plain else "https") or self._table.get("all")
         if not address or proxy_bypass_environment(f"{host}:{port}", self._table):
             return None

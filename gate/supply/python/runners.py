@@ -6,14 +6,18 @@ import ast
 import configparser
 import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import yaml
-
+from gate.late import late_module
 from gate.regex import regex
 from gate.supply.python import setup_script
 from gate.supply.python.declared import MOST
 from gate.supply.python.requirements import Lines, Requirements, is_for_tests, list_of, table_of
+
+if TYPE_CHECKING:
+    import yaml
+else:
+    yaml = late_module("yaml")
 
 _FACTOR: Final = regex(r"[\w.,!{}-]+:\s+")
 _REFERENCE: Final = regex(r"\{\[([^\]\n]{1,100})\]([\w.-]{1,100})\}")

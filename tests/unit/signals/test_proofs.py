@@ -12,7 +12,7 @@ from gate.model.finding import Finding
 from gate.policy.policy_file import load_policy
 from gate.policy.score import score
 from gate.signals.proof_kit import ProofContext, curl
-from gate.signals.run import PROOF_RULES, proof_findings
+from gate.signals.run import proof_findings, proof_rules
 
 CHANGE = Change(repo="", base=None, head=None, merge_base=None, commits=(), files=())
 BLOCKING = {
@@ -64,7 +64,7 @@ def test_each_weakness_has_one_rule_and_blocks_or_warns_by_the_policy(weakness: 
 
 
 def test_every_rule_on_entry_points_warns_at_least() -> None:
-    ids = {rule.meta.id for rule in PROOF_RULES} - {"exploit.internal-function"}
+    ids = {rule.meta.id for rule in proof_rules()} - {"exploit.internal-function"}
     assert ids <= load_policy().least_verdict.keys()
 
 
