@@ -91,10 +91,12 @@ def check(
     """
     from gate.change.default_range import default_base
     from gate.change.git_range import open_range
+    from gate.early_imports import early_imports
 
     where = Path(repo)
-    against = base or default_base(where, head or "HEAD")
-    opened = open_range(where, against, head or "HEAD", branch=event.branch if event else None)
+    with early_imports():
+        against = base or default_base(where, head or "HEAD")
+        opened = open_range(where, against, head or "HEAD", branch=event.branch if event else None)
     request = event.pull_request if event else None
     return check_opened(opened, settings, progress, request=request, keep=keep)
 
@@ -112,8 +114,11 @@ def check_uncommitted(
     Settings come from HEAD. Raises as ``check``; UsageError also where nothing differs.
     """
     from gate.change.uncommitted import open_uncommitted
+    from gate.early_imports import early_imports
 
-    return check_opened(open_uncommitted(Path(repo), part), settings, progress, keep=keep)
+    with early_imports():
+        opened = open_uncommitted(Path(repo), part)
+    return check_opened(opened, settings, progress, keep=keep)
 
 
 def check_files(

@@ -102,8 +102,9 @@ def check(
 
 
 def _run_all(context: CheckContext) -> None:
-    """Run the stages in order; those that run beside, in one thread of their own."""
-    with ThreadPoolExecutor(1, thread_name_prefix="prescreen") as pool:
+    """Run the stages in order; those that run beside, each in a thread of its own."""
+    beside = sum(stage.beside for stage in STAGES)
+    with ThreadPoolExecutor(beside, thread_name_prefix="prescreen") as pool:
         for stage in STAGES:
             if stage.beside:
                 context.beside[stage.name] = pool.submit(_run, context, stage)

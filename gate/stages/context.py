@@ -140,8 +140,8 @@ class CheckStage:
     name: str
     run: Callable[[CheckContext, Ending], None]
     beside: bool = False
-    """It runs in the other thread, after those before it in the list that run there."""
+    """It runs in a thread of its own."""
     after: tuple[str, ...] = ()
-    """Stages of the other thread that it begins after."""
+    """Stages beside it that it begins after."""
     reported: bool = True
     """False: preparation for another stage, which fails with it when it waits for it."""

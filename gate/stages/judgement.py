@@ -39,7 +39,7 @@ from gate.signals.guards import guard_findings
 from gate.signals.proof_kit import ProofContext
 from gate.signals.run import proof_findings
 from gate.signals.varied import doubt_findings, varied_findings
-from gate.stages.rule_index import rulebook
+from gate.stages.rule_index import metas_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,7 +125,7 @@ def judge(seen: Evidence) -> Report:
         behaviour=seen.diff,
         sandbox=seen.sandbox,
         stages=seen.stages,
-        rules=rulebook().only({finding.rule_id for finding in findings}),
+        rules=metas_of({finding.rule_id for finding in findings}),
         timings=seen.timings,
         settings_origin=settings.origin,
         made=_made(settings, seen.ended),

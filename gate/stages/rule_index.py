@@ -37,6 +37,13 @@ class Rulebook:
         return {rule_id: self._metas[rule_id] for rule_id in sorted(ids) if rule_id in self._metas}
 
 
+def metas_of(ids: set[str]) -> dict[str, RuleMeta]:
+    """What these rules say about themselves. The book is opened where there is something to look up: making
+    it imports every rule.
+    """
+    return rulebook().only(ids) if ids else {}
+
+
 @cache
 def rulebook() -> Rulebook:
     """The book, read once."""
