@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from gate.dataclass import dataclass
@@ -116,15 +117,45 @@ class Language:
         return self.grammars.get(extension(untemplated(path))) or self.grammars.get("", "")
 
 
+class _Languages(Mapping[str, Language]):
+    """The languages by id. A table is read when its language is asked for: reading all takes a tenth of a
+    second, and a change is in a few of them.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._texts = {
+            path.stem: path.read_text("utf-8")
+            for path in sorted(folder.glob("*.toml"))
+            if not path.stem.startswith("_")
+        }
+        self._read: dict[str, Language] = {}
+
+    def __getitem__(self, name: str) -> Language:
+        if name not in self._texts:
+            raise KeyError(name)
+        if name not in self._read:
+            self._read[name] = _language(name, self._whole)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def heads(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """What each says of itself before its first table: how its files are known."""
+        for name, text in self._texts.items():
+            yield name, tomllib.loads(text.partition("\n[")[0])
+
+    def _whole(self, name: str) -> Mapping[str, Any]:
+        return tomllib.loads(self._texts[name]) if name else {}
+
+
 @cache
-def languages() -> Mapping[str, Language]:
+def languages() -> _Languages:
     """Every language by its id (the name of its file)."""
-    raw = {
-        path.stem: tomllib.loads(path.read_text("utf-8"))
-        for path in sorted((rules_dir() / "sensitive-calls").glob("*.toml"))
-        if not path.stem.startswith("_")
-    }
-    return {name: _language(name, raw) for name in raw}
+    return _Languages(rules_dir() / "sensitive-calls")
 
 
 @cache
@@ -188,17 +219,17 @@ def table_of(path: str, text: bytes) -> str | None:
 
 @cache
 def _lookups() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    every = languages().values()
+    every = [*languages().heads()]
     return (
-        {extension: language.id for language in every for extension in language.extensions},
-        {name: language.id for language in every for name in language.names},
-        {program: language.id for language in every for program in language.interpreters},
+        {extension: name for name, head in every for extension in head.get("extensions", ())},
+        {file: name for name, head in every for file in head.get("names", ())},
+        {program: name for name, head in every for program in head.get("interpreters", ())},
     )
 
 
-def _language(name: str, raw: Mapping[str, Mapping[str, Any]]) -> Language:
-    own = raw[name]
-    parent = raw.get(own.get("like", ""), {})
+def _language(name: str, read: Callable[[str], Mapping[str, Any]]) -> Language:
+    own = read(name)
+    parent = read(own.get("like", ""))
     syntax = {**parent.get("syntax", {}), **own.get("syntax", {})}
     tables = {entry["id"]: entry for entry in (*parent.get("sensitive", ()), *own.get("sensitive", ()))}
     return Language(

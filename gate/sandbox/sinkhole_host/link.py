@@ -53,7 +53,7 @@ class LocalSinkholeProcess:
     def __init__(self) -> None:
         self._noise = os.memfd_create("sinkhole-stderr")
         self._child = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(_PROGRAM)],
+            [sys.executable, "-I", str(_PROGRAM)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._noise,

@@ -168,3 +168,22 @@ def test_a_variable_of_a_makefile_is_read_where_a_recipe_names_its_program() -> 
     found = {(call.first, call.kind) for call in read_one("Makefile", MAKEFILE, {}).calls}
     network = SensitiveKind.NETWORK
     assert found == {(2, SensitiveKind.CREDENTIALS), (2, network), (5, network), (9, network)}
+
+
+def test_how_files_are_known_stands_before_the_first_table() -> None:
+    every = languages()
+    heads = dict(every.heads())
+    assert [*heads] == [*every]
+    for name, head in heads.items():
+        whole = every[name]
+        told = [tuple(head.get(key, ())) for key in ("extensions", "names", "interpreters")]
+        assert told == [whole.extensions, whole.names, whole.interpreters], name
+    assert "no-such-language" not in every
+    assert every.get("no-such-language", every["python"]) is every["python"]
+
+
+def test_one_language_reads_no_other_table() -> None:
+    languages.cache_clear()
+    table_of("a.py", b"import os\n")
+    assert languages()["python"].name == "Python"
+    assert [*languages()._read] == ["python"]

@@ -50,7 +50,7 @@ class _Started:
     """A program of its own."""
 
     def __init__(self, words: Sequence[str], link: socket.socket) -> None:
-        own = [sys.executable, "-I", "-B", str(_OBSERVER), "--fd", str(link.fileno())]
+        own = [sys.executable, "-I", str(_OBSERVER), "--fd", str(link.fileno())]
         self._child = _popen([*own, *words], link.fileno())
 
     def wait(self, timeout: float) -> object:
@@ -127,7 +127,7 @@ class _Template:
         if self._control is None:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
-                program = [sys.executable, "-I", "-B", str(_OBSERVER / "template.py"), str(theirs.fileno())]
+                program = [sys.executable, "-I", str(_OBSERVER / "template.py"), str(theirs.fileno())]
                 self._child = _popen(program, theirs.fileno())
             self._control = ours
         return self._control
