@@ -10,10 +10,13 @@ from __future__ import annotations
 import ast
 import os
 import re
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from types import ModuleType
 from typing import Any, Final
 
 from gate.dataclass import dataclass
@@ -162,12 +165,27 @@ class _NewerAst:
         return getattr(ast, name)
 
 
+@contextmanager
+def _without_progress_bar() -> Iterator[None]:
+    """Bandit can show one, in a method that is not called here; its module takes half of Bandit's start."""
+    name = "rich.progress"
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = ModuleType(name)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
 @cache
 def _manager(config: str) -> Any:
     import logging
 
-    from bandit.core.config import BanditConfig
-    from bandit.core.manager import BanditManager
+    with _without_progress_bar():
+        from bandit.core.config import BanditConfig
+        from bandit.core.manager import BanditManager
 
     logging.disable(logging.CRITICAL)
     loaded = BanditConfig(config)

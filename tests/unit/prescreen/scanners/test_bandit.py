@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from gate.model.stage import StageOutcome
 from gate.prescreen.interface import Prescreened
 from gate.prescreen.scanners.bandit import Bandit
 from gate.prescreen.scanners.bandit_rules import bandit_rules, known_settings
+from tests.paths import REPOSITORY as ROOT
 from tests.prescreen_support import Files, make_request
 
 SHELL = "import subprocess\n\n\ndef run(command):\n    subprocess.call(command, shell=True){}\n"
@@ -162,3 +165,14 @@ def test_our_table_names_every_rule_bandit_has() -> None:
 def test_bandits_deadline_is_kept(tmp_path: Path) -> None:
     result = scan({f"m{i}.py": SHELL.format("") for i in range(50)}, scratch=tmp_path, deadline=0.001)
     assert result.stages[0].outcome is StageOutcome.DEGRADED
+
+
+def test_the_progress_bar_is_not_imported_and_nothing_stands_in_for_it() -> None:
+    program = (
+        "import sys; from gate.prescreen.scanners.bandit import prepare; prepare(); "
+        "print([n for n in sys.modules if n.startswith('rich.') and n != 'rich._extension']); import rich.progress; "
+        "print(hasattr(rich.progress, 'track'))"
+    )
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split("\n")[:2] == ["[]", "True"], done.stdout + done.stderr
