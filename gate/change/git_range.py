@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from gate.change.blame import origins_of
-from gate.change.commits import read_commits
+from gate.change.commits import parse_commit
 from gate.change.diff import changed_files
 from gate.change.git_command import GitRepository, git_failed, oid_of
 from gate.change.interface import OpenChange
@@ -51,9 +52,12 @@ def _open(door: GitRepository, repo: Path, base: str, head: str, branch: str | N
             f"the range has more than {_MOST_COMMITS:,} commits",
             advice="Is --base the branch this change is meant for? Judge a smaller range.",
         )
-    commits = tuple(read_commits(door, names))
+    ends = list(dict.fromkeys((base_sha, head_sha, merge_base)))
+    read = door.blobs((sha, 1024) for sha in (*ends, *names))  # one git for all of them
+    said = dict(islice(read, len(ends)))
+    commits = tuple(parse_commit(sha, raw) for sha, raw in read)
     cache = BlobCache()
-    trees = {sha: GitTree(door, _tree_of(door, sha), cache) for sha in {base_sha, head_sha, merge_base}}
+    trees = {sha: GitTree(door, _tree_of(raw), cache) for sha, raw in said.items()}
     trees[head_sha].entries()  # refuses a tree that no checkout could hold, before anything reads it
     files = changed_files(door, trees[merge_base].oid, trees[head_sha].oid)
     return OpenChange(
@@ -70,16 +74,16 @@ def _open(door: GitRepository, repo: Path, base: str, head: str, branch: str | N
         head=trees[head_sha],
         config=trees[base_sha],
         notes=read_notes(door, [commit.sha for commit in commits]),
-        committed=_committed(door, merge_base),
+        committed=_committed(said[merge_base]),
         origins=_origins(door, merge_base, head_sha),
         close=door.close,
         head_tree=trees[head_sha].oid,
     )
 
 
-def _committed(door: GitRepository, sha: str) -> int | None:
+def _committed(raw: bytes) -> int | None:
     """When a commit was made, as its object says (``committer NAME <MAIL> TIME ZONE``)."""
-    for line in door.run("cat-file", "commit", sha).partition(b"\n\n")[0].split(b"\n"):
+    for line in raw.partition(b"\n\n")[0].split(b"\n"):
         words = line.split()
         if line.startswith(b"committer ") and len(words) > 2 and words[-2].isdigit():
             return int(words[-2])
@@ -143,5 +147,6 @@ def _merge_base(door: GitRepository, base: str, head: str) -> str:
     )
 
 
-def _tree_of(door: GitRepository, commit: str) -> str:
-    return oid_of(door.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}"))
+def _tree_of(raw: bytes) -> str:
+    """The name of a commit's tree, with which its object begins. Raises InconclusiveError."""
+    return oid_of(raw.partition(b"\n")[0].removeprefix(b"tree "))

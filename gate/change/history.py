@@ -12,7 +12,7 @@ from typing import IO, Final, cast
 from gate.change.commits import MESSAGE_BYTES
 from gate.change.git_command import GitRepository
 from gate.change.git_range import resolve
-from gate.change.notes import NOTE_REFS, note_blobs, note_bodies
+from gate.change.notes import note_blobs, note_bodies, note_trees
 from gate.errors import InconclusiveError, UsageError
 from gate.model.change import Commit, HistoryCommit
 from gate.process import clean_environment, kill_group
@@ -51,7 +51,7 @@ def read_history(
             words += ["--shortstat", "--no-renames", "--no-ext-diff", "--no-textconv"]
         if since:
             words += [f"--since={since}"]
-        notes = {sha: blob for ref in reversed(NOTE_REFS) for sha, blob in note_blobs(door, ref)}
+        notes = {sha: blob for tree in reversed(note_trees(door)) for sha, blob in note_blobs(door, tree)}
         with _stream(door, [*words, resolve(door, revision), "--"]) as stdout:
             commits = _commits(_tokens(stdout), lines=lines)
             while batch := list(islice(commits, _BATCH)):

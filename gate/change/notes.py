@@ -17,22 +17,24 @@ def read_notes(door: GitRepository, commits: Sequence[str]) -> dict[str, tuple[b
     """Note bodies by commit, for those commits that have any. No notes fetched: an empty dict."""
     found: dict[str, list[bytes]] = {}
     wanted = set(commits)
-    for ref in NOTE_REFS if wanted else ():
-        pairs = [(sha, blob) for sha, blob in note_blobs(door, ref) if sha in wanted]
+    for tree in note_trees(door) if wanted else ():
+        pairs = [(sha, blob) for sha, blob in note_blobs(door, tree) if sha in wanted]
         for (sha, _), body in zip(pairs, note_bodies(door, [blob for _, blob in pairs]), strict=True):
             if body and body not in found.setdefault(sha, []):
                 found[sha].append(body)
     return {sha: tuple(bodies) for sha, bodies in found.items()}
 
 
-def note_blobs(door: GitRepository, ref: str) -> Iterator[tuple[str, str]]:
-    """(commit, note blob) for every note of one notes ref; its tree fans out by two hex digits."""
-    tree = door.try_run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{tree}}")
-    if tree.code:
-        return
-    for record in door.run(
-        "ls-tree", "-r", "-z", "--full-tree", tree.stdout.decode("ascii").strip(), cap=1 << 30
-    ).split(b"\0"):
+def note_trees(door: GitRepository) -> list[str]:
+    """The trees of the notes refs that there are, in their order."""
+    asked = "".join(f"{ref}^{{tree}}\n" for ref in NOTE_REFS)
+    told = door.try_run("cat-file", "--batch-check=%(objectname)", stdin=asked.encode()).stdout
+    return [line for line in told.decode("utf-8", "replace").splitlines() if line and _HEX.issuperset(line)]
+
+
+def note_blobs(door: GitRepository, tree: str) -> Iterator[tuple[str, str]]:
+    """(commit, note blob) for every note of one tree of notes, which fans out by two hex digits."""
+    for record in door.run("ls-tree", "-r", "-z", "--full-tree", tree, cap=1 << 30).split(b"\0"):
         meta, _, name = record.partition(b"\t")
         sha = name.replace(b"/", b"").decode("ascii", "replace")
         fields = meta.split()
