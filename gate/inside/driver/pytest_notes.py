@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import put_off_imports
+from . import password_costs, put_off_imports
 
 MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 USAGE = 4
@@ -50,6 +50,9 @@ class Notes:
         self.session = session
         if len(items) >= _MANY:
             items.sort(key=lambda item: place_of(getattr(item, "function", None), self.lines, self.names))
+
+    def pytest_runtest_logstart(self) -> None:
+        password_costs.lower()
 
     def pytest_runtest_logfinish(self) -> None:
         self.ended += 1

@@ -18,6 +18,7 @@ from . import (
     django_project,
     django_tests,
     environment_files,
+    password_costs,
     put_off_imports,
     pytest_options,
     stand_in,
@@ -278,6 +279,10 @@ class _Result(unittest.TestResult):
         self.until = until
         self.tell = tell
         self.collected = 0
+
+    def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802  # its name in unittest
+        password_costs.lower()
+        super().startTest(test)
 
     def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802  # its name in unittest
         super().stopTest(test)
