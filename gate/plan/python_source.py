@@ -8,13 +8,14 @@ import re
 import resource
 import sys
 import tokenize
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Collection, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from gate import process
 from gate.dataclass import dataclass
 from gate.errors import InconclusiveError
+from gate.model.change import Tree
 
 READER: Final = Path(__file__).with_name("python_reader.py")
 BIGGEST: Final = 1 << 20
@@ -22,6 +23,7 @@ BIGGEST: Final = 1 << 20
 _DEADLINE: Final = 10.0
 _MEMORY: Final = 1 << 30
 _LIMITS: Final = {resource.RLIMIT_AS: _MEMORY, resource.RLIMIT_CORE: 0}
+_MOST_READ: Final = 300
 _ALONE: Final = 20
 """After a crash this many files are tried again one by one."""
 
@@ -66,6 +68,22 @@ def read_facts(sources: Mapping[str, bytes]) -> dict[str, Facts | None]:
         for path, text in list(texts.items())[:_ALONE]:
             told |= _ask({path: text}) or {}
     return {path: _facts(told.get(path)) for path in sources}
+
+
+def imported_modules(tree: Tree, near: Collection[str]) -> frozenset[str]:
+    """Top-level modules that Python files of the tree import and that are none of its own: of the files
+    ``near`` first (paths), a few hundred files in all.
+    """
+    python = [e for e in tree.entries() if e.path.endswith(".py") and e.mode.startswith("100")]
+    paths = [PurePosixPath(e.path) for e in python]
+    own = {p.parent.name if p.stem == "__init__" else p.stem for p in paths}
+    own |= {p.parts[0] for p in paths if len(p.parts) > 1}
+    small = sorted(
+        (e.path for e in python if e.size <= BIGGEST), key=lambda p: (p not in near, p.count("/"), p)
+    )
+    found = read_facts(dict(tree.read_many(tuple(small[:_MOST_READ]))))
+    names = {name.partition(".")[0] for facts in found.values() if facts for name in facts.imports}
+    return frozenset(names - own)
 
 
 def decode(data: bytes) -> str | None:

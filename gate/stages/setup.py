@@ -6,6 +6,7 @@ Everything that decides where an installation may go comes from rules/egress.tom
 
 from __future__ import annotations
 
+import functools
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from gate.errors import BackendFailedError, InconclusiveError, UsageError
 from gate.model.change import Side, Tree
 from gate.model.run import Capability, ExecutionPlan, Probe, SandboxSpec
 from gate.plan.probes import idle_probe
+from gate.plan.python_source import imported_modules
 from gate.sandbox.contract import Backend
 from gate.sandbox.dependencies import automatic, index, registry
 from gate.sandbox.dependencies.install import InstallContext, Means
@@ -137,6 +139,7 @@ def _install(
     means = _means(wanted)
     traces.mkdir(mode=0o700, exist_ok=True)
     context = InstallContext(backend=backend, spec=spec, means=means, store=LayerStore(), traces=traces)
+    near = frozenset(f.path for f in opened.change.files)
     if wanted.setup == "auto" or wanted.fast:
         return automatic.set_up_automatically(
             context,
@@ -150,6 +153,7 @@ def _install(
                 room=wanted.setup_cache_mb << 20,
                 imported=imported,
                 files=wanted.setup_files,
+                undeclared=functools.partial(imported_modules, near=near),
             ),
         )
     return set_up(context, opened.change, opened.base, opened.head, order=_order(wanted, wanted.setup))

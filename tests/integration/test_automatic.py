@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import socket
@@ -18,6 +19,7 @@ import pytest
 from gate.change.interface import OpenChange
 from gate.model.change import Change, ChangedFile
 from gate.model.run import Probe, RunRecord, SandboxSpec
+from gate.plan.python_source import imported_modules
 from gate.sandbox.backends.registry import BACKENDS
 from gate.sandbox.dependencies import installer_files
 from gate.sandbox.dependencies.automatic import SetUpRequest, set_up_automatically
@@ -98,7 +100,8 @@ class Room:
             traces=self.folder,
         )
         trees = DictTree(base | common), DictTree((base if head is None else head) | common)
-        return set_up_automatically(context, CHANGE, *trees, request=SetUpRequest())
+        request = SetUpRequest(undeclared=functools.partial(imported_modules, near=()))
+        return set_up_automatically(context, CHANGE, *trees, request=request)
 
     def run(self, done: SetUp, code: str) -> RunRecord:
         probe = Probe(
@@ -194,6 +197,23 @@ def test_what_cannot_be_had_is_named_and_the_rest_is_there(quick: Room, index: P
     assert reasons[0].startswith("dependency missing: fussy: "), reasons
     assert reasons[1].startswith("dependency missing: missing-thing==4: the index does not have"), reasons
     assert quick.run(done, "import rooftop, pytest; print(pytest.MADE_UP)").stdout == b"True\n", _said(done)
+
+
+def test_without_a_manifest_well_known_packages_are_told_from_imports(
+    quick: Room, index: PackageIndex
+) -> None:
+    index.add("pyyaml", "6.0", {"yaml.py": "HERE = 1\n"})
+    index.add("flask", "3.0", {"flask.py": "HERE = 1\n"})
+    base = {"app.py": "import os, yaml, rooftop, shop\n"}
+    done = quick.set_up(base)
+    assert set(done.layers) == {"base", "head"}, _said(done)
+    assert "told from imports: no manifest" in done.summary
+    code = "import yaml\ntry: import rooftop\nexcept ImportError: print('only', yaml.HERE)"
+    assert quick.run(done, code).stdout == b"only 1\n", _said(done)  # rooftop is nobody's that many know
+    more = quick.set_up(base, {"app.py": "import yaml, flask\n"})
+    assert [p.dependency for p in more.probes] == ["flask 3.0"]
+    assert more.layers["base"] != more.layers["head"]
+    assert not quick.set_up(base | {"requirements.txt": "# nothing\n"}).layers  # it says what it needs
 
 
 def test_what_head_adds_is_heads_alone_and_probed(quick: Room, index: PackageIndex) -> None:

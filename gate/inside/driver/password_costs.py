@@ -32,7 +32,7 @@ def lower() -> None:
         act = _LIBRARIES.pop(name)
         try:
             act(sys.modules[name])
-        except Exception:  # noqa: S112  # another release of it: then it costs what it costs
+        except Exception:  # another release of it: then it costs what it costs
             continue
 
 

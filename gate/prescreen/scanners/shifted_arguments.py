@@ -7,6 +7,7 @@ an account or a limit is now something else, and the parameter that it was meant
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
@@ -72,10 +73,13 @@ def _is_read(path: str) -> bool:
 
 
 def _moved(old: Sequence[Function], new: Sequence[Function]) -> Iterator[tuple[Function, int, str]]:
-    """Functions of head with a place whose parameter of base stands further behind now."""
+    """Functions of head with a place whose parameter of base stands further behind now. Of a name that stands
+    for two (of the class and of its objects, a property's), nobody knows which a call means.
+    """
     before = {one.name: one.parameters for one in old}
+    times = [Counter(one.name for one in side) for side in (old, new)]
     for one in new:
-        was = before.get(one.name)
+        was = before.get(one.name) if all(count[one.name] == 1 for count in times) else None
         if was is None or was == one.parameters:
             continue
         at = next(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -33,6 +33,7 @@ _LISTED: Final = 40
 """Of what could not be installed."""
 _VERSION_SECONDS: Final = 15.0
 _WHAT: Final = "a dependency"
+_INFERRED: Final = " (told from imports: no manifest)"
 _HEAD_OFF: Final = "sandbox.setup_head is off: only base's are installed"
 
 
@@ -40,7 +41,8 @@ _HEAD_OFF: Final = "sandbox.setup_head is off: only base's are installed"
 class SetUpRequest:
     """``committed``: when the base commit was made (seconds since the epoch), None if unknown. ``head``:
     whether what head adds is installed; ``deadline`` of one probe, seconds; ``room``: bytes of all layers;
-    ``imported``: modules that changed Python of head imports; ``files``: requirements files to use besides.
+    ``imported``: modules that changed Python of head imports; ``files``: requirements files to use besides;
+    ``undeclared``: the modules that a tree's files import, asked for where no manifest says what it needs.
     """
 
     committed: int | None = None
@@ -49,6 +51,7 @@ class SetUpRequest:
     room: int = 4 << 30
     imported: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
+    undeclared: Callable[[Tree], frozenset[str]] | None = None
 
 
 def set_up_automatically(
@@ -62,7 +65,7 @@ def set_up_automatically(
     store.sweep(request.room)
     version = python_version(context.backend, context.spec, store)
     paths = [file.path for file in change.files]
-    also = (request.imported, request.files)
+    also = (request.imported, request.files, request.undeclared)
     needs: dict[Side, Needs] = {
         "base": read_needs(base, [f.old_path or f.path for f in change.files], version, store, *also),
         "head": read_needs(head, paths, version, store, *also),
@@ -107,7 +110,7 @@ def set_up_automatically(
         probes=probes_of_new(done, same=same, path=path, deadline=request.deadline),
         not_exercised=tuple(left[:_LISTED]),
         problems=_problems(done.get("base")),
-        summary=summary(done, same=same),
+        summary=summary(done, same=same) + _INFERRED * (needs["base"].inferred and bool(done)),
     )
 
 

@@ -7,7 +7,7 @@ file that it could depend on.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field, replace
 from typing import Final
 
@@ -29,6 +29,7 @@ from gate.supply.python.requirements import (
     with_imported,
     without_tools,
 )
+from gate.supply.python.undeclared import packages_of
 from gate.supply.python.wheel_twins import with_wheels
 from gate.supply.python.workspace import local_projects
 
@@ -39,11 +40,14 @@ _PROJECTS: Final = msgspec.json.Decoder(tuple[Project, ...])
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """One side's. ``sources``: folders of the tree that hold Python."""
+    """One side's. ``sources``: folders of the tree that hold Python. ``inferred``: no manifest says it, it is
+    what files import.
+    """
 
     projects: tuple[Project, ...] = ()
     sources: frozenset[str] = frozenset()
     merged: Requirements = field(default_factory=Requirements)
+    inferred: bool = False
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
@@ -88,15 +92,17 @@ def read_needs(
     store: LayerStore,
     imported: Collection[str] = (),
     named: Sequence[str] = (),
+    undeclared: Callable[[Tree], Collection[str]] | None = None,
 ) -> Needs:
     """The needs of the projects of these changed files. ``python``: the interpreter's version. ``imported``:
     modules that those files import, which may stand in a group that is neither for running nor for tests.
-    ``named``: requirements files that the settings name, which count as well.
+    ``named``: requirements files that the settings name, which count as well. ``undeclared``: modules that
+    a tree imports, asked for where no manifest says anything.
     """
     files = Files(tree)
     folders = folders_of(paths, files)
     if not folders and not named:
-        return Needs()
+        return _inferred(tree, store, undeclared) if undeclared is not None and paths else Needs()
     blobs = "\n".join(f"{path} {blob}" for path, blob in sorted(files.blobs.items()))
     key = layers.name_of("\n".join((_VERSION, python, *folders, "", blobs)))
     projects = _recalled(store.recall(key))
@@ -108,6 +114,18 @@ def read_needs(
     projects = tuple(replace(p, requirements=with_imported(p.requirements, imported)) for p in projects)
     sources = frozenset(posixpath.dirname(e.path) for e in tree.entries() if e.path.endswith(".py"))
     return Needs(projects=projects, sources=sources, merged=_of_indexes(projects, [*_named(tree, named)]))
+
+
+def _inferred(tree: Tree, store: LayerStore, undeclared: Callable[[Tree], Collection[str]]) -> Needs:
+    """What a tree needs whose files alone say so: kept as well, parsing all of them takes a second."""
+    python = "\n".join(f"{e.path} {e.blob}" for e in tree.entries() if e.path.endswith(".py"))
+    key = layers.name_of(f"{_VERSION} imports\n{python}")
+    note = store.recall(key)
+    modules = undeclared(tree) if note is None else note.decode("utf-8", "replace").split()
+    if note is None:
+        store.remember(key, "\n".join(sorted(modules)).encode("utf-8", "replace"))
+    found = packages_of(modules)
+    return Needs(merged=Requirements(lines=found), inferred=bool(found))
 
 
 def _named(tree: Tree, paths: Sequence[str]) -> Iterator[Requirements]:

@@ -314,7 +314,7 @@ def _probe(path: str, needs: Needs, means: Means) -> Probe:
     return Probe(
         id="install-dependencies",
         phase="install",
-        target=f"install {', '.join(needs.merged.paths)[:300]}",
+        target=f"install {', '.join(needs.merged.paths)[:300] or 'what files import'}",
         path=path,
         argv=("python3", f"{TREE}/start.py"),
         env={

@@ -18,25 +18,12 @@ from packaging.version import InvalidVersion, Version
 
 from gate.dataclass import dataclass
 from gate.regex import regex
+from gate.supply.python.undeclared import distribution_of
 
 MOST_LINES: Final = 3000
 MOST_BYTES: Final = 16 << 20
 """Of one lock file."""
 _SHOWN: Final = 200
-_DISTRIBUTIONS: Final = {
-    "PIL": "pillow",
-    "attr": "attrs",
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python",
-    "dateutil": "python-dateutil",
-    "docx": "python-docx",
-    "dotenv": "python-dotenv",
-    "git": "gitpython",
-    "jwt": "pyjwt",
-    "sklearn": "scikit-learn",
-    "yaml": "pyyaml",
-}
-"""Modules whose distribution has another name, of those that many projects use."""
 _TESTING: Final = frozenset(
     ("test", "tests", "testing", "dev", "devel", "develop", "development", "ci", "pytest", "unittest")
 )
@@ -169,7 +156,7 @@ def without_tools(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def with_imported(needs: Requirements, modules: Iterable[str]) -> Requirements:
     """The same with what stands aside and files of the change import (``modules``: names without dots)."""
-    names = {canonicalize_name(_DISTRIBUTIONS.get(module, module)) for module in modules}
+    names = {distribution_of(module) for module in modules}
     known = set(names_of((*needs.lines, *needs.tests)))
     more = [line for name in sorted(names & needs.aside.keys() - known) for line in needs.aside[name]]
     fresh = tuple(line for name, line in by_name(more).items() if name not in known)

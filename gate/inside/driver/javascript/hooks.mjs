@@ -6,6 +6,7 @@ import Module from "node:module";
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { compiled, split } from "./compilers.mjs";
 
 /** file URL -> {text, map}: what was made of a source, and the source map (an object) that belongs to it. */
 export const transformed = new Map();
@@ -23,6 +24,7 @@ const TYPED = /\.[mc]?ts$/;
 const MARKUP = /\.[jt]sx$/;
 const MODULES = /(?:^|[\\/])node_modules[\\/]/;
 const NOTHING = /\.(?:css|scss|sass|less|styl|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|eot|mp[34]|webm|wasm|graphql|gql|html|txt|md)$/;
+const LOOKS = /\.(?:css|scss|sass|less|styl|svg|png|jpe?g|gif|webp|woff2?)$/; // of packages, too
 const strip = Module.stripTypeScriptTypes;
 const text = (file) => fs.readFileSync(file, "utf8");
 const isFile = (file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
@@ -112,9 +114,23 @@ function unbuilt(file) {
   return undefined;
 }
 
+const CUSTOMARY = /^(?:@|~|#)\/(.+)$/;
+/** What bundlers are usually told that `@/` is: the folder of sources, the nearest above. */
+function byCustom(name, parent) {
+  const [, rest] = CUSTOMARY.exec(name) ?? [];
+  if (!rest) return undefined;
+  for (let folder = path.dirname(parent); folder.startsWith(top); folder = path.dirname(folder)) {
+    for (const source of ["src", "app", ""]) {
+      const found = withEnd(path.join(folder, source, rest));
+      if (found && inTree(found)) return found;
+    }
+  }
+  return undefined;
+}
+
 function aliased(name, parent) {
   const { paths = {}, from, baseUrl } = settings(parent);
-  if (!from) return undefined;
+  if (!from) return byCustom(name, parent);
   for (const [pattern, targets] of Object.entries(paths)) {
     const [before, after] = pattern.split("*");
     const fits = after === undefined ? name === pattern : name.startsWith(before) && name.endsWith(after);
@@ -125,7 +141,7 @@ function aliased(name, parent) {
       if (found) return found;
     }
   }
-  return baseUrl ? withEnd(path.resolve(from, name)) : undefined;
+  return (baseUrl ? withEnd(path.resolve(from, name)) : undefined) ?? byCustom(name, parent);
 }
 
 const asFile = (url) => (url?.startsWith("file:") ? fileURLToPath(url) : undefined);
@@ -217,7 +233,8 @@ function isModule(file) {
 function wantsNames(parent, context, { url, format }) {
   if (!context.conditions?.includes("import")) return false;
   if (globalThis[WRAPPED]?.has(asFile(url))) return true;
-  if (!(TYPED.test(parent) || MARKUP.test(parent))) return false;
+  // A script of which nothing says that it is a module is one by its text alone: a bundler's.
+  if (!(TYPED.test(parent) || MARKUP.test(parent) || (/\.js$/.test(parent) && !isModule(parent)))) return false;
   const file = asFile(url);
   const asNode = /^node(?:16|next)$/i.test(settings(parent).module ?? "") && isModule(parent);
   if (!file || !MODULES.test(file) || asNode) return false;
@@ -238,129 +255,39 @@ function withNames(file) {
 }
 
 // -- making JavaScript of it ---------------------------------------------------------------------
-const tools = new Map();
-/** A package of the project's own, for what Node itself cannot read. */
-function tool(name, file) {
-  if (!tools.has(name)) {
-    let found;
-    try {
-      const ask = Module.createRequire(file);
-      ask.resolve(name); // where it is nowhere, nobody is asked to stand in for it
-      found = ask(name);
-      if (!/^\d/.test(String(found.version ?? found.getVersion?.()))) found = undefined; // a stand-in of the runner's
-    } catch {
-      found = undefined;
-    }
-    tools.set(name, found);
-  }
-  return tools.get(name);
-}
-
-function split(code) {
-  const at = code.lastIndexOf("//# sourceMappingURL=data:");
-  if (at < 0) return { text: code, map: undefined };
-  const map = JSON.parse(Buffer.from(code.slice(at).split("base64,")[1], "base64").toString("utf8"));
-  return { text: code, map };
-}
-
-function byTypeScript(file, source) {
-  const ts = tool("typescript", file);
-  if (!ts?.transpileModule) return undefined;
-  const own = settings(file);
-  const jsx = /^react-jsx/.test(own.jsx ?? "") || own.jsxImportSource ? ts.JsxEmit.ReactJSX : undefined;
-  const done = ts.transpileModule(source, {
-    fileName: file,
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2022,
-      module: ts.ModuleKind.ESNext,
-      jsx: jsx ?? (own.jsx === "react" || own.jsxFactory ? ts.JsxEmit.React : ts.JsxEmit.ReactJSX),
-      jsxImportSource: own.jsxImportSource,
-      jsxFactory: own.jsxFactory,
-      jsxFragmentFactory: own.jsxFragmentFactory,
-      experimentalDecorators: own.experimentalDecorators,
-      emitDecoratorMetadata: own.emitDecoratorMetadata,
-      useDefineForClassFields: own.useDefineForClassFields,
-      verbatimModuleSyntax: own.verbatimModuleSyntax,
-      inlineSourceMap: true,
-      inlineSources: false,
-    },
-  });
-  return split(done.outputText);
-}
-
-function byEsbuild(file, source) {
-  const esbuild = tool("esbuild", file);
-  if (!esbuild?.transformSync) return undefined;
-  const own = settings(file);
-  const loader = path.extname(file).slice(1).replace(/^[mc]ts$/, "ts");
-  const done = esbuild.transformSync(source, {
-    loader,
-    sourcefile: file,
-    sourcemap: "inline",
-    sourcesContent: false,
-    target: "es2022",
-    jsx: own.jsx === "react" || own.jsxFactory ? "transform" : "automatic",
-    jsxImportSource: own.jsxImportSource,
-  });
-  return split(done.code);
-}
-
-function bySwc(file, source) {
-  const swc = tool("@swc/core", file);
-  if (!swc?.transformSync) return undefined;
-  const own = settings(file);
-  const typed = /\.[mc]?tsx?$/.test(file);
-  const tsx = typed && MARKUP.test(file);
-  const done = swc.transformSync(source, {
-    filename: file,
-    swcrc: false,
-    configFile: false,
-    sourceMaps: true,
-    jsc: {
-      target: "es2022",
-      parser: typed ? { syntax: "typescript", tsx, decorators: true } : { syntax: "ecmascript", jsx: true },
-      transform: { react: { runtime: own.jsx === "react" || own.jsxFactory ? "classic" : "automatic", importSource: own.jsxImportSource } },
-    },
-  });
-  return { text: done.code, map: JSON.parse(done.map) };
-}
-
-/** Keeps every line where it is, so that it needs no map of its own. */
-function bySucrase(file, source) {
-  const sucrase = tool("sucrase", file);
-  if (!sucrase?.transform) return undefined;
-  const own = settings(file);
-  const done = sucrase.transform(source, {
-    filePath: file,
-    transforms: ["jsx", ...(/\.[mc]?tsx?$/.test(file) ? ["typescript"] : [])],
-    disableESTransforms: true,
-    production: true,
-    jsxRuntime: own.jsx === "react" || own.jsxFactory ? "classic" : "automatic",
-    jsxImportSource: own.jsxImportSource,
-    sourceMapOptions: { compiledFilename: file },
-  });
-  return { text: done.code, map: done.sourceMap };
-}
-
 /** What Node can run of a source, with its map. Throws where nothing here can read it. */
 export function make(file, source) {
   const url = pathToFileURL(file).href;
   if (transformed.has(url)) return transformed.get(url);
+  const markup = MARKUP.test(file) || !TYPED.test(file);
   // Imports of nothing but types are left out by compilers alone: Node's own way keeps them.
-  let made = byTypeScript(file, source) ?? byEsbuild(file, source) ?? bySwc(file, source);
-  made ??= MARKUP.test(file) ? bySucrase(file, source) : undefined;
+  let made = compiled(file, source, settings(file), markup);
   let why;
-  if (!made && !MARKUP.test(file)) {
+  if (!made && !markup) {
     try {
       made = split(strip(source, { mode: "transform", sourceMap: true, sourceUrl: url }));
     } catch (error) {
       why = error; // decorators
     }
   }
-  if (!made) throw why ?? new SyntaxError("JSX needs the project's typescript, esbuild, @swc/core or sucrase");
+  if (!made) throw why ?? new SyntaxError("JSX needs the project's typescript, esbuild, @swc/core, sucrase or babel");
   transformed.set(url, made);
   return made;
 }
+
+const plain = (file) => text(file).replace(/^\uFEFF/, "");
+/** The same, or nothing: what Node can read as it is needs no compiler. */
+function attempted(file) {
+  try {
+    return make(file, plain(file));
+  } catch {
+    return undefined;
+  }
+}
+
+const IN_SCRIPT = /(?:\breturn|=>|[(=?:,]|&&|\|\|)\s*\(?\s*<(?:[A-Za-z][\w.]*(?:\s+[\w-]+\s*=|\s*\/?>|\s*\{)|>)/;
+/** Does a plain script hold JSX, as those that a bundler reads may? What it is not, its compiler leaves as it is. */
+const holdsMarkup = (file) => /\.js$/.test(file) && inTree(file) && !isModule(file) && IN_SCRIPT.test(text(file));
 
 /** A copy without its types; it holds no markup (gate/languages/forcing). */
 function bare(file, source) {
@@ -426,18 +353,20 @@ function source(url, context, next) {
   if (copy) {
     return { format: copy.module ? "module" : "commonjs", source: bare(file, copy.text), shortCircuit: true };
   }
-  if ((TYPED.test(file) || MARKUP.test(file)) && !file.endsWith(".d.ts")) {
-    const made = make(file, text(file).replace(/^\uFEFF/, ""));
+  const source = (TYPED.test(file) || MARKUP.test(file)) && !file.endsWith(".d.ts");
+  if (source || holdsMarkup(file)) {
+    const made = source ? make(file, plain(file)) : attempted(file);
+    if (!made) return next(url, context);
     const common = file.endsWith(".cts") || (!file.endsWith(".mts") && !ESM.test(made.text));
-    const source = common ? made.text : withCommon(file, withSettings(file, made.text));
-    return { format: common ? "commonjs" : "module", source, shortCircuit: true };
+    const done = common ? made.text : withCommon(file, withSettings(file, made.text));
+    return { format: common ? "commonjs" : "module", source: done, shortCircuit: true };
   }
   if (file.endsWith(".json") && context.importAttributes?.type !== "json" && context.format !== "commonjs" && inTree(file)) {
     if (context.conditions?.includes("import")) {
       return { format: "module", source: `export default ${text(file)};`, shortCircuit: true };
     }
   }
-  if (NOTHING.test(file) && inTree(file)) {
+  if (NOTHING.test(file) && (inTree(file) || LOOKS.test(file))) {
     return { format: "module", source: "export default {};", shortCircuit: true };
   }
   return next(url, context);

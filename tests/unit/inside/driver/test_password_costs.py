@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.inside.driver.harness import drive, lay_tree
 
-pytest.importorskip("django")
+DJANGO = pytest.importorskip("django")
 pytest.importorskip("werkzeug")
 
 TESTS = """
@@ -44,15 +44,14 @@ class Costs(unittest.TestCase):
 
     def test_a_cost_that_is_named_stays(self):
         self.assertEqual(Own().encode("s3cret", "salt" * 6).split("$")[1], "5000")
-        self.assertTrue(generate_password_hash("s3cret", "pbkdf2:sha256:7000").startswith("pbkdf2:sha256:7000$"))
+        made = generate_password_hash("s3cret", "pbkdf2:sha256:7000")
+        self.assertTrue(made.startswith("pbkdf2:sha256:7000$"))
 """
 
 
 @pytest.mark.parametrize("flags", [(), ("-S",)], ids=["pytest", "unittest"])
 def test_passwords_of_a_suite(tmp_path: Path, flags: tuple[str, ...]) -> None:
-    import django
-
-    packages = str(Path(django.__file__).parent.parent)
+    packages = str(Path(str(DJANGO.__file__)).parent.parent)
     first = f"import sys\nsys.path.append({packages!r})\n" if flags else ""
     tree = lay_tree(tmp_path / "t", {"test_costs.py": first + TESTS})
     job = {"items": [{"do": "test", "paths": ["test_costs.py"]}]}

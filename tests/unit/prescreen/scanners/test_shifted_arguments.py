@@ -69,3 +69,11 @@ def test_fields_of_a_data_class(mark: str) -> None:
 def test_what_is_in_order(head: Files) -> None:
     base = {"app/queues.py": OLD, "app/bank.py": CALLER}
     assert told(base, base | head) == []
+
+
+def test_two_of_one_name_are_nobodys() -> None:
+    both = (
+        "class Param {\n  static setValue(param, value) { return param.setValue(value); }\n"
+        "  setValue(value) { this.value = value; }\n  apply() { this.setValue(this.pending); }\n%s}\n"
+    )
+    assert told({"src/a.js": both % ""}, {"src/a.js": both % "  more() {}\n"}) == []

