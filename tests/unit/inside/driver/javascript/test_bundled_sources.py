@@ -51,7 +51,7 @@ def test_a_script_of_a_package_that_says_module_is_read_as_node_does(tmp_path: P
     files = {
         "package.json": '{"type": "module"}',
         "index.js": 'import { extend } from "loose";\nconsole.log(extend);',
-        "node_modules/loose/index.js": "const all = { extend: 1 };\nfor (const n in all) exports[n] = all[n];",
+        "node_modules/loose/index.js": "const a = { extend: 1 };\nfor (const n in a) exports[n] = a[n];",
     }
     done = node(lay_tree(tmp_path / "t", files), "index.js")
     assert "does not provide an export named 'extend'" in done.stderr or "Named export" in done.stderr
