@@ -11,6 +11,8 @@ import { cheapen } from "./cheap_hashes.mjs";
 import { crossed } from "./crossed.mjs";
 import { crossSite, ownOrigin } from "./cross_site.mjs";
 import { keep, noteOf } from "./deployed.mjs";
+import { functions } from "./functions.mjs";
+import { listen as listenToMacs } from "./macs.mjs";
 import { identifierOf, Made } from "./made.mjs";
 import { unguarded } from "./guards.mjs";
 import { markupOf } from "./markup.mjs";
@@ -19,6 +21,7 @@ import { behind, SEEN_HERE, STORED, TEXTS } from "./payloads.mjs";
 import { added, known } from "./operator.mjs";
 import { members } from "./members.mjs";
 import { ownTokens } from "./own_tokens.mjs";
+import { listenToMade } from "./pattern_uses.mjs";
 import { predictable } from "./predictable.mjs";
 import { raised } from "./privileges.mjs";
 import { prototypes } from "./prototypes.mjs";
@@ -26,6 +29,7 @@ import { forget as forgetConditions, operated } from "./queries.mjs";
 import { answerOf, applications, routesBeside, routesOf } from "./routes.mjs";
 import { behindWord, finders, searched } from "./searched.mjs";
 import { held } from "./sinks.mjs";
+import { signatures } from "./signatures.mjs";
 import { slowPatterns } from "./slow_patterns.mjs";
 import { complete } from "./settings.mjs";
 import { layOut, now, optionOf, stand, usersOf } from "./stands.mjs";
@@ -43,6 +47,7 @@ const RUNS = new Set(["command", "code"]);
 const SILENCE = 1000; // milliseconds
 const LEAST = 300; // milliseconds of one route for that
 const PLAIN = "gatezq";
+const FUNCTIONS = "functions"; // the name of a target that is a library (plan/exploit/javascript_targets.py)
 const LATER = 4; // routes that are asked for what another one kept
 
 function markOf(job, number) {
@@ -69,7 +74,7 @@ function near(job, word) {
 }
 
 /** What stands around the program. Before the module is imported; completes `tools` (tree, users). */
-export function prepare(file, tools) {
+export function prepare(file, tools, classes) {
   tools.tree = treeText(process.cwd());
   keep();
   cheapen(file);
@@ -77,6 +82,8 @@ export function prepare(file, tools) {
   complete(tools.tree, tools.users);
   tools.origin = ownOrigin(tools.tree.code, process.env);
   stand(file, tools.users, () => answerOf(tools));
+  if (classes.includes("token")) listenToMacs();
+  if (classes.includes("slow-pattern")) listenToMade();
 }
 
 /** `job`: seed, program (folder on PATH), outside (folder of decoys), marks (how many there may be), networks and port
@@ -95,7 +102,8 @@ export async function attack(space, file, tools, job, say, patient) {
   let number = 0;
   let made = 0;
   const late = () => Date.now() >= job.until || number >= job.marks;
-  const routes = await routesOf(space, file, tools, patient);
+  const isLibrary = job.name === FUNCTIONS;
+  const routes = isLibrary ? [] : await routesOf(space, file, tools, patient);
   const note = tools.program && noteOf(job, tools.program);
   if (note && fs.existsSync(note)) return "asked with another file, 0 attempts";
   const named = { origins: originsIn(tools.tree.code), hosts: hostsIn(tools.tree.code) };
@@ -117,6 +125,7 @@ export async function attack(space, file, tools, job, say, patient) {
       ...{ field, payload, request: reply.request, application: "", shown, mixed: true, at: now.at ?? ["", 0], text: weakness === "sql" || weakness === "query" ? shown : "", ...more },
     });
   const asked = [];
+  if (isLibrary) return `${await functions(space, { tools, bounded, late, begin, tell, job })} attempts${late() ? ", out of time" : ""}`;
   tools.made = new Made();
   const beside = await routesBeside(file, tools);
   tools.users.push(...(await signedIn([...routes, ...beside], tools, bounded, late)));
@@ -134,7 +143,7 @@ export async function attack(space, file, tools, job, say, patient) {
   }
   now.making = false;
   const kit = { asked, helpers, tools, bounded, late, begin, tell, job };
-  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["access", members], ["predictable", predictable], ["cross-site", crossSite], ["path-write", uploads], ["slow-pattern", slowPatterns]]) {
+  for (const [weakness, act] of [["prototype", prototypes], ["token", tokens], ["token", signatures], ["token", ownTokens], ["access", access], ["access", crossed], ["access", unguarded], ["access", raised], ["access", members], ["predictable", predictable], ["cross-site", crossSite], ["path-write", uploads], ["slow-pattern", slowPatterns]]) {
     if (job.classes.includes(weakness)) await act(kit);
   }
   const proven = new Set();

@@ -15,25 +15,27 @@ export function listenToServers() {
   };
 }
 
-/** Paths that a text compares with, as patterns; `/` where it names none. */
+/** Paths that a text compares with, as patterns. */
 function pathsOf(text) {
   const whole = [...text.matchAll(/(?:[=!]==?\s*|\bcase\s+|\(\s*|,\s*)["'`](\/[\w./-]{0,80})["'`]/g)].map(([, path]) => path);
   const begun = new Set([...text.matchAll(/startsWith\(\s*["'`](\/[\w./-]{0,80})["'`]/g)].map(([, path]) => path));
   const parts = [...text.matchAll(/\^\\\/((?:[\w-]+\\?\/?)+)\(/g)].map(([, path]) => `/${path.replaceAll("\\", "")}`);
   for (const path of parts) begun.add(path);
   const all = [...begun].map((path) => (path.endsWith("/") ? `${path}:rest` : path)).concat(whole.filter((path) => !begun.has(path)));
-  return [...new Set(all.length ? all : ["/"])].slice(0, MOST);
+  return [...new Set(all)].slice(0, MOST);
 }
 
 /** Each path with each method that the text knows of. */
 function placesOf(text) {
   const methods = ["POST", "PUT", "PATCH", "DELETE"].filter((method) => new RegExp(`["'\`]${method}["'\`]`).test(text));
-  return pathsOf(text).flatMap((path) => ["GET", ...methods].map((method) => [method, path]));
+  const paths = pathsOf(text);
+  return (paths.length ? paths : ["/"]).flatMap((path) => ["GET", ...methods].map((method) => [method, path]));
 }
 
 /** `ways` are routes.mjs's own: filled, written, answered, replyOf, told, namesIn. */
 export function entriesOf(space, tools, applications, ways) {
-  const text = tools.own;
+  // Where the module's own text names no path, its handlers stand in other files.
+  const text = pathsOf(tools.own).length ? tools.own : `${tools.own}\n${tools.tree?.code ?? ""}`;
   const out = [];
   const worker = space.default?.fetch ?? space.fetch;
   const isWorker = typeof worker === "function" && !Array.isArray(space.default?.routes);

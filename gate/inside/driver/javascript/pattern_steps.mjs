@@ -8,7 +8,7 @@ const [CHAR, SPLIT, JUMP, START, END, WORD, LOOK, ENTER, LEFT, DONE] = Array.fro
 
 /** Does a pattern's part take that character? By the engine itself. */
 export function takes(source, flags) {
-  const own = new RegExp(`^(?:${source})$`, flags.replace(/[^ius]/g, ""));
+  const own = new RegExp(`^(?:${source})$`, flags.replace(/[^iusv]/g, ""));
   const { test } = own;
   const known = new Map();
   return (c) => {

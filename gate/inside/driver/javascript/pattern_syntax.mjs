@@ -3,12 +3,13 @@
 // of sets.
 
 class Unknown extends Error {}
+const SEVERAL = /\\q\{|\\[pP]\{(?:RGI_|Basic_Emoji|Emoji_Keycap)/; // strings, not characters
 
 /** {kind, ...}: `char` (source), `seq` (items), `alt` (options), `rep` (item, least, most, lazy), `start`, `end`, `word`
  * (not), `look` (item, not). */
 export function parsed({ source, flags }) {
-  if (flags.includes("v")) throw new Unknown("v");
-  const unicode = flags.includes("u");
+  const sets = flags.includes("v");
+  const unicode = sets || flags.includes("u");
   let at = 0;
   const eat = (text) => source.startsWith(text, at) && ((at += text.length), true);
   const alternatives = () => {
@@ -47,16 +48,32 @@ export function parsed({ source, flags }) {
       return closed(alternatives());
     }
     if (source[at] === "(") throw new Unknown("(?");
-    if (source[at] === "[") return char(/^\[(?:\\[\s\S]|[^\]\\])*\]/);
+    if (source[at] === "[") return sets ? set() : char(/^\[(?:\\[\s\S]|[^\]\\])*\]/);
     if (source[at] !== "\\") return char(unicode ? /^[\s\S]/u : /^[\s\S]/);
     if (eat("\\b")) return { kind: "word", not: false };
     if (eat("\\B")) return { kind: "word", not: true };
     if (/^\\(?:[1-9]|k<)/.test(source.slice(at, at + 3))) throw new Unknown("\\1");
     return char(unicode ? /^\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[\s\S])/u : /^\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[\s\S])/);
   };
+  /** A class of sets, with those that stand in it (ECMA-262, ClassSetExpression). */
+  const set = () => {
+    const from = at;
+    let depth = 0;
+    do {
+      if (at >= source.length) throw new Unknown("[");
+      if (source[at] === "\\") at += 1;
+      else if (source[at] === "[") depth += 1;
+      else if (source[at] === "]") depth -= 1;
+      at += 1;
+    } while (depth > 0);
+    const text = source.slice(from, at);
+    if (SEVERAL.test(text)) throw new Unknown(text);
+    return { kind: "char", source: text };
+  };
   const char = (shape) => {
     const [text] = shape.exec(source.slice(at)) ?? [];
     if (text === undefined) throw new Unknown(source[at]);
+    if (sets && SEVERAL.test(text)) throw new Unknown(text);
     at += text.length;
     return { kind: "char", source: text };
   };

@@ -1,6 +1,10 @@
 // Which of the program's own regular expressions a text of a request arrives at, as it runs. Trusted.
-const PLAIN = "gatezq";
+import path from "node:path";
+import process from "node:process";
+
+export const PLAIN = "gatezq";
 const MOST = 8;
+const top = process.cwd() + path.sep;
 
 const native = RegExp.prototype.exec;
 let listening; // (pattern, text) -> whether it is not to be run
@@ -26,13 +30,38 @@ export function listen(own) {
   };
 }
 
-/** Does the tree's text have that pattern, and is it of that kind? Those of packages are theirs. */
+const here = new URL(".", import.meta.url).pathname;
+const put = new WeakSet(); // patterns that a line of the tree has put together
+
+/** Have `new RegExp(...)` tell which patterns are the tree's own, also where they are made of several texts. Before the
+ * module is imported. */
+export function listenToMade() {
+  const real = globalThis.RegExp;
+  const note = (made) => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 4;
+    const lines = String(new Error().stack).split("\n").slice(1);
+    Error.stackTraceLimit = stackTraceLimit;
+    const caller = lines.find((line) => !line.includes(here) && !/Object\.(?:apply|construct) /.test(line));
+    if (caller?.includes(top) && !/[\\/]node_modules[\\/]/.test(caller)) put.add(made);
+    return made;
+  };
+  const told = new Proxy(real, {
+    apply: (f, self, words) => note(Reflect.apply(f, self, words)),
+    construct: (f, words, kind) => note(Reflect.construct(f, words, kind === told ? f : kind)),
+  });
+  Object.defineProperty(real.prototype, "constructor", { value: told, writable: true, configurable: true, enumerable: false });
+  globalThis.RegExp = told;
+}
+
+/** Is that pattern the tree's own, and of that kind? Those of packages are theirs. */
 export function ownIn(code, kind) {
   const known = new Map();
-  return ({ source }) => {
-    if (source.length < 3 || !kind.test(source)) return false;
+  return (pattern) => {
+    const { source } = pattern;
+    if (source.length < 3 || source.toLowerCase().includes(PLAIN) || !kind.test(source)) return false;
     if (!known.has(source)) known.set(source, code.includes(source) || code.includes(JSON.stringify(source).slice(1, -1)));
-    return known.get(source);
+    return known.get(source) || put.has(pattern);
   };
 }
 
@@ -46,11 +75,11 @@ export async function heard(hear, act) {
   }
 }
 
-/** Patterns that a plain text arrives at, which `send` sends. */
-export async function reached(send) {
+/** Patterns that a plain text arrives at, which `send` sends; `counts`: which other texts say so. */
+export async function reached(send, counts = (text) => text.toLowerCase().includes(PLAIN)) {
   const found = new Map();
   const hear = (pattern, text) => {
-    if (text.toLowerCase().includes(PLAIN) && found.size < MOST) found.set(String(pattern), pattern);
+    if (counts(text) && found.size < MOST) found.set(String(pattern), pattern);
     return false;
   };
   await heard(hear, () => send(PLAIN));

@@ -414,11 +414,11 @@ async function main() {
     const attacks = job.attack ? await import("./attacks.mjs") : undefined;
     stand(job.path);
     if (guards && !(await guards.prepare())) return { outcome: "missing", missing: "node" };
-    const tools = { value: byName, source, own: "", all: true };
+    const tools = { value: byName, source, own: "", all: true, calls: { collect, parameters, instance, exhaust } };
     if (attacks) {
       (await import("./statements.mjs")).listen(job.path);
       (await import("./queries.mjs")).listen(job.path);
-      await attacks.prepare(job.path, tools);
+      await attacks.prepare(job.path, tools, job.attack.classes);
     }
     if (job.attack || job.call) await listenToRoutes(job.path, attacks && tools);
     if (job.page) (await import("./page.mjs")).layPage(ghost);

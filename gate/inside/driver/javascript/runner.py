@@ -130,6 +130,7 @@ def _attack(item: dict[str, Any], context: Any) -> dict[str, Any]:
         "classes": list(dict.fromkeys(name for target in item["targets"] for name in target["classes"])),
         "generous": bool(item.get("generous")),
         "compared": bool(item.get("compared")),
+        "behind": list(item.get("behind") or ()),
         "until": 1000 * (time.time() + max(1.0, context.until - time.monotonic() - 1.0)),
     }
 

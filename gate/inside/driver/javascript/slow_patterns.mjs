@@ -1,20 +1,21 @@
 // Patterns of the program's own that a text of a request makes slow. Nothing of it is timed: the pattern's steps are
 // counted (pattern_steps.mjs), the text that really arrives at it is looked at, and it is not run then. Trusted.
-import { slowText, textOf, timesFor } from "./pattern_texts.mjs";
-import { heard, listen, ownIn, reached } from "./pattern_uses.mjs";
+import { fitting, slowText, textOf, timesFor } from "./pattern_texts.mjs";
+import { heard, listen, ownIn, PLAIN, reached } from "./pattern_uses.mjs";
 import { ask, merged, quietly } from "./ways.mjs";
 
 const HARM = 1e9; // steps: about a second
 const LENGTHS = { body: [60_000, 20_000, 5_000, 1_000, 300, 100], other: [7_000, 2_000, 500, 100] };
 const COUNTED = 3_000_000;
 const WAYS = 3;
+const STARTS = 40; // texts that a function is given, to see which patterns it leads to
+const SIGNS = 8;
 const WHOLE = "the whole text"; // of a body that the program does not take apart
 const READS_TEXT = /\.text\(\)|\brawBody\b|\b(?:express|bodyParser)\.text\(|\.on\(\s*["']data["']/;
 
 export async function slowPatterns(kit) {
   const { asked, tools, late } = kit;
   const stop = listen(ownIn(tools.tree.code, /[*+}]/));
-  const slow = new Map();
   try {
     for (const [route, ways] of asked) {
       const told = new Set();
@@ -27,9 +28,8 @@ export async function slowPatterns(kit) {
           const dress = Array.isArray(value) ? (text) => [text] : (text) => text;
           const send = (text) => sent(kit, route, way, source, name, dress(text));
           for (const pattern of await reached(send)) {
-            const key = String(pattern);
-            if (!slow.has(key)) slow.set(key, slowText(pattern, late));
-            if (slow.get(key) && (await proven(kit, route, [source, name], send, pattern, slow.get(key)))) told.add(name);
+            const made = slowOf(pattern, late);
+            if (made && (await proven(kit, route, [source, name], send, pattern, made))) told.add(name);
           }
         }
       }
@@ -37,6 +37,45 @@ export async function slowPatterns(kit) {
   } finally {
     stop();
   }
+}
+
+const slow = new Map();
+/** What makes that pattern slow; looked for once. */
+function slowOf(pattern, late) {
+  const key = String(pattern);
+  if (!slow.has(key)) slow.set(key, slowText(pattern, late));
+  return slow.get(key);
+}
+
+/** The same for a text that a function of the tree is given: whether one of the tree's patterns is met by it. */
+export async function slowIn(kit, route, field, send) {
+  const { tools, late } = kit;
+  const stop = listen(ownIn(tools.tree.code, /[*+}]/));
+  try {
+    // What the function's own checks let through: texts that fit the patterns in front, with a word behind them.
+    const met = new Map();
+    const texts = [PLAIN, ...signsIn(tools.tree.code).map((sign) => sign + PLAIN)];
+    for (let n = 0; n < texts.length && n < STARTS && !late(); n++) {
+      for (const pattern of await reached(() => send(texts[n]), () => true)) {
+        if (met.has(String(pattern))) continue;
+        met.set(String(pattern), pattern);
+        for (const fit of fitting(pattern)) texts.push(fit, fit + PLAIN);
+      }
+    }
+    for (const pattern of met.values()) {
+      const made = slowOf(pattern, late);
+      if (made && (await proven(kit, route, field, send, pattern, made))) break;
+    }
+    return met.size > 0;
+  } finally {
+    stop();
+  }
+}
+
+/** Signs and short words that the text compares beginnings with: `startsWith("#")`, `text[0] === "@"`. */
+function signsIn(code) {
+  const found = [...code.matchAll(/(?:startsWith\(|\[0\]\s*[=!]==?|charAt\(0\)\s*[=!]==?|includes\(|indexOf\()\s*["'`]([^"'`\\\n]{1,12})["'`]/g)].map(([, text]) => text);
+  return [...new Set(found)].slice(0, SIGNS);
 }
 
 function wholeOf(route, tools) {

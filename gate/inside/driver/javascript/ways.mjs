@@ -1,5 +1,6 @@
 // How a route is asked so that it goes on: which fields it has, and which values of the others it accepts. Values come
 // from the program's own text, types and data; what counts is that the route answers otherwise. Trusted.
+import { computed } from "./macs.mjs";
 import { identifiersIn, valuesOf, wordsOf } from "./names.mjs";
 import { fitting } from "./pattern_texts.mjs";
 import { listen, ownIn, reached } from "./pattern_uses.mjs";
@@ -96,12 +97,14 @@ export async function waysOf(route, tools, bounded, late) {
   const seen = new Set();
   const shaped = shapesIn(tools.tree.code);
   const answer = async (way, value) => {
+    computed.length = 0;
     const reply = await quietly(() => bounded(route.send(ask(route, way.known, way.values, tools))));
     way.status = reply?.status ?? 500;
     way.reply = reply;
     tools.made?.take(route.entry, reply);
     const body = (reply?.body ?? "").replaceAll(String(value), "").slice(0, 300);
-    return `${way.status} ${reply?.headers?.location ? "to" : ""} ${body}`;
+    // Whoever comes as far as a signature's check is told the same as before it, mostly.
+    return `${way.status} ${reply?.headers?.location ? "to" : ""} ${computed.length ? "signed" : ""} ${body}`;
   };
   seen.add(await answer(first, "\0"));
   const ways = [first];

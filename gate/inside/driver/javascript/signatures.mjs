@@ -1,0 +1,104 @@
+// Checks of a signature that let in more than the right one: an empty one, none, its beginning, another length, or one
+// by an empty key. That a field is checked is seen by what happens: the signature that the code itself computes is let
+// in, and one of the same length that is wrong is not. Trusted.
+import { computed } from "./macs.mjs";
+import { ask, merged, quietly } from "./ways.mjs";
+
+const ENCODINGS = ["hex", "base64url", "base64"];
+const FORMS = ["", "sha256=", "v1=", "v1,", "sha1="];
+const SHORTEST = 12; // characters of a signature that is cut by the program itself
+const COMPUTED = 3;
+const GUESS = "0f".repeat(32);
+const NAMED = /time|stamp|date$/i;
+
+const swapped = (text) => text.replace(/[0-9a-zA-Z]/g, (c) => (/[0-9]/.test(c) ? String((Number(c) + 1) % 10) : /[a-f]/i.test(c) ? String.fromCharCode(c.charCodeAt(0) ^ (/[cdefCDEF]/.test(c) ? 7 : 3)) : c));
+/** Of the same length, and wrong: changed throughout, the smallest, the largest. */
+const wrongOf = (text) => [swapped(text), text.replace(/\w/g, "0"), text.replace(/[\w]/g, /^[0-9a-f]+$/.test(text) ? "f" : "z")].filter((one) => one !== text);
+
+/** Outcomes are {in, key}: whether somebody was let in, and what tells outcomes apart; undefined where nobody knows. */
+const same = (a, b) => Boolean(a?.in && b?.in && a.key === b.key);
+
+/** The signature that is let in, as {right, text, form, empty, wrong}; undefined where none is. `send(value)` gives an
+ * outcome. */
+async function rightOne(send, late) {
+  computed.length = 0;
+  await send(GUESS);
+  const made = computed.slice(0, COMPUTED);
+  for (const { raw, empty } of made) {
+    for (const encoding of ENCODINGS) {
+      const whole = raw.toString(encoding);
+      for (const form of FORMS) {
+        if (late()) return undefined;
+        const found = await checked(send, form, whole);
+        if (found) return { ...found, empty };
+      }
+      for (let length = whole.length - 1; length >= SHORTEST; length--) {
+        if (late()) return undefined;
+        const found = await checked(send, "", whole.slice(0, length));
+        if (found) return { ...found, empty };
+      }
+    }
+  }
+  return undefined;
+}
+
+async function checked(send, form, text) {
+  const outcome = await send(form + text);
+  if (!outcome?.in) return undefined;
+  const wrong = [];
+  for (const one of wrongOf(text)) wrong.push([one, await send(form + one)]);
+  const refused = wrong.find(([, said]) => said && !said.in);
+  return refused && { outcome, form, text, refused, passes: wrong.find(([, said]) => same(said, outcome)) };
+}
+
+/** What else is let in where the right signature is: {payload, shown, reply}; undefined where nothing is. */
+export async function alsoIn(send, { late, keyless = false, absent = false }) {
+  const right = await rightOne(send, late);
+  if (!right) return undefined;
+  const { form, text, outcome, refused } = right;
+  const tries = [...(absent ? [["no signature", null]] : []), ["an empty signature", ""], ["an empty signature", form], ["its first two characters", form + text.slice(0, 2)], ["one of another length", `${form}gate`]];
+  if (right.passes) tries.unshift(["another of the same length", form + right.passes[0]]);
+  for (const [what, value] of tries) {
+    const said = await send(value);
+    if (!same(said, outcome)) continue;
+    const again = await send(form + refused[0]);
+    if (again?.in !== false) continue;
+    return { payload: what, reply: said.reply, shown: `${what} is taken as the right one is, and a wrong one of the same length is not` };
+  }
+  if (keyless && right.empty) return { payload: "a signature by an empty key", reply: outcome.reply, shown: "a signature by an empty key is taken, and a wrong one is not" };
+  return undefined;
+}
+
+/** Fields of a request where a signature may stand. */
+function fieldsOf(route, way) {
+  const heads = [...new Set(route.headers)].filter((name) => name !== "authorization" && !NAMED.test(name)).map((name) => ["header", name]);
+  return [...heads, ...way.known.filter(([source]) => source === "query" || source === "body" || source === "params")];
+}
+
+export async function signatures(kit) {
+  for (const [route, ways] of kit.asked) {
+    let found = false;
+    for (const way of ways) {
+      if (kit.late()) return;
+      const now = Object.fromEntries(route.headers.filter((name) => NAMED.test(name)).map((name) => [name, String(Math.floor(Date.now() / 1000))]));
+      computed.length = 0;
+      const plain = await quietly(() => kit.bounded(route.send(ask(route, way.known, way.values, kit.tools, { headers: now }))));
+      if (!computed.length || !plain) continue;
+      for (const [source, name] of fieldsOf(route, way)) {
+        const send = async (value) => {
+          const headers = source === "header" ? { ...now, [name]: value } : now;
+          const values = source === "header" ? way.values : merged(way.values, source, name, value);
+          const reply = await quietly(() => kit.bounded(route.send(ask(route, way.known, values, kit.tools, { headers }))));
+          return reply && { in: reply.status < 400, key: `${reply.status} ${/^GET\b/.test(route.entry) ? reply.body : ""}`, reply };
+        };
+        const mark = kit.begin("token");
+        const hole = await alsoIn(send, { late: kit.late, keyless: true, absent: source === "header" });
+        if (!hole) continue;
+        kit.tell(route, "token", mark, [source, name], hole.payload, hole.reply, hole.shown);
+        found = true;
+        break;
+      }
+      if (found) break;
+    }
+  }
+}
